@@ -75,6 +75,11 @@ class NewSegment:
         """Number of bytes that still fit."""
         return self.size - self.position
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was written after the header."""
+        return self.position == HEADER_BYTES
+
     def write(self, data: bytes) -> None:
         """Append bytes. Raises OSError; after that the segment must not be used again."""
         disk.write_all(self.descriptor, data, self.position)

@@ -21,6 +21,8 @@ from relaybook.journal.unreported_loss import UnreportedLoss
 
 #: Seconds after which a segment is sealed if it contains frames of a request with ``Service-Log: no-bodies``.
 SEAL_AFTER_SECONDS: Final = 60.0
+#: Every segment with frames is sealed after ten minutes, so that the journal soon has no bytes of deleted requests.
+_MAX_SEGMENT_AGE_NS: Final = 600 * clock.NANOSECONDS
 
 
 class JournalUnavailable(Exception):
@@ -152,8 +154,7 @@ class JournalWriter:
         self._written = self._number
         if self._seal_wanted:
             self._seal_wanted = False
-            if self._seal_at_ns is None:
-                self._seal_at_ns = clock.monotonic_ns() + self._seal_after_ns
+            self._seal_within(self._seal_after_ns)
 
     def _put(self, parts: list[bytes]) -> None:
         data = b"".join(parts)
@@ -266,6 +267,10 @@ class JournalWriter:
         """Seal the segment of the current batch after ``seal_after_seconds``, so that its bytes are deleted soon."""
         self._seal_wanted = True
 
+    def _seal_within(self, time_ns: int) -> None:
+        until_ns = clock.monotonic_ns() + time_ns
+        self._seal_at_ns = until_ns if self._seal_at_ns is None else min(self._seal_at_ns, until_ns)
+
     def tick(self) -> None:
         """Seal the segment if it is time, and append the frames that report lost batches.
 
@@ -275,6 +280,8 @@ class JournalWriter:
             return
         for frame in self._unreported_loss.take():
             self.append(*frame)
+        if self._seal_at_ns is None and self._segment is not None and not self._segment.is_empty:
+            self._seal_within(_MAX_SEGMENT_AGE_NS)
         if self._seal_at_ns is not None and clock.monotonic_ns() >= self._seal_at_ns and not self._parts:
             try:
                 if self._is_spoiled:

@@ -16,7 +16,7 @@ from relaybook import clock
 from relaybook.journal.events import RefusalCounts
 from relaybook.journal.reader import START, Place, RunReader, list_runs
 from relaybook.log.record import Gap
-from relaybook.log.store.errors import BatchRejected
+from relaybook.log.store.errors import BatchRejected, DeadlinePassed, StoreUnavailable
 from relaybook.log.store.port import Batch, BodyRef, Entry, ExchangeCheckpoint, Running, RunPosition, Writer
 from relaybook.recorder.body_policy import BodyPolicy, shown_ids
 from relaybook.recorder.crash_guard import CrashGuard
@@ -200,13 +200,22 @@ class Recorder:
         Returns False if none is left.
         """
         worked = self._text.work(clock.monotonic_ns() + time_ns)
-        if self._retention.work(clock.monotonic_ns() + time_ns // 2):
+        until_ns = clock.monotonic_ns() + time_ns // 2
+        if self._delete(until_ns) or self._retention.work(until_ns):
             self._text.forget()
             return True
         if self._store.run_maintenance(clock.monotonic_ns() + time_ns // 2):
             return True
         self._retention.check_budget()
         return worked
+
+    def _delete(self, until_ns: int) -> bool:
+        """Carry out deletions. Returns whether requests were removed."""
+        try:
+            return self._store.delete(until_ns) > 0
+        except (StoreUnavailable, DeadlinePassed) as error:
+            log.warning("deletion_delayed", extra={"reason": str(error)})
+            return False
 
     def _list_runs(self, now: int) -> None:
         self._runs_listed_ns = now

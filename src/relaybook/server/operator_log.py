@@ -19,6 +19,7 @@ SENTENCES: Final = {
     "child_died": "{role} exited with code {code}; restarting in {restart_ms} ms",
     "child_killed": "{role} did not stop in time and was killed",
     "child_not_started": "{role} could not be started; retrying: {reason}",
+    "deletion_delayed": "requests could not be deleted; retrying: {reason}",
     "frames_lost": "the journal is damaged; {frames} frames of run {run} are lost",
     "journal_failed": "the journal could not be written: {reason}",
     "later_version": "{reason}",

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from relaybook.log.deletions import Deletions
 from relaybook.log.namespaces import Labels
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Reader, TextIndex, Writer
+from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.labels import SqliteLabels
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.text_index import SqliteTextIndex
@@ -24,12 +26,14 @@ class Store:
         self.reader: Reader
         self.labels: Labels
         self.text: TextIndex
+        self.deletions: Deletions
         if directory is None:
-            self.writer = self.reader = self.labels = self.text = MemoryStore()
+            self.writer = self.reader = self.labels = self.text = self.deletions = MemoryStore()
         else:
             self.text = SqliteTextIndex(directory)
             self.writer, self.reader = SqliteWriter(directory), SqliteReader(directory)
             self.labels = SqliteLabels(directory)
+            self.deletions = SqliteDeletions(directory)
 
     def commit(self, *entries: Any, **parts: Any) -> None:
         self.writer.commit(Batch(entries=list(entries), **parts))

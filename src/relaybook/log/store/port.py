@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from relaybook.log.aggregate.stats import Stats, StatsQuery
+from relaybook.log.deletions import Deletion, Deletions
 from relaybook.log.namespaces import Labels, NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField
 from relaybook.log.record import Detail, Gap, Record, Side
@@ -247,6 +248,14 @@ class Writer(Protocol):
         ``is_complete``; after a crash it continues. Raises StoreUnavailable.
         """
 
+    def delete(self, until_ns: int) -> int:
+        """Carry out deletions until ``until_ns`` (monotonic clock). Returns the number of requests removed.
+
+        Unlike ``retain``, it subtracts them from the aggregates over time as well, and a namespace without requests
+        loses its label. A deletion survives a crash, and is "done" when no file has bytes of its requests. Raises
+        StoreUnavailable.
+        """
+
     def run_maintenance(self, until_ns: int) -> bool:
         """Do deferred maintenance until ``until_ns`` (monotonic clock).
 
@@ -357,6 +366,9 @@ class Reader(Protocol):
     def gaps(self, since_us: int) -> list[Gap]:
         """Return the gaps that end at or after ``since_us``, newest first."""
 
+    def deletions(self, limit: int) -> list[Deletion]:
+        """Return the latest deletions, newest first."""
+
     def last_seq(self) -> int:
         """Return the ``seq`` of the newest record, 0 for an empty log.
 
@@ -440,6 +452,9 @@ class Store(Protocol):
 
     def open_text_index(self) -> TextIndex:
         """Open the text index for its single writer."""
+
+    def open_deletions(self) -> Deletions:
+        """Open the deletions to request one, alongside the writer."""
 
     def open_labels(self) -> Labels:
         """Open the labels for changes, alongside the writer."""

@@ -14,8 +14,9 @@ from typing import get_args
 import msgspec
 
 from relaybook import clock
-from relaybook.ids import id_text
+from relaybook.ids import id_text, new_id
 from relaybook.log.aggregate.stats import MINUTE_US, Stats, StatsQuery
+from relaybook.log.deletions import Deletion, without_values
 from relaybook.log.namespaces import (
     MAX_AUTO_PINNED,
     Label,
@@ -83,6 +84,9 @@ class MemoryStore:
         #: The ids of requests whose content has expired.
         self._expired: set[str] = set()
         self._last_removal: Removal | None = None
+        #: The deletions, oldest first, and for each the newest ``seq`` when it was requested.
+        self._deletions: list[Deletion] = []
+        self._deleted_to: dict[str, int] = {}
         self._bodies_by_ref: dict[BodyRef, bytes] = {}
         self._bodies_end = 0
         self._positions: dict[str, RunPosition] = {}
@@ -192,6 +196,27 @@ class MemoryStore:
         self._expired.add(record.id)
         self._texts.pop(seq_of(record), None)
 
+    def delete(self, until_ns: int) -> int:
+        removed = 0
+        with self._lock:
+            for deletion in self._deletions:
+                if deletion.state == "done":
+                    continue
+                matching = {record.id for record in self._matching(deletion.filter_)}
+                for entry in [entry for entry in self._entries if entry.record.id in matching]:
+                    if seq_of(entry.record) <= self._deleted_to[deletion.id]:
+                        self._remove(entry)
+                        deletion.removed += 1
+                        removed += 1
+                        self._forget_label(entry.record.namespace)
+                deletion.state, deletion.done_at = "done", clock.wall_us()
+                deletion.filter_ = without_values(deletion.filter_)
+        return removed
+
+    def _forget_label(self, namespace: str) -> None:
+        if all(entry.record.namespace != namespace for entry in self._entries):
+            self._labels.pop(namespace, None)
+
     def run_maintenance(self, until_ns: int) -> bool:
         return False
 
@@ -206,6 +231,17 @@ class MemoryStore:
     def add(self, texts: Sequence[tuple[int, str]], up_to: int) -> None:
         self._texts.update(texts)
         self._indexed_to = up_to
+
+    # Deletions
+
+    def request(self, filter_: Filter, requests: int, by: str) -> Deletion:
+        deletion = Deletion(
+            id=id_text(new_id()), requested_at=clock.wall_us(), requested_by=by, filter_=filter_, requests=requests
+        )
+        with self._lock:
+            self._deletions.append(deletion)
+            self._deleted_to[deletion.id] = self._last_seq
+        return msgspec.structs.replace(deletion)
 
     # Labels
 
@@ -351,6 +387,9 @@ class MemoryStore:
 
     def gaps(self, since_us: int) -> list[Gap]:
         return sorted((gap for gap in self._gaps if gap.to_at >= since_us), key=lambda gap: gap.to_at, reverse=True)
+
+    def deletions(self, limit: int) -> list[Deletion]:
+        return [msgspec.structs.replace(deletion) for deletion in self._deletions[::-1][:limit]]
 
     def last_seq(self) -> int:
         return self._last_seq

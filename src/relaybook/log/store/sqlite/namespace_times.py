@@ -24,11 +24,11 @@ _EARLIER_BLOCKS: Final = "SELECT block FROM block_ranges WHERE block > ? AND fir
 _LATER_BLOCKS: Final = "SELECT block FROM block_ranges WHERE block < ? AND last_at > ? ORDER BY block DESC"
 
 
-def correct_namespaces(connection: apsw.Connection, removed: Iterable[Record]) -> None:
+def correct_namespaces(connection: apsw.Connection, removed: Iterable[Record], *, keeps_labels: bool) -> None:
     """Correct the namespaces of removed records, within the caller's transaction.
 
-    Their counters and the block ranges must be correct already. A namespace without requests is removed, unless it has
-    a label or a person has unpinned it.
+    Their counters and the block ranges must be correct already. A namespace without requests is removed. With
+    ``keeps_labels`` it stays if it has a label, or if a person has unpinned it.
     """
     times: dict[str, tuple[int, int]] = {}
     for record in removed:
@@ -36,7 +36,7 @@ def correct_namespaces(connection: apsw.Connection, removed: Iterable[Record]) -
         times[record.namespace] = min(first, record.started_at), max(last, record.started_at)
     for name, (first_removed, last_removed) in times.items():
         requests, first_at, last_at, is_named = connection.execute(_ROW, (name,)).get
-        if requests == 0 and not is_named:
+        if requests == 0 and not (is_named and keeps_labels):
             forget_name(connection, name)
         elif requests == 0:
             connection.execute(_SET_TIMES, (0, 0, name))

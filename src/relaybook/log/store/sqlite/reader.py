@@ -9,6 +9,7 @@ from typing import Final
 
 from relaybook import clock
 from relaybook.log.aggregate.stats import Stats, StatsQuery, build, span_of
+from relaybook.log.deletions import Deletion
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField, matches
 from relaybook.log.record import Gap, Record, Side
@@ -18,6 +19,7 @@ from relaybook.log.store.port import Count, Entry, Link, Page, Running, StoredRe
 from relaybook.log.store.sqlite import bodies, lists, pages
 from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.count import count
+from relaybook.log.store.sqlite.deletions import deletions
 from relaybook.log.store.sqlite.disk import BODIES
 from relaybook.log.store.sqlite.foreign_ids import find
 from relaybook.log.store.sqlite.pack_reader import PackReader
@@ -176,6 +178,10 @@ class SqliteReader:
         with self._pool.snapshot(_default_deadline()) as connection:
             rows = [] if connection is None else list(connection.execute(sql, (since_us,)))
         return [Gap(from_at=row[0], to_at=row[1], count=row[2], reason=row[3]) for row in rows]
+
+    def deletions(self, limit: int) -> list[Deletion]:
+        with self._pool.snapshot(_default_deadline()) as connection:
+            return [] if connection is None else deletions(connection, limit)
 
     def last_seq(self) -> int:
         with self._pool.snapshot(_default_deadline()) as connection:

@@ -55,8 +55,10 @@ Frame = tuple[int, int, int]
 class Remover:
     """Removes requests on the writer's connection, within the caller's transaction."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, *, keeps_labels: bool) -> None:
+        """With ``keeps_labels``, a namespace with a label stays although all its requests are removed."""
         self._connection = connection
+        self._keeps_labels = keeps_labels
 
     def expire(self, seqs: Sequence[int]) -> None:
         """Remove the content of these requests: bodies, headers, previews, error message, chain and text.
@@ -97,7 +99,7 @@ class Remover:
         self._connection.execute(_SUBTRACT_RECORDS, (len(records),))
         counters.subtract(self._connection, records)
         self._recount_blocks(seqs)
-        correct_namespaces(self._connection, records)
+        correct_namespaces(self._connection, records, keeps_labels=self._keeps_labels)
         return records
 
     def _remove_content(self, seqs: Sequence[int], locations: Iterable[RecordLocation | None]) -> None:

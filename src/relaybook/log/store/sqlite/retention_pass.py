@@ -35,7 +35,7 @@ class RetentionPass:
     def __init__(self, connection: apsw.Connection, rollups: RollupTables) -> None:
         self._connection = connection
         self._rollups = rollups
-        self._remover = Remover(connection)
+        self._remover = Remover(connection, keeps_labels=True)
         #: The cutoffs of the current or the last pass, and the next block to examine.
         self._cutoffs: Cutoffs | None = None
         self._block = 0

@@ -8,7 +8,7 @@ and so do the models beyond the 256th.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import apsw
@@ -29,6 +29,9 @@ ALL: Final = ""
 
 _SET: Final = "INSERT OR REPLACE INTO rollups (level, field, at, series, aggregates) VALUES (?, ?, ?, ?, ?)"
 _GET: Final = "SELECT aggregates FROM rollups WHERE level = ? AND field = ? AND at = ? AND series = ?"
+_HAS_ROWS: Final = "SELECT EXISTS (SELECT 1 FROM rollups WHERE level = 1440 AND field = ? AND series = ?)"
+_HAS_PROPERTY: Final = "SELECT EXISTS (SELECT 1 FROM value_counts WHERE field = 'property' AND value = ?)"
+_FORGET_SERIES: Final = "UPDATE series SET value = ? WHERE id = ?"
 #: Removes 2,000 rows, which takes about 10 ms.
 _REMOVE: Final = """
 DELETE FROM rollups WHERE (level, field, at, series) IN
@@ -121,6 +124,58 @@ class RollupTables:
         row = self._connection.execute(_GET, key).fetchone()
         return Aggregates() if row is None else _decode(row[0])
 
+    def subtract(self, records: Iterable[Record]) -> None:
+        """Subtract deleted records, and forget values that no record has any more.
+
+        The values of fields must be counted without these records already.
+        """
+        if not self._is_loaded:
+            self._load()
+        self._is_loaded = False  # until the transaction is committed
+        self._stored = {}
+        minutes: defaultdict[tuple[int, _Series], list[Contribution]] = defaultdict(list)
+        for record in records:
+            at, contribution = record.started_at // MINUTE_US, contribution_of(record)
+            for series in self._known_series(record):
+                minutes[at, series].append(contribution)
+        for (at, series), shares in minutes.items():
+            for level in LEVELS:
+                self._subtract((level, series[0], at - at % level, series[1]), Aggregates.of(shares))
+        for field, number in sorted({series for _, series in minutes}):
+            if not self._connection.execute(_HAS_ROWS, (field, number)).get:
+                self._connection.execute(_FORGET_SERIES, (_forgotten(number), number))
+        for name in sorted({name for record in records for name in record.properties}):
+            if not self._connection.execute(_HAS_PROPERTY, (name,)).get:
+                self._forget_property(f"property.{name}")
+
+    def _known_series(self, record: Record) -> Iterator[_Series]:
+        """Yield the series to which a stored record was added."""
+        pairs = [(ALL, ""), ("outcome", record.outcome), ("namespace", record.namespace), ("model", record.model)]
+        pairs += [(f"property.{name}", value) for name, value in record.properties.items()]
+        for name, value in pairs:
+            field = self._fields.get(name)
+            if field is not None and not field.is_open and value is not None:
+                series = field.series.get(value) or field.series.get(None)
+                if series is not None:
+                    yield series
+
+    def _subtract(self, key: _Cell, aggregates: Aggregates) -> None:
+        row = self._connection.execute(_GET, key).fetchone()
+        if row is None:  # it was removed because of its age
+            return
+        rest = _decode(row[0]).without([aggregates])
+        if rest is None:
+            self._connection.execute("DELETE FROM rollups WHERE (level, field, at, series) = (?, ?, ?, ?)", key)
+        else:
+            self._connection.execute(_SET, (*key, _encode(rest)))
+
+    def _forget_property(self, name: str) -> None:
+        """Forget the name of a property that no record has. Its number stays in use."""
+        field = self._fields.get(name)
+        if field is not None:
+            forgotten = f"property.{_forgotten(field.number)}"
+            self._connection.execute("UPDATE rollup_fields SET field = ? WHERE id = ?", (forgotten, field.number))
+
     def remove_before(self, minute: int) -> bool:
         """Remove some of the aggregates that end at or before ``minute``, in a transaction of its own.
 
@@ -205,6 +260,11 @@ class RollupTables:
         execute("DELETE FROM series WHERE field = ?", (field.number,))
         for level in LEVELS:
             execute("DELETE FROM rollups WHERE level = ? AND field = ?", (level, field.number))
+
+
+def _forgotten(number: int) -> str:
+    """Return the value of a series, or the name of a field, that was forgotten. No request has such a value."""
+    return f"\0{number}"
 
 
 def _key(item: tuple[_Cell, Aggregates]) -> _Cell:

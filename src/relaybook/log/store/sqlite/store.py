@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from relaybook import clock
+from relaybook.log.deletions import Deletions
 from relaybook.log.namespaces import Labels
 from relaybook.log.store.port import Durability, Reader, SetAside, TextIndex, Writer
 from relaybook.log.store.sqlite.disk import BODIES
@@ -42,6 +43,11 @@ class SqliteStore:
         from relaybook.log.store.sqlite.text_index import SqliteTextIndex
 
         return SqliteTextIndex(self._directory)
+
+    def open_deletions(self) -> Deletions:
+        from relaybook.log.store.sqlite.deletions import SqliteDeletions
+
+        return SqliteDeletions(self._directory)
 
     def open_labels(self) -> Labels:
         from relaybook.log.store.sqlite.labels import SqliteLabels

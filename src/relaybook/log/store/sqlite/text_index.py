@@ -17,7 +17,7 @@ from relaybook.log.query.filters import WORDS
 from relaybook.log.query.words import spaced
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.sqlite import disk
-from relaybook.log.store.sqlite.connection import open_for_reading
+from relaybook.log.store.sqlite.connection import open_for_reading, truncate_wal
 from relaybook.log.store.sqlite.failures import translated
 from relaybook.log.store.sqlite.vocabulary import TOKENIZER, add_vocabulary
 
@@ -38,6 +38,8 @@ _PREPARE: Final = (
 
 #: Limits of one step of compacting, and the share of pages that may be free.
 _MERGE: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('merge', 64)"  # noqa: S608 - a constant
+#: Starts to merge all parts into one; ``_MERGE`` continues.
+_MERGE_ALL: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('merge', -64)"  # noqa: S608 - a constant
 _VACUUMED_PAGES: Final = 128
 _FREE_SHARE: Final = 16
 
@@ -99,6 +101,22 @@ class SqliteTextIndex:
                 return False
             connection.execute(f"PRAGMA incremental_vacuum({_VACUUMED_PAGES})").fetchall()
             return True
+
+    def compact_all(self, *, is_first: bool) -> bool:
+        """Do a step of rewriting the whole index, after which it has no bytes of removed texts. Frees pages, too.
+
+        ``is_first`` is True for the first step. Returns False if the index is rewritten.
+        """
+        if not is_first:
+            return self.compact()
+        with translated(self._path):
+            self._open().execute(_MERGE_ALL)
+        return True
+
+    def truncate_wal(self) -> bool:
+        """Truncate the WAL, which may have bytes of removed texts. Returns False if a reader prevents this."""
+        with translated(self._path):
+            return truncate_wal(self._open(), _BUSY_MS / 1000)
 
     def _open(self) -> apsw.Connection:
         if self._connection is not None:

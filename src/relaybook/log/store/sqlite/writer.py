@@ -17,6 +17,7 @@ from relaybook.log.store.port import Batch, BodyRef, Durability, Entry, Exchange
 from relaybook.log.store.sqlite import disk
 from relaybook.log.store.sqlite.bodies import new_compressor
 from relaybook.log.store.sqlite.connection import DATABASE, open_for_writing, truncate_wal
+from relaybook.log.store.sqlite.deletion_pass import DeletionPass
 from relaybook.log.store.sqlite.disk import BODIES
 from relaybook.log.store.sqlite.entries import EntryTables
 from relaybook.log.store.sqlite.failures import rejecting, translated
@@ -81,6 +82,7 @@ class SqliteWriter:
                 self._state.register_pack,
                 is_power_safe=self._durability == "power",
             )
+            self._deletions = DeletionPass(self._connection, self._entries.rollups, directory, self._busy_s)
             self._reclaimer = Reclaimer(self._connection, self._packs, directory)
         except BaseException:
             self._connection.close()
@@ -181,6 +183,10 @@ class SqliteWriter:
         with translated(self._path):
             return self._retention.work(cutoffs, until_ns)
 
+    def delete(self, until_ns: int) -> int:
+        with translated(self._path):
+            return self._deletions.work(until_ns)
+
     def run_maintenance(self, until_ns: int) -> bool:
         try:
             with translated(self._path):
@@ -204,6 +210,7 @@ class SqliteWriter:
         Idempotent. Bodies that were written but not committed are discarded.
         """
         self._packs.close()
+        self._deletions.close()
         self._connection.close()
         if self._lock_fd >= 0:
             os.close(self._lock_fd)

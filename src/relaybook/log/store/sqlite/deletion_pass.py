@@ -1,0 +1,145 @@
+"""Carry out deletions on the writer's connection.
+
+A deletion first removes its requests from the log, slice by slice. Then it waits until the bytes of everything removed
+are gone: from packs and text index (see ``reclaiming.py``), from the WALs, and from the journal's segments.
+"""
+
+from pathlib import Path
+from typing import Final
+
+import apsw
+import msgspec
+
+from relaybook import clock
+from relaybook.log.deletions import without_values
+from relaybook.log.query.filters import Cursor, Filter, needs_text
+from relaybook.log.store.sqlite.connection import truncate_wal
+from relaybook.log.store.sqlite.deletions import decode_filter, encode
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.removal import Remover
+from relaybook.log.store.sqlite.rollups import RollupTables
+from relaybook.log.store.sqlite.text_index import FILE, SqliteTextIndex
+
+_UNFINISHED: Final = """
+SELECT rowid, state, filter, position, up_to, segments FROM deletions WHERE state <> 'done' ORDER BY rowid
+"""
+_ADVANCE: Final = "UPDATE deletions SET position = ?, removed = removed + ? WHERE rowid = ?"
+_REMOVED: Final = "UPDATE deletions SET state = 'erasing', segments = ? WHERE rowid = ?"
+_DONE: Final = "UPDATE deletions SET state = 'done', filter = ?, segments = NULL, done_at = ? WHERE rowid = ?"
+_IS_ERASING: Final = "SELECT EXISTS (SELECT 1 FROM removed_frames) OR EXISTS (SELECT 1 FROM removed_texts)"
+_SEGMENTS: Final = "SELECT run, read_segment, replay_segment FROM positions"
+#: Records per transaction.
+_SLICE: Final = 128
+#: The time that the search for a slice may take; doubled as long as it finds nothing.
+_SEARCH_NS: Final = 25_000_000
+_MAX_SEARCH_NS: Final = 2 * clock.NANOSECONDS
+_LOOK_EVERY_NS: Final = 200_000_000
+
+
+class DeletionPass:
+    """Carries out deletions, the oldest first."""
+
+    def __init__(self, connection: apsw.Connection, rollups: RollupTables, directory: Path, busy_s: float) -> None:
+        self._connection = connection
+        self._rollups = rollups
+        self._remover = Remover(connection, keeps_labels=False)
+        self._directory = directory
+        self._busy_s = busy_s
+        self._reader: SqliteReader | None = None
+        self._search_ns = _SEARCH_NS
+        self._looked_ns = 0
+        #: The deletions for which the text index was compacted, and how far that is.
+        self._compacted: set[int] = set()
+        self._is_compacting = False
+
+    def work(self, until_ns: int) -> int:
+        """Work until ``until_ns`` (monotonic clock). Returns the number of requests removed."""
+        now = clock.monotonic_ns()
+        if now - self._looked_ns < _LOOK_EVERY_NS:
+            return 0
+        removed = 0
+        while clock.monotonic_ns() < until_ns:
+            step = self._step()
+            if step is None:
+                self._looked_ns = now
+                break
+            removed += step
+        return removed
+
+    def _step(self) -> int | None:
+        """Do a step of the first deletion with something to do. `None` if there is none."""
+        for number, state, filter_, position, up_to, segments in list(self._connection.execute(_UNFINISHED)):
+            if state == "removing":
+                removed = self._remove(number, decode_filter(filter_), position, up_to)
+                if removed is not None:
+                    return removed
+            elif self._erase(number, decode_filter(filter_), segments):
+                return 0
+        return None
+
+    def _remove(self, number: int, filter_: Filter, position: int, up_to: int) -> int | None:
+        """Remove a slice. Returns how many requests were removed; `None` if the deletion has to wait."""
+        reader = self._reader = self._reader or SqliteReader(self._directory)
+        if needs_text(filter_) and reader.status().indexed_to < min(up_to, reader.last_seq()):
+            return None
+        deadline_ns = clock.monotonic_ns() + self._search_ns
+        page = reader.page(filter_, _SLICE, Cursor("newer", position), deadline_ns)
+        found = [record.seq for record in reversed(page.records) if record.seq is not None and record.seq <= up_to]
+        reached = up_to if page.newer_cursor is None else page.newer_cursor.seq
+        if page.complete and len(page.records) < _SLICE:
+            reached = up_to
+        self._search_ns = _SEARCH_NS if reached > position else min(2 * self._search_ns, _MAX_SEARCH_NS)
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            records = self._remover.remove(found)
+            self._rollups.subtract(records)
+            self._connection.execute(_ADVANCE, (reached, len(records), number))
+            if reached >= up_to:
+                segments = {run: read for run, read, _ in self._connection.execute(_SEGMENTS)}
+                self._connection.execute(_REMOVED, (encode(segments).decode(), number))
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+        self._rollups.committed()
+        return len(records)
+
+    def _erase(self, number: int, filter_: Filter, segments: str) -> bool:
+        """Do a step of erasing. Returns False if the deletion has to wait for others."""
+        if self._connection.execute(_IS_ERASING).get:
+            return False
+        if number not in self._compacted:
+            return self._compact(number)
+        if not self._are_read(msgspec.json.decode(segments, type=dict[str, int])):
+            return False
+        values = (encode(without_values(filter_)).decode(), clock.wall_us(), number)
+        self._connection.execute(_DONE, values)
+        truncate_wal(self._connection, self._busy_s)
+        return True
+
+    def _compact(self, number: int) -> bool:
+        """Do a step of rewriting the whole text index, then truncate the WALs."""
+        if (self._directory / FILE).exists():
+            index = SqliteTextIndex(self._directory)
+            try:
+                is_first, self._is_compacting = not self._is_compacting, True
+                if index.compact_all(is_first=is_first):
+                    return True
+                if not index.truncate_wal():
+                    return False
+            finally:
+                index.close()
+        self._is_compacting = False
+        if not truncate_wal(self._connection, self._busy_s):
+            return False
+        self._compacted.add(number)
+        return True
+
+    def _are_read(self, segments: dict[str, int]) -> bool:
+        """Return whether the journal no longer has the segments that were read when the requests were removed."""
+        return all(replay > segments[run] for run, _, replay in self._connection.execute(_SEGMENTS) if run in segments)
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()

@@ -1,0 +1,120 @@
+"""Deleted requests are gone from everything that readers see; what is left is counted as if they had never been."""
+
+import random
+import time
+from typing import Any
+
+from tests.conformance.stores.conftest import Store
+from tests.conformance.stores.test_retention import EVERYTHING, FAR, MIDNIGHT, a_request, derived, page
+
+from relaybook import clock
+from relaybook.log.aggregate.stats import StatsQuery
+from relaybook.log.deletions import Deletion
+from relaybook.log.query.filters import Filter, Term
+from relaybook.log.retention import DAY_US
+
+WEB = Filter((Term("property.channel", ("web",)),))
+
+
+def delete(store: Store, filter_: Filter) -> Deletion:
+    """Delete the matching requests, and wait until the deletion is done."""
+    asked = store.deletions.request(filter_, store.reader.count(filter_, FAR).requests, "127.0.0.1")
+    return finish(store, asked.id)
+
+
+def finish(store: Store, deletion_id: str) -> Deletion:
+    deadline = time.monotonic() + 20
+    while True:
+        store.writer.delete(clock.monotonic_ns() + 20_000_000)
+        store.writer.run_maintenance(clock.monotonic_ns() + 20_000_000)
+        found = next(each for each in store.reader.deletions(10) if each.id == deletion_id)
+        if found.state == "done":
+            return found
+        assert time.monotonic() < deadline, found
+
+
+def test_matching_requests_are_deleted(store: Store) -> None:
+    store.commit(a_request(1, properties={"channel": "web"}), a_request(0), a_request(0, properties={"channel": "web"}))
+    deletion = delete(store, WEB)
+    assert (deletion.requests, deletion.removed, deletion.requested_by) == (2, 2, "127.0.0.1")
+    assert deletion.done_at is not None
+    assert [record.seq for record in page(store)] == [2]
+    assert store.reader.count(WEB, FAR).requests == 0
+    assert store.reader.values("property", "", 10, FAR) == []
+
+
+def test_a_deletion_is_remembered_without_the_values_of_its_filter(store: Store) -> None:
+    store.commit(a_request(1))
+    terms = (Term("from", ("5",)), Term("namespace", ("production",)), Term("property.user", ("ada",), negated=True))
+    deletion = delete(store, Filter(terms))
+    assert deletion.filter_ == Filter((Term("from", ("5",)), Term("namespace", ()), Term("property", (), negated=True)))
+
+
+def test_requests_recorded_after_the_deletion_was_requested_stay(store: Store) -> None:
+    store.commit(a_request(1))
+    asked = store.deletions.request(EVERYTHING, 1, "127.0.0.1")
+    store.commit(a_request(0))
+    finish(store, asked.id)
+    assert [record.seq for record in page(store)] == [2]
+
+
+def test_deletions_are_carried_out_one_after_another(store: Store) -> None:
+    store.commit(*(a_request(days, model=f"model-{days}") for days in (2, 1, 0)))
+    asked = [store.deletions.request(Filter((Term("model", (f"model-{days}",)),)), 1, "cli") for days in (2, 0)]
+    for each in asked:
+        assert finish(store, each.id).removed == 1
+    assert [record.model for record in page(store)] == ["model-1"]
+    assert [each.id for each in store.reader.deletions(10)] == [asked[1].id, asked[0].id]
+    assert len(store.reader.deletions(1)) == 1
+
+
+def test_a_namespace_without_requests_disappears_with_its_label(store: Store) -> None:
+    store.commit(a_request(0, namespace="pinned"), a_request(0, namespace="other"))
+    delete(store, Filter((Term("namespace", ("pinned",)),)))
+    rows, _ = store.reader.namespaces("", "last_at", 10, None, None, FAR)
+    assert [row.namespace for row in rows] == ["other"]
+
+
+def test_words_find_what_is_to_be_deleted(store: Store) -> None:
+    store.commit(a_request(2), a_request(1))
+    store.text.add([(1, "keep this"), (2, "delete this")], 2)
+    assert delete(store, Filter((Term("words", ("delete",)),))).removed == 1
+    assert [record.seq for record in page(store)] == [1]
+
+
+def test_after_random_deletions_everything_equals_a_fresh_log(store: Store, twin: Store) -> None:
+    chosen = random.Random(11)
+    entries = [
+        a_request(
+            chosen.randrange(4),
+            namespace=chosen.choice(["production", "dev", f"user-{chosen.randrange(200):08d}"]),
+            model=chosen.choice(["gpt-4o", "gpt-4o-mini", None]),
+            status=chosen.choice([200, 200, 429]),
+            failed=chosen.random() < 0.2,
+            user=f"user-{chosen.randrange(60)}",
+            properties=chosen.choice([{}, {"channel": "ios"}, {"channel": "web", "build": f"{chosen.randrange(99)}"}]),
+            cost_usd=chosen.choice([None, 0.125]),
+        )
+        for _ in range(1500)
+    ]
+    for start in range(0, len(entries), 100):
+        store.commit(*entries[start : start + 100])
+    gone = {f"user-{number}" for number in range(0, 60, 3)}
+    for user in sorted(gone):
+        delete(store, Filter((Term("user", (user,)),)))
+    left = [each for each in entries if each.record.user not in gone]
+    for start in range(0, len(left), 100):
+        twin.commit(*left[start : start + 100])
+    assert derived(store) == derived(twin)
+    assert aggregates(store) == aggregates(twin)
+
+
+def aggregates(store: Store) -> dict[str, Any]:
+    found = {}
+    for by in (None, "model", "namespace", "outcome", "property.channel", "property.build"):
+        question = StatsQuery(
+            filter_=EVERYTHING, from_us=MIDNIGHT - 9 * DAY_US, to_us=MIDNIGHT + DAY_US, bucket_s=3600, by=by
+        )
+        stats = store.reader.stats(question, FAR)
+        found[by or "total"] = [(group.value, group.points, group.total) for group in stats.groups]
+    return found

@@ -1,0 +1,186 @@
+"""When a deletion is done, no file of the store has a byte of what was deleted."""
+
+import contextlib
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+import zstandard
+from tests.support.records import A_TIMESTAMP, an_entry
+
+from relaybook import clock
+from relaybook.log.namespaces import LabelChange
+from relaybook.log.query.filters import Filter, Term
+from relaybook.log.record import Detail, Note
+from relaybook.log.store.port import Batch, Body, Entry
+from relaybook.log.store.sqlite.deletions import SqliteDeletions
+from relaybook.log.store.sqlite.labels import SqliteLabels
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.text_index import SqliteTextIndex
+from relaybook.log.store.sqlite.writer import SqliteWriter
+
+_FRAME = b"\x28\xb5\x2f\xfd"
+
+
+def canary(chosen: random.Random, what: str) -> str:
+    return f"{''.join(chosen.choice('bcdfghjklmnpqrstvwxz') for _ in range(24))}{what}"
+
+
+class Canaries:
+    """Distinct values for every place of a request that can hold text of a caller."""
+
+    def __init__(self, seed: int) -> None:
+        chosen = random.Random(seed)
+        names = [
+            "prompt",
+            "answer",
+            "header",
+            "namespace",
+            "name",
+            "value",
+            "model",
+            "user",
+            "key",
+            "id",
+            "completion",
+            "error",
+            "preview",
+            "agent",
+            "large",
+        ]
+        self.values = {name: canary(chosen, name) for name in names}
+
+    def entry(self, writer: SqliteWriter) -> Entry:
+        of = self.values
+        ref = writer.write_body(of["large"].encode() * 2000)
+        return an_entry(
+            Body(refs=[ref], rest=[of["prompt"].encode()]),
+            of["answer"].encode(),
+            Detail(request_head=f"x-secret: {of['header']}".encode()),
+            namespace=of["namespace"],
+            properties={of["name"]: of["value"]},
+            model=of["model"],
+            user=of["user"],
+            key=of["key"],
+            client_request_id=of["id"],
+            completion_id=of["completion"],
+            error_message=of["error"],
+            input_preview=of["preview"],
+            user_agent=of["agent"],
+            warnings=[Note("value_cut", of["header"])],
+        )
+
+    def found(self, directory: Path) -> set[str]:
+        """Return the names of the values that any file of the directory has, compressed or not."""
+        data = b"\0".join(_contents(path) for path in directory.rglob("*") if path.is_file())
+        return {name for name, value in self.values.items() if value[4:20].encode() in data}
+
+
+def _contents(path: Path) -> bytes:
+    data = path.read_bytes()
+    parts = [data]
+    start = data.find(_FRAME)
+    while path.suffix == ".pack" and start >= 0:
+        with contextlib.suppress(zstandard.ZstdError):
+            parts.append(zstandard.ZstdDecompressor().decompressobj().decompress(data[start:]))
+        start = data.find(_FRAME, start + 1)
+    return b"\0".join(parts)
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[SqliteWriter]:
+    opened = SqliteWriter(tmp_path)
+    yield opened
+    opened.close()
+
+
+def fill(writer: SqliteWriter, directory: Path, *entries: Entry) -> None:
+    """Record the entries among others, and index their texts."""
+    others = [an_entry(b"kept prompt", b"kept answer", user="other") for _ in range(300)]
+    index = SqliteTextIndex(directory)
+    for start in range(0, 300, 100):
+        batch = [*others[start : start + 100], *(entries if start == 100 else ())]
+        writer.commit(Batch(entries=batch))
+        texts = [(entry.record.seq or 0, entry.record.input_preview or "kept words and other words") for entry in batch]
+        index.add(texts, batch[-1].record.seq or 0)
+    index.close()
+
+
+def delete(writer: SqliteWriter, directory: Path, filter_: Filter) -> None:
+    deletion = SqliteDeletions(directory).request(filter_, 1, "127.0.0.1")
+    reader = SqliteReader(directory)
+    deadline = time.monotonic() + 20
+    while next(each for each in reader.deletions(9) if each.id == deletion.id).state != "done":
+        writer.delete(clock.monotonic_ns() + 20_000_000)
+        writer.run_maintenance(clock.monotonic_ns() + 20_000_000)
+        assert time.monotonic() < deadline, reader.deletions(9)
+    reader.close()
+
+
+def test_no_file_has_a_byte_of_a_deleted_request(writer: SqliteWriter, tmp_path: Path) -> None:
+    canaries = Canaries(1)
+    entry = canaries.entry(writer)
+    fill(writer, tmp_path, entry)
+    assert canaries.found(tmp_path) == set(canaries.values)
+    delete(writer, tmp_path, Filter((Term("namespace", (canaries.values["namespace"],)),)))
+    assert canaries.found(tmp_path) == set()
+    reader = SqliteReader(tmp_path)
+    assert reader.count(Filter(), 2**62).requests == 300
+    assert all(b"".join(reader.body(each.id, "request") or ()) == b"kept prompt" for each in _page(reader))
+    reader.close()
+
+
+def _page(reader: SqliteReader) -> list[object]:
+    return reader.page(Filter(), 500, None, 2**62).records  # type: ignore[return-value]
+
+
+def test_a_label_that_a_person_gave_goes_with_the_last_request(writer: SqliteWriter, tmp_path: Path) -> None:
+    canaries = Canaries(2)
+    fill(writer, tmp_path, canaries.entry(writer))
+    SqliteLabels(tmp_path).change(LabelChange(namespace=canaries.values["namespace"], pinned=True))
+    delete(writer, tmp_path, Filter((Term("user", (canaries.values["user"],)),)))
+    assert canaries.found(tmp_path) == set()
+
+
+def test_a_namespace_at_the_start_of_a_zone_is_gone(writer: SqliteWriter, tmp_path: Path) -> None:
+    names = [f"conversation-{number:05}" for number in range(1200)]
+    writer.commit(Batch(entries=[an_entry(namespace=name) for name in names]))
+    connection = apsw.Connection(str(tmp_path / "relaybook.sqlite"))
+    firsts = [first for (first,) in connection.execute("SELECT first FROM namespace_zones WHERE first <> ''")]
+    assert len(firsts) > 1
+    delete(writer, tmp_path, Filter((Term("namespace", tuple(firsts)),)))
+    assert not any(first.encode() in path.read_bytes() for first in firsts for path in tmp_path.glob("*.sqlite*"))
+    names_left = connection.execute("SELECT sum(names) FROM namespace_zones").get
+    assert names_left == connection.execute("SELECT count(*) FROM namespaces").get == 1200 - len(firsts)
+    connection.close()
+
+
+def test_a_whole_day_and_a_namespace_of_a_thousand_are_gone(writer: SqliteWriter, tmp_path: Path) -> None:
+    canaries = [Canaries(seed) for seed in range(3, 23)]
+    fill(writer, tmp_path, *(each.entry(writer) for each in canaries))
+    writer.commit(Batch(entries=[an_entry(user="other", started_at=A_TIMESTAMP) for _ in range(1000)]))
+    delete(writer, tmp_path, Filter((Term("user", ("other",), negated=True),)))
+    assert not any(each.found(tmp_path) for each in canaries)
+
+
+def test_a_deletion_that_was_interrupted_anywhere_is_finished(tmp_path: Path) -> None:
+    canaries = Canaries(30)
+    writer = SqliteWriter(tmp_path)
+    fill(writer, tmp_path, canaries.entry(writer))
+    SqliteDeletions(tmp_path).request(Filter((Term("user", ("other",), negated=True),)), 1, "127.0.0.1")
+    reader = SqliteReader(tmp_path)
+    deadline = time.monotonic() + 30
+    while reader.deletions(1)[0].state != "done":
+        writer.close()
+        writer = SqliteWriter(tmp_path)
+        for _ in range(3):
+            writer.delete(clock.monotonic_ns() + 1_000_000)
+            writer._deletions._looked_ns = 0
+            writer.run_maintenance(clock.monotonic_ns() + 1_000_000)
+        assert time.monotonic() < deadline, reader.deletions(1)
+    assert canaries.found(tmp_path) == set()
+    reader.close()
+    writer.close()
