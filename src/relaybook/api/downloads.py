@@ -1,7 +1,7 @@
 """Serve stored bodies as attachments that browsers neither execute nor display as a page."""
 
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -9,7 +9,7 @@ from starlette.responses import Response, StreamingResponse
 from relaybook.api import arguments, openapi
 from relaybook.api.detail import find_or_raise
 from relaybook.api.errors import ApiError
-from relaybook.api.reading import AsyncReader, async_reader_of
+from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.log.query.filters import BadFilter
 from relaybook.log.record import Record, Side
@@ -61,17 +61,10 @@ async def _download(request: Request, side: Side) -> Response:
     suffix = {"text": "txt", "binary": "bin"}[kind]
     name = f"{_UNSAFE.sub('_', record.id)[:64]}-{side}.{suffix}"
     return StreamingResponse(
-        _stream(async_reader, first, rest),
+        async_reader.stream(first, rest),
         media_type="text/plain; charset=utf-8" if kind == "text" else "application/octet-stream",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
-
-
-async def _stream(async_reader: AsyncReader, first: bytes, rest: Iterator[bytes]) -> AsyncIterator[bytes]:
-    chunk: bytes | None = first
-    while chunk is not None:
-        yield chunk
-        chunk = await async_reader.run(lambda _: next(rest, None))
 
 
 def _decoded(view: RequestView, side: Side, coding: str) -> bytes:

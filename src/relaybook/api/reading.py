@@ -1,6 +1,6 @@
 """Query the store from asynchronous code, in a bounded number of threads and with a deadline per query."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Final, TypeVar
 
 import anyio.to_thread
@@ -29,6 +29,13 @@ class AsyncReader:
     async def run(self, query: Callable[[Reader], _Result]) -> _Result:
         """Run ``query`` with the reader in a thread. Returns its result and propagates its exceptions."""
         return await anyio.to_thread.run_sync(query, self.reader, limiter=self._limiter)
+
+    async def stream(self, first: bytes, rest: Iterator[bytes]) -> AsyncIterator[bytes]:
+        """Yield ``first`` and then ``rest``, which reads the store."""
+        chunk: bytes | None = first
+        while chunk is not None:
+            yield chunk
+            chunk = await self.run(lambda _: next(rest, None))
 
 
 def async_reader_of(request: Request) -> AsyncReader:

@@ -12,7 +12,7 @@ from relaybook.log.formats import assemble_response, format_of, messages, newest
 from relaybook.log.formats.decode import decode
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail, Record, Side
-from relaybook.log.store.port import Body, Entry, Reader, Running, body_size
+from relaybook.log.store.port import Body, Entry, Reader, Running, StoredRecord, body_size
 
 #: Larger bodies are stored but not parsed. The limit applies before and after decoding.
 MAX_BODY_BYTES: Final = 16 << 20
@@ -76,8 +76,12 @@ class RequestView:
     @classmethod
     def _finished(cls, reader: Reader, record_id: str) -> Self | None:
         stored = reader.get(record_id)
-        if stored is None:
-            return None
+        return None if stored is None else cls.of_stored(reader, stored)
+
+    @classmethod
+    def of_stored(cls, reader: Reader, stored: StoredRecord) -> Self:
+        """Return a view of a finished request that the reader returned."""
+        record_id = stored.record.id
         in_memory: dict[Side, bytes | None] = {"request": stored.request, "response": stored.response}
 
         def transferred(side: Side) -> Iterator[bytes] | None:

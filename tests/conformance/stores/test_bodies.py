@@ -6,7 +6,9 @@ import pytest
 from tests.conformance.stores.conftest import Store
 from tests.support.records import an_entry, new_record_id
 
+from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Detail
+from relaybook.log.request_view import RequestView
 from relaybook.log.store.port import Body
 
 
@@ -102,3 +104,22 @@ def test_a_record_that_does_not_exist_has_no_bodies(store: Store) -> None:
     assert store.reader.body(new_record_id(), "request") is None
     assert store.reader.get(new_record_id()) is None
     assert store.reader.get("no id at all'") is None
+
+
+def test_stored_since_returns_the_records_of_since_with_their_bodies(store: Store) -> None:
+    entries = [
+        an_entry(noise(n, n), None if n % 2 else noise(-n, n), Detail(reason=str(n)), failed=n > 5) for n in range(1, 9)
+    ]
+    store.commit(*entries)
+    failed = Filter((Term("failed", ("true",)),))
+    found, reached = store.reader.stored_since(6, failed, 500)
+    stored = list(found)
+    assert reached == 8
+    assert [each.record.seq for each in stored] == [7, 8]
+    assert [each.detail.reason for each in stored] == ["7", "8"]
+    assert [(each.request_size, each.response_size) for each in stored] == [(7, None), (8, 8)]
+    for each, n in zip(stored, (7, 8), strict=True):
+        assert b"".join(RequestView.of_stored(store.reader, each).transferred("request")) == noise(n, n)
+    assert store.reader.stored_since(0, Filter(), 3)[1] == 3
+    found, reached = store.reader.stored_since(8, Filter(), 3)
+    assert (list(found), reached) == ([], 8)

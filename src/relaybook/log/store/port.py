@@ -381,6 +381,13 @@ class Reader(Protocol):
         The second value is the ``seq`` up to which the result is complete.
         """
 
+    def stored_since(self, seq: int, filter_: Filter, limit: int) -> tuple[Iterator[StoredRecord], int]:
+        """Return the same records as ``since``, with their data for the detail view.
+
+        Details and bodies are read when the iterator reaches the record, so only those of one are in memory. If they
+        cannot be read, the record is marked as expired.
+        """
+
     def status(self) -> StoreStatus: ...
 
     def close(self) -> None: ...

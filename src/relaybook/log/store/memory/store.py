@@ -399,6 +399,11 @@ class MemoryStore:
         matched = [record for record in self._matching(filter_) if seq < seq_of(record) <= last][:limit]
         return matched, seq_of(matched[-1]) if len(matched) == limit else max(seq, last)
 
+    def stored_since(self, seq: int, filter_: Filter, limit: int) -> tuple[Iterator[StoredRecord], int]:
+        records, reached = self.since(seq, filter_, limit)
+        found = (self.get(record.id) for record in records)
+        return (stored for stored in found if stored is not None), reached
+
     def status(self) -> StoreStatus:
         return StoreStatus(
             records=len(self._entries),

@@ -29,9 +29,7 @@ class PackReader:
         Raises BodyDamaged.
         """
         if location is None or not self._has(location):
-            return StoredRecord(
-                record=_expired(record, location), detail=Detail(), request_size=None, response_size=None
-            )
+            return _without_bodies(record, location)
         shared = b"".join(read_body(self._directory, location.shared()))
         response_at = location.detail + bodies.rest(location.request)
         return StoredRecord(
@@ -42,6 +40,13 @@ class PackReader:
             request=_shared_body(location.request, shared[location.detail : response_at]),
             response=_shared_body(location.response, shared[response_at:]),
         )
+
+    def stored_or_expired(self, record: Record, location: bodies.RecordLocation | None) -> StoredRecord:
+        """Return the same as ``stored``. If the data cannot be read, the record is marked as expired."""
+        try:
+            return self.stored(record, location)
+        except BodyDamaged:
+            return _without_bodies(record, location)
 
     def chunks(self, location: bodies.RecordLocation | None, side: Side) -> Iterator[bytes] | None:
         """Return a body in chunks, or `None` if it is not stored or has expired. Raises BodyDamaged."""
@@ -89,6 +94,10 @@ class PackReader:
             return None
         chunks = [chunk for ref in body.refs for chunk in read_body(self._directory, ref)]
         return Body([], [*chunks, rest[: body.rest]])
+
+
+def _without_bodies(record: Record, location: bodies.RecordLocation | None) -> StoredRecord:
+    return StoredRecord(record=_expired(record, location), detail=Detail(), request_size=None, response_size=None)
 
 
 def _expired(record: Record, location: bodies.RecordLocation | None) -> Record:

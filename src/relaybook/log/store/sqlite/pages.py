@@ -4,7 +4,7 @@ A page starts at a cursor, surrounds a record, or contains the records after a g
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import apsw
 
@@ -13,11 +13,12 @@ from relaybook.log.record import Record
 from relaybook.log.store.port import Link, Page
 from relaybook.log.store.sqlite.block_ranges import SeqRange
 from relaybook.log.store.sqlite.plan import Plan, make_plan
-from relaybook.log.store.sqlite.rows import SELECT_LIST, record_of
+from relaybook.log.store.sqlite.rows import SELECT_LIST, WITH_BODIES, record_of
 from relaybook.log.store.sqlite.search import Deadline, SearchResult, search
 from relaybook.log.store.sqlite.text_index import indexed_to
 
 _BY_SEQ: Final = f"SELECT {SELECT_LIST} FROM requests AS r WHERE r.seq = ?"  # noqa: S608 - our own column names
+_WITH_BODIES_BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
 
 _STEP: Final = (
     "SELECT r.seq, r.id, r.started_at, r.failed, r.completion_id, c.chain"
@@ -76,15 +77,29 @@ def since(
 
     The second value is the ``seq`` up to which the result is complete.
     """
+    seqs, reached = _seqs_since(connection, seq, filter_, limit, deadline)
+    return load(connection, seqs), reached
+
+
+def rows_since(
+    connection: apsw.Connection, seq: int, filter_: Filter, limit: int, deadline: Deadline
+) -> tuple[list[tuple[Any, ...]], int]:
+    """Return rows of WITH_BODIES after ``seq``, oldest first, and the ``seq`` up to which the result is complete."""
+    seqs, reached = _seqs_since(connection, seq, filter_, limit, deadline)
+    return list(connection.executemany(_WITH_BODIES_BY_SEQ, ((seq,) for seq in seqs))), reached
+
+
+def _seqs_since(
+    connection: apsw.Connection, seq: int, filter_: Filter, limit: int, deadline: Deadline
+) -> tuple[list[int], int]:
     last = last_seq(connection)
     if needs_text(filter_):
         last = min(last, indexed_to(connection))  # records that are not indexed yet would be missed
     found = _search(connection, filter_, (seq + 1, last + 1), limit, deadline, newest_first=False)
     connection.set_progress_handler(None)
-    records = load(connection, found.seqs)
-    if len(records) == limit or not found.complete:
-        return records, found.seqs[-1] if len(records) == limit else found.reached
-    return records, max(seq, last)
+    if len(found.seqs) == limit or not found.complete:
+        return found.seqs, found.seqs[-1] if len(found.seqs) == limit else found.reached
+    return found.seqs, max(seq, last)
 
 
 def links(

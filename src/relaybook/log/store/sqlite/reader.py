@@ -80,6 +80,15 @@ class SqliteReader:
         with self._pool.snapshot(deadline) as connection:
             return ([], seq) if connection is None else pages.since(connection, seq, filter_, limit, deadline)
 
+    def stored_since(self, seq: int, filter_: Filter, limit: int) -> tuple[Iterator[StoredRecord], int]:
+        deadline = _default_deadline()
+        with self._pool.snapshot(deadline) as connection:
+            if connection is None:
+                return iter(()), seq
+            rows, reached = pages.rows_since(connection, seq, filter_, limit, deadline)
+        stored = self._packs.stored_or_expired
+        return (stored(record_of(row[:-1]), bodies.decode_location(row[-1])) for row in rows), reached
+
     def count(self, filter_: Filter, deadline_ns: int) -> Count:
         deadline = Deadline(deadline_ns)
         with self._pool.snapshot(deadline) as connection:

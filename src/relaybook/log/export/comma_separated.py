@@ -1,0 +1,68 @@
+"""Write records as CSV (RFC 4180, UTF-8) for spreadsheets, one column per field, without bodies.
+
+Properties have a column each. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe.
+"""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from relaybook.log.record import FIELDS, Record
+from relaybook.log.request_view import RequestView
+from relaybook.log.row import to_json
+
+#: Properties with less frequent names share the column ``properties``.
+MAX_PROPERTIES: Final = 500
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_NOTES: Final = ("warnings", "advice")
+_COLUMNS: Final = ("id", "seq", "started_at", "ended_at", "result")
+#: Columns before those of properties.
+COLUMNS: Final = (*_COLUMNS, *(name for name in FIELDS if name not in (*_COLUMNS, "properties")), "properties")
+
+
+class CommaSeparated:
+    """Writes a header and one row per request."""
+
+    def __init__(self, property_names: Sequence[str]) -> None:
+        """``property_names`` are the properties with a column of their own."""
+        self.count = 0
+        self.omitted: Counter[str] = Counter()
+        self._names = sorted(property_names)
+        self._buffer = io.StringIO()
+        self._writer = csv.writer(self._buffer)
+
+    def begin(self) -> bytes:
+        return self._row([*COLUMNS, *(f"property.{name}" for name in self._names)])
+
+    def add(self, record: Record, view: RequestView | None) -> Iterable[bytes]:
+        self.count += 1
+        row = to_json(record)
+        row["result"] = row["result"]["code"]
+        for name in _NOTES:
+            row[name] = " ".join(note["code"] for note in row[name])
+        properties: dict[str, str] = row["properties"]
+        own = [_cell(properties.pop(name, None)) for name in self._names]
+        row["properties"] = msgspec.json.encode(properties).decode() if properties else None
+        return (self._row([*(_cell(row[name]) for name in COLUMNS), *own]),)
+
+    def end(self) -> bytes:
+        return b""
+
+    def _row(self, cells: list[Any]) -> bytes:
+        self._writer.writerow(cells)
+        text = self._buffer.getvalue()
+        self._buffer.seek(0)
+        self._buffer.truncate()
+        return text.encode()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULA) else value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value

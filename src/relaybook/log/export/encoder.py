@@ -1,0 +1,29 @@
+"""Declare the interface of an encoder, which turns requests into the bytes of one file format."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Protocol
+
+from relaybook.log.record import Record
+from relaybook.log.request_view import RequestView
+
+
+class Encoder(Protocol):
+    """Encodes one file. Calls are ``begin``, ``add`` for each request, ``end``."""
+
+    #: Number of requests in the file so far.
+    count: int
+    #: Number of requests that the format cannot represent, by reason. They are not in the file.
+    omitted: Counter[str]
+
+    def begin(self) -> bytes:
+        """Return the beginning of the file."""
+
+    def add(self, record: Record, view: RequestView | None) -> Iterable[bytes]:
+        """Return the bytes of a request, in parts; a large body is read while they are consumed.
+
+        ``view`` is `None` if the export has no bodies.
+        """
+
+    def end(self) -> bytes:
+        """Return the end of the file."""

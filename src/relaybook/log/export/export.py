@@ -1,0 +1,150 @@
+"""Export the requests that match a filter: what was recorded when the export began, in recording order.
+
+Memory does not depend on the number of requests. Requests that are deleted meanwhile are omitted; bodies that expire
+meanwhile are exported as expired.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+import msgspec
+
+from relaybook import clock
+from relaybook.log.export.comma_separated import MAX_PROPERTIES, CommaSeparated
+from relaybook.log.export.encoder import Encoder
+from relaybook.log.export.json_lines import JsonLines
+from relaybook.log.query.filters import BadFilter, Filter, needs_text
+from relaybook.log.record import Record
+from relaybook.log.request_view import RequestView
+from relaybook.log.store.errors import DeadlinePassed
+from relaybook.log.store.port import Reader
+
+#: Size of the chunks of a file, about.
+_CHUNK_BYTES: Final = 256 * 1024
+_BATCH: Final = 500
+_PROPERTIES_NS: Final = 10 * clock.NANOSECONDS
+#: Number of reads without progress after which the store counts as too slow.
+_MAX_STALLS: Final = 5
+
+
+class FileFormat(NamedTuple):
+    """A file format. ``bodies`` tells whether files contain bodies: never, always, or if the query asks for them."""
+
+    name: str
+    media_type: str
+    bodies: bool | None
+    open_encoder: Callable[[Reader, bool], Encoder]
+    #: Whether the last line can be followed by a line with the count.
+    is_text: bool = True
+
+
+def _json_lines(reader: Reader, bodies: bool) -> Encoder:
+    return JsonLines()
+
+
+def _comma_separated(reader: Reader, bodies: bool) -> Encoder:
+    names = reader.values("property", "", MAX_PROPERTIES, clock.monotonic_ns() + _PROPERTIES_NS)
+    return CommaSeparated([each.value for each in names])
+
+
+FILE_FORMATS: Final = {
+    each.name: each
+    for each in (
+        FileFormat("jsonl", "application/x-ndjson", None, _json_lines),
+        FileFormat("csv", "text/csv; charset=utf-8", False, _comma_separated),
+    )
+}
+
+
+class ExportQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """What to export.
+
+    Only requests with a ``seq`` after ``after`` and up to ``through`` are exported. ``through`` is `None` for the
+    latest. With ``end``, the last line is an EndLine.
+    """
+
+    file_format: FileFormat
+    filter_: Filter
+    bodies: bool = False
+    after: int = 0
+    through: int | None = None
+    end: bool = False
+
+
+class EndLine(msgspec.Struct, omit_defaults=True):
+    """The last line of a complete export. ``omitted`` counts the requests that the format cannot represent."""
+
+    end: bool
+    count: int
+    omitted: dict[str, int] = {}
+
+
+def file_format_of(name: str) -> FileFormat:
+    """Return the file format with this name. Raises BadFilter if there is none."""
+    if name not in FILE_FORMATS:
+        raise BadFilter("format", f"format is {name[:80]!r}: expected one of {', '.join(FILE_FORMATS)}.")
+    return FILE_FORMATS[name]
+
+
+class Export:
+    """A running export. ``through`` is the ``seq`` of the last request that it can contain."""
+
+    def __init__(self, reader: Reader, query: ExportQuery) -> None:
+        """Begin the export. Raises BadFilter if the query cannot be answered by this log."""
+        file_format = query.file_format
+        if query.bodies and file_format.bodies is False:
+            raise BadFilter("bodies", f"{file_format.name} has no bodies. Use jsonl, or omit bodies.")
+        last = _last_seq(reader, query.filter_)
+        if query.through is not None and query.through > last:
+            raise BadFilter("through", f"through is {query.through}, but the log ends at {last}: it is another log.")
+        self.through = last if query.through is None else query.through
+        self._query = query
+        self._reader = reader
+        self._bodies = query.bodies or file_format.bodies is True
+        self._encoder = file_format.open_encoder(reader, self._bodies)
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the file in chunks, some of which may be empty. Raises the errors of ``log/store/errors.py``."""
+        encoder = self._encoder
+        parts, size = [encoder.begin()], 0
+        for batch in self._batches():
+            for record, view in batch:
+                for part in encoder.add(record, view):
+                    parts.append(part)
+                    size += len(part)
+                    if size >= _CHUNK_BYTES:
+                        yield b"".join(parts)
+                        parts, size = [], 0
+            yield b"".join(parts)
+            parts, size = [], 0
+        parts.append(encoder.end())
+        if self._query.end:
+            parts.append(msgspec.json.encode(EndLine(True, encoder.count, dict(encoder.omitted))) + b"\n")
+        yield b"".join(parts)
+
+    def _batches(self) -> Iterator[Iterator[tuple[Record, RequestView | None]]]:
+        at, stalls = self._query.after, 0
+        while at < self.through and stalls < _MAX_STALLS:
+            batch, reached = self._read(at)
+            yield batch
+            stalls = 0 if reached > at else stalls + 1
+            at = reached
+        if at < self.through:
+            raise DeadlinePassed("The log could not be read in time.")
+
+    def _read(self, after: int) -> tuple[Iterator[tuple[Record, RequestView | None]], int]:
+        """Return the next requests, and the ``seq`` up to which they are complete."""
+        if not self._bodies:
+            records, reached = self._reader.since(after, self._query.filter_, _BATCH)
+            return ((record, None) for record in records if (record.seq or 0) <= self.through), reached
+        found, reached = self._reader.stored_since(after, self._query.filter_, _BATCH)
+        views = (RequestView.of_stored(self._reader, stored) for stored in found)
+        return ((view.record, view) for view in views if (view.record.seq or 0) <= self.through), reached
+
+
+def _last_seq(reader: Reader, filter_: Filter) -> int:
+    """Return the ``seq`` up to which the filter can be answered now."""
+    if not needs_text(filter_):
+        return reader.last_seq()
+    status = reader.status()
+    return min(status.last_seq, status.indexed_to)

@@ -1,0 +1,83 @@
+"""GET /api/export: files as attachments, and errors before the first byte."""
+
+import re
+
+import pytest
+from tests.support.api_log import client_of, log_of, record_of
+
+from relaybook.log.store.errors import StoreUnavailable
+
+
+def test_a_file_is_an_attachment_with_a_name_and_the_end_of_the_snapshot() -> None:
+    response = client_of(log_of(record_of(1), record_of(2))).get("/api/export?format=jsonl")
+    assert response.status == 200
+    assert response.header("content-type") == "application/x-ndjson"
+    disposition = response.header("content-disposition")
+    assert re.fullmatch(r'attachment; filename="relaybook-\d{4}-\d\d-\d\dT\d{6}Z\.jsonl"', disposition)
+    assert response.header("export-through") == "2"
+    lines = response.body.splitlines()
+    assert lines[-1] == b'{"end":true,"count":2}'
+    assert len(lines) == 3
+
+
+def test_filters_are_those_of_the_list() -> None:
+    client = client_of(log_of(record_of(1, namespace="ios"), record_of(2)))
+    assert client.get("/api/export?format=jsonl&q=namespace:ios&end=false").body.count(b"\n") == 1
+    assert client.get("/api/export?format=csv&namespace=ios").body.count(b"\r\n") == 2
+
+
+def test_csv_ends_with_a_count_only_on_request() -> None:
+    client = client_of(log_of(record_of(1)))
+    assert b'"end"' not in client.get("/api/export?format=csv").body
+    assert client.get("/api/export?format=csv&end=true").body.endswith(b'\r\n{"end":true,"count":1}\n')
+
+
+def test_bodies_are_exported_on_request() -> None:
+    client = client_of(log_of(record_of(1)))
+    assert b'"request":{"text":"{}"}' in client.get("/api/export?format=jsonl&bodies=true").body
+    assert b'"request":' not in client.get("/api/export?format=jsonl").body
+
+
+def test_a_download_can_be_continued() -> None:
+    client = client_of(log_of(*(record_of(number) for number in range(9))))
+    response = client.get("/api/export?format=jsonl&after=3&through=5")
+    assert [line.count(b'"seq":4,') + line.count(b'"seq":5,') for line in response.body.splitlines()] == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("query", "param"),
+    [
+        ("", "format"),
+        ("format=xml", "format"),
+        ("format=jsonl&format=csv", "format"),
+        ("format=jsonl&bodies=yes", "bodies"),
+        ("format=csv&bodies=true", "bodies"),
+        ("format=jsonl&after=-1", "after"),
+        ("format=jsonl&through=x", "through"),
+        ("format=jsonl&through=99", "through"),
+        ("format=jsonl&end=1", "end"),
+        ("format=jsonl&nmespace=a", "nmespace"),
+        ("format=jsonl&duration=fast", "duration"),
+    ],
+)
+def test_an_invalid_query_is_an_error(query: str, param: str) -> None:
+    response = client_of(log_of(record_of(1))).get(f"/api/export?{query}")
+    assert response.status == 400
+    assert response.json()["error"]["param"] == param
+
+
+def test_a_store_that_cannot_be_read_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = log_of(record_of(1))
+
+    def fail(*_):
+        raise StoreUnavailable("no disk")
+
+    monkeypatch.setattr(store, "since", fail)
+    response = client_of(store).get("/api/export?format=jsonl")
+    assert response.status == 503
+
+
+def test_the_token_is_required() -> None:
+    client = client_of(log_of(record_of(1)), token="secret")
+    assert client.get("/api/export?format=jsonl").status == 401
+    assert client.get("/api/export?format=jsonl", ("Authorization", "Bearer secret")).status == 200
