@@ -11,7 +11,7 @@ BIN := .venv/bin
 PYTEST := $(BIN)/pytest -n 2
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
-TOOLS := strace chromium-headless-shell
+TOOLS := jq strace chromium-headless-shell
 export PIP_ROOT_USER_ACTION := ignore
 
 # The page: what is built stands for the build. Its Node is in requirements/run.txt, so installing comes before it.

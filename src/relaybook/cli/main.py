@@ -35,6 +35,8 @@ _ID_MISSING: Final = "The id of the request is missing: relaybook show ID. relay
 _DEMO_SETTINGS: Final = ("upstream", "upstream_ca_file", "price_as")
 #: Settings that choose which log is read.
 _LOG_SETTINGS: Final = ("data", "dashboard", "dashboard_url")
+#: Commands whose arguments are filters.
+_FILTERED: Final = ("tail", "export")
 
 app = App(
     name="relaybook",
@@ -98,12 +100,9 @@ def tail(
     **flags: Any,
 ) -> int:
     """Print the latest requests, one line each, oldest first."""
-    from relaybook.cli.output import escape, is_text
     from relaybook.cli.tail import tail
 
-    invalid = next((each for each in filters if not is_text(each)), None)
-    if invalid is not None:
-        raise BadArgument(f"The filter {escape(invalid[:80])} is not valid UTF-8.")
+    _reject_invalid_text(filters)
     if not (0 if follow else 1) <= lines <= 500:
         raise BadArgument(f"--lines is {lines}: expected a number from 1 to 500, or 0 with --follow.")
     if sort is not None and follow:
@@ -111,6 +110,31 @@ def tail(
     if ids and json:
         raise BadArgument("--ids cannot be combined with --json. Remove one.")
     return tail(_resolve(flags), filters, lines=lines, follow=follow, sort=sort, only_ids=ids, as_json=json)
+
+
+@app.command
+@takes_settings(_LOG_SETTINGS)
+def export(
+    *filters: Annotated[str, Parameter(help="Filters, as for tail. All requests by default")],
+    format: Annotated[  # noqa: A002 - the name of the flag
+        str | None, Parameter(help="jsonl or csv. By default the ending of FILE, otherwise jsonl")
+    ] = None,
+    output: Annotated[
+        Path | None, Parameter(name=("--output", "-o"), help="File to write. Standard output by default")
+    ] = None,
+    bodies: Annotated[
+        bool, Parameter(negative=(), help="Include headers, prompt and response: everything that is stored")
+    ] = False,
+    resume: Annotated[
+        bool, Parameter(negative=(), help="Continue FILE.part of an export that was interrupted")
+    ] = False,
+    **flags: Any,
+) -> int:
+    """Write requests to a file, in the order in which they were recorded."""
+    from relaybook.cli.export import export
+
+    _reject_invalid_text(filters)
+    return export(_resolve(flags), filters, format_name=format, output=output, bodies=bodies, resume=resume)
 
 
 @app.command
@@ -225,9 +249,17 @@ def _equivalent(argv: Sequence[str]) -> str | None:
     if unknown:
         return f"Unknown option: {unknown}. Use {_EQUIVALENTS[unknown]}."
     field = next((name for name in names if name.startswith("--") and name[2:].replace("-", "_") in NAMES), None)
-    if field is None or argv[0] != "tail":
+    if field is None or argv[0] not in _FILTERED:
         return None
     return f"Unknown option: {field}. Write the filter without dashes: {field[2:].replace('-', '_')}=VALUE"
+
+
+def _reject_invalid_text(filters: Sequence[str]) -> None:
+    from relaybook.cli.output import escape, is_text
+
+    invalid = next((each for each in filters if not is_text(each)), None)
+    if invalid is not None:
+        raise BadArgument(f"The filter {escape(invalid[:80])} is not valid UTF-8.")
 
 
 def _resolve(flags: dict[str, Any]) -> Configuration:
@@ -256,11 +288,11 @@ def _secret_flag(argv: list[str]) -> str | None:
 
 
 def _excluding_filter(argv: list[str]) -> str | None:
-    """Return the error message if an excluding filter of ``tail`` was parsed as an option."""
+    """Return the error message if an excluding filter was parsed as an option."""
     word = next((word for word in argv[1:] if re.fullmatch(r"-[A-Za-z][\w.]+(:.*)?", word)), None)
-    if word is None or argv[0] != "tail":
+    if word is None or argv[0] not in _FILTERED:
         return None
-    return f"To exclude {word[1:]}, write the filter after --: relaybook tail -- {word}"
+    return f"To exclude {word[1:]}, write the filter after --: relaybook {argv[0]} -- {word}"
 
 
 def _end(message: str, code: int) -> int:

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException, HTTPResponse, IncompleteRead
 from itertools import chain
 from typing import Any, Final
 from urllib.error import HTTPError, URLError
@@ -20,6 +20,7 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
+from relaybook.cli.source import Download
 from relaybook.log.query.filters import MAX_LIMIT, SortField
 
 
@@ -88,6 +89,11 @@ _RESPONSE_SECONDS: Final = 10.0
 #: The server pings every 15 s.
 _SILENCE_SECONDS: Final = 45.0
 _RETRY_SECONDS: Final = 1.0
+#: A filter with few matches can be silent for minutes, until the server finds the next one.
+_EXPORT_SILENCE_SECONDS: Final = 900.0
+_CHUNK_BYTES: Final = 256 * 1024
+#: The response header with the last ``seq`` that an export can contain.
+_THROUGH: Final = "Export-Through"
 
 
 class NoServer(Exception):
@@ -102,7 +108,7 @@ class ServerLog:
             raise CommandFailed(f"dashboard_url is {base_url!r}: expected a URL such as https://relaybook.example.")
         if token and not (token.isascii() and token.isprintable()):
             raise CommandFailed("The dashboard token contains characters that are not allowed in an HTTP header.")
-        self._base = base_url.rstrip("/")
+        self._base = self.name = base_url.rstrip("/")
         self._token = token
         self._opener = build_opener(ProxyHandler({}), NoRedirect())
 
@@ -152,6 +158,30 @@ class ServerLog:
         return [
             each["value"] for each in self._get_required(f"/api/values/{field}", [("limit", str(MAX_LIMIT))])["data"]
         ]
+
+    def count_matching(self, terms: list[tuple[str, str]]) -> int | None:
+        """See ``LogSource``."""
+        count = self._get_required("/api/count", terms)
+        return count["requests"] if count["complete"] else None
+
+    def export(self, terms: list[tuple[str, str]], options: list[tuple[str, str]]) -> Download:
+        """See ``LogSource``."""
+        try:
+            response = self._open("/api/export", [*terms, *options], "*/*", _EXPORT_SILENCE_SECONDS, None)
+            return Download(int(response.headers[_THROUGH]), self._chunks(response))
+        except NoServer as error:
+            raise CommandFailed(str(error)) from None
+        except (TypeError, ValueError):
+            raise self._not_a_dashboard() from None
+
+    def _chunks(self, response: HTTPResponse) -> Iterator[bytes]:
+        with response:
+            try:
+                while chunk := response.read1(_CHUNK_BYTES):
+                    yield chunk
+            except (OSError, HTTPException) as error:
+                reason = "the connection was closed" if isinstance(error, IncompleteRead) else error
+                raise CommandFailed(f"The download from {self._base} was cut: {reason}.") from None
 
     def _live(self, terms: list[tuple[str, str]], last_id: str | None) -> HTTPResponse:
         return self._open("/api/live", terms, "text/event-stream", _SILENCE_SECONDS, last_id)

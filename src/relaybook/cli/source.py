@@ -7,11 +7,10 @@ the environment sets ``dashboard_url``.
 
 import sys
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
-from relaybook.cli.server_log import NoServer, ServerLog
 from relaybook.log.query.filters import SortField
 from relaybook.settings.configuration import Configuration
 from relaybook.settings.definitions import split_address
@@ -20,8 +19,19 @@ from relaybook.settings.definitions import split_address
 Terms = list[tuple[str, str]]
 
 
+class Download(NamedTuple):
+    """An export. ``through`` is the last ``seq`` that it can contain. Reading ``chunks`` may raise CommandFailed."""
+
+    through: int
+    chunks: Iterator[bytes]
+
+
 class LogSource(Protocol):
     """A log to read. Rows are as in the API. Every method may raise CommandFailed."""
+
+    @property
+    def name(self) -> str:
+        """The address of the server, or the path of the directory."""
 
     def latest(self, terms: Terms, limit: int) -> list[Row]:
         """Return the latest finished requests, oldest first, followed by the running requests."""
@@ -44,9 +54,16 @@ class LogSource(Protocol):
     def values(self, field: str) -> list[str]:
         """Return the 500 most frequent values of ``namespace``, or property names if ``field`` is ``property``."""
 
+    def count_matching(self, terms: Terms) -> int | None:
+        """Return the number of matching finished requests. `None` if it is not known soon."""
+
+    def export(self, terms: Terms, options: Terms) -> Download:
+        """Begin an export. ``options`` are parameters of ``GET /api/export`` that are not filters."""
+
 
 def open_log(configuration: Configuration) -> LogSource:
     """Open the log to read. Says so on standard error if it falls back to the directory. Raises CommandFailed."""
+    from relaybook.cli.server_log import NoServer, ServerLog
     from relaybook.cli.store_log import StoreLog
 
     settings = configuration.settings

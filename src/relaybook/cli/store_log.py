@@ -10,13 +10,17 @@ from msgspec import UNSET
 
 from relaybook import clock
 from relaybook.api.arguments import filter_of
+from relaybook.api.count import count_deadline_ns
 from relaybook.api.detail import detail_of
 from relaybook.api.errors import ApiError
+from relaybook.api.export import query_of
 from relaybook.api.requests import page_of, top_of
 from relaybook.api.values import values_of
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
-from relaybook.log.query.filters import MAX_LIMIT, SortField
+from relaybook.cli.source import Download
+from relaybook.log.export.export import Export
+from relaybook.log.query.filters import MAX_LIMIT, BadFilter, SortField
 from relaybook.log.row import to_json
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
@@ -31,8 +35,9 @@ _Result = TypeVar("_Result")
 class StoreLog:
     """The log in a data directory. Implements ``LogSource``."""
 
-    def __init__(self, reader: Reader, *, is_served: bool = True) -> None:
+    def __init__(self, reader: Reader, *, is_served: bool = True, name: str = "") -> None:
         """If ``is_served`` is false, requests that are open in the log are marked as unfinished."""
+        self.name = name
         self._reader = reader
         self._is_served = is_served
 
@@ -56,7 +61,7 @@ class StoreLog:
             if not cls.exists(data):
                 raise CommandFailed(cls.missing(data))
             directory = DataDirectory(data)
-            return cls(open_store(directory.store).open_reader(), is_served=directory.is_served())
+            return cls(open_store(directory.store).open_reader(), is_served=directory.is_served(), name=str(data))
         except PermissionError as error:
             raise CommandFailed(
                 f"The log in {data} could not be read: {error.strerror}. Run this command as the server's user, or "
@@ -111,6 +116,26 @@ class StoreLog:
         """See ``LogSource``."""
         listed = self._read(lambda reader, deadline_ns: values_of(reader, field, "", MAX_LIMIT, deadline_ns))
         return [each.value for each in listed.data]
+
+    def count_matching(self, terms: list[tuple[str, str]]) -> int | None:
+        """See ``LogSource``."""
+        filter_ = filter_of(terms)
+        count = self._read(lambda reader, deadline_ns: reader.count(filter_, count_deadline_ns(deadline_ns)))
+        return count.requests if count.complete else None
+
+    def export(self, terms: list[tuple[str, str]], options: list[tuple[str, str]]) -> Download:
+        """See ``LogSource``."""
+        try:
+            query = query_of(dict(options), terms)
+            export = self._read(lambda reader, _: Export(reader, query))
+        except BadFilter as error:
+            raise CommandFailed(error.advice()) from None
+        return Download(export.through, self._chunks(export))
+
+    def _chunks(self, export: Export) -> Iterator[bytes]:
+        chunks = export.chunks()
+        while (chunk := self._read(lambda _, __: next(chunks, None))) is not None:
+            yield chunk
 
     def _read(self, query: Callable[[Reader, int], _Result]) -> _Result:
         """Return the result of ``query(reader, deadline_ns)``. Raises CommandFailed if the store cannot be read."""

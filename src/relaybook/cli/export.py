@@ -1,0 +1,366 @@
+"""``relaybook export``: write the requests that match a filter to a file or to standard output.
+
+A file is written as ``FILE.part`` and renamed when it is complete. ``FILE.part.json`` has what ``--resume`` needs to
+continue it.
+"""
+
+import csv
+import errno
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from relaybook import clock
+from relaybook.cli.failure import BadArgument, CommandFailed
+from relaybook.cli.output import escape
+from relaybook.cli.source import Download, LogSource, Terms, open_log
+from relaybook.cli.tail import hint, read_terms
+from relaybook.log.export.export import FILE_FORMATS, EndLine
+from relaybook.log.query.language import parts_of
+from relaybook.log.query.term_values import canonical_name, checked_value
+from relaybook.settings.configuration import Configuration
+
+#: More bytes than an EndLine has.
+_END_BYTES: Final = 4096
+_END_START: Final = b'{"end":true,'
+_RESUMABLE: Final = ("jsonl", "csv")
+_PARQUET_END: Final = b"PAR1"
+_TIMES: Final = ("from", "to")
+
+
+class _State(msgspec.Struct, kw_only=True):
+    """The export that a partial file belongs to. ``terms`` have absolute times."""
+
+    filters: list[str]
+    format: str
+    bodies: bool
+    source: str
+    terms: Terms
+    through: int
+
+
+def export(
+    configuration: Configuration,
+    filters: Sequence[str],
+    *,
+    format_name: str | None,
+    output: Path | None,
+    bodies: bool,
+    resume: bool,
+) -> int:
+    """Export the matching requests. Raises BadArgument and CommandFailed."""
+    format_name = format_name or _format_of(output)
+    if format_name not in FILE_FORMATS:
+        raise BadArgument(f"--format is {escape(format_name[:80])!r}: expected one of {', '.join(FILE_FORMATS)}.")
+    if bodies and FILE_FORMATS[format_name].bodies is False:
+        raise BadArgument(f"{format_name} has no bodies. Use --format jsonl, or omit --bodies.")
+    if resume and output is None:
+        raise BadArgument("--resume needs --output FILE, the file to continue.")
+    if resume and format_name not in _RESUMABLE:
+        raise BadArgument(f"--resume works with {' and '.join(_RESUMABLE)}, not with {format_name}.")
+    if output is None and format_name == "parquet" and sys.stdout.isatty():
+        raise BadArgument("parquet is binary. Write it to a file with --output FILE.")
+    terms = absolute_times(read_terms(filters), clock.wall_us())
+    log = open_log(configuration)
+    if output is None:
+        return _to_stdout(log, terms, format_name, bodies=bodies)
+    wanted = _State(filters=list(filters), format=format_name, bodies=bodies, source=log.name, terms=terms, through=0)
+    try:
+        return _to_file(log, wanted, output, resume=resume)
+    except OSError as error:
+        raise CommandFailed(f"{output} cannot be written: {error.strerror}.") from None
+
+
+def _format_of(output: Path | None) -> str:
+    """Return the format that the file's name ends with; ``jsonl`` otherwise."""
+    suffix = "" if output is None else output.suffix.lower().removeprefix(".")
+    return suffix if suffix in FILE_FORMATS else "jsonl"
+
+
+def absolute_times(terms: Terms, now_us: int) -> Terms:
+    """Return valid terms with absolute times, so that they have the same meaning later."""
+    return [
+        (name, _absolute_query(value, now_us) if name == "q" else _absolute(name, value, now_us))
+        for name, value in terms
+    ]
+
+
+def _absolute(name: str, value: str, now_us: int) -> str:
+    return clock.format_timestamp(int(checked_value(name, value, now_us, name))) if name in _TIMES else value
+
+
+def _absolute_query(query: str, now_us: int) -> str:
+    for part in reversed(parts_of(query)):
+        name = canonical_name(part.name) if part.name else None
+        if name in _TIMES:
+            query = f'{query[: part.start]}{name}:"{_absolute(name, part.value, now_us)}"{query[part.end :]}'
+    return query
+
+
+def _options(state: _State, after: int = 0, through: int | None = None) -> Terms:
+    options = [("format", state.format), ("bodies", json.dumps(state.bodies)), ("after", str(after))]
+    if FILE_FORMATS[state.format].is_text:
+        options.append(("end", "true"))
+    return options if through is None else [*options, ("through", str(through))]
+
+
+def _to_stdout(log: LogSource, terms: Terms, format_name: str, *, bodies: bool) -> int:
+    state = _State(filters=[], format=format_name, bodies=bodies, source="", terms=terms, through=0)
+    writer = _Writer(format_name, sys.stdout.buffer.write)
+    download = log.export(terms, _options(state))
+    total = None if sys.stdout.isatty() else log.count_matching(terms)
+    with _progress(total, is_shown=not sys.stdout.isatty()) as advance:
+        try:
+            end = writer.copy(download.chunks, advance)
+        except _Cut as error:
+            raise CommandFailed(f"{error} The output is incomplete.") from None
+    if format_name == "jsonl":
+        sys.stdout.buffer.write(_end_line(end))
+    sys.stdout.buffer.flush()
+    _report_omitted(end)
+    if not end.count and FILE_FORMATS[format_name].is_text:
+        print(f"No request matches.{hint(log, terms)}", file=sys.stderr)
+    return 0
+
+
+def _to_file(log: LogSource, wanted: _State, output: Path, *, resume: bool) -> int:
+    part, state_file = output.with_name(f"{output.name}.part"), output.with_name(f"{output.name}.part.json")
+    partial = _Partial()
+    if resume and part.exists():
+        state = _read_state(state_file, part)
+        _reject_other(state, wanted)
+        partial = _read_partial(part, state.format)
+        download = log.export(state.terms, _options(state, partial.seq, state.through))
+        download = _without_header(download, partial)
+    else:
+        state = wanted
+        download = log.export(state.terms, _options(state))
+        state.through = download.through
+        state_file.write_bytes(msgspec.json.encode(state))
+    total = log.count_matching(state.terms)
+    fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        os.truncate(fd, partial.offset)
+        os.lseek(fd, partial.offset, os.SEEK_SET)
+        writer = _Writer(state.format, lambda data: _write_all(fd, data), partial.count)
+        with _kept_on_failure(part, writer, state.format), _progress(total, partial.count) as advance:
+            end = writer.copy(download.chunks, advance)
+            end.count += partial.count
+            if state.format == "jsonl":
+                _write_all(fd, _end_line(end))
+            os.fsync(fd)
+        size = os.fstat(fd).st_size
+    finally:
+        os.close(fd)
+    part.replace(output)
+    state_file.unlink(missing_ok=True)
+    counted = f"{end.count:,} requests" if FILE_FORMATS[state.format].is_text else "The requests"
+    print(f"{counted} were exported to {output} ({size:,} bytes).", file=sys.stderr)
+    _report_omitted(end)
+    return 0
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def _end_line(end: EndLine) -> bytes:
+    return msgspec.json.encode(end) + b"\n"
+
+
+def _report_omitted(end: EndLine) -> None:
+    if end.omitted:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in end.omitted.items())
+        print(f"{sum(end.omitted.values()):,} requests were left out: {reasons}.", file=sys.stderr)
+
+
+@contextmanager
+def _kept_on_failure(part: Path, writer: "_Writer", format_name: str) -> Iterator[None]:
+    """Say on a failure that the partial file is kept, and how to continue it."""
+    again = "Repeat the command with --resume." if format_name in _RESUMABLE else "Repeat the command."
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise CommandFailed(f"Interrupted. {part} has {writer.count:,} requests. {again}") from None
+    except _Cut as error:
+        raise CommandFailed(f"{error} {part} has {writer.count:,} requests. {again}") from None
+    except OSError as error:
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        problem = "The disk is full" if is_full else f"{part} cannot be written: {error.strerror}"
+        space = "Free disk space, then repeat" if is_full else "Repeat"
+        again = again.replace("Repeat", space, 1)
+        raise CommandFailed(f"{problem}. {part} has {writer.count:,} requests. {again}") from None
+
+
+class _Cut(Exception):
+    """The download ended before its end."""
+
+
+class _Writer:
+    """Writes a download, and keeps back its end, to check that it is complete."""
+
+    def __init__(self, format_name: str, write: Callable[[bytes], object], count: int = 0) -> None:
+        """``count`` is the number of requests in the file already."""
+        self._is_text = FILE_FORMATS[format_name].is_text
+        self._separator = b"\r\n" if format_name == "csv" else b"\n"
+        self._format_name = format_name
+        self._write = write
+        self._held = b""
+        #: Number of requests written. Approximate for CSV, in which a text may contain line breaks.
+        self.count = count
+
+    def copy(self, chunks: Iterator[bytes], advance: Callable[[int], None]) -> EndLine:
+        """Write all chunks and return the end line, which is not written. Raises _Cut if it is missing."""
+        try:
+            for chunk in chunks:
+                self._add(chunk, advance)
+        except CommandFailed as error:
+            self._flush(self._held, advance)
+            raise _Cut(str(error)) from None
+        if not self._is_text:
+            if not self._held.endswith(_PARQUET_END):
+                raise _Cut("The download is incomplete.")
+            self._flush(self._held, advance)
+            return EndLine(True, 0)
+        start = self._held.rfind(_END_START)
+        if start < 0 or self._held[start - 1 : start] not in (b"", b"\n") or not self._held.endswith(b"\n"):
+            self._flush(self._held, advance)
+            raise _Cut("The download is incomplete.")
+        end = msgspec.json.decode(self._held[start:], type=EndLine)
+        written = self.count
+        self._flush(self._held[:start], advance)
+        if self._format_name == "csv":
+            self.count = written + end.count
+        return end
+
+    def _add(self, chunk: bytes, advance: Callable[[int], None]) -> None:
+        data = self._held + chunk
+        self._held = data[-_END_BYTES:]
+        self._flush(data[:-_END_BYTES], advance)
+
+    def _flush(self, data: bytes, advance: Callable[[int], None]) -> None:
+        if data:
+            self._write(data)
+            added = data.count(self._separator) if self._is_text else 0
+            self.count += added
+            advance(added)
+
+
+class _Partial(msgspec.Struct):
+    """The complete part of a partial file: its size, its last ``seq``, the number of requests, and a CSV header."""
+
+    offset: int = 0
+    seq: int = 0
+    count: int = 0
+    header: bytes = b""
+
+
+def _read_state(path: Path, part: Path) -> _State:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_State)
+    except (OSError, msgspec.MsgspecError):
+        raise CommandFailed(
+            f"{part} cannot be continued, because {path.name} is missing or damaged. Start again without --resume."
+        ) from None
+
+
+def _reject_other(state: _State, wanted: _State) -> None:
+    """Raise BadArgument if the partial file belongs to another export."""
+    for name, before, now in (
+        ("filters", " ".join(state.filters), " ".join(wanted.filters)),
+        ("--format", state.format, wanted.format),
+        ("--bodies", json.dumps(state.bodies), json.dumps(wanted.bodies)),
+        ("log", state.source, wanted.source),
+    ):
+        if before != now:
+            raise BadArgument(
+                f"The partial file was started with {name} {escape(before) or 'none'}, not {escape(now) or 'none'}. "
+                "Use the same, or start again without --resume."
+            )
+
+
+def _read_partial(part: Path, format_name: str) -> _Partial:
+    """Find the end of the last complete request of a partial file."""
+    return _partial_csv(part) if format_name == "csv" else _partial_lines(part)
+
+
+def _partial_lines(part: Path) -> _Partial:
+    found, last = _Partial(), b""
+    with part.open("rb") as file:
+        for line in file:
+            if not line.endswith(b"\n") or line.startswith(_END_START):
+                break
+            found.offset += len(line)
+            found.count += 1
+            last = line
+    if last:
+        found.seq = json.loads(last)["seq"]
+    return found
+
+
+def _partial_csv(part: Path) -> _Partial:
+    """A row ends at a line break outside quotes: after an even number of quotes."""
+    found, row, last = _Partial(), b"", b""
+    with part.open("rb") as file:
+        for line in file:
+            row += line
+            if not line.endswith(b"\r\n") or row.count(b'"') % 2:
+                continue
+            if not found.header:
+                found.header = row
+            else:
+                found.count += 1
+                last = row
+            found.offset += len(row)
+            row = b""
+    if last:
+        header, values = (next(csv.reader([text.decode()])) for text in (found.header, last))
+        found.seq = int(dict(zip(header, values, strict=True))["seq"])
+    elif found.header:
+        found = _Partial()
+    return found
+
+
+def _without_header(download: Download, partial: _Partial) -> Download:
+    """Return the download without the header that the partial file has already."""
+    if not partial.header:
+        return download
+    first = b""
+    while len(first) < len(partial.header) and (chunk := next(download.chunks, None)) is not None:
+        first += chunk
+    if not first.startswith(partial.header):
+        raise CommandFailed("The log has new properties, so the columns are different. Start again without --resume.")
+
+    def chunks() -> Iterator[bytes]:
+        yield first[len(partial.header) :]
+        yield from download.chunks
+
+    return Download(download.through, chunks())
+
+
+@contextmanager
+def _progress(total: int | None, done: int = 0, *, is_shown: bool = True) -> Iterator[Callable[[int], None]]:
+    """Show a progress bar if standard error is a terminal. Yields a function that takes the number of new requests."""
+    if not (is_shown and sys.stderr.isatty()):
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TimeRemainingColumn
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text("" if task.speed is None else f"{task.speed:,.0f} requests/s")
+
+    columns = (BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=total, completed=done)
+        yield lambda added: progress.update(task, advance=added)

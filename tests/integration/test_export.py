@@ -1,0 +1,273 @@
+"""``relaybook export``: files that other programs read, cut and continued, while requests are recorded."""
+
+import csv
+import errno
+import json
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.api_log import entry_of, record_of
+from tests.support.needs import needs
+from tests.support.sqlite_dashboard import Dashboard
+
+from relaybook.cli import export as module
+from relaybook.cli.main import main
+from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.port import Batch
+from relaybook.log.store.sqlite.reader import SqliteReader
+
+RECORDS = 1300
+
+
+@pytest.fixture
+def dashboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dashboard]:
+    monkeypatch.chdir(tmp_path)
+    running = Dashboard(tmp_path / "data" / "store")
+    entries = [
+        entry_of(
+            record_of(
+                number,
+                namespace="ios" if number % 2 else "web",
+                failed=number % 100 == 0,
+                properties={"channel": f'a "quoted"\nline {number}'},
+            ),
+            f'{{"n": {number}}}'.encode(),
+            b"\xff" * (number % 50),
+        )
+        for number in range(RECORDS)
+    ]
+    running.writer.commit(Batch(entries=entries))
+    yield running
+    running.close()
+
+
+@pytest.fixture(params=["directory", "server"])
+def source(request: pytest.FixtureRequest, dashboard: Dashboard) -> list[str]:
+    """Flags that choose the log."""
+    if request.param == "server":
+        return ["--dashboard-url", dashboard.url]
+    return ["--data", str(dashboard.directory.parent)]
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def cut_after(monkeypatch: pytest.MonkeyPatch, batches: int) -> None:
+    """Make the store fail after this many reads of an export."""
+    remaining = batches
+
+    def limited(method: Callable[..., Any]) -> Callable[..., Any]:
+        def read(*arguments: Any) -> Any:
+            nonlocal remaining
+            remaining -= 1
+            if remaining < 0:
+                raise StoreUnavailable("the disk is gone.")
+            return method(*arguments)
+
+        return read
+
+    for name in ("since", "stored_since"):
+        monkeypatch.setattr(SqliteReader, name, limited(getattr(SqliteReader, name)))
+
+
+def test_a_file_has_all_requests_and_the_count(
+    source: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", *source, "--bodies", "-o", "log.jsonl"]) == 0
+    found = lines(tmp_path / "log.jsonl")
+    assert found.pop() == {"end": True, "count": RECORDS}
+    assert [line["seq"] for line in found] == list(range(1, RECORDS + 1))
+    assert found[7]["request"] == {"text": '{"n": 7}'}
+    assert capsys.readouterr().err.startswith(f"{RECORDS:,} requests were exported to log.jsonl (")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "log.jsonl"]
+
+
+def test_the_ending_of_the_file_chooses_the_format(source: list[str], tmp_path: Path) -> None:
+    assert main(["export", *source, "namespace=ios", "failed=false", "-o", "ios.csv"]) == 0
+    found = rows(tmp_path / "ios.csv")
+    assert {row["namespace"] for row in found} == {"ios"}
+    assert found[0]["property.channel"] == 'a "quoted"\nline 1'
+    assert len(found) == RECORDS // 2
+
+
+def test_standard_output_is_the_default(source: list[str], capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["export", *source, "failed=true"]) == 0
+    output = capfdbinary.readouterr().out.splitlines()
+    assert json.loads(output[-1]) == {"end": True, "count": RECORDS // 100}
+    assert main(["export", *source, "failed=true", "--format", "csv"]) == 0
+    assert b'"end"' not in capfdbinary.readouterr().out
+
+
+@needs("jq")
+def test_jq_reads_json_lines(source: list[str], tmp_path: Path) -> None:
+    assert main(["export", *source, "--bodies", "-o", "log.jsonl"]) == 0
+    jq = shutil.which("jq") or ""
+    program = "select(.end | not) | select(.failed) | .request.text | fromjson | .n"
+    done = subprocess.run([jq, program, tmp_path / "log.jsonl"], check=True, capture_output=True, text=True)
+    assert list(map(int, done.stdout.split())) == list(range(0, RECORDS, 100))
+
+
+@pytest.mark.parametrize("options", [["--format", "jsonl"], ["--format", "jsonl", "--bodies"], ["--format", "csv"]])
+def test_an_export_that_was_cut_is_continued(
+    source: list[str],
+    options: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command = ["export", *source, *options, "-o", "log", "--resume"]
+    assert main([*command[:-1][:-1], "whole"]) == 0
+    with monkeypatch.context() as patched:
+        cut_after(patched, 2)
+        assert main(command) == 1
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert "log.part has " in error
+    assert error.endswith("Repeat the command with --resume.")
+    assert not (tmp_path / "log").exists()
+    size = (tmp_path / "log.part").stat().st_size
+    assert 0 < size < (tmp_path / "whole").stat().st_size
+    os.truncate(tmp_path / "log.part", size - 17)
+    assert main(command) == 0
+    assert (tmp_path / "log").read_bytes() == (tmp_path / "whole").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "log", "whole"]
+
+
+def test_a_continued_export_has_what_was_recorded_when_it_began(
+    dashboard: Dashboard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["export", "--dashboard-url", dashboard.url, "-o", "log", "--resume"]
+    with monkeypatch.context() as patched:
+        cut_after(patched, 1)
+        assert main(command) == 1
+    dashboard.record(*range(RECORDS, RECORDS + 100))
+    assert main(command) == 0
+    assert lines(tmp_path / "log")[-1] == {"end": True, "count": RECORDS}
+
+
+def test_a_partial_file_of_another_export_is_not_continued(
+    dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["export", "--dashboard-url", dashboard.url, "-o", "log", "--resume"]
+    with monkeypatch.context() as patched:
+        cut_after(patched, 1)
+        assert main([*command, "namespace=ios"]) == 1
+    assert main([*command, "namespace=web"]) == 2
+    assert "started with filters namespace=ios, not namespace=web." in capsys.readouterr().err
+    assert main([*command, "namespace=ios", "--bodies"]) == 2
+    Path("log.part.json").write_text("{")
+    assert main([*command, "namespace=ios"]) == 1
+    assert "Start again without --resume." in capsys.readouterr().err
+
+
+def test_a_new_property_changes_the_columns(
+    dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["export", "--dashboard-url", dashboard.url, "-o", "log.csv", "--resume"]
+    with monkeypatch.context() as patched:
+        cut_after(patched, 1)
+        assert main(command) == 1
+    dashboard.record(RECORDS, properties={"new": "1"})
+    assert main(command) == 1
+    assert "the columns are different" in capsys.readouterr().err
+
+
+def test_a_full_disk_leaves_the_partial_file(
+    source: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["export", *source, "--bodies", "-o", "log", "--resume"]
+    write = os.write
+    with monkeypatch.context() as patched:
+        room = 300_000
+
+        def limited(fd: int, data: memoryview) -> int:
+            nonlocal room
+            if room <= 0:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            written = write(fd, data[:room])
+            room -= written
+            return written
+
+        patched.setattr(module.os, "write", limited)
+        assert main(command) == 1
+    (error,) = capsys.readouterr().err.splitlines()
+    assert error.startswith("relaybook: The disk is full. log.part has ")
+    assert error.endswith("Free disk space, then repeat the command with --resume.")
+    assert main(command) == 0
+    assert lines(tmp_path / "log")[-1] == {"end": True, "count": RECORDS}
+    assert len(lines(tmp_path / "log")) == RECORDS + 1
+
+
+def test_a_directory_that_is_missing_is_one_line(source: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", *source, "-o", "missing/log.jsonl"]) == 1
+    assert capsys.readouterr().err == ("relaybook: missing/log.jsonl cannot be written: No such file or directory.\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--format", "xml"], "--format is 'xml': expected one of jsonl, csv"),
+        (["--format", "csv", "--bodies"], "csv has no bodies."),
+        (["--resume"], "--resume needs --output FILE"),
+        (["nmespace=x"], "'nmespace' is not a known parameter. Did you mean namespace"),
+        (["duration:fast"], "duration:fast"),
+        (["--namespace", "x"], "Write the filter without dashes: namespace=VALUE"),
+        (["-model:x"], "relaybook export -- -model:x"),
+    ],
+)
+def test_bad_usage_exits_with_2(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", "--data", str(tmp_path), *arguments]) == 2
+    (error,) = capsys.readouterr().err.splitlines()
+    assert message in error
+
+
+def test_a_filter_that_matches_nothing_is_explained(source: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", *source, "namespace=oss"]) == 0
+    output = capsys.readouterr()
+    assert output.err == "No request matches. No request has the namespace oss. Did you mean ios?\n"
+
+
+def test_relative_times_are_fixed_when_the_export_begins() -> None:
+    terms = [("from", "-1h"), ("q", 'namespace:a to:-30m "x y" from:-2h'), ("model", "from")]
+    assert module.absolute_times(terms, 1_800_000_000_000_000) == [
+        ("from", "2027-01-15T07:00:00.000000Z"),
+        ("q", 'namespace:a to:"2027-01-15T07:30:00.000000Z" "x y" from:"2027-01-15T06:00:00.000000Z"'),
+        ("model", "from"),
+    ]
+    assert module.absolute_times(module.absolute_times(terms, 1), 2) == module.absolute_times(terms, 1)
+
+
+def test_counts_are_right_while_requests_are_recorded(source: list[str], dashboard: Dashboard, tmp_path: Path) -> None:
+    has_started, stop = threading.Event(), threading.Event()
+
+    def record() -> None:
+        number = RECORDS
+        while not stop.is_set():
+            dashboard.record(*range(number, number + 20))
+            number += 20
+            has_started.set()
+
+    recording = threading.Thread(target=record)
+    recording.start()
+    try:
+        assert has_started.wait(30)
+        assert main(["export", *source, "-o", "log.jsonl"]) == 0
+    finally:
+        stop.set()
+        recording.join()
+    *found, end = lines(tmp_path / "log.jsonl")
+    assert [line["seq"] for line in found] == list(range(1, end["count"] + 1))
+    assert len({line["id"] for line in found}) == end["count"] > RECORDS
