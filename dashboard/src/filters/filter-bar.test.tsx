@@ -1,4 +1,4 @@
-import { screen } from "@testing-library/react";
+import { fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 import { renderAt } from "~/test/render";
 import { FilterBar } from "./filter-bar";
@@ -40,3 +40,20 @@ it.each(["namespace=a&namespace=b", "not.namespace=a", "namespace=a&model=o1", "
     expect(screen.queryByRole("link", LINK)).toBeNull();
   },
 );
+
+it("the export menu downloads the filtered requests, and shows the command for the same file", async () => {
+  await show("?namespace=ios&from=-1h", false);
+  (await screen.findByRole("button", { name: "Export…" })).click();
+  const menu = await screen.findByRole("dialog", { name: "Export…" });
+  expect(await within(menu).findByText("Export 310 requests")).toBeVisible();
+  const download = within(menu).getByRole("link", { name: "Download" });
+  expect(download).toHaveAttribute("href", "/api/export?namespace=ios&from=-1h&format=jsonl");
+  fireEvent.click(within(menu).getByRole("checkbox", { name: "With headers, prompts and responses" }));
+  expect(download).toHaveAttribute("href", "/api/export?namespace=ios&from=-1h&format=jsonl&bodies=true");
+  fireEvent.click(within(menu).getByRole("radio", { name: "CSV" }));
+  expect(download).toHaveAttribute("href", "/api/export?namespace=ios&from=-1h&format=csv");
+  expect(within(menu).queryByRole("checkbox")).toBeNull();
+  expect(
+    within(menu).getByText(/^relaybook export namespace=ios from=-1h --format csv --output requests.csv/),
+  ).toBeVisible();
+});

@@ -1,15 +1,18 @@
-/** The active filter, with a remove button for each value, and the number of matches. */
+/** The active filter, with a remove button for each value, the number of matches, and a menu to export them. */
 
+import { Popover } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type ComponentProps, type MouseEvent, useLayoutEffect, useRef } from "react";
+import { type ComponentProps, type MouseEvent, Suspense, useLayoutEffect, useRef, useState } from "react";
 import { countQuery } from "~/api/requests";
 import { statusQuery } from "~/api/status";
 import { isConversationQuery } from "~/api/thread";
 import { type Filter, hasWords, removeLastValue, removeValue } from "~/domain/filter";
 import { describeValue, termLabel } from "~/domain/filter-text";
 import { count, plural } from "~/format/number";
+import type { RequestCount } from "~/generated/api-types";
 import { AppLink, threadHref, useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
+import { lazyPart } from "~/ui/lazy-part";
 import css from "./filter-bar.module.css";
 import { FilterLink } from "./filter-link";
 
@@ -94,9 +97,45 @@ export function FilterBar() {
           )}
         </span>
       )}
+      <ExportButton matches={matches} />
     </section>
   );
 }
+
+/** The button that opens the menu to export the requests. */
+function ExportButton({ matches }: { matches: RequestCount | undefined }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Popover
+      opened={isOpen}
+      onChange={setOpen}
+      position="bottom-end"
+      width="min(420px, calc(100vw - 16px))"
+      trapFocus
+      returnFocus
+      withinPortal
+      shadow="md"
+    >
+      <Popover.Target>
+        <button
+          type="button"
+          className={`${css.clear} ${css.export}`}
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          Export…
+        </button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Export">
+        <Suspense fallback="Loading…">
+          <ExportMenu matches={matches} />
+        </Suspense>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+const ExportMenu = lazyPart(() => import("./export-menu").then((menu) => menu.ExportMenu));
 
 /** A link to the conversation view if the filter is one namespace or property value with conversations. */
 function ConversationLink({ filter }: { filter: Filter }) {

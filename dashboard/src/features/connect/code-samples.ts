@@ -1,5 +1,6 @@
 /** Code samples for clients. Pure. */
 
+import { shellWord } from "~/format/shell";
 import type { Connection } from "./connection";
 
 /** `kind` has no spaces. `note` is shown below the code. */
@@ -95,9 +96,4 @@ function keyNote(anyKey: string | null): string {
   return anyKey === null
     ? "The library reads the API key from OPENAI_API_KEY."
     : "The provider is simulated, so any API key works.";
-}
-
-/** Quote for a shell if necessary. zsh takes the brackets of [::1] for a pattern. */
-function shellWord(text: string): string {
-  return /^[\w:/.-]+$/.test(text) ? text : `'${text}'`;
 }

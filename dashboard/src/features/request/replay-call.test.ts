@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { quoted } from "~/format/shell";
 import type { Status } from "~/generated/api-types";
 import { sampleRequest } from "~/test/fixtures";
 import { type Body, callOf, headerValue } from "./replay-call";
-import { asCurl, asNode, asPython, literal, quoted } from "./replay-code";
+import { asCurl, asNode, asPython, literal } from "./replay-code";
 
 const STATUS = {
   relay_base_url: "http://127.0.0.1:4100/v1",

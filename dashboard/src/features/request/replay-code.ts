@@ -1,6 +1,7 @@
 /** Code that repeats a request: curl, Node, Python. The key comes from the environment. Pure. */
 
 import { exactNumber, type JsonObject, pretty } from "~/domain/json";
+import { quoted } from "~/format/shell";
 import type { ApiKey, Call, Sdk } from "./replay-call";
 
 export function asCurl(call: Call): string {
@@ -20,11 +21,6 @@ export function asCurl(call: Call): string {
     );
   }
   return lines.join(" \\\n  ");
-}
-
-/** A text as one literal word of a POSIX shell. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function withKey({ header, variable, fallback }: ApiKey): string {

@@ -1,0 +1,51 @@
+/** Files of requests that can be downloaded, and the command that writes them. Pure. */
+
+import { shellWord } from "~/format/shell";
+
+/** A file format. `name` is that of the API. `bodies`: whether the file can contain, or always contains, bodies. */
+export type FileFormat = {
+  readonly name: string;
+  readonly label: string;
+  readonly about: string;
+  readonly bodies: "optional" | "always" | "never";
+  readonly suffix: string;
+};
+
+export const JSON_LINES: FileFormat = {
+  name: "jsonl",
+  label: "JSON Lines",
+  about: "for scripts and databases",
+  bodies: "optional",
+  suffix: "jsonl",
+};
+
+export const FILE_FORMATS: readonly FileFormat[] = [
+  JSON_LINES,
+  { name: "csv", label: "CSV", about: "for spreadsheets: one column per field", bodies: "never", suffix: "csv" },
+];
+
+/** What to export. `params` are filters of the API. */
+export type ExportFile = {
+  readonly params: readonly (readonly [string, string])[];
+  readonly format: FileFormat;
+  readonly bodies: boolean;
+};
+
+/** Parameters of `GET /api/export`. */
+export function exportParams({ params, format, bodies }: ExportFile): (readonly [string, string])[] {
+  const withBodies = bodies && format.bodies === "optional";
+  return [...params, ["format", format.name], ...(withBodies ? [["bodies", "true"] as const] : [])];
+}
+
+/** The command that writes the same file. */
+export function exportCommand({ params, format, bodies }: ExportFile, dashboardUrl: string): string {
+  const words = [
+    "relaybook export",
+    ...params.map(([name, value]) => shellWord(`${name}=${value}`)),
+    `--format ${format.name}`,
+    ...(bodies && format.bodies === "optional" ? ["--bodies"] : []),
+    `--output requests.${format.suffix}`,
+    `--dashboard-url ${shellWord(dashboardUrl)}`,
+  ];
+  return words.join(" ");
+}

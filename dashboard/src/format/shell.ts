@@ -1,0 +1,11 @@
+/** Texts as words of a POSIX shell. Pure. */
+
+/** A text as one literal word. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A text as one word, quoted only if necessary. zsh takes the brackets of [::1] for a pattern. */
+export function shellWord(text: string): string {
+  return /^[\w:/.,=@-]+$/.test(text) ? text : quoted(text);
+}
