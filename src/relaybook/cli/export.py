@@ -19,7 +19,8 @@ import msgspec
 from relaybook import clock
 from relaybook.cli.failure import BadArgument, CommandFailed
 from relaybook.cli.output import escape
-from relaybook.cli.source import Download, LogSource, Terms, open_log
+from relaybook.cli.server_log import Download
+from relaybook.cli.source import LogSource, Terms, open_log
 from relaybook.cli.tail import hint, read_terms
 from relaybook.log.export.export import FILE_FORMATS, EndLine
 from relaybook.log.query.language import parts_of

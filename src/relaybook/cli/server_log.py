@@ -13,14 +13,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse, IncompleteRead
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
-from relaybook.cli.source import Download
 from relaybook.log.query.filters import MAX_LIMIT, SortField
 
 
@@ -94,6 +93,13 @@ _EXPORT_SILENCE_SECONDS: Final = 900.0
 _CHUNK_BYTES: Final = 256 * 1024
 #: The response header with the last ``seq`` that an export can contain.
 _THROUGH: Final = "Export-Through"
+
+
+class Download(NamedTuple):
+    """An export. ``through`` is the last ``seq`` that it can contain. Reading ``chunks`` may raise CommandFailed."""
+
+    through: int
+    chunks: Iterator[bytes]
 
 
 class NoServer(Exception):

@@ -7,23 +7,17 @@ the environment sets ``dashboard_url``.
 
 import sys
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
+from relaybook.cli.server_log import Download, NoServer, ServerLog
 from relaybook.log.query.filters import SortField
 from relaybook.settings.configuration import Configuration
 from relaybook.settings.definitions import split_address
 
 #: Names and values of filters, as in the query string of the API.
 Terms = list[tuple[str, str]]
-
-
-class Download(NamedTuple):
-    """An export. ``through`` is the last ``seq`` that it can contain. Reading ``chunks`` may raise CommandFailed."""
-
-    through: int
-    chunks: Iterator[bytes]
 
 
 class LogSource(Protocol):
@@ -63,7 +57,6 @@ class LogSource(Protocol):
 
 def open_log(configuration: Configuration) -> LogSource:
     """Open the log to read. Says so on standard error if it falls back to the directory. Raises CommandFailed."""
-    from relaybook.cli.server_log import NoServer, ServerLog
     from relaybook.cli.store_log import StoreLog
 
     settings = configuration.settings

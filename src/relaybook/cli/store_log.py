@@ -18,7 +18,7 @@ from relaybook.api.requests import page_of, top_of
 from relaybook.api.values import values_of
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
-from relaybook.cli.source import Download
+from relaybook.cli.server_log import Download
 from relaybook.log.export.export import Export
 from relaybook.log.query.filters import MAX_LIMIT, BadFilter, SortField
 from relaybook.log.row import to_json

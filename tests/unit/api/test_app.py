@@ -89,6 +89,7 @@ def test_the_document_lists_every_route() -> None:
         "/api/count",
         "/api/stats",
         "/api/thread",
+        "/api/export",
         "/api/namespaces",
         "/api/values/{field}",
         "/api/query",
@@ -101,7 +102,7 @@ def test_the_document_lists_every_route() -> None:
     }
 
 
-@pytest.mark.parametrize("path", ["/api/requests", "/api/count", "/api/stats", "/api/live"])
+@pytest.mark.parametrize("path", ["/api/requests", "/api/count", "/api/stats", "/api/live", "/api/export"])
 def test_the_document_lists_every_filter(path: str) -> None:
     named = {parameter["name"] for parameter in app_of().openapi()["paths"][path]["get"]["parameters"]}
     assert {*NAMES, "property.<name>", "begins.<name>", "not.<name>"} <= named
