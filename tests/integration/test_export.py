@@ -209,6 +209,16 @@ def test_a_full_disk_leaves_the_partial_file(
     assert len(lines(tmp_path / "log")) == RECORDS + 1
 
 
+def test_fine_tuning_lines_tell_what_was_left_out(
+    source: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", *source, "--format", "chat", "-o", "chat.jsonl"]) == 0
+    assert (tmp_path / "chat.jsonl").read_bytes() == b""
+    exported, omitted = capsys.readouterr().err.splitlines()
+    assert exported == "0 requests were exported to chat.jsonl (0 bytes)."
+    assert omitted == "1,300 requests were left out: 13 failed, 1,287 that chat lines cannot express."
+
+
 def test_a_directory_that_is_missing_is_one_line(source: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", *source, "-o", "missing/log.jsonl"]) == 1
     assert capsys.readouterr().err == ("relaybook: missing/log.jsonl cannot be written: No such file or directory.\n")
@@ -219,6 +229,7 @@ def test_a_directory_that_is_missing_is_one_line(source: list[str], capsys: pyte
     [
         (["--format", "xml"], "--format is 'xml': expected one of jsonl, csv"),
         (["--format", "csv", "--bodies"], "csv has no bodies."),
+        (["--format", "chat", "-o", "x", "--resume"], "--resume works with jsonl and csv, not with chat."),
         (["--resume"], "--resume needs --output FILE"),
         (["nmespace=x"], "'nmespace' is not a known parameter. Did you mean namespace"),
         (["duration:fast"], "duration:fast"),

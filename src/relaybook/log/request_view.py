@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, Self
 
 from relaybook.ids import parse_id
-from relaybook.log.formats import assemble_response, format_of, messages, newest_first, parameters
+from relaybook.log.formats import NotChat, assemble_response, format_of, messages, newest_first, parameters, to_chat
 from relaybook.log.formats.decode import decode
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail, Record, Side
@@ -140,6 +140,16 @@ class RequestView:
         """Return the response, assembled from its chunks if it was streamed. `None` if the body cannot be read."""
         body = self._parsable("response")
         return None if body is None else assemble_response(body, self.record.stream, self.record.kind)
+
+    def chat_request(self) -> dict[str, Any]:
+        """Return the messages and tools of the request as fields of a chat completions request.
+
+        Raises NotChat if they cannot be expressed that way, or if the body cannot be read.
+        """
+        body = self._parsable("request")
+        if body is None:
+            raise NotChat
+        return to_chat(body, self.record.kind)
 
     def _parsable(self, side: Side) -> bytes | None:
         return None if format_of(self.record.kind) is None else self.body(side)

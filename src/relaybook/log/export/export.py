@@ -12,6 +12,7 @@ import msgspec
 from relaybook import clock
 from relaybook.log.export.comma_separated import MAX_PROPERTIES, CommaSeparated
 from relaybook.log.export.encoder import Encoder
+from relaybook.log.export.fine_tuning import FineTuning
 from relaybook.log.export.json_lines import JsonLines
 from relaybook.log.query.filters import BadFilter, Filter, needs_text
 from relaybook.log.record import Record
@@ -47,11 +48,16 @@ def _comma_separated(reader: Reader, bodies: bool) -> Encoder:
     return CommaSeparated([each.value for each in names])
 
 
+def _fine_tuning(reader: Reader, bodies: bool) -> Encoder:
+    return FineTuning()
+
+
 FILE_FORMATS: Final = {
     each.name: each
     for each in (
         FileFormat("jsonl", "application/x-ndjson", None, _json_lines),
         FileFormat("csv", "text/csv; charset=utf-8", False, _comma_separated),
+        FileFormat("chat", "application/x-ndjson", True, _fine_tuning),
     )
 }
 

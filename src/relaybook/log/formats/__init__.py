@@ -7,6 +7,7 @@ derived.
 
 from relaybook.kinds import Kind
 from relaybook.log.formats.advice import Advice, advice
+from relaybook.log.formats.chat_structure import NotChat, response_message
 from relaybook.log.formats.facts import RequestFacts, ResponseFacts, Usage
 from relaybook.log.formats.format import Format
 from relaybook.log.formats.media import describe_body
@@ -24,6 +25,7 @@ from relaybook.log.formats.registry import (
     parameters,
     read_request,
     read_response,
+    to_chat,
 )
 from relaybook.log.formats.sse import Event, SseReader, read_events
 
@@ -35,6 +37,7 @@ __all__ = [
     "Format",
     "Kind",
     "MessageChain",
+    "NotChat",
     "RequestFacts",
     "ResponseFacts",
     "SseReader",
@@ -55,4 +58,6 @@ __all__ = [
     "read_events",
     "read_request",
     "read_response",
+    "response_message",
+    "to_chat",
 ]

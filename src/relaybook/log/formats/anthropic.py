@@ -17,6 +17,7 @@ from msgspec import Raw, Struct
 
 from relaybook.log.formats import lenient
 from relaybook.log.formats.assembly import choice_of, join, merge, objects, sanitize_object
+from relaybook.log.formats.chat_structure import NotChat, function_call, function_tools, text_of
 from relaybook.log.formats.facts import Count, RequestFacts, ResponseFacts, Usage
 from relaybook.log.formats.format import Format, stream_end
 from relaybook.log.formats.message_chain import hash_messages, output_key
@@ -395,6 +396,30 @@ def _split_item(item: dict[str, Any], blocks: list[object]) -> Iterable[dict[str
     yield message
 
 
+def _to_chat(body: dict[str, Any]) -> dict[str, Any]:
+    messages = [_to_chat_message(item) for item in _list_messages(body)]
+    if not messages:
+        raise NotChat
+    tools = body.get("tools")
+    return {"messages": messages} | (
+        {"tools": function_tools(tools, "input_schema")} if isinstance(tools, list) and tools else {}
+    )
+
+
+def _to_chat_message(item: object) -> dict[str, Any]:
+    if not isinstance(item, dict) or not isinstance(item.get("role"), str):
+        raise NotChat
+    message = {"role": item["role"], "content": text_of(item.get("content") or "")}
+    if item["role"] == "tool":
+        message["tool_call_id"] = item.get("tool_call_id")
+    if calls := item.get("tool_calls"):
+        if any(call["type"] != _CALL for call in calls):  # the provider ran the tool
+            raise NotChat
+        message["tool_calls"] = [function_call(call["id"], **call["function"]) for call in calls]
+        message["content"] = message["content"] or None
+    return message
+
+
 def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
     reader = _Reader()
     if streamed:
@@ -462,5 +487,6 @@ FORMAT: Final[Format] = Format(
     list_messages=_list_messages,
     message_fields=_message_fields,
     estimate_usage=_estimate_usage,
+    to_chat=_to_chat,
     request_id_header="request-id",
 )

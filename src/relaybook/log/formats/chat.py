@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from relaybook.log.formats import lenient
 from relaybook.log.formats.assembly import DROPPED, choice_of, join, merge, objects, sanitize_object
+from relaybook.log.formats.chat_structure import NotChat
 from relaybook.log.formats.facts import RequestFacts, ResponseFacts
 from relaybook.log.formats.format import Format, stream_end
 from relaybook.log.formats.message_chain import hash_messages, output_keys
@@ -24,6 +25,7 @@ _DONE: Final = b"[DONE]"
 _ERROR_EVENT: Final = "error"
 #: The maximum number of choices in OpenAI's API. Further choices are ignored.
 _MAX_CHOICES: Final = 128
+_CHAT_FIELDS: Final = ("messages", "tools", "parallel_tool_calls", "functions")
 _READ_FROM_CHOICE: Final = frozenset({"index", "delta", "message", "text", "finish_reason"})
 _READ_FROM_MESSAGE: Final = frozenset(
     {"role", "content", "reasoning", "reasoning_content", "refusal", "tool_calls", "function_call"}
@@ -236,6 +238,13 @@ def _without_audio_data(audio: object) -> object:
     return {name: part for name, part in audio.items() if name != "data"} if isinstance(audio, dict) else audio
 
 
+def _to_chat(body: dict[str, Any]) -> dict[str, Any]:
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise NotChat
+    return {name: body[name] for name in _CHAT_FIELDS if body.get(name) is not None}
+
+
 FORMAT: Final[Format] = Format(
     kind="chat",
     read_request=read_request,
@@ -246,4 +255,5 @@ FORMAT: Final[Format] = Format(
     list_messages=openai_messages,
     message_fields=openai_message_fields,
     estimate_usage=_estimate_usage,
+    to_chat=_to_chat,
 )

@@ -44,6 +44,9 @@ class Format:
     #: Estimates token counts that a response to this request body does not state. Returns whether it estimated any
     #: count.
     estimate_usage: Callable[[ResponseFacts, bytes], bool] = leave_unknown
+    #: The messages and tools of a request body as fields of a chat completions request. Raises NotChat. `None` if no
+    #: request of this kind has them.
+    to_chat: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     #: The response header with the provider's id of the request.
     request_id_header: str = "x-request-id"
 

@@ -10,6 +10,7 @@ import msgspec
 
 from relaybook.kinds import Kind
 from relaybook.log.formats import anthropic, chat, completions, embeddings, lenient, request_messages, responses
+from relaybook.log.formats.chat_structure import NotChat
 from relaybook.log.formats.facts import RequestFacts, ResponseFacts
 from relaybook.log.formats.format import Format, stream_end
 
@@ -106,3 +107,12 @@ def newest_first(data: bytes, kind: Kind = "chat") -> Iterator[dict[str, Any]]:
 def parameters(data: bytes, kind: Kind = "chat") -> dict[str, Any]:
     """Return all top-level fields of a request body except the messages, as sent."""
     return request_messages.parameters(data, FORMATS.get(kind, chat.FORMAT).message_fields)
+
+
+def to_chat(data: bytes, kind: Kind) -> dict[str, Any]:
+    """Return the messages and tools of a request body as fields of a chat completions request. Raises NotChat."""
+    found, body = FORMATS.get(kind), lenient.load(data)
+    if found is None or found.to_chat is None or not isinstance(body, dict):
+        raise NotChat
+    fields = found.to_chat(body)
+    return {name: lenient.sanitize(value) for name, value in fields.items()}

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from relaybook.log.formats import lenient
 from relaybook.log.formats.assembly import choice_of, objects, sanitize_object
+from relaybook.log.formats.chat_structure import NotChat, function_call, function_tools, text_of
 from relaybook.log.formats.facts import MessageHashes, RequestFacts, ResponseFacts
 from relaybook.log.formats.format import Format, stream_end
 from relaybook.log.formats.message_chain import hash_messages, output_keys
@@ -183,6 +184,44 @@ def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
     return fields
 
 
+def _to_chat(body: dict[str, Any]) -> dict[str, Any]:
+    """Raises NotChat also if earlier messages are not in the body, because the provider has them."""
+    if any(body.get(name) for name in ("previous_response_id", "conversation", "prompt")):
+        raise NotChat
+    instructions = body.get("instructions")
+    messages = [{"role": "system", "content": text_of(instructions)}] if instructions else []
+    for item in openai_messages(body):
+        _add_chat_message(messages, item)
+    if not messages:
+        raise NotChat
+    tools = body.get("tools")
+    return {"messages": messages} | (
+        {"tools": function_tools(tools, "parameters")} if isinstance(tools, list) and tools else {}
+    )
+
+
+def _add_chat_message(messages: list[dict[str, Any]], item: object) -> None:
+    if isinstance(item, str):
+        messages.append({"role": "user", "content": item})
+        return
+    if not isinstance(item, dict):
+        raise NotChat
+    kind = item.get("type", "message")
+    if kind == "message" and isinstance(item.get("role"), str):
+        messages.append({"role": item["role"], "content": text_of(item.get("content"))})
+    elif kind == "function_call":
+        call = function_call(item.get("call_id"), item.get("name"), item.get("arguments"))
+        if messages and messages[-1]["role"] == "assistant":
+            messages[-1].setdefault("tool_calls", []).append(call)
+        else:
+            messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+    elif kind == "function_call_output":
+        output = text_of(item.get("output"))
+        messages.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": output})
+    elif kind != "reasoning":
+        raise NotChat
+
+
 FORMAT: Final[Format] = Format(
     kind="response",
     read_request=read_request,
@@ -192,4 +231,5 @@ FORMAT: Final[Format] = Format(
     assemble=_assemble,
     list_messages=openai_messages,
     message_fields=openai_message_fields,
+    to_chat=_to_chat,
 )

@@ -1,0 +1,207 @@
+"""Fine-tuning lines: whole, good conversations of any API in the structure of chat; all others are counted."""
+
+import json
+from typing import Any
+
+import pytest
+from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolParam
+from pydantic import TypeAdapter
+from tests.support.api_log import entry_of, record_of
+
+from relaybook.log.export.export import Export, ExportQuery, file_format_of
+from relaybook.log.query.filters import Filter
+from relaybook.log.store.errors import BodyDamaged
+from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.port import Batch
+
+MESSAGES = TypeAdapter(list[ChatCompletionMessageParam])
+TOOLS = TypeAdapter(list[ChatCompletionToolParam])
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
+QUESTION = {"role": "user", "content": "How warm is it in Rome?"}
+
+
+def exported(*entries: Any, store: MemoryStore | None = None) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """Return the lines, and the number of omitted requests by reason."""
+    store = store or MemoryStore()
+    store.commit(Batch(entries=list(entries)))
+    query = ExportQuery(file_format=file_format_of("chat"), filter_=Filter(), end=True)
+    *lines, end = [json.loads(line) for line in b"".join(Export(store, query).chunks()).splitlines()]
+    assert end["count"] == len(lines)
+    for line in lines:
+        for message in MESSAGES.validate_python(line["messages"]):
+            list(message.get("tool_calls") or ())  # validated when it is read
+        TOOLS.validate_python(line.get("tools", []))
+    return lines, end.get("omitted", {})
+
+
+def entry(request: dict[str, Any], response: dict[str, Any] | bytes, **fields: Any) -> Any:
+    body = response if isinstance(response, bytes) else json.dumps(response).encode()
+    return entry_of(record_of(fields.pop("number", 1), **fields), json.dumps(request).encode(), body)
+
+
+def chat_response(message: dict[str, Any], reason: str = "stop", choices: int = 1) -> dict[str, Any]:
+    return {"choices": [{"index": n, "message": message, "finish_reason": reason} for n in range(choices)]}
+
+
+ANSWER = chat_response({"role": "assistant", "content": "24 °C"})
+
+
+def test_a_chat_request_is_written_as_sent_with_the_response_last() -> None:
+    tools = [{"type": "function", "function": {"name": "weather", "parameters": SCHEMA}}]
+    messages = [
+        {"role": "system", "content": [{"type": "text", "text": "Be short."}]},
+        QUESTION | {"name": "ann"},
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}]},
+    ]
+    request = {"model": "gpt-4o", "messages": messages, "tools": tools, "temperature": 0, "parallel_tool_calls": False}
+    (line,), omitted = exported(entry(request, ANSWER))
+    assert line == {
+        "messages": [*messages, {"role": "assistant", "content": "24 °C"}],
+        "tools": tools,
+        "parallel_tool_calls": False,
+    }
+    assert omitted == {}
+
+
+def test_a_stream_is_assembled() -> None:
+    chunks = [
+        {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]},
+        {"choices": [{"index": 0, "delta": {"content": "24"}}]},
+        {"choices": [{"index": 0, "delta": {"content": " °C"}, "finish_reason": "stop"}]},
+    ]
+    stream = b"".join(b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks) + b"data: [DONE]\n\n"
+    request = {"messages": [QUESTION], "stream": True}
+    whole = entry(request, stream, stream=True, stream_ended="done")
+    cut = entry(request, stream[:-40], stream=True, stream_ended="cut", number=2)
+    (line,), omitted = exported(whole, cut)
+    assert line["messages"][-1] == {"role": "assistant", "content": "24 °C"}
+    assert omitted == {"incomplete": 1}
+
+
+def test_tool_calls_are_a_response() -> None:
+    call = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Rome"}'}}
+    response = chat_response({"role": "assistant", "content": None, "tool_calls": [call]}, "tool_calls")
+    (line,), _ = exported(entry({"messages": [QUESTION]}, response, finish_reason="tool_calls"))
+    assert line["messages"][-1] == {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+def test_anthropic_messages_are_translated() -> None:
+    request = {
+        "system": [{"type": "text", "text": "Be short.", "cache_control": {"type": "ephemeral"}}],
+        "messages": [
+            QUESTION,
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "thinking", "thinking": "…", "signature": "x"},
+                    {"type": "tool_use", "id": "toolu_1", "name": "weather", "input": {"city": "Rome"}},
+                ],
+            },
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "24"}]},
+        ],
+        "tools": [{"name": "weather", "description": "The weather", "input_schema": SCHEMA}],
+        "max_tokens": 100,
+    }
+    response = {"type": "message", "content": [{"type": "text", "text": "24 °C"}], "stop_reason": "end_turn"}
+    (line,), _ = exported(entry(request, response, kind="message", finish_reason="end_turn"))
+    function = {"name": "weather", "arguments": '{"city":"Rome"}'}
+    assert line == {
+        "messages": [
+            {"role": "system", "content": "Be short."},
+            QUESTION,
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": "toolu_1", "type": "function", "function": function}],
+            },
+            {"role": "tool", "content": "24", "tool_call_id": "toolu_1"},
+            {"role": "assistant", "content": "24 °C"},
+        ],
+        "tools": [
+            {
+                "type": "function",
+                "function": {"name": "weather", "description": "The weather", "parameters": SCHEMA},
+            }
+        ],
+    }
+
+
+def test_responses_are_translated() -> None:
+    request = {
+        "instructions": "Be short.",
+        "input": [
+            {"role": "user", "content": [{"type": "input_text", "text": "How warm is it in Rome?"}]},
+            {"type": "reasoning", "id": "rs_1", "summary": []},
+            {"type": "function_call", "call_id": "call_1", "name": "weather", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "call_1", "output": "24"},
+        ],
+        "tools": [{"type": "function", "name": "weather", "parameters": SCHEMA, "strict": True}],
+    }
+    output = [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "24 °C"}]}]
+    response = {"object": "response", "status": "completed", "output": output}
+    simple = {"input": "How warm is it in Rome?"}
+    lines, _ = exported(
+        entry(request, response, kind="response", finish_reason="completed"),
+        entry(simple, response, kind="response", finish_reason="completed", number=2),
+    )
+    call = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+    assert lines[0]["messages"] == [
+        {"role": "system", "content": "Be short."},
+        QUESTION,
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "24"},
+        {"role": "assistant", "content": "24 °C"},
+    ]
+    assert lines[0]["tools"] == [
+        {"type": "function", "function": {"name": "weather", "parameters": SCHEMA, "strict": True}}
+    ]
+    assert lines[1] == {"messages": [QUESTION, {"role": "assistant", "content": "24 °C"}]}
+
+
+CHAT = {"messages": [QUESTION]}
+PNG = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}
+
+
+@pytest.mark.parametrize(
+    ("reason", "request_", "response", "fields"),
+    [
+        ("of other kinds", {"input": "a"}, {"data": []}, {"kind": "embedding"}),
+        ("failed", CHAT, {"error": {}}, {"failed": True, "status": 429}),
+        ("failed", CHAT, ANSWER, {"outcome": "client_closed"}),
+        ("without bodies", CHAT, ANSWER, {"body_state": "no_bodies"}),
+        ("incomplete", CHAT, ANSWER, {"finish_reason": "length"}),
+        ("incomplete", CHAT, ANSWER, {"finish_reason": "content_filter"}),
+        ("incomplete", CHAT, ANSWER, {"finish_reason": "incomplete", "kind": "response"}),
+        ("with several responses", CHAT, chat_response({"content": "a"}, choices=2), {}),
+        ("without a response", CHAT, {"choices": []}, {}),
+        ("without a response", CHAT, chat_response({"content": ""}), {}),
+        ("refused by the model", CHAT, chat_response({"content": None, "refusal": "No."}), {}),
+        ("that chat lines cannot express", {"prompt": "a"}, ANSWER, {}),
+        ("that chat lines cannot express", {"input": "a", "previous_response_id": "resp_1"}, {}, {"kind": "response"}),
+        ("that chat lines cannot express", {"input": [{"type": "item_reference"}]}, {}, {"kind": "response"}),
+        ("that chat lines cannot express", {"input": "a", "tools": [{"type": "mcp"}]}, {}, {"kind": "response"}),
+        (
+            "that chat lines cannot express",
+            {"messages": [{"role": "user", "content": [PNG]}]},
+            {"content": [{"type": "text", "text": "A cat."}]},
+            {"kind": "message"},
+        ),
+    ],
+)
+def test_other_requests_are_omitted_and_counted(
+    reason: str, request_: dict[str, Any], response: dict[str, Any], fields: dict[str, Any]
+) -> None:
+    good = entry(CHAT, ANSWER, number=2)
+    lines, omitted = exported(entry(request_, response, **fields), good)
+    assert len(lines) == 1
+    assert omitted == {reason: 1}
+
+
+def test_damaged_bodies_are_omitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = MemoryStore()
+
+    def damaged(*_: object) -> None:
+        raise BodyDamaged("damaged")
+
+    monkeypatch.setattr(store, "body", damaged)
+    assert exported(entry(CHAT, ANSWER), store=store) == ([], {"without bodies": 1})
