@@ -63,6 +63,8 @@ def parameters_of(text: str, now_us: int) -> list[tuple[str, str]]:
                 _reject(part, f"{parameter.name} cannot be repeated.", code="repeated")
         except BadFilter as error:
             error.at = utf16_length(text[: part.start])
+            if error.replacement is not None and not _is_valid(error.replacement, now_us):
+                error.replacement = None
             raise
         pairs.append((str(parameter), value))
     return pairs
@@ -77,6 +79,15 @@ def request_id_of(text: str) -> str | None:
 def utf16_length(text: str) -> int:
     """Return the length in UTF-16 code units, in which JavaScript counts offsets."""
     return len(text) + sum(character > "\uffff" for character in text)
+
+
+def _is_valid(text: str, now_us: int) -> bool:
+    """Return whether the text is a single valid part."""
+    parts = parts_of(text)
+    try:
+        return len(parts) == 1 and bool(_parameter(parts[0], now_us))
+    except BadFilter:
+        return False
 
 
 def _parameter(part: Part, now_us: int) -> tuple[Parameter, str]:

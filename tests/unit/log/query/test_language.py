@@ -177,6 +177,12 @@ def test_the_error_has_the_invalid_term_and_its_corrections_as_fields() -> None:
         ("contains:a*", "misplaced_star", 'contains:"a*"'),
         ("-OR", "unsupported_operator", '-"OR"'),
         ('"my ref', "open_quote", '"my ref"'),
+        ('"', "open_quote", None),
+        ('-"!!', "open_quote", None),
+        ('"a\\', "open_quote", None),
+        ('namespace:"', "open_quote", None),
+        ("modell:", "unknown_name", None),
+        ("status>abc", "missing_colon", None),
         ("to:-1h to:-2h", "repeated", None),
         ("a " * (MAX_PARTS + 1), "too_long", None),
     ],
@@ -185,8 +191,7 @@ def test_the_error_has_a_code_and_a_valid_replacement(text: str, code: str, repl
     with pytest.raises(BadFilter) as error:
         params(text)
     assert (error.value.code, error.value.replacement) == (code, replacement)
-    if replacement is not None:
-        assert params(replacement)
+    assert replacement is None or params(replacement)
 
 
 def test_offsets_of_errors_are_in_utf_16_code_units() -> None:
