@@ -111,7 +111,7 @@ def _parameter(part: Part, now_us: int) -> tuple[Parameter, str]:
     if name == "namespace_prefix":
         name = "namespace"
     try:
-        checked_value(name, value, now_us, part.name or "the word", is_prefix=is_prefix)
+        checked_value(name, value, now_us, part.name or "the search term", is_prefix=is_prefix)
     except BadFilter as error:
         _reject(part, error.reason)
     return Parameter(name, part.negated, is_prefix), value

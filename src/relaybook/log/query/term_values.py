@@ -116,7 +116,7 @@ def checked_value(name: str, value: str, now_us: int, shown_name: str, *, is_pre
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
         reject("text without NUL or lone surrogates")
     if name == WORDS and not has_words(value):
-        raise BadFilter(shown_name, "a search term needs at least one letter or digit.")
+        reject("text with at least one letter or digit")
     choices = CHOICES.get(name)
     if choices is not None and value not in choices:
         reject(f"one of {', '.join(choices)}")

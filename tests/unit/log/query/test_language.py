@@ -119,7 +119,7 @@ def test_values_are_quoted_or_prefixes(text: str, values: tuple[str, ...], prefi
         ("status:6xx", "a status such as 200"),
         ("from:yesterday", "a relative time such as -15m"),
         ("-to:-1h", "cannot be excluded"),
-        ("!!!", "at least one letter or digit"),
+        ("!!!", "the search term is '!!!': expected text with at least one letter or digit"),
         (
             "duration>500ms",
             "'duration>500ms' at character 1: the colon after the name is missing. Write duration:>500ms",
