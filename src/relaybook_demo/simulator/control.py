@@ -44,7 +44,7 @@ def control(request: Request, controls: Controls) -> Reply:
 def _control(request: Request, controls: Controls) -> Reply:
     path = request.path
     if path.startswith(_SCRIPTS) and len(path) > len(_SCRIPTS):
-        return _script(request.method, unquote(path.removeprefix(_SCRIPTS)), request.body, controls.scripts)
+        return _script(request, unquote(path.removeprefix(_SCRIPTS)), controls.scripts)
     match request.method, path:
         case "GET", "/__sim/ledger":
             since = int(parse_qs(request.query).get("since", ["0"])[0])
@@ -60,11 +60,17 @@ def _control(request: Request, controls: Controls) -> Reply:
             return replies.invalid_url(request.method, path)
 
 
-def _script(method: str, name: str, body: bytes, scripts: dict[str, Script]) -> Reply:
-    if method == "PUT":
-        scripts[name] = read_script(body)
-        return Reply(204)
-    if name not in scripts or method != "DELETE":
-        return replies.invalid_request(404, f"Script {name!r} does not exist, or scripts do not support {method}.")
-    del scripts[name]
-    return Reply(204)
+def _script(request: Request, name: str, scripts: dict[str, Script]) -> Reply:
+    match request.method:
+        case "PUT":
+            scripts[name] = read_script(request.body)
+            return Reply(204)
+        case "GET" | "DELETE" if name not in scripts:
+            return replies.invalid_request(404, f"Script {name!r} does not exist.")
+        case "GET":
+            return replies.json_reply(scripts[name])
+        case "DELETE":
+            del scripts[name]
+            return Reply(204)
+        case _:
+            return replies.invalid_url(request.method, request.path)

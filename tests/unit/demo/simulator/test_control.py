@@ -4,6 +4,7 @@ from relaybook_demo.simulator.control import Controls, control
 from relaybook_demo.simulator.incoming import Request
 from relaybook_demo.simulator.ledger import Ledger
 from relaybook_demo.simulator.replies import Reply
+from relaybook_demo.simulator.scripts import Raw, Script, read_script
 
 
 def send_control(controls: Controls, method: str, target: bytes, body: bytes = b"") -> Reply:
@@ -19,6 +20,17 @@ def test_scripts_are_put_replaced_and_deleted() -> None:
     assert controls.scripts["a b"].body == b"a"
     assert send_control(controls, "DELETE", b"/__sim/scripts/a%20b").status == 204
     assert send_control(controls, "DELETE", b"/__sim/scripts/a%20b").status == 404
+
+
+def test_a_script_is_returned_as_it_was_stored() -> None:
+    controls = Controls(Ledger())
+    path = b"/__sim/scripts/a"
+    assert send_control(controls, "GET", path).status == 404
+    assert send_control(controls, "PUT", path, b'{"status_line": {"base64": "/w=="}, "body": "YQ=="}').status == 204
+    reply = send_control(controls, "GET", path)
+    assert reply.status == 200
+    assert read_script(reply.body) == Script(status_line=Raw(base64=b"\xff"), body=b"a")
+    assert send_control(controls, "POST", path).status == 404
 
 
 def test_the_ledger_is_read_from_a_number_and_cleared() -> None:
