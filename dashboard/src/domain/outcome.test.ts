@@ -2,13 +2,18 @@ import { describe, expect, it } from "vitest";
 import { clockTime } from "~/format/time";
 import type { RequestDetail, Row } from "~/generated/api-types";
 import { sampleRequest } from "~/test/fixtures";
-import { resultOf, summarizeOutcome } from "./outcome";
+import { resultOf, runningMs, summarizeOutcome } from "./outcome";
 
 const READ_AT = new Date("2026-11-21T14:02:31.000Z");
 const shown = (result: Row["result"]) => {
   const { sign, text } = resultOf({ started_at: "2026-11-21T14:02:27.800Z", result } as Row, READ_AT);
   return `${sign} ${text}`;
 };
+
+it("a running request has run at least until its first token, whatever the viewer's clock says", () => {
+  const row = { started_at: "2026-11-21T14:02:30.500Z", first_token_ms: 1250 } as Row;
+  expect(runningMs(row, READ_AT)).toBe(1250);
+});
 
 it("a result has the text of the API, a sign, and the time of a running request", () => {
   expect(shown({ code: "running", text: "Running", tone: "running" })).toBe("◐ Running 3.20 s");
@@ -122,9 +127,15 @@ describe("the first line of a request", () => {
 
   it("has the running time and the progress of a running request", () => {
     const running = { outcome: "open", status: null, duration_ms: null } as const;
-    expect(summarize({ ...running, output_tokens: 41 })).toBe("◐ Running for 12 s. 41 tokens so far.");
-    expect(summarize({ ...running, output_tokens: null, chunks: 0 })).toBe("◐ Running for 12 s. No response so far.");
-    expect(summarize({ ...running, output_tokens: null, chunks: 3 })).toBe("◐ Running for 12 s. 3 chunks so far.");
+    expect(summarize({ ...running, output_tokens: 41 })).toBe("◐ Running for 13 s. 41 tokens so far.");
+    expect(summarize({ ...running, output_tokens: null, chunks: 0 })).toBe("◐ Running for 13 s. No response so far.");
+    expect(summarize({ ...running, output_tokens: null, chunks: 3 })).toBe("◐ Running for 13 s. 3 chunks so far.");
+  });
+
+  it("has a running time that is not shorter than the times the relay measured", () => {
+    const running = { outcome: "open", status: null, duration_ms: null, output_tokens: 1, chunks: 3 } as const;
+    expect(summarize({ ...running, first_token_ms: 12_400, timeline: [] })).toContain("Running for 13 s.");
+    expect(summarize({ ...running, first_token_ms: 20, timeline: [[14_100, 5]] })).toContain("Running for 15 s.");
   });
 
   it("has no placeholders, even if all other values are unknown", () => {

@@ -19,9 +19,14 @@ export function resultOf(row: Row, now: Date): Result {
   return { sign: SIGNS[tone], text: text + time, tone };
 }
 
-/** Milliseconds since a running request started, by the viewer's clock. */
-export function runningMs(row: Row, now: Date): number {
-  return Math.max(0, now.getTime() - new Date(row.started_at).getTime());
+/**
+ * Milliseconds since a running request started, by the viewer's clock.
+ *
+ * At least as long as the times that the relay measured: `now` may be a second old, and the two clocks may differ.
+ */
+export function runningMs(row: Row & Partial<Pick<RequestDetail, "timeline">>, now: Date): number {
+  const measured = Math.max(0, row.first_token_ms ?? 0, row.timeline?.at(-1)?.[0] ?? 0);
+  return Math.max(measured, now.getTime() - new Date(row.started_at).getTime());
 }
 
 /** `sign` and `tone` are the same as in the log. */
@@ -51,7 +56,8 @@ function sentencesOf(request: RequestDetail, now: Date): string[] {
 }
 
 function running(request: RequestDetail, now: Date): string[] {
-  const seconds = Math.floor(runningMs(request, now) / 1000);
+  // Rounded up, so that it is not shorter than the time to the first token, which is shown more precisely.
+  const seconds = Math.ceil(runningMs(request, now) / 1000);
   const time = seconds < 60 ? `${seconds} s` : duration(seconds * 1000);
   return [`Running for ${time}.`, `${soFar(request)} so far.`];
 }
