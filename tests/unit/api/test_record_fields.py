@@ -1,6 +1,6 @@
 """Every field of a record is documented."""
 
-from relaybook.api.schemas import MEANINGS
+from relaybook.api.record_fields import MEANINGS
 from relaybook.log.record import FIELDS
 
 

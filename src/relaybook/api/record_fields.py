@@ -1,0 +1,82 @@
+"""The types and meanings of a record's fields in the API: the OpenAPI document and the reference are made from them."""
+
+from typing import Annotated, Any, Final, TypeAlias, get_type_hints
+
+from msgspec import Meta
+
+from relaybook.log.record import FIELDS, TIMESTAMPS, Record
+from relaybook.log.row import Result
+
+#: RFC 3339, UTC.
+TimestampText: TypeAlias = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+
+MEANINGS: Final[dict[str, str]] = {
+    "id": "Identifier of the request (UUIDv7), also in the response header `Service-Request-Id`.",
+    "seq": "Position in the log, from 1, in the order of recording. `null` while the request is running.",
+    "started_at": "When the request's headers had arrived.",
+    "ended_at": "When the last byte was sent to the client, or the request ended otherwise. `null` while it is "
+    "running.",
+    "outcome": "How the request ended. `open`: still running. `complete`: the upstream's response was relayed to its "
+    "end (for streams see `stream_ended`). `upstream_failed`: the upstream could not be reached, broke off or timed "
+    "out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or "
+    "the log could not be written. `refused`: the relay rejected the request body: malformed, too slow or too large.",
+    "failed": "Whether the request failed: status 400 or above, outcome `upstream_failed`, `interrupted` or "
+    "`refused`, or an error event in the stream.",
+    "namespace": "Namespace of the request. Not a security boundary.",
+    "properties": "Custom properties by name, from request headers and from `metadata` in the body.",
+    "warnings": "What was adjusted in the request's tags.",
+    "route": "Name of the route (base URL) the request came in on.",
+    "upstream": "Base URL of the upstream.",
+    "method": "HTTP method.",
+    "path": "Path of the request, including the route.",
+    "query": "Query string. Values of credentials are replaced.",
+    "kind": "Kind of request, determined by the path.",
+    "client_address": "IP address of the client.",
+    "user_agent": "`User-Agent` of the client.",
+    "key": "Fingerprint of the API key: 12 hex digits of an HMAC. The key itself is not stored.",
+    "model": "Model named in the request.",
+    "response_model": "Model named in the response.",
+    "stream": "Whether the response was a stream.",
+    "stream_requested": "Whether the request asked for a stream.",
+    "stream_ended": "How the stream ended. `done`: with its end marker. `no_done`: without one. `cut`: it broke off. "
+    "`null` if the response was not a stream.",
+    "status": "HTTP status sent to the client. `null` if there is none yet.",
+    "error_code": "Error code of the relay or the upstream.",
+    "error_message": "Error message of the relay or the upstream.",
+    "duration_ms": "Milliseconds from the arrival of the headers to the end.",
+    "first_token_ms": "Milliseconds to the first chunk with text, reasoning, a refusal or a tool call. `null` if the "
+    "response was not a stream.",
+    "relay_ms": "Milliseconds of the duration that were spent in the relay itself.",
+    "chunks": "Number of reads from the socket in which the response body arrived.",
+    "request_bytes": "Size of the request body in bytes, as transferred.",
+    "response_bytes": "Size of the response body in bytes, as transferred.",
+    "input_tokens": "Tokens of the request. `null` if unknown.",
+    "output_tokens": "Tokens of the response. `null` if unknown.",
+    "cached_tokens": "Number of input tokens read from the provider's cache.",
+    "reasoning_tokens": "Number of output tokens used for reasoning.",
+    "tokens_estimated": "Whether a token count is an estimate, because the response did not contain one.",
+    "cost_usd": "Cost in US dollars. `null` if unknown, never 0.",
+    "prices_version": "Price list used to compute the cost.",
+    "finish_reason": "Why the model stopped.",
+    "user": "`user` in the request body.",
+    "safety_identifier": "`safety_identifier` in the request body.",
+    "prompt_cache_key": "`prompt_cache_key` in the request body.",
+    "provider_request_id": "`x-request-id` of the upstream's response.",
+    "completion_id": "Id in the response body (`chatcmpl-…`).",
+    "client_request_id": "`x-client-request-id` of the request.",
+    "retry_count": "Number of retries before this request, as reported by the SDK.",
+    "trace_id": "Trace id from `traceparent`.",
+    "input_preview": "First 200 characters of the prompt. `null` if bodies are not stored.",
+    "output_preview": "First 200 characters of the response. `null` if bodies are not stored.",
+    "body_state": "`stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer "
+    "stored.",
+    "advice": "Remarks on the request's parameters. Never a reason to reject a request.",
+}
+
+
+def row_fields() -> list[tuple[str, Any]]:
+    """Return the names, types and meanings of a record's fields, as the API writes them."""
+    hints = get_type_hints(Record)
+    timestamps = {name: TimestampText | None if hints[name] == int | None else TimestampText for name in TIMESTAMPS}
+    fields = [(name, Annotated[timestamps.get(name, hints[name]), Meta(description=MEANINGS[name])]) for name in FIELDS]
+    return [*fields, ("result", Annotated[Result, Meta(description="How the request ended, in a few words.")])]
