@@ -28,11 +28,11 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: .venv/.run $(PAGE) ## Run on a built-in simulated provider: no key, no network; keeps running
+demo: .venv/.run $(PAGE) ## Run on a built-in simulated upstream: no key, no network; keeps running
 	@$(BIN)/relaybook demo $(ARGS)
 
 .PHONY: run
-run: .venv/.run $(PAGE) ## Run before a real provider: make run UPSTREAM=https://api.openai.com/v1
+run: .venv/.run $(PAGE) ## Forward to a real upstream: make run UPSTREAM=https://api.openai.com/v1
 	@$(BIN)/relaybook serve $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(ARGS)
 
 .PHONY: test

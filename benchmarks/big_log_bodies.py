@@ -29,7 +29,7 @@ ERROR_MESSAGES: Final = {
     "rate_limit_exceeded": "Rate limit reached for requests. Try again in 20 s.",
     "server_error": "The server had an error while processing your request. Sorry about that!",
     "context_length_exceeded": "This model's maximum context length is 8192 tokens.",
-    "upstream_unreachable": "The provider could not be reached.",
+    "upstream_unreachable": "The upstream could not be reached.",
 }
 #: The distribution of turns per conversation: maximum turns for each share. Two hundred are rare.
 _LENGTHS: Final = ((0.40, 1, 1), (0.75, 2, 5), (0.95, 6, 12), (0.999, 13, 40), (1.0, 41, 200))

@@ -136,7 +136,7 @@ def drawer_of_a_turn(tab: LogPage, log: dict[str, str]) -> None:
 
 def drawer_of_an_error(tab: LogPage, log: dict[str, str]) -> None:
     tab.open_log()
-    expect(tab.open_request(log["error"])).to_contain_text("The provider returned")
+    expect(tab.open_request(log["error"])).to_contain_text("The upstream returned")
 
 
 def drawer_of_an_abandoned_request(tab: LogPage, log: dict[str, str]) -> None:

@@ -340,8 +340,8 @@ def test_an_unknown_id_is_explained(tab: LogPage, log: list[str]) -> None:
 
 
 ENDINGS = {
-    "The provider returned 429": {"Status": "429"},
-    "The provider returned 500": {"Status": "500"},
+    "The upstream returned 429": {"Status": "429"},
+    "The upstream returned 500": {"Status": "500"},
     "The upstream closed the connection": {"Break": "event:3 rst"},
 }
 

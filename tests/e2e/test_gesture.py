@@ -154,7 +154,7 @@ def test_a_successful_result_does_not_select_failures_with_the_same_status(tab: 
     complete, cut = world.log(Call(namespace="results"), truncated)
     world.wait_for([broken.id])
     tab.open_log("/requests?namespace=results")
-    expect(tab.row(broken.id)).to_contain_text("✗ Stream interrupted by provider")
+    expect(tab.row(broken.id)).to_contain_text("✗ Stream interrupted by upstream")
     expect(tab.row(cut)).to_contain_text("✓ 200 · token limit")
     tab.chip(complete, "result complete").click()
     tab.wait_for_query(("namespace", "results"), ("result", "complete"))

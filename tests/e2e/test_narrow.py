@@ -123,7 +123,7 @@ def test_at_200_percent_everything_is_available_and_nothing_scrolls_sideways(
     tab.wait_for_query(("namespace", "staging"))
     expect(tab.filter_bar.get_by_role("button", name="clear")).to_be_in_viewport()
     tab.row(log[0]).get_by_role("link", name="Open the request").click()
-    expect(tab.drawer).to_contain_text("The provider returned")
+    expect(tab.drawer).to_contain_text("The upstream returned")
     assert tab.state(FITS)
 
 

@@ -122,7 +122,7 @@ def test_a_retried_message_has_its_response_below_it_and_a_repeated_one_takes_on
     failed, responded, retried = log[3:6]
     open_thread(tab)
     expect(turn(tab, failed)).to_contain_text("Is it raining?")
-    expect(turn(tab, failed)).to_contain_text("The provider returned 429")
+    expect(turn(tab, failed)).to_contain_text("The upstream returned 429")
     expect(turn(tab, responded)).to_contain_text("Retry after a failure")
     expect(turn(tab, responded)).not_to_contain_text("Is it raining?")
     expect(turn(tab, responded).get_by_role("heading", name="assistant")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The simulated provider works with the official client, and follows HTTP."""
+"""The simulated upstream works with the official client, and follows HTTP."""
 
 import base64
 import contextlib
@@ -209,7 +209,7 @@ def test_the_program_prints_its_address_and_stops_on_a_signal(tmp_path: Path) ->
     with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": "0"}) as program:
         assert program.stdout is not None
         line = program.stdout.readline().decode()
-        assert line.startswith("simulated provider on http://127.0.0.1:")
+        assert line.startswith("simulated upstream on http://127.0.0.1:")
         client = openai.OpenAI(api_key="sk-test", base_url=line.split()[-1])
         assert client.models.retrieve("gpt-4o").id == "gpt-4o"
         client.close()

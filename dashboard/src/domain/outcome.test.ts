@@ -51,19 +51,19 @@ describe("the first line of a request", () => {
     );
   });
 
-  it("quotes an error from the provider", () => {
+  it("quotes an error from the upstream", () => {
     const limited = { failed: true, status: 429, error_code: "rate_limit_exceeded" };
     expect(summarize({ ...limited, error_message: "Rate limit reached for gpt-4o-mini" })).toBe(
-      '✗ The provider returned 429 rate_limit_exceeded: "Rate limit reached for gpt-4o-mini" (forwarded unchanged).',
+      '✗ The upstream returned 429 rate_limit_exceeded: "Rate limit reached for gpt-4o-mini" (forwarded unchanged).',
     );
     expect(summarize({ ...limited, error_message: "Try again\nin 1s." })).toBe(
-      '✗ The provider returned 429 rate_limit_exceeded: "Try again in 1s." (forwarded unchanged).',
+      '✗ The upstream returned 429 rate_limit_exceeded: "Try again in 1s." (forwarded unchanged).',
     );
     expect(summarize({ failed: true, status: 503, reason: "Service Unavailable" })).toBe(
-      "✗ The provider returned 503 Service Unavailable (forwarded unchanged).",
+      "✗ The upstream returned 503 Service Unavailable (forwarded unchanged).",
     );
     expect(summarize({ failed: true, status: 200, error_code: "server_error", error_message: "oops" })).toBe(
-      '✗ The response ended with an error from the provider: server_error, "oops".',
+      '✗ The response ended with an error from the upstream: server_error, "oops".',
     );
   });
 
@@ -91,7 +91,7 @@ describe("the first line of a request", () => {
       "◌ The client disconnected after 1.90 s, before the response began. The upstream connection was closed at once.",
     );
     expect(summarize({ ...disconnected, failed: true, error_code: "server_error", error_message: "Sorry." })).toBe(
-      '✗ The response ended with an error from the provider: server_error, "Sorry.". Then the client disconnected.',
+      '✗ The response ended with an error from the upstream: server_error, "Sorry.". Then the client disconnected.',
     );
   });
 

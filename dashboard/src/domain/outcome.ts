@@ -88,16 +88,16 @@ const FINISHES: Record<string, string> = {
   filtered: "Stopped by the provider's content filter.",
 };
 
-/** An error response of the provider, which the client received unchanged. */
+/** An error response of the upstream, which the client received unchanged. */
 function upstreamError(request: RequestDetail): string[] {
   const { status, error_code, reason, error_message } = request;
   const message = error_message === null ? "" : `"${shortened(error_message)}"`;
   if (status === null || status < 400) {
     const error = [error_code, message].filter(Boolean).join(", ");
-    return [`The response ended with an error from the provider${error === "" ? "" : `: ${error}`}.`];
+    return [`The response ended with an error from the upstream${error === "" ? "" : `: ${error}`}.`];
   }
   const name = [status, error_code ?? reason].filter(Boolean).join(" ");
-  return [`The provider returned ${name}${message === "" ? "" : `: ${message}`} (forwarded unchanged).`];
+  return [`The upstream returned ${name}${message === "" ? "" : `: ${message}`} (forwarded unchanged).`];
 }
 
 function upstreamFailed({ chunks, status, error_message }: RequestDetail): string[] {

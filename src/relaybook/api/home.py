@@ -45,7 +45,7 @@ async def home(request: Request) -> Response:
 @routes.undocumented("/v1", _METHODS)
 @routes.undocumented("/v1/{path:path}", _METHODS)
 async def wrong_listener(request: Request) -> Response:
-    """Return an error with the relay's address, in the form that provider SDKs parse."""
+    """Return an error with the relay's address, in the form that OpenAI's SDKs parse."""
     url = options_of(request).relay_base_url
     message = f"This is the dashboard, not the relay. Set your base URL to {url}."
     error = {"message": message, "type": "invalid_request_error", "param": None, "code": "not_found"}

@@ -13,7 +13,7 @@ _LABEL_WIDTH: Final = 12
 _KEEP: Final = "\n\t"
 _IDS: Final = {
     "id": "id",
-    "provider_request_id": "upstream id",
+    "provider_request_id": "provider id",
     "completion_id": "completion",
     "client_request_id": "client id",
     "trace_id": "trace",

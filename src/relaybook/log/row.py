@@ -79,9 +79,9 @@ ERROR_STATUSES: Final[dict[int, tuple[Code, str]]] = {
 UPSTREAM_FAILURES: Final[dict[Code, str]] = {
     "upstream_unreachable": "upstream unreachable",
     "upstream_timeout": "upstream timeout",
-    "upstream_reset": "connection reset by provider",
+    "upstream_reset": "connection reset by upstream",
     "upstream_protocol_error": "invalid upstream response",
-    "upstream_stream_interrupted": "stream interrupted by provider",
+    "upstream_stream_interrupted": "stream interrupted by upstream",
 }
 #: Codes and texts of complete responses, by the meaning of their finish reason.
 FINISHES: Final[dict[Finish, tuple[Code, str]]] = {

@@ -30,7 +30,7 @@ def few_headers(stamp: Stamp, processing_ms: int, content_type: bytes) -> list[H
     """Return the minimum of headers that a provider sends."""
     return [
         (b"date", http_date(stamp.created)),
-        (b"server", b"simulated-provider"),
+        (b"server", b"simulated-upstream"),
         *([(b"content-type", content_type)] if content_type else []),
         (b"openai-processing-ms", b"%d" % processing_ms),
         (b"x-request-id", b"req_" + stamp.unique.encode()),

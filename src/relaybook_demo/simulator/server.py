@@ -75,7 +75,7 @@ async def _serve(settings: SimulatorSettings) -> None:
     async with Simulator(settings) as simulator:
         port = await simulator.start(settings.host, settings.port)
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        print(f"simulated provider on http://{host}:{port}/v1", flush=True)
+        print(f"simulated upstream on http://{host}:{port}/v1", flush=True)
         await stop_requested.wait()
 
 

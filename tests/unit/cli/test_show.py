@@ -76,12 +76,12 @@ def test_the_reason_is_shown_only_for_failures() -> None:
     assert "OK" not in lines(outcome="open", duration_ms=None, reason="OK")[0]
     assert lines(outcome="client_closed", reason="OK")[0] == "result      ◌ Client disconnected"
     cut = lines(outcome="upstream_failed", failed=True, error_code="upstream_reset", reason="It closed.")
-    assert cut[0] == "result      ✗ Connection reset by provider, upstream_reset: It closed."
+    assert cut[0] == "result      ✗ Connection reset by upstream, upstream_reset: It closed."
 
 
 def test_every_id_has_a_label_that_fits() -> None:
     shown = lines(provider_request_id="req_1", completion_id="chatcmpl-1", client_request_id="c1", trace_id="t1")
-    assert {"upstream id req_1", "completion  chatcmpl-1", "client id   c1", "trace       t1"} <= set(shown)
+    assert {"provider id req_1", "completion  chatcmpl-1", "client id   c1", "trace       t1"} <= set(shown)
 
 
 def test_warnings_and_other_requests_with_the_id_are_listed() -> None:

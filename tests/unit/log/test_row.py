@@ -80,10 +80,10 @@ def test_results(fields: dict[str, Any], result: Result) -> None:
         ("upstream_unreachable", 502, "upstream_unreachable", "502 upstream unreachable"),
         ("upstream_timeout", 504, "upstream_timeout", "504 upstream timeout"),
         ("upstream_timeout", 200, "upstream_timeout", "Upstream timeout"),
-        ("upstream_reset", 502, "upstream_reset", "Connection reset by provider"),
-        ("upstream_reset", 200, "upstream_reset", "Connection reset by provider"),
+        ("upstream_reset", 502, "upstream_reset", "Connection reset by upstream"),
+        ("upstream_reset", 200, "upstream_reset", "Connection reset by upstream"),
         ("upstream_protocol_error", 502, "upstream_protocol_error", "Invalid upstream response"),
-        ("upstream_stream_interrupted", 200, "upstream_stream_interrupted", "Stream interrupted by provider"),
+        ("upstream_stream_interrupted", 200, "upstream_stream_interrupted", "Stream interrupted by upstream"),
         (None, None, "upstream_failed", "Upstream failed"),
     ],
 )

@@ -15,12 +15,12 @@ describe("samples", () => {
     }
   });
 
-  it("have no key for a real provider, because libraries read it from the environment", () => {
+  it("have no key for a real upstream, because libraries read it from the environment", () => {
     expect(codes(real).filter((code) => /api_?key=|apiKey/i.test(code.replace("$OPENAI_API_KEY", "")))).toEqual([]);
     expect(exportLines(real).key).toBe("export OPENAI_API_KEY=your-provider-key");
   });
 
-  it("run unchanged with the simulated provider", () => {
+  it("run unchanged with the simulated upstream", () => {
     for (const code of codes(demo)) expect(code).toContain("any-key");
     expect(exportLines(demo)).toEqual({
       url: "export OPENAI_BASE_URL=http://127.0.0.1:4100/v1",

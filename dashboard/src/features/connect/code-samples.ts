@@ -95,5 +95,5 @@ print(model.invoke("Hello").content)
 function keyNote(anyKey: string | null): string {
   return anyKey === null
     ? "The library reads the API key from OPENAI_API_KEY."
-    : "The provider is simulated, so any API key works.";
+    : "The upstream is simulated, so any API key works.";
 }

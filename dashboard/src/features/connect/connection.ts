@@ -6,14 +6,14 @@ import type { Status } from "~/generated/api-types";
 
 export type Connection = {
   baseUrl: string;
-  /** A key that the simulated provider accepts. `null` for a real provider. */
+  /** A key that the simulated upstream accepts. `null` for a real upstream. */
   anyKey: string | null;
   /** Prefix of the headers that tag a request. */
   prefix: string;
   /** The namespace of requests without a namespace header. */
   defaultNamespace: string;
-  /** The base URL of the provider. `null` if it is simulated. */
-  provider: string | null;
+  /** The base URL of the upstream. `null` if it is simulated. */
+  upstream: string | null;
 };
 
 export function connectionOf(status: Status): Connection {
@@ -24,7 +24,7 @@ export function connectionOf(status: Status): Connection {
     anyKey: isSimulated ? "any-key" : null,
     prefix: (Array.isArray(prefixes) ? textOf(prefixes[0]) : null) ?? "Service",
     defaultNamespace: textOf(namespace) ?? "default",
-    provider: isSimulated ? null : textOf(upstream),
+    upstream: isSimulated ? null : textOf(upstream),
   };
 }
 

@@ -33,18 +33,18 @@ export function ClientSteps({ connection, children }: ClientStepsProps) {
 /** The base URL, and the two lines that set it in the environment. */
 export function BaseUrlSection({ connection }: { connection: Connection }) {
   const lines = exportLines(connection);
-  const { baseUrl, provider } = connection;
+  const { baseUrl, upstream } = connection;
   return (
     <>
       <p className={css.address}>
         <code>{baseUrl}</code> <CopyButton text={baseUrl} label="base URL" />
       </p>
       <p>
-        {provider === null ? (
-          "The provider is simulated. It needs no API key and no network."
+        {upstream === null ? (
+          "The upstream is simulated. It needs no API key and no network."
         ) : (
           <>
-            Requests are forwarded unchanged to <code>{provider}</code> and logged.
+            Requests are forwarded unchanged to <code>{upstream}</code> and logged.
           </>
         )}{" "}
         Most SDKs and tools read the base URL from the environment:
@@ -82,7 +82,7 @@ export function TaggingHelp({ connection }: { connection: Connection }) {
         <dd>Keeps prompt and response out of the log. Model, tokens, cost, timing and tags are logged.</dd>
       </dl>
       <p className={css.note}>
-        These headers are not forwarded to the provider. The API key is forwarded and never stored. Search for the
+        These headers are not forwarded to the upstream. The API key is forwarded and never stored. Search for the
         response header <code>{prefix}-Request-Id</code> to find a request.
       </p>
     </section>
@@ -101,7 +101,7 @@ export function ToolFields({ connection }: { connection: Connection }) {
           <code>{baseUrl}</code> <CopyButton text={baseUrl} label="base URL for tools" />
         </dd>
         <dt>API key</dt>
-        <dd>{anyKey === null ? "The provider's key" : "Any text, because the provider is simulated"}</dd>
+        <dd>{anyKey === null ? "The provider's key" : "Any text, because the upstream is simulated"}</dd>
         <dt>Model</dt>
         <dd>A model of the provider</dd>
         <dt>Extra header</dt>

@@ -128,7 +128,7 @@ function ResponseError({ error }: { error: unknown }) {
   const isOurs = objectOf(error).type === "relay_error";
   return (
     <div className={css.error}>
-      <span className={css.note}>{isOurs ? "Error from Relaybook" : "Error from the provider"}</span>
+      <span className={css.note}>{isOurs ? "Error from Relaybook" : "Error from the upstream"}</span>
       <LongText text={pretty(error)} className={css.mono} />
     </div>
   );

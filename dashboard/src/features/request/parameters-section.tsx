@@ -53,7 +53,7 @@ export function TokensCost({ request }: { request: RequestDetail }) {
   const { input_tokens, output_tokens, cached_tokens, reasoning_tokens, tokens_estimated, cost_usd, prices_version } =
     request;
   const sign = tokens_estimated ? "≈" : "";
-  const title = tokens_estimated ? "Estimated: the provider returned no token counts." : undefined;
+  const title = tokens_estimated ? "Estimated: the upstream returned no token counts." : undefined;
   const facts: (Fact & { value: string | null })[] = [
     { name: "input", value: counted(input_tokens, sign, cached_tokens, "cached"), title },
     { name: "output", value: counted(output_tokens, sign, reasoning_tokens, "reasoning"), title },

@@ -122,7 +122,7 @@ describe("a request copied as a script", () => {
     expect(script).toContain("apiKey: process.env.ANTHROPIC_API_KEY });");
   });
 
-  it("works without a key in the environment if the provider is simulated", () => {
+  it("works without a key in the environment if the upstream is simulated", () => {
     const simulated = callOf(sampleRequest(), { ...STATUS, sample_data: true }, body);
     expect(asCurl(simulated)).toContain(`"Authorization: Bearer $${"{OPENAI_API_KEY:-any-key}"}"`);
     expect(asPython(simulated)).toContain('api_key=os.environ.get("OPENAI_API_KEY", "any-key")');

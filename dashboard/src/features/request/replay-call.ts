@@ -12,7 +12,7 @@ export type ApiKey = {
   header: string;
   /** The environment variable with the key. */
   variable: string;
-  /** The key to use without that variable, if the provider is simulated. */
+  /** The key to use without that variable, if the upstream is simulated. */
   fallback: string | undefined;
 };
 

@@ -17,7 +17,7 @@ describe("the note on sample data", () => {
     answerWith(statusWith({ sample_data: true }));
     await renderAt("", <SampleNote />);
     expect(await screen.findByRole("region", { name: "Sample data" })).toHaveTextContent(
-      "Sample data from a simulated provider",
+      "Sample data from a simulated upstream",
     );
   });
 

@@ -25,7 +25,7 @@ export function SampleNote() {
       aria-label="Sample data"
       title="The requests are sample data. Send your own to the base URL."
     >
-      <strong>Sample data</strong> <span className={css.source}>from a simulated provider</span>
+      <strong>Sample data</strong> <span className={css.source}>from a simulated upstream</span>
       <CloseButton size="sm" aria-label="Hide the note about sample data" onClick={dismiss} />
     </section>
   );

@@ -207,7 +207,7 @@ describe("messages of a thread", () => {
       "requests/2": () => requestDetail(hidden, { messages: null, answer: null }),
     });
     await open();
-    expect(await screen.findByText(/The provider returned 429 rate_limit_exceeded/)).toBeVisible();
+    expect(await screen.findByText(/The upstream returned 429 rate_limit_exceeded/)).toBeVisible();
     expect(screen.getByText(/Not stored: this request was sent with Service-Log: no-bodies/)).toBeVisible();
   });
 });
