@@ -1,8 +1,7 @@
 """Parse the tag headers of a request: namespace, properties, log mode. Pure.
 
-A tag never makes a request fail and is never dropped silently. Values that cannot be kept as sent are adjusted, and
-each adjustment is a warning in the record and the response. Values are percent-decoded as UTF-8, normalized to NFC and
-trimmed. Their case is kept.
+A tag never makes a request fail. A value that cannot be kept as sent is adjusted or dropped, with a warning in the
+record and the response. Values are percent-decoded as UTF-8, normalized to NFC and trimmed. Their case is kept.
 """
 
 import hashlib

@@ -314,7 +314,7 @@ export type StatsResponse = {
 
 /** The requests that have the same value of the field `by`. */
 export type StatsGroup = {
-  /** The field and its value. The value is `null` for requests without one. Empty without `by`. */
+  /** The field that the parameter `by` names, and its value in these requests: `null` if they have none. `{}` if the requests are not grouped. */
   by: Record<string, string | null>;
   points: (StatsPoint)[];
   total: Aggregate;
@@ -353,7 +353,7 @@ export type Aggregate = {
   first_token_ms: Percentiles;
 };
 
-/** The requests that are in none of the groups. */
+/** All requests that are in none of the groups. */
 export type StatsRest = {
   points: (StatsPoint)[];
   total: Aggregate;
@@ -493,7 +493,7 @@ export type ThreadRow = {
   result: Result;
 };
 
-/** The messages of a request that the request it continues does not have. */
+/** The messages that a request adds to those of the request that it continues. */
 export type NewMessages = {
   /** Index of the first new message. */
   from: number;
@@ -657,7 +657,7 @@ export type Status = {
   settings: Record<string, unknown>;
 };
 
-/** How far the log is behind the journal. `null` if unknown. */
+/** How much of the journal is not recorded yet. `null` if unknown. */
 export type JournalStatus = {
   lag_bytes: number | null;
   lag_seconds: number | null;
@@ -690,7 +690,7 @@ export type SignIn = {
   token: string;
 };
 
-/** When the sign-in expires. `null` if the dashboard has no token, or after signing out. */
+/** When the sign-in expires. `null` after signing out, or if the dashboard needs no token. */
 export type Session = {
   expires_at: string | null;
 };

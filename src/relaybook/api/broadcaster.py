@@ -57,7 +57,7 @@ class Subscription:
         self._ready = asyncio.Event()
 
     def offer(self, record: Record, event: bytes) -> None:
-        """Queue the row if it matches the filter, or if it was queued while running, so that its end is not missed.
+        """Queue the row if it matches the filter, or if an earlier state of the same request was queued.
 
         If the queue is full, the subscription is closed instead.
         """

@@ -42,9 +42,9 @@ _ID = openapi.parameter("id", "Relaybook's id, or the upstream's, completion's o
 async def get_request(request: Request) -> Response:
     """Return one request with headers, messages and response.
 
-    If the id is not Relaybook's, the newest request that has it is returned, and the others are in `also`. A running
-    request is updated once a second; its headers, messages and response are `null` if it is logged without bodies, if
-    it is larger than 512 KiB, or if 32 running requests started later.
+    If several requests have the id, the newest is returned, and the others are in `also`. A running request is updated
+    once a second. Its headers, messages and response are `null` if it is logged without bodies, if it is larger than
+    512 KiB, or if 32 running requests started later.
     """
     arguments.only(arguments.pairs_of(request))
     any_id: str = request.path_params["id"]

@@ -1,4 +1,4 @@
-"""Serve ``/``, and point clients that use the relay's ``/v1`` on the dashboard's port to the relay."""
+"""Serve ``/``, and send clients to the relay that request ``/v1`` on the dashboard's port by mistake."""
 
 from html import escape
 from typing import Final

@@ -52,8 +52,8 @@ async def stream_requests(request: Request) -> Response:
     """Stream requests as server-sent events.
 
     The event `request` contains a row; it is sent again when the row changes. The event `gap` means that rows were
-    skipped: reload the list. A comment is sent every 15 seconds. With words in `q`, or with `contains`, only finished
-    requests are sent, when full-text search can find them.
+    skipped: reload the list. A comment is sent every 15 seconds. With a full-text filter (words in `q`, or `contains`),
+    only finished requests are sent, each once full-text search can find it.
     """
     filter_ = arguments.filter_of(arguments.pairs_of(request))
     resume_from = _parse_last_event_id(request.headers.get("last-event-id"))

@@ -1,6 +1,7 @@
 """List namespaces with their counters, at a cost that does not depend on the size of the log.
 
-The counters cover all time. For pinned namespaces, which are few, requests can be counted for a time range instead.
+The counters cover all time. For pinned namespaces, of which there are few, the requests in a time range can be counted
+instead.
 """
 
 from typing import Final, cast, get_args
@@ -39,8 +40,8 @@ _PARAMETERS = [
 async def list_namespaces(request: Request) -> Response:
     """Return namespaces with their counters. A namespace without requests is listed while it is pinned.
 
-    With `pinned=true` and a time range, `requests`, `failed` and `last_at` are those of the time range. Counting stops
-    after 300 ms. The order does not depend on the time range.
+    With `pinned=true` and a time range, `requests`, `failed` and `last_at` count only requests in the time range.
+    Counting stops after 300 ms. The order of the namespaces does not depend on the time range.
     """
     params = arguments.only(arguments.pairs_of(request), "prefix", "pinned", "sort", "limit", "cursor", *_TIME_RANGE)
     limit, prefix = arguments.limit_of(params), params.get("prefix", "")

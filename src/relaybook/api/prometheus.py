@@ -1,4 +1,4 @@
-"""Writes metrics in the text format of Prometheus. Metrics whose value is unknown are omitted."""
+"""Write metrics in the text format of Prometheus. Metrics whose value is unknown are omitted."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -40,9 +40,9 @@ _PARAMETERS = [
 async def list_requests(request: Request) -> Response:
     """Return a page of the log, newest first, or with `sort` the requests with the highest values.
 
-    Different parameters must all match. If a parameter is repeated, any of its values may match (at most 100). The
-    first page also contains running requests. Full-text search finds a request shortly after it is recorded: see
-    `indexed_to` in `/api/status`.
+    All parameters must match. If a parameter is repeated (at most 100 times), one of its values must match. The first
+    page also contains running requests. Full-text search finds a request shortly after it is recorded: see `indexed_to`
+    in `/api/status`.
     """
     paging, rest = arguments.take(arguments.pairs_of(request), *_PAGING)
     sort = _sort_of(paging)
@@ -92,7 +92,7 @@ def page_of(reader: Reader, filter_: Filter, limit: int, cursor: Cursor | None, 
 
 
 def _likely_values(reader: Reader, filter_: Filter, deadline_ns: int) -> list[LikelyValue] | UnsetType:
-    """Return values that were probably meant instead of values that no request has. UNSET if there are none."""
+    """Return likely corrections of filter values that no request has. UNSET if there are none."""
     try:
         return likely_values_of(reader, filter_, count_deadline_ns(deadline_ns)) or UNSET
     except DeadlinePassed:

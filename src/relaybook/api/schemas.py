@@ -44,7 +44,7 @@ class StatsPoint(Aggregate, kw_only=True):
 
 
 class StatsRest(Struct, kw_only=True):
-    """The requests that are in none of the groups."""
+    """All requests that are in none of the groups."""
 
     points: list[StatsPoint]
     total: Aggregate
@@ -55,7 +55,10 @@ class StatsGroup(Struct, kw_only=True):
 
     by: Annotated[
         dict[str, str | None],
-        Meta(description="The field and its value. The value is `null` for requests without one. Empty without `by`."),
+        Meta(
+            description="The field that the parameter `by` names, and its value in these requests: `null` if they have "
+            "none. `{}` if the requests are not grouped."
+        ),
     ]
     points: list[StatsPoint]
     total: Aggregate
@@ -77,14 +80,14 @@ class StatsResponse(Struct, kw_only=True):
 
 
 class NewMessages(Struct, kw_only=True):
-    """The messages of a request that the request it continues does not have."""
+    """The messages that a request adds to those of the request that it continues."""
 
     from_: Annotated[int, Meta(description="Index of the first new message.")] = field(name="from")
     count: int
 
 
 class ThreadPart(Struct, kw_only=True):
-    """The fields that a row of a thread has and a row of the log has not."""
+    """The additional fields of a row in a thread."""
 
     conversation: Annotated[str, Meta(description="Id of the first known request of the conversation.")]
     turn: Annotated[int, Meta(description="Position in the conversation, from 1.")]
@@ -198,7 +201,7 @@ class Sighting(Struct, kw_only=True):
 
 
 class DetailPart(Struct, kw_only=True):
-    """The fields that a detail has and a row has not. `None` if not stored, not readable, or over 16 MiB."""
+    """The additional fields of a detail. `None` if the data is not stored, not readable, or over 16 MiB."""
 
     reason: Annotated[str | None, Meta(description="Reason phrase of the response's status line.")]
     request_headers: Annotated[
@@ -353,7 +356,7 @@ class LogGap(Struct, kw_only=True):
 
 
 class JournalStatus(Struct, kw_only=True):
-    """How far the log is behind the journal. `null` if unknown."""
+    """How much of the journal is not recorded yet. `null` if unknown."""
 
     lag_bytes: int | None
     lag_seconds: float | None
@@ -404,7 +407,7 @@ class SignIn(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class Session(Struct, kw_only=True):
-    """When the sign-in expires. `null` if the dashboard has no token, or after signing out."""
+    """When the sign-in expires. `null` after signing out, or if the dashboard needs no token."""
 
     expires_at: TimestampText | None
 

@@ -48,7 +48,7 @@ _IMMUTABLE: Final = "public, max-age=31536000, immutable"
 @routes.undocumented("/thread", _READ)
 @routes.undocumented("/connect", _READ)
 async def get_page(request: Request) -> Response:
-    """Return the page. It is the same document for every address; the page reads the address itself."""
+    """Return the page. All addresses get the same document. The page decides in the browser what to show."""
     page = options_of(request).page
     return _html(page.index(request.state.prefix)) if page else home.page_not_built(request)
 

@@ -32,12 +32,14 @@ _PARAMETERS = [
 
 @routes.get("/api/stats", openapi.describe(StatsResponse, [*openapi.filter_parameters(), *_PARAMETERS]))
 async def get_stats(request: Request) -> Response:
-    """Return aggregates of finished requests over time, by start time. Without `from`, since the beginning of the log.
+    """Return aggregates of finished requests over time, by start time.
 
-    Aggregates are precomputed for all requests, and per outcome, model, namespace (at most 256, none that looks like
-    an id) and property (with at most 64 values). A query that uses two fields, or another one, in filters or `by` is
-    computed from the records within 2 seconds; use a shorter time range if it takes longer. With `by=namespace`, all
-    namespaces without precomputed aggregates are in `other`.
+    Without `from`, the range starts at the first request in the log.
+
+    Aggregates are precomputed for all requests, and per outcome, model, namespace (at most 256, none that looks like an
+    id) and property (with at most 64 values). If `by` and the filters use two of these fields, or any other field, the
+    aggregates are computed from the records. This must take at most 2 seconds; otherwise use a shorter time range. With
+    `by=namespace`, all namespaces without precomputed aggregates are in `other`.
     """
     grouping, rest = arguments.take(arguments.pairs_of(request), *_GROUPING)
     query = parse_stats_query(

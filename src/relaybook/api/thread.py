@@ -45,9 +45,9 @@ _PARAMETERS = [
 async def get_thread(request: Request) -> Response:
     """Return the requests of a thread, grouped into conversations. The last page is returned first.
 
-    Within a page, requests are in the order of recording. A request continues the latest earlier one whose messages
-    and response its own messages begin with, even if the system message changed or the oldest messages were trimmed.
-    Only the requests of the page and the 2,000 before it are compared.
+    Within a page, requests are in the order of recording. Request B continues request A if B's messages begin with A's
+    messages and A's response, even if the system message changed or the oldest messages were trimmed. If several
+    requests match, the latest is used. Only the requests of the page and the 2,000 before it are compared.
     """
     paging, rest = arguments.take(arguments.pairs_of(request), *_PAGING)
     limit, filter_ = arguments.limit_of(paging, 500), _thread(arguments.filter_of(rest, *_PAGING))

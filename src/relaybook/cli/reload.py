@@ -44,8 +44,8 @@ def _serving(data: DataDirectory) -> Serving:
         serving = data.serving()
     except msgspec.MsgspecError:
         raise CommandFailed(
-            f"The server of {data.path} is starting, or has an earlier version that cannot be reloaded. Try again in a "
-            f"second; if that fails, restart the server. This is version {__version__}."
+            f"The state of the server of {data.path} cannot be read. The server is starting, or its version does not "
+            f"match this command ({__version__}). Try again in a second. If this fails again, restart the server."
         ) from None
     if serving is None:
         raise CommandFailed(

@@ -247,12 +247,12 @@ class _NotFound(CommandFailed):
 
 
 def _with_position(row: Row) -> tuple[Row, str | None]:
-    """Return a row of a list with the position after it, or with `None` if the request is running."""
+    """Return a row of a list with the position after it. A running request has no position (`None`)."""
     return row, None if row["seq"] is None else str(row["seq"])
 
 
 def _dedup_key(row: Row) -> str:
-    """Return a key. Each key is printed once: a request is printed while it runs, and again when it ends."""
+    """Return a key of the row. Each key is printed once: a request once while it runs, and once when it ends."""
     return f"{row['id']} runs" if row["outcome"] == "open" else str(row["id"])
 
 

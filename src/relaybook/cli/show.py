@@ -130,7 +130,7 @@ def _choice_lines(choice: dict[str, Any]) -> Iterator[str]:
 
 
 def show(configuration: Configuration, any_id: str, *, as_json: bool = False) -> int:
-    """Print the request with this Relaybook id, otherwise the newest with this upstream, completion or client id.
+    """Print the request with this Relaybook id, otherwise the newest with this provider, completion or client id.
 
     Raises CommandFailed if there is none.
     """

@@ -1,4 +1,4 @@
-"""Read the log from the data directory, without a server, by the functions that answer the API's requests."""
+"""Read the log from the data directory, without a server, with the functions that the API uses."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ class StoreLog:
     """The log in a data directory. Implements ``LogSource``."""
 
     def __init__(self, reader: Reader, *, is_served: bool = True, name: str = "") -> None:
-        """If ``is_served`` is false, requests that are open in the log are marked as unfinished."""
+        """``is_served``: whether a server writes to the log. If not, running requests are marked as unfinished."""
         self.name = name
         self._reader = reader
         self._is_served = is_served

@@ -68,7 +68,7 @@ def _did_you_mean(value: str, known: Iterable[str]) -> str:
 
 
 def _text_hint(log: LogSource, parsed: Filter) -> str:
-    """Explain that the search text is an id, a namespace or a part of a word, or that the log has no bodies."""
+    """Explain that the text is an id, a namespace or only part of a word, or that the log has no bodies."""
     found = [term for term in parsed.terms if term.name == WORDS and not term.negated]
     if found and any(row["body_state"] == "no_bodies" for row in log.latest([], 1)):
         return " The latest request was logged without bodies (setting log or header Service-Log), so it has no text."

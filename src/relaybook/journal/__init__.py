@@ -4,8 +4,8 @@ The relay writes the journal and the recorder reads it; they share nothing else.
 exchanges.
 
 Layout
-    Each relay worker writes one *run*, the directory ``<data>/journal/<run id>/`` (mode 0700). It is created as
-    ``.new-<id>``, its file ``lock`` is locked, then it is renamed. A run has ended when its lock can be taken. It
+    Each relay worker writes one *run*, the directory ``<data>/journal/<run id>/`` (mode 0700). The directory is created
+    as ``.new-<id>`` and renamed once its file ``lock`` is locked. A run has ended when its lock can be taken. It
     contains files ``<sequence, 16 digits>.segment`` (mode 0600). A segment is created at its full size before it is
     used; one spare segment is always prepared.
 
@@ -32,8 +32,8 @@ One read from a socket makes at most one frame with body bytes. Body bytes that 
 are in the head's frame, so that most exchanges take three frames: OPENED, ANSWERED, CLOSED.
 
 Promises
-    1. A frame is in the operating system before the byte it describes is sent (on stable storage with
-       ``durability = power``). The gate keeps the order; ``JournalWriter.write`` and ``sync`` write the frames.
+    1. Before a byte is sent, the operating system has its frame (with ``durability = power``, stable storage has it).
+       The gate keeps the order; ``JournalWriter.write`` and ``sync`` write the frames.
     2. The frames of an exchange are in order: exactly one OPENED, at most one CLOSED.
     3. While the writer runs, a reader returns only complete frames. It continues with the next file after SEALED, or
        when the next file is in use, which happens after a failed write.
@@ -47,5 +47,5 @@ Promises
        well, ``JournalUnavailable`` is raised and the gate sends nothing in the batch. Exchanges that ended in the batch
        are closed as interrupted once there is room again. SEALED is written only when the next segment exists, because
        nothing is read after it.
-    7. Only the reader deletes segments, once everything in them is recorded or moved.
+    7. Only the reader deletes segments, once everything in them is recorded or moved to the store.
 """

@@ -31,7 +31,7 @@ class Opened(msgspec.Struct, array_like=True):
 
 
 class Answered(msgspec.Struct, array_like=True):
-    """The head of the response. It is the upstream's; with ``made``, the relay made it."""
+    """The head of the response. If ``made``, the relay made it, otherwise the upstream."""
 
     status: int
     reason: bytes

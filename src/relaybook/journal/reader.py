@@ -48,7 +48,7 @@ class RunReader:
     """Reads one run from a position. Holds the lock of the run once its writer has ended."""
 
     def __init__(self, path: Path, start: Place = START, *, told_to: int = 0) -> None:
-        """Lost frames up to number ``told_to`` are not counted, because another reader has counted them."""
+        """Lost frames up to number ``told_to`` are not counted again, because an earlier reader counted them."""
         self.path = path
         self.place = start
         self._told_to = told_to
@@ -180,7 +180,7 @@ class RunReader:
         return None
 
     def _left_behind(self) -> bool:
-        """Return whether the writer left this file unsealed: it has no more frames, and a later file is in use."""
+        """Return whether this unsealed file has no more frames, because the writer continued in a later file."""
         in_use = False
         with suppress(FileNotFoundError):
             in_use = any(self._in_use(number) for number in sequences(self.path) if number > self.place.segment)

@@ -41,7 +41,7 @@ class NewSegment:
     """A segment for writing. Not thread-safe, except that ``create`` may run on another thread."""
 
     def __init__(self, descriptor: int, sequence: int, size: int, *, durable: bool) -> None:
-        """With ``durable``, ``mark`` raises the mark, after a sync. Otherwise ``write`` raises it."""
+        """With ``durable``, call ``mark`` after each sync to raise the mark. Otherwise ``write`` raises it."""
         self._marks_writes = not durable
         self.descriptor = descriptor
         self.sequence = sequence

@@ -28,7 +28,7 @@ _MAX_SEGMENT_AGE_NS: Final = 600 * clock.NANOSECONDS
 class JournalUnavailable(Exception):
     """The journal cannot be written. The text names the directory and the reason.
 
-    ``opened``: the exchanges whose OPENED frame was lost, so that the log does not have them.
+    ``opened``: the exchanges whose OPENED frame was lost. They will not be in the log.
     """
 
     def __init__(self, text: str, opened: AbstractSet[bytes] = frozenset()) -> None:
@@ -173,7 +173,7 @@ class JournalWriter:
             raise self._gave_up(parts, error) from error
 
     def _gave_up(self, parts: list[bytes], error: Exception) -> JournalUnavailable:
-        """Drop the batch, and keep the frames that ``tick`` must append about it later."""
+        """Drop the batch, and keep the frames that report its loss. ``tick`` appends them later."""
         del self._unsynced[-len(parts) :]
         opened = self._unreported_loss.add_lost(parts)
         return JournalUnavailable(f"the journal in {self.path} cannot be written: {error}", opened)

@@ -2,8 +2,8 @@
 
 The rules for a request B and the requests before it:
 
-1. B continues the request that produced the last known assistant message in B's messages. All messages before that
-   assistant message must match, or at least the last two before it (clients trim the oldest). If several requests
+1. B continues the request whose response is the last known assistant message among B's messages. All messages before
+   that assistant message must match, or at least the last two before it (clients trim the oldest). If several requests
    match, the latest is used.
 2. Otherwise B continues the response that it names (Responses API).
 3. A request with the same messages as an earlier one repeats it. It is a retry, or a variant with a different response.

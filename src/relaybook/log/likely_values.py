@@ -12,7 +12,7 @@ from relaybook.log.query.term_values import LISTED_FIELDS
 from relaybook.log.store.port import Reader
 from relaybook.settings.suggestions import closest
 
-#: Shorter texts are not looked for in the middle of values, because too many values contain them.
+#: Shorter texts are searched only at the start of values, because too many values contain them.
 _MIN_PART: Final = 4
 
 
@@ -72,7 +72,7 @@ def _instead(term: Term, value: str, param: str, meant: str, what: str, shown: s
 
 
 def likely_value(value: str, known: Iterable[str]) -> str | None:
-    """Return the known value that was probably meant. `None` if there is none, or if it is not clear which.
+    """Return the known value that was probably meant. `None` if there is none, or if several are equally likely.
 
     It differs only by case, or begins with or contains the value, or is spelled similarly.
     """

@@ -19,9 +19,9 @@ MAX_BODY_BYTES: Final = 16 << 20
 
 
 def decode_body(data: bytes, content_encoding: str | None) -> bytes | None:
-    """Return a body without its content codings; if it is truncated, return its decodable beginning.
+    """Return a body without its content codings. Of a truncated body, return the beginning that can be decoded.
 
-    `None` if it is larger than 16 MiB, before or after decoding, or if it cannot be decoded.
+    `None` if the body cannot be decoded, or exceeds 16 MiB before or after decoding.
     """
     if len(data) > MAX_BODY_BYTES:
         return None
@@ -121,7 +121,10 @@ class RequestView:
         return self._transferred(side)
 
     def body(self, side: Side) -> bytes | None:
-        """Return the decoded body. `None` if it is not stored, larger than 16 MiB, or cannot be decoded."""
+        """Return the decoded body, or `None` if it cannot be read.
+
+        A body cannot be read if it was not stored, exceeds 16 MiB, or has an unknown or damaged content encoding.
+        """
         if (self.size(side) or 0) > MAX_BODY_BYTES:
             return None
         chunks = self._transferred(side)
@@ -170,7 +173,7 @@ def find_request(reader: Reader, any_id: str, limit: int) -> tuple[RequestView, 
 
 
 def _candidate_ids(reader: Reader, any_id: str, matching: list[Record]) -> Iterator[str]:
-    """Yield the Relaybook ids that the id may refer to. Each id that is not found costs three queries."""
+    """Yield the Relaybook ids of requests that may have the id. Opening one costs up to three queries."""
     own_id = any_id.lower()  # RFC 9562 §4: output is lower case, input is case-insensitive
     if parse_id(own_id) is not None:
         yield own_id

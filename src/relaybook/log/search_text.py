@@ -1,7 +1,7 @@
 """Extract the search text of a finished request, first the response, then the messages from newest to oldest.
 
-The text index holds at most 16,384 characters of it. The oldest messages of a long conversation are omitted; they are
-indexed with the requests that sent them first. A request logged without bodies has no text.
+The text index holds at most 16,384 characters of it. In a long conversation, the oldest messages are beyond this limit.
+They are indexed only with the earlier requests that also sent them. A request logged without bodies has no text.
 """
 
 import logging

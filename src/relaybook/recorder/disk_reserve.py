@@ -1,7 +1,7 @@
 """Reserve disk space in a file, so that the recorder can continue when other programs have filled the disk.
 
 Recording frees space, because recorded segments of the journal are removed. But on a full disk, the recorder could not
-commit the first batch. Failing to create or keep the file is not an error.
+commit the first batch. It is not an error if the file cannot be created or is gone.
 """
 
 import logging

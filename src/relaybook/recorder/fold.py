@@ -1,7 +1,7 @@
 """Assemble exchanges from the journal's frames.
 
-Every exchange is returned once: when its CLOSED frame is read, or when its run ends without one. Exchanges recorded
-before a restart are folded again and dropped, so that nothing is recorded twice. Pure: no I/O.
+Every exchange is returned once: when its CLOSED frame is read, or when its run ends without one. After a restart,
+exchanges that are already recorded are assembled again and dropped, so that none is recorded twice. Pure: no I/O.
 """
 
 from collections.abc import Iterable
@@ -63,7 +63,7 @@ decode_exchange: Final = msgspec.msgpack.Decoder(Exchange).decode
 class Fold:
     """The exchanges of one run.
 
-    ``recorded_to`` is the number of the last frame that was folded before a restart. ``checkpoints`` are open exchanges
+    ``recorded_to`` is the number of the last frame that was read before a restart. ``checkpoints`` are open exchanges
     whose state was moved to the store.
     """
 

@@ -316,7 +316,7 @@ class Recorder:
         return checkpoints
 
     def _running(self, now: int) -> list[Running] | None:
-        """Return requests that have run for over a second. `None` if there are none now and there were none before."""
+        """Return requests that have run for over a second. `None` if this and the previous call found none."""
         self._running_written_ns = now
         exchanges = [
             exchange

@@ -31,7 +31,7 @@ _DECIMALS: Final = 12
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 #: Model names come from clients, so the cache is bounded.
 _MAX_CACHED_PLANS: Final = 4096
-#: Names of the library's extractors for each shape of usage, and in ``_SHAPE_COUNTS`` the counts that the shape always
+#: For each shape of usage, the names of the library's extractors. ``_SHAPE_COUNTS`` has the counts that a shape always
 #: has.
 _FLAVORS: Final = {
     "chat": ("chat", "default"),
@@ -78,7 +78,7 @@ class _Path(NamedTuple):
     counts: str
 
 
-#: For providers without an extractor in the library.
+#: Paths for providers that have no extractor in the library.
 _OPENAI_PATHS: Final = (
     _Path(None, "prompt_tokens", "input_tokens"),
     _Path(None, "input_tokens", "input_tokens"),
@@ -205,7 +205,7 @@ def _paths(provider: "Provider", shape: str) -> tuple[_Path, ...]:
 
 
 def _simple_paths(extractor: "UsageExtractor", available: frozenset[str]) -> tuple[_Path, ...] | None:
-    """Return the extractor's paths. `None` if it requires a count that the shape lacks, or searches lists."""
+    """Return the extractor's paths. `None` if it needs a count that the shape does not have, or searches lists."""
     paths = []
     for mapping in extractor.mappings:
         steps = [mapping.path] if isinstance(mapping.path, str) else list(mapping.path)

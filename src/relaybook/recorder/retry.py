@@ -1,4 +1,4 @@
-"""Retry operations that the environment makes fail. Meanwhile, the journal keeps unrecorded data."""
+"""Retry operations that fail because of the environment. Meanwhile, the journal keeps unrecorded data."""
 
 import logging
 import time
@@ -45,7 +45,7 @@ class Retry:
         self._reserve.acquire()
 
     def until_done(self, operation: Callable[[], T]) -> T:
-        """Call ``operation`` until the store is available, and return its result.
+        """Call ``operation`` until it does not raise StoreUnavailable, and return its result.
 
         On a full disk, the disk reserve is released first. Raises RetryAborted if the recorder must stop before the
         store is available. Other errors of ``operation`` are raised immediately. That includes damage, because retrying

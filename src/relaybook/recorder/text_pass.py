@@ -1,4 +1,4 @@
-"""Fill the text index from the log, in recording order, when the recorder is idle.
+"""Fill the text index from the log, in recording order, while the recorder is idle.
 
 Recording never waits for the index. Failed writes (a full disk, a locked file) are retried later, and a lost index is
 rebuilt from the log.

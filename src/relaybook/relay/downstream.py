@@ -138,7 +138,7 @@ class ClientConnection(Connection):
     def _end_body(self, body: Body, surplus: bytes) -> None:
         """Keep the bytes after a request as the start of the next request.
 
-        It is unknown where the bytes after a chunked body start, so the connection closes after the response instead.
+        After a chunked body, the start of these bytes is unknown. So the connection closes after the response instead.
         """
         if isinstance(body, ChunkedBody) and surplus:
             self.keep_alive = False

@@ -29,7 +29,8 @@ The connection to the upstream::
     dialing      any end                none         canceled
     connected    any end                none         closed
 
-The ends. Each end closes the exchange with an outcome. In a state without a row, and once closed, it does nothing::
+The ends. Each end closes the exchange with an outcome. A call in a state without a row does nothing. After the exchange
+was closed, no call does anything::
 
     done         response_sent          complete         the client has everything
     waiting      fail                   upstream_failed  the client gets an error response
@@ -232,7 +233,7 @@ class Exchange:
             client.set_reading(self._has_room())
 
     def _has_room(self) -> bool:
-        """Return whether more bytes of the client can be buffered."""
+        """Return whether more bytes from the client can be buffered."""
         upstream = self.upstream
         return self.pending_bytes <= READ_BYTES and (
             upstream is None or (upstream.queued_bytes <= READ_BYTES and not upstream.write_paused)

@@ -1,8 +1,8 @@
 """End the relay process when continuing could lose log entries unnoticed.
 
 The effect is the same as with SIGKILL: the journal has everything that was sent, running exchanges are recorded as
-interrupted, and the supervisor starts another relay. If a callback of one connection fails, the event loop closes only
-that connection.
+interrupted, and the supervisor starts another relay. An error in a callback of one connection does not end the process:
+the event loop closes only that connection.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 
 log = logging.getLogger("relaybook.relay")
 
-#: Created in advance, because there may be no memory to create it when it is needed.
+#: Created in advance, because later there may be no memory to create it.
 _NO_MEMORY: Final = b'{"level": "critical", "part": "relay", "event": "out_of_memory"}\n'
 
 
@@ -27,9 +27,9 @@ def exit_now(error: BaseException) -> NoReturn:
 
 
 def install(loop: asyncio.AbstractEventLoop) -> None:
-    """End the process from now on if memory runs out anywhere, or if a callback of the event loop itself fails.
+    """From now on, end the process if memory runs out, or if a callback that was scheduled on the event loop fails.
 
-    Such a callback belongs to the gate, so actions may be lost whose frames are already in the journal.
+    The gate schedules such callbacks. If one fails, bytes whose frames are in the journal may never be sent.
     """
     loop.set_exception_handler(_unhandled)
     threading.excepthook = _thread_failed

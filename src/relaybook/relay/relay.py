@@ -76,8 +76,8 @@ class Relay(RelayContext):
     def log_failed(self, error: JournalUnavailable) -> bool:
         """Handle the loss of a journal batch, which may make the log of every running exchange incomplete.
 
-        Cut all exchanges and send nothing in the batch. With ``when_log_fails = forward``, continue them unlogged.
-        Return whether the batch is sent.
+        Cut all exchanges and send nothing in the batch. With ``when_log_fails = forward``, continue the exchanges
+        unlogged. Return whether the batch is sent.
         """
         log.error("journal_failed", extra={"reason": str(error)})
         self.log_problem = "The log cannot be written. The operator's log has the reason."
@@ -180,7 +180,7 @@ class Relay(RelayContext):
     async def retire(self, seconds: float) -> None:
         """Close each connection after one more response, or when it has been idle for too long. Ends after ``seconds``.
 
-        Other workers accept the new connections, so that no request is refused and no stream is cut.
+        Other workers accept new connections meanwhile, so that no request is refused and no stream is cut.
         """
         self.retiring = True
         deadline = self._loop.time() + seconds

@@ -1,6 +1,6 @@
 """Parse response heads, and decide what is forwarded to the client and what is logged. Pure.
 
-Works like ``request_head``. Bytes from an upstream are trusted as little as bytes from a client.
+Works like ``request_head``. Neither upstreams nor clients are trusted.
 """
 
 import re

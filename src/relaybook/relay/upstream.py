@@ -66,7 +66,7 @@ class UpstreamConnection(Connection):
     def release(self, data: bytes) -> None:
         """Write bytes to the socket. Called by the gate.
 
-        A pooled connection is checked before the first byte of a request, and never after it.
+        A pooled connection is checked only before the first byte of a request is written.
         """
         self.queued_bytes -= len(data)
         exchange = self.exchange
@@ -87,7 +87,7 @@ class UpstreamConnection(Connection):
         exchange.request_written()
 
     def _return_request(self, exchange: Exchange) -> None:
-        """Make the exchange send its request on a new connection, because no byte of it was written to this one."""
+        """Make the exchange send its request on a new connection. No byte of the request was written to this one."""
         unwritten, self.unwritten = self.unwritten, []
         self.abort()
         exchange.reconnect(unwritten)

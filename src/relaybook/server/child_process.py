@@ -135,14 +135,14 @@ class Child:
             self._listener.close()
 
     def to_hand_over(self) -> list[RunningChild]:
-        """Return the process to hand over to the next program; empty if it is not running."""
+        """Return the process to hand over to the next program, as a list; empty if it is not running."""
         if self._process is None or self._process.poll() is not None:
             return []
         return [RunningChild(self.role, self._process.pid, self.channel.fileno(), is_told=False)]
 
 
 class Predecessor:
-    """A child of the program before a reload. It is told to finish once its successor is ready, and never restarted."""
+    """A child of the program before a reload. Told to finish once its successor is ready; never restarted."""
 
     def __init__(self, running: RunningChild) -> None:
         self.role = running.role

@@ -112,7 +112,7 @@ class DataDirectory:
         return False
 
     def lock_for_children(self) -> int:
-        """Return a locked descriptor for all children to inherit. While one is running, ``has_children`` is true."""
+        """Return a locked descriptor that all children inherit. ``has_children`` is true while a child is running."""
         descriptor = os.open(self._children, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         return descriptor
@@ -141,7 +141,7 @@ class DataDirectory:
     def serving(self) -> Serving | None:
         """Return the state of the running server, or `None` if there is none.
 
-        Raises msgspec.MsgspecError if an earlier version wrote it.
+        Raises msgspec.MsgspecError if the state is incomplete, or if a version with another format wrote it.
         """
         return self.read_serving() if self.is_served() else None
 

@@ -1,7 +1,7 @@
 """Run Python's cyclic garbage collector less often.
 
-By default it runs when 700 more objects were created than freed. This is expensive for a process that creates thousands
-of objects without cycles and frees them together. It took a seventh of the recorder's time
+By default, the collector runs when 700 more objects were created than freed. This is expensive for a process that
+creates thousands of objects without cycles and frees them together. It took a seventh of the recorder's time
 (benchmarks/parts/recorder.py), and 35 ms of the 110 ms that the slowest ``/api/stats`` responses took.
 """
 

@@ -142,7 +142,7 @@ def _disk_use(settings: Settings, data: DataDirectory, reader: Reader) -> DiskUs
 
 
 def _record_set_aside_gaps(store: Store, writer: Writer) -> None:
-    """Record missing gaps of stores that were set aside. A gap is missing if the recorder died before recording it."""
+    """Record the gap of each store that was set aside, if the recorder died before it could record the gap."""
     set_aside = store.list_set_aside()
     if not set_aside:
         return

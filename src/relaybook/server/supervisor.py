@@ -1,7 +1,7 @@
 """Supervise the children: start them, restart them, stop them in order, and hand them over at a reload.
 
-The supervisor relays and records nothing, so it is unlikely to crash. If it dies anyway, the children read the end of
-their standard input and exit.
+The supervisor neither relays nor records, so it is unlikely to crash. If it dies anyway, the children read end-of-file
+from their standard input and exit.
 """
 
 import logging

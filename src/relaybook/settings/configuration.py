@@ -43,7 +43,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class _RawValue:
-    """A value before parsing. ``relaybook config`` shows ``source``, errors show ``name``; ``base`` is for paths."""
+    """A value before parsing. ``config`` shows ``source``, errors show ``name``. Relative paths start at ``base``."""
 
     value: object
     source: str

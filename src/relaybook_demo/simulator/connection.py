@@ -100,7 +100,7 @@ class Connection(asyncio.Protocol):
             await self._writable
 
     def abort(self) -> asyncio.Task[None] | None:
-        """Close the connection at once. Returns the response's task, which has not ended yet, or `None`."""
+        """Close the connection at once. Returns the response's canceled task, if there is one."""
         self._ignores_input = True
         self._transport.abort()
         if self._task is not None:

@@ -42,7 +42,7 @@ async def deliver(writer: ResponseWriter, plan: Plan) -> Ending | Literal["compl
 
 
 async def _send_parts(writer: ResponseWriter, plan: Plan) -> None:
-    """Send the parts at their intervals, each scheduled from the start, so that a late part does not delay the rest."""
+    """Send the parts at times counted from the start, so that a late part does not delay the rest."""
     now = asyncio.get_running_loop().time
     due = now() + plan.first_ms / 1000
     parts = until_break(plan.parts, plan.break_)

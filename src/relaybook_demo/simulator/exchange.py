@@ -1,4 +1,4 @@
-"""Log one request and its response in the ledger, with each event once and exactly one end."""
+"""Log one request and its response in the ledger: each event once, and exactly one end."""
 
 from relaybook_demo.simulator.directives import NO_DIRECTIVES, Directives
 from relaybook_demo.simulator.incoming import Request

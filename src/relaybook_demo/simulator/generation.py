@@ -62,7 +62,7 @@ def is_reasoning_model(model: str) -> bool:
 
 
 def complete_chat(request: ChatRequest, index: int, fixed: FixedTokens | None = None) -> Completion:
-    """Return choice ``index`` of the response to a chat request."""
+    """Return the choice with number ``index`` of the response to a chat request."""
     reasoning = texts.split_tokens(texts.reasoning_text()) if is_reasoning_model(request.model or "") else ()
     calls = () if fixed else _tool_calls(request)
     if calls:

@@ -27,7 +27,7 @@ def interim_head(status: int) -> bytes:
 
 
 def few_headers(stamp: Stamp, processing_ms: int, content_type: bytes) -> list[Header]:
-    """Return the minimum of headers that a provider sends."""
+    """Return the fewest headers that an LLM API sends."""
     return [
         (b"date", http_date(stamp.created)),
         (b"server", b"simulated-upstream"),

@@ -50,7 +50,7 @@ def reply_to(request: Request, directives: Directives, stamp: Stamp) -> Reply:
 
 
 def metadata_of(body: bytes) -> dict[str, Any] | None:
-    """Return the ``metadata`` of a body if it may contain directives; `None` otherwise or if it cannot be parsed."""
+    """Return the ``metadata`` of a body, or `None` if it cannot contain directives or cannot be parsed."""
     if b'"sim_' not in body:
         return None
     try:

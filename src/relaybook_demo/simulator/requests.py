@@ -30,7 +30,7 @@ class Function(msgspec.Struct):
 
 
 class Tool(msgspec.Struct):
-    """A tool. Only functions are called."""
+    """A tool. The simulated model calls only tools of type ``function``."""
 
     type: str = "function"
     function: Function | None = None

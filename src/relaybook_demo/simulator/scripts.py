@@ -19,7 +19,7 @@ Text = str | Raw
 
 
 class Script(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """One response. Only the header of ``framing`` is added. Text is Latin-1, and ``body`` is base64 in JSON."""
+    """One response. Only the framing header is added to it. Text is Latin-1. In JSON, ``body`` is base64."""
 
     status_line: Text = "HTTP/1.1 200 OK"
     headers: list[tuple[Text, Text]] = []
@@ -44,7 +44,7 @@ def read_script(data: bytes) -> Script:
 
 
 def wire_bytes(script: Script, has_body: bool = True) -> bytes:
-    """Return all bytes of the response, without the body if ``has_body`` is false, as for HEAD."""
+    """Return all bytes of the response. If ``has_body`` is false, as for HEAD, they do not include the body."""
     lines = [_raw(script.status_line), *_lines(script.headers)]
     if script.framing == "length":
         lines.append(b"content-length: %d" % len(script.body))

@@ -1,8 +1,8 @@
 """Aggregate requests: counts, tokens, cost, and mergeable distributions of two durations.
 
 A distribution counts values in logarithmic bins, eight per octave, starting at 1 µs. Merging two distributions means
-adding their counts. A percentile is accurate to 4.5 % (half a bin). A few dozen small numbers describe any number of
-requests. Pure: no I/O.
+adding their counts. A percentile is accurate to 4.5 % (half a bin). So a distribution of any number of requests takes a
+few dozen small numbers. Pure: no I/O.
 """
 
 from bisect import bisect_left

@@ -338,7 +338,7 @@ def first_token_offset(data: bytes) -> int | None:
 
 
 def _estimate_usage(facts: ResponseFacts, request: bytes) -> bool:
-    """Estimate the numbers of output tokens and input tokens that the response does not state."""
+    """Estimate the token counts that the response does not have."""
     if facts.output_tokens is not None or (facts.response_model is None and not facts.output_characters):
         return False
     facts.output_tokens = estimate_tokens(facts.output_characters)

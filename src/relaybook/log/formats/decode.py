@@ -36,8 +36,8 @@ class Decoded(NamedTuple):
     """A body and how much of it was decoded.
 
     ``plain`` has no content coding. ``decoded`` is the whole body, ``cut`` the decodable beginning, ``too_large`` the
-    part up to the limit. ``undecodable`` has the undecoded data, because the coding is unknown or not a single byte
-    could be decoded.
+    part up to the limit. ``undecodable`` has the undecoded data, because the coding is unknown or no byte could be
+    decoded.
     """
 
     data: bytes

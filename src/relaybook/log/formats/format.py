@@ -19,7 +19,7 @@ class ReadStream(Protocol):
 
 
 def leave_unknown(facts: ResponseFacts, request: bytes) -> bool:
-    """Do not estimate the token counts that the response does not state."""
+    """Do not estimate missing token counts."""
     return False
 
 
@@ -41,8 +41,7 @@ class Format:
     list_messages: Callable[[dict[str, Any]], list[object]]
     #: The fields of a request body that ``list_messages`` reads. All others are parameters.
     message_fields: Callable[[dict[str, Any]], tuple[str, ...]]
-    #: Estimates token counts that a response to this request body does not state. Returns whether it estimated any
-    #: count.
+    #: Estimates the token counts that the response does not have. Returns whether it estimated any.
     estimate_usage: Callable[[ResponseFacts, bytes], bool] = leave_unknown
     #: The messages and tools of a request body as fields of a chat completions request. Raises NotChat. `None` if no
     #: request of this kind has them.

@@ -3,9 +3,10 @@
 A request continues an exchange if its messages start with that exchange's messages, followed by its response. So each
 exchange has two sets of keys. The first is for requests that continue it: its messages and the response, one key per
 choice. The second is for exchanges that it may itself continue: its messages up to each of its last assistant messages.
-Keys are hashes of role, text and tool calls. System messages are ignored because they change. A second key, the window
-key, covers only the last two messages before a response, so that it still matches if a client trims the oldest
-messages. Keys have 63 bits, so collisions between different conversations are negligible. Pure: no I/O.
+Keys are hashes of role, text and tool calls. System messages are ignored, because many clients change them between
+requests. A second key, the window key, covers only the last two messages before a response, so that it still matches if
+a client trims the oldest messages. Keys have 63 bits, so collisions between different conversations are negligible.
+Pure: no I/O.
 """
 
 from collections import deque
@@ -77,7 +78,7 @@ def output_key(text: str, calls: Sequence[tuple[str | None, str]]) -> bytes:
 
 
 def build_chain(request: MessageHashes, keys: Sequence[bytes]) -> MessageChain:
-    """Return the keys of a request and its response. Without output, no request can continue the exchange."""
+    """Return the keys of a request and its response. If the response has no output, no request can continue it."""
     after = [(_number(_hash(request.chain + key)), _window(request.last, key)) for key in keys]
     return MessageChain(request.messages, _number(request.chain), after, request.origins, request.previous)
 

@@ -1,6 +1,6 @@
 """List the formats by kind, and parse bodies by the format of their kind.
 
-The functions return facts without values, or nothing, for a kind without a format.
+For a kind without a format, the functions return facts without values, or nothing.
 """
 
 from collections.abc import Iterator
@@ -44,8 +44,8 @@ def read_request(kind: Kind, data: bytes) -> RequestFacts:
 def read_response(kind: Kind, data: bytes, *, streamed: bool, complete: bool) -> ResponseFacts:
     """Return the facts of a decoded response body, whether it is a stream or one JSON object.
 
-    A provider may answer a request for a stream with one JSON object, or any other request with a stream.
-    ``understood`` is false only if the body is valid as neither. ``complete`` tells whether the whole response arrived.
+    An upstream may respond to a request for a stream with one JSON object, and to any other request with a stream.
+    ``understood`` is false only if the body is neither. ``complete`` tells whether the whole response arrived.
     ``stream_ended`` is set only if ``streamed``.
     """
     found = FORMATS.get(kind)
@@ -78,7 +78,7 @@ def first_token_offset(data: bytes, kind: Kind = "chat") -> int | None:
 
 
 def estimate_usage(kind: Kind, facts: ResponseFacts, request: bytes) -> bool:
-    """Estimate token counts that a response does not state, if its format does so. Returns whether it did."""
+    """Estimate missing token counts, if the format can do this. Returns whether any count was estimated."""
     found = FORMATS.get(kind)
     return found is not None and found.estimate_usage(facts, request)
 

@@ -2,8 +2,8 @@
 
 Follows https://html.spec.whatwg.org/multipage/server-sent-events.html: lines end in CR, LF or CRLF; a leading byte
 order mark, comments and unknown fields are ignored; several ``data`` lines form one event; events without data are
-dropped. ``id`` and ``retry`` are for reconnecting clients and are ignored. Data is not decoded to text, so that split
-or invalid characters do no harm.
+dropped. ``id`` and ``retry`` are for reconnecting clients and are ignored. Data stays bytes, so split or invalid
+characters do no harm.
 """
 
 import re

@@ -78,8 +78,8 @@ class BadFilter(ValueError):
 
     ``reason`` says what is wrong and what is expected. If the parameter is a query, ``term`` is the invalid term as
     written, ``at`` its offset in the query in UTF-16 code units, ``code`` says what is wrong with it, and
-    ``replacement`` is a valid term that the user probably meant. If the name of the term is invalid, ``known_names``
-    are the valid names.
+    ``replacement`` is a valid term that the user probably meant, or `None`. If the name of the term is invalid,
+    ``known_names`` are the valid names.
     """
 
     def __init__(

@@ -2,9 +2,9 @@
 
 Bare words and quoted phrases are searched in prompt and response, and all must be found. ``name:value`` uses the names
 of the query parameters. Several values of one name match any of them. A leading ``-`` excludes matches. Values with
-white space are quoted. A ``*`` behind a text value or the last word, outside quotes, makes it a prefix. Inside quotes,
-``*`` is an ordinary character. Every query can be written as query parameters: ``parameters_of`` translates it. Pure:
-no I/O.
+white space are quoted. A ``*`` outside quotes, after a value or after the last word of a phrase, makes it a prefix.
+Inside quotes, ``*`` is an ordinary character. Every query can be written as query parameters: ``parameters_of``
+translates it. Pure: no I/O.
 """
 
 import re
@@ -19,7 +19,8 @@ MAX_CHARACTERS: Final = 4000
 MAX_PARTS: Final = 100
 #: A name directly followed by a comparison: the colon is missing.
 _MISSING_COLON: Final = re.compile(r"([A-Za-z_]+|property\.[^<>=]+)([<>=].+)")
-#: Operators of other query languages. As plain words they would silently match nothing, so they are rejected.
+#: Operators of other query languages. They are rejected, because a search for them as words would silently find
+#: nothing.
 _OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
 #: The form of Relaybook's ids, and of ids that providers give to requests and responses.
 _REQUEST_ID: Final = re.compile(
@@ -145,9 +146,9 @@ def _reject_unlikely_text(part: Part) -> None:
 
 
 def _reject_bad_star(part: Part, name: str) -> None:
-    """Reject a ``*`` outside quotes unless it is at the end of a value that can be a prefix.
+    """Reject a ``*`` outside quotes, unless it ends a value that can be searched by prefix.
 
-    Fields that are not free text reject the ``*`` later, as a part of their value.
+    If the field is not free text, the check of its value rejects the ``*``.
     """
     quoted = quoted_value(part.value + ("*" if part.has_star else ""))
     literal = f"{'-' if part.negated else ''}{part.name}:{quoted}"
@@ -211,7 +212,7 @@ def _reject(
 
 
 def written_value(value: str) -> str:
-    """Return a value as it is written after ``name:``, quoted if it would otherwise be read differently."""
+    """Return a value as it is written after ``name:``, in quotes if it needs them."""
     is_plain = value and value[0] != '"' and "*" not in value and not any(map(str.isspace, value))
     return value if is_plain else quoted_value(value)
 

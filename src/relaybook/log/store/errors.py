@@ -1,6 +1,6 @@
 """Define the exceptions that a store raises.
 
-They have three causes: the environment (disk full, database busy or locked, I/O error), damaged data on disk, and a
+There are three causes: the environment (disk full, database busy or locked, I/O error), damaged data on disk, and a
 batch that cannot be stored.
 """
 

@@ -57,9 +57,9 @@ class Entry(msgspec.Struct, kw_only=True):
 class RunPosition(msgspec.Struct, frozen=True, kw_only=True):
     """How far one run of the journal has been read.
 
-    Each position is (segment, offset, frame number). All frames before ``read_to`` have been folded. ``replay_from`` is
-    the first frame of the oldest exchange that is neither recorded nor checkpointed. After a restart, folding starts at
-    ``replay_from`` and skips exchanges that ended before ``read_to``.
+    Each position is (segment, offset, frame number). All frames before ``read_to`` were read. ``replay_from`` is the
+    first frame of the oldest exchange that is neither recorded nor checkpointed. After a restart, the recorder reads
+    from ``replay_from`` and skips exchanges that ended before ``read_to``.
     """
 
     read_to: tuple[int, int, int]
@@ -117,10 +117,10 @@ class Page(msgspec.Struct, kw_only=True):
     """A page of the log, newest first.
 
     ``complete`` is False if the deadline ended the search early. ``next_cursor`` is `None` if there are no older
-    matches. ``newer_cursor`` is `None` for an empty page, so keep using the previous cursor. If the deadline ended the
-    search, the cursor for the direction of the search points to where it stopped, even if nothing was found. The
-    ``next_cursor`` of a full page may lead to an empty page, because the store limits the time for finding out whether
-    there is one more match.
+    matches. ``newer_cursor`` is `None` for an empty page; callers then keep the previous cursor. If the deadline ended
+    the search, the cursor for the direction of the search points to where it stopped, even if nothing was found. The
+    ``next_cursor`` of a full page may lead to an empty page, because the store searches for one more match only for a
+    limited time.
     """
 
     records: list[Record]
@@ -297,8 +297,8 @@ class Reader(Protocol):
     def count(self, filter_: Filter, deadline_ns: int) -> Count:
         """Count the matching finished requests.
 
-        The count is immediate for the whole log, and for namespaces without a time range, because these are counted on
-        write.
+        Without a time range, the counts of the whole log and of namespaces are returned at once, because they are
+        updated with every write.
         """
 
     def stats(self, question: StatsQuery, deadline_ns: int) -> Stats:

@@ -1,7 +1,7 @@
 """Implement the reference store: plain lists, scanned by every query.
 
-It defines how other stores must behave, and is used in tests. One object is Writer, Reader, Labels and TextIndex. It is
-not durable.
+It defines how all other stores must behave. Tests use it. One object is Writer, Reader, Labels and TextIndex. It is not
+durable.
 """
 
 import sys

@@ -2,7 +2,7 @@
 
 Only blocks of records that overlap the time range are searched. The table ``block_ranges`` has the earliest and latest
 start time of each block of 1,024 records (a block range index). An index on ``started_at`` would cost 0.6 µs per record
-and could not bound a search: a long request is recorded late, so the order by start time differs from the order by
+and could not bound a search: long requests are recorded late, so the order by start time differs from the order by
 ``seq``.
 """
 

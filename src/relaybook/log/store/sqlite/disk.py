@@ -1,7 +1,7 @@
-"""Wrap file system calls that Python does not provide in the required form.
+"""Open, lock, write and sync files, with guarantees that Python's own functions do not give.
 
-Files are opened without following symbolic links, are not inherited by child processes, and have their modes regardless
-of the umask. Errors are raised as OSError; callers translate them.
+Symbolic links are not followed. Child processes do not inherit open files. Modes do not depend on the umask. Errors are
+raised as OSError; callers translate them.
 """
 
 import ctypes
@@ -41,7 +41,7 @@ def make_directory(path: Path) -> None:
 def open_file(path: Path) -> int:
     """Open the file for reading and writing.
 
-    It is created with mode 0600 if it does not exist.
+    If it does not exist, it is created. Its mode is set to 0600.
     """
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     if os.fstat(fd).st_mode & 0o777 != 0o600:

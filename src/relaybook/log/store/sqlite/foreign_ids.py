@@ -121,9 +121,9 @@ def _number(level: int, position: int) -> int:
 
 
 def _oldest(connection: apsw.Connection, level: int) -> int | None:
-    """Return the position of the oldest part of a level that still has rows.
+    """Return the lowest position of a part that still has rows in this level.
 
-    Such a part is not, or not completely, merged into the next level.
+    These are the parts that are not yet merged completely into the next level.
     """
     first = _number(level, 0)
     number: int | None = connection.execute(_OLDEST, (first, first + _PARTS_PER_LEVEL - 1)).get

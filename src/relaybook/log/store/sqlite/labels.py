@@ -83,7 +83,7 @@ class AutoPins:
     def store(self, records: Iterable[Record]) -> None:
         """Examine the namespaces of newly added records.
 
-        It stops doing so when all automatic labels have been created.
+        Once all automatic labels exist, it does nothing.
         """
         created, examined = self._created, set[str]()
         if created < MAX_AUTO_PINNED:

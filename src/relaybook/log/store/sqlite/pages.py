@@ -43,7 +43,7 @@ def older(connection: apsw.Connection, filter_: Filter, limit: int, before: int 
 def newer(connection: apsw.Connection, filter_: Filter, limit: int, after: int, deadline: Deadline) -> Page:
     """Return the records directly after ``after``.
 
-    The page is still sorted newest first.
+    The page is sorted newest first, too.
     """
     found = _search(connection, filter_, (after + 1, last_seq(connection) + 1), limit, deadline, newest_first=False)
     seqs = found.seqs[::-1]

@@ -28,8 +28,8 @@ from relaybook.log.store.sqlite.vocabulary import prefix_query
 
 #: A prefix that matches more values than this is checked record by record.
 _MAX_EXPANDED: Final = 64
-#: It is unknown how many records contain a word. The text index yields the newest matches immediately, so it drives the
-#: search unless another condition has fewer records than this.
+#: The number of records that contain a word is not known in advance. The text index yields the newest matches
+#: immediately, so it drives the search unless another condition matches fewer records than this.
 _ASSUMED_WORD_MATCHES: Final = 2000
 
 
@@ -272,7 +272,7 @@ def _results(connection: apsw.Connection, codes: Sequence[str]) -> _Candidates |
 def _error_statuses(connection: apsw.Connection, values: Sequence[str]) -> _Candidates:
     """Return a scan for each requested status that occurs.
 
-    A class such as 4xx becomes a handful of scans.
+    A class such as 4xx becomes one scan per status that occurs.
     """
     counts = connection.execute("SELECT value, requests FROM value_counts WHERE field = 'status'")
     matching = [
@@ -296,7 +296,7 @@ def _namespace_scans(connection: apsw.Connection, names: Sequence[str]) -> _Cand
 def _expand_prefixes(connection: apsw.Connection, term: Term) -> Sequence[str] | None:
     """Return the term's values, and the existing values that match its prefixes.
 
-    `None` if there are too many, or if the values of the field are not counted.
+    `None` if there are too many values, or if the field's values are not counted.
     """
     if term.name == "namespace":
         sql, bindings = "SELECT namespace FROM namespaces WHERE {}", tuple[str, ...]()

@@ -1,6 +1,6 @@
 """Write the contents of a batch other than finished requests.
 
-This includes positions, checkpoints, gaps, refusal counts, pending erasures and pack lengths.
+These contents are positions, checkpoints, gaps, refusal counts, pending erasures and pack lengths.
 """
 
 from collections.abc import Mapping, Sequence

@@ -4,7 +4,7 @@ Each minute, hour and day has aggregates, which are updated with every write. A 
 requests are aggregated: every outcome, the first 256 models, the first 256 namespaces whose names do not look like ids,
 and the values of the first 64 properties. A property with more than 64 values is *open*: its series are deleted, and
 its charts are computed from the log, as for a namespace that looks like an id. All other namespaces share one series,
-and so do the models beyond the 256th.
+and so do all models after the 256th.
 """
 
 from collections import defaultdict

@@ -125,7 +125,8 @@ def _days(
 ) -> tuple[Span, dict[int, Aggregates]] | None:
     """Return the full days within a range and their aggregates by series.
 
-    Adding up days is cheaper than adding up many buckets. `None` if the range is too short for that.
+    Adding up days is cheaper than adding up many shorter buckets. `None` if the range has fewer than two full days, or
+    if buckets are days.
     """
     first, last = -(-span.from_us // _DAY_US) * _DAY_US, span.to_us // _DAY_US * _DAY_US
     if span.bucket_us >= _DAY_US or last - first < 2 * _DAY_US:

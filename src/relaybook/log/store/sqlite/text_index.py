@@ -178,7 +178,8 @@ def _log(directory: Path) -> _Log:
 def drop_if_ahead(directory: Path) -> None:
     """Delete an index that is ahead of its log.
 
-    Call this before the log grows. After that, words of lost requests in the index cannot be detected.
+    Call this before records are added. After that, it can no longer be detected that the index contains words of lost
+    requests.
     """
     if not (directory / FILE).exists():
         return
