@@ -11,7 +11,8 @@ Kind = Literal["chat", "completion", "response", "message", "embedding", "models
 
 
 class _Row(NamedTuple):
-    """The paths of a kind below the base URL, and the error event for its streams (`None` without event streams)."""
+    """The paths of a kind below the base URL, and the error event for its streams (`None` if it has no event
+    streams)."""
 
     kind: Kind
     paths: tuple[str, ...]

@@ -6,9 +6,9 @@ export type Row = {
   id: string;
   /** Position in the log, from 1, in the order of recording. `null` while the request is running. */
   seq: number | null;
-  /** When the request's headers had arrived. */
+  /** Time at which the request's headers had arrived. */
   started_at: string;
-  /** When the last byte was sent to the client, or the request ended otherwise. `null` while it is running. */
+  /** Time at which the last byte was sent to the client, or at which the request ended early. `null` while it is running. */
   ended_at: string | null;
   /** How the request ended. `open`: still running. `complete`: the upstream's response was relayed to its end (for streams see `stream_ended`). `upstream_failed`: the upstream could not be reached, broke off or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request body: malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
@@ -58,9 +58,9 @@ export type Row = {
   duration_ms: number | null;
   /** Milliseconds to the first chunk with text, reasoning, a refusal or a tool call. `null` if the response was not a stream. */
   first_token_ms: number | null;
-  /** Milliseconds of the duration that were spent in the relay itself. */
+  /** Milliseconds from reading the last byte of the request to sending it to the upstream. */
   relay_ms: number | null;
-  /** Number of reads from the socket in which the response body arrived. */
+  /** Number of socket reads in which the response body arrived. */
   chunks: number;
   /** Size of the request body in bytes, as transferred. */
   request_bytes: number;
@@ -137,11 +137,11 @@ export type RequestPage = {
   newer_cursor: string | null;
   /** `false` if the search was stopped at its deadline. `next_cursor` continues it; with `sort`, the page has the highest values found until then. */
   complete: boolean;
-  /** Only if nothing was found: values of the filter that no request has, and likely ones. */
+  /** Only if nothing was found: likely corrections of values that no request has. */
   likely_values?: (LikelyValue)[];
 };
 
-/** A value in the filter that no request has, and what was probably meant. */
+/** A filter value that no request has, and the likely correction. */
 export type LikelyValue = {
   /** Name of the parameter. */
   param: string;
@@ -177,9 +177,9 @@ export type RequestDetail = {
   id: string;
   /** Position in the log, from 1, in the order of recording. `null` while the request is running. */
   seq: number | null;
-  /** When the request's headers had arrived. */
+  /** Time at which the request's headers had arrived. */
   started_at: string;
-  /** When the last byte was sent to the client, or the request ended otherwise. `null` while it is running. */
+  /** Time at which the last byte was sent to the client, or at which the request ended early. `null` while it is running. */
   ended_at: string | null;
   /** How the request ended. `open`: still running. `complete`: the upstream's response was relayed to its end (for streams see `stream_ended`). `upstream_failed`: the upstream could not be reached, broke off or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request body: malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
@@ -229,9 +229,9 @@ export type RequestDetail = {
   duration_ms: number | null;
   /** Milliseconds to the first chunk with text, reasoning, a refusal or a tool call. `null` if the response was not a stream. */
   first_token_ms: number | null;
-  /** Milliseconds of the duration that were spent in the relay itself. */
+  /** Milliseconds from reading the last byte of the request to sending it to the upstream. */
   relay_ms: number | null;
-  /** Number of reads from the socket in which the response body arrived. */
+  /** Number of socket reads in which the response body arrived. */
   chunks: number;
   /** Size of the request body in bytes, as transferred. */
   request_bytes: number;
@@ -382,16 +382,16 @@ export type ThreadRow = {
   turn: number;
   /** Id of the request it continues. `null` if it starts a conversation. */
   follows: string | null;
-  /** Id of the latest earlier request with the same messages: a retry or a variant. */
+  /** Id of the previous request with the same messages, of which this one is a retry or variant. */
   repeats: string | null;
   new_messages: NewMessages;
   /** Identifier of the request (UUIDv7), also in the response header `Service-Request-Id`. */
   id: string;
   /** Position in the log, from 1, in the order of recording. `null` while the request is running. */
   seq: number | null;
-  /** When the request's headers had arrived. */
+  /** Time at which the request's headers had arrived. */
   started_at: string;
-  /** When the last byte was sent to the client, or the request ended otherwise. `null` while it is running. */
+  /** Time at which the last byte was sent to the client, or at which the request ended early. `null` while it is running. */
   ended_at: string | null;
   /** How the request ended. `open`: still running. `complete`: the upstream's response was relayed to its end (for streams see `stream_ended`). `upstream_failed`: the upstream could not be reached, broke off or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request body: malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
@@ -441,9 +441,9 @@ export type ThreadRow = {
   duration_ms: number | null;
   /** Milliseconds to the first chunk with text, reasoning, a refusal or a tool call. `null` if the response was not a stream. */
   first_token_ms: number | null;
-  /** Milliseconds of the duration that were spent in the relay itself. */
+  /** Milliseconds from reading the last byte of the request to sending it to the upstream. */
   relay_ms: number | null;
-  /** Number of reads from the socket in which the response body arrived. */
+  /** Number of socket reads in which the response body arrived. */
   chunks: number;
   /** Size of the request body in bytes, as transferred. */
   request_bytes: number;
@@ -553,9 +553,9 @@ export type LabelChange = {
   namespace: string;
   /** `true` pins it. `false` unpins it and removes color, group and position. */
   pinned?: boolean;
-  /** Color slot. Default when pinning: the lowest free slot, or the next one in turn. */
+  /** Color slot. Default when pinning: the lowest free slot, else the next in turn. */
   color?: number;
-  /** Group. Default when pinning: chosen by common names such as `staging`, else `null`. */
+  /** Group. Default when pinning: a group for common names such as `staging`, otherwise `null`. */
   group?: string | null;
   /** Position among the pinned namespaces. Default when pinning: after the last. */
   position?: number;
@@ -576,7 +576,7 @@ export type FieldValue = {
 export type ParsedQuery = {
   /** Parameters of `GET /api/requests` with the same meaning. Empty if the query is invalid. */
   params: ([string, string])[];
-  /** The id, if the query is nothing but the id of a request. Otherwise `null`. */
+  /** The id of a request, if the query consists only of this id. Otherwise `null`. */
   request_id: string | null;
   /** The parts of the query, in order. */
   tokens: (QueryToken)[];

@@ -26,7 +26,7 @@ def find_or_raise(reader: Reader, any_id: str) -> tuple[RequestView, list[Record
     if found is None:
         raise ApiError(
             "not_found",
-            f"No request in this log has the id {any_id[:80]!r}, neither as Relaybook's id nor as the upstream's,"
+            f"No request in this log has the id {any_id[:80]!r}, neither as Relaybook's id nor as the provider's,"
             " completion's or client's id. Use Service-Request-Id of the response, or find it with GET /api/requests.",
             "id",
         )
@@ -35,7 +35,7 @@ def find_or_raise(reader: Reader, any_id: str) -> tuple[RequestView, list[Record
 
 routes = Routes("log")
 
-_ID = openapi.parameter("id", "Relaybook's id, or the upstream's, completion's or client's id.", place="path")
+_ID = openapi.parameter("id", "Relaybook's id, or the provider's, completion's or client's id.", place="path")
 
 
 @routes.get("/api/requests/{id:path}", openapi.describe(RequestDetail, [_ID]))

@@ -83,8 +83,9 @@ def filter_parameters() -> list[dict[str, Any]]:
         parameter("property.<name>", "Exact value of the property.", texts),
         parameter(
             "begins.<name>",
-            "Prefix of `property.<name>` or of a name above whose values are free text: any of its values and "
-            "prefixes may match. `begins.words=my refun` matches a phrase whose last word starts like this.",
+            "Prefix of the value of `property.<name>`, or of a field above whose values are free text. If repeated, "
+            "one prefix or exact value must match. `begins.words=my refun` matches a phrase whose last word starts "
+            "with `refun`.",
             texts,
         ),
         parameter("not.<name>", "Exclude matches of any name above except `from`, `to` and `q`.", texts),

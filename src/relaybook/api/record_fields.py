@@ -13,9 +13,9 @@ TimestampText: TypeAlias = Annotated[str, Meta(extra_json_schema={"format": "dat
 MEANINGS: Final[dict[str, str]] = {
     "id": "Identifier of the request (UUIDv7), also in the response header `Service-Request-Id`.",
     "seq": "Position in the log, from 1, in the order of recording. `null` while the request is running.",
-    "started_at": "When the request's headers had arrived.",
-    "ended_at": "When the last byte was sent to the client, or the request ended otherwise. `null` while it is "
-    "running.",
+    "started_at": "Time at which the request's headers had arrived.",
+    "ended_at": "Time at which the last byte was sent to the client, or at which the request ended early. `null` "
+    "while it is running.",
     "outcome": "How the request ended. `open`: still running. `complete`: the upstream's response was relayed to its "
     "end (for streams see `stream_ended`). `upstream_failed`: the upstream could not be reached, broke off or timed "
     "out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or "
@@ -46,8 +46,8 @@ MEANINGS: Final[dict[str, str]] = {
     "duration_ms": "Milliseconds from the arrival of the headers to the end.",
     "first_token_ms": "Milliseconds to the first chunk with text, reasoning, a refusal or a tool call. `null` if the "
     "response was not a stream.",
-    "relay_ms": "Milliseconds of the duration that were spent in the relay itself.",
-    "chunks": "Number of reads from the socket in which the response body arrived.",
+    "relay_ms": "Milliseconds from reading the last byte of the request to sending it to the upstream.",
+    "chunks": "Number of socket reads in which the response body arrived.",
     "request_bytes": "Size of the request body in bytes, as transferred.",
     "response_bytes": "Size of the response body in bytes, as transferred.",
     "input_tokens": "Tokens of the request. `null` if unknown.",

@@ -96,7 +96,7 @@ class ThreadPart(Struct, kw_only=True):
     ]
     repeats: Annotated[
         str | None,
-        Meta(description="Id of the latest earlier request with the same messages: a retry or a variant."),
+        Meta(description="Id of the previous request with the same messages, of which this one is a retry or variant."),
     ]
     new_messages: NewMessages
 
@@ -187,7 +187,7 @@ class RequestPage(Struct, kw_only=True):
     likely_values: (
         Annotated[
             list[LikelyValue],
-            Meta(description="Only if nothing was found: values of the filter that no request has, and likely ones."),
+            Meta(description="Only if nothing was found: likely corrections of values that no request has."),
         ]
         | UnsetType
     ) = UNSET
@@ -339,7 +339,7 @@ class ParsedQuery(Struct, kw_only=True):
         Meta(description="Parameters of `GET /api/requests` with the same meaning. Empty if the query is invalid."),
     ]
     request_id: Annotated[
-        str | None, Meta(description="The id, if the query is nothing but the id of a request. Otherwise `null`.")
+        str | None, Meta(description="The id of a request, if the query consists only of this id. Otherwise `null`.")
     ]
     tokens: Annotated[list[QueryToken], Meta(description="The parts of the query, in order.")]
     error: Annotated[QueryError | None, Meta(description="`null` if the query is valid.")]

@@ -141,7 +141,7 @@ def export(
 @takes_settings(_LOG_SETTINGS)
 def show(
     any_id: Annotated[
-        str, Parameter(help="Id of the request: Relaybook's (Service-Request-Id), the upstream's or the client's")
+        str, Parameter(help="Id of the request: Relaybook's (Service-Request-Id), the provider's or the client's")
     ],
     *,
     json: Annotated[bool, Parameter(negative=(), help="Print the request as one JSON object")] = False,

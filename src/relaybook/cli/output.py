@@ -98,7 +98,7 @@ def model(row: Row) -> str:
 
 
 def local_time(timestamp: str) -> str:
-    """Format a timestamp in the local time zone, with its offset: filters take it as ``from`` or ``to``."""
+    """Format a timestamp in the local time zone, with its offset. Filters accept it as ``from`` or ``to``."""
     return datetime.fromisoformat(timestamp).astimezone().isoformat(timespec="seconds")
 
 

@@ -17,7 +17,7 @@ _MIN_PART: Final = 4
 
 
 class LikelyValue(msgspec.Struct, frozen=True, kw_only=True):
-    """A value in the filter that no request has, and what was probably meant."""
+    """A filter value that no request has, and the likely correction."""
 
     param: Annotated[str, Meta(description="Name of the parameter.")]
     value: str
@@ -74,7 +74,7 @@ def _instead(term: Term, value: str, param: str, meant: str, what: str, shown: s
 def likely_value(value: str, known: Iterable[str]) -> str | None:
     """Return the known value that was probably meant. `None` if there is none, or if several are equally likely.
 
-    It differs only by case, or begins with or contains the value, or is spelled similarly.
+    The known value equals the given value except for case, begins with it, contains it, or is spelled similarly.
     """
     candidates: Sequence[str] = list(dict.fromkeys(known))
     folded = value.casefold()

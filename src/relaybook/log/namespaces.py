@@ -98,11 +98,11 @@ class LabelChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     ] = UNSET
     color: Annotated[
         Annotated[int, Meta(ge=1, le=COLORS)] | UnsetType,
-        Meta(description="Color slot. Default when pinning: the lowest free slot, or the next one in turn."),
+        Meta(description="Color slot. Default when pinning: the lowest free slot, else the next in turn."),
     ] = UNSET
     group: Annotated[
         Annotated[str, Meta(min_length=1, max_length=40)] | UnsetType | None,
-        Meta(description="Group. Default when pinning: chosen by common names such as `staging`, else `null`."),
+        Meta(description="Group. Default when pinning: a group for common names such as `staging`, otherwise `null`."),
     ] = UNSET
     position: Annotated[
         Annotated[int, Meta(ge=0, le=LAST_POSITION)] | UnsetType,

@@ -1,8 +1,8 @@
 """The base class of client and upstream connections: reading, backpressure, closing.
 
 All connections of a worker read into the same 64 KiB buffer, so that an idle connection needs no buffer and one read is
-one frame. ``write_paused`` is true exactly while the kernel has not accepted everything that was written, because the
-transport's write buffer limit is 0. With TLS the limit is 1, because TLS transports pause at the limit, not above it.
+one frame. ``write_paused`` is true as long as the kernel has not accepted all written bytes, because the transport's
+write buffer limit is 0. With TLS the limit is 1, because TLS transports pause at the limit, not above it.
 """
 
 import asyncio

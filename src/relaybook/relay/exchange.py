@@ -44,8 +44,8 @@ was closed, no call does anything::
     any          client_gone            client_closed    there is no client any more
     any          abandon                interrupted      the client's connection is reset
 
-With ``on_client_gone = finish``, ``client_gone`` does not end a request that was sent: its response is read to the end
-for the log, and its last chunk, or ``fail``, closes the exchange as ``client_closed``.
+With ``on_client_gone = finish``, ``client_gone`` does not end the exchange if the request was sent. The response is
+read to its end for the log. Then the last ``response_chunk``, or ``fail``, closes the exchange as ``client_closed``.
 """
 
 from enum import IntEnum

@@ -47,7 +47,7 @@ _STANDARD_FIELDS = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dic
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object per line. The message is the name of the event, ``extra`` its fields; no headers or bodies."""
+    """Writes an event as one JSON object per line. The message is its name, ``extra`` its fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields: dict[str, object] = {

@@ -52,7 +52,7 @@ class Settings:
     dashboard: str = setting("127.0.0.1:4101", "Address of the dashboard and its API, host:port")
     dashboard_url: str | None = setting(None, "Public URL of the dashboard, if it is behind a reverse proxy")
     dashboard_token: str | None = setting(None, "Token for signing in to the dashboard", secret=True, flag=False)
-    upstream: str = setting("https://api.openai.com/v1", "Base URL of the upstream; it replaces /v1")
+    upstream: str = setting("https://api.openai.com/v1", "Base URL of the upstream; it replaces /v1 in the path")
     upstream_ca_file: Path | None = setting(
         None, "PEM file of trusted certificate authorities, instead of the system's"
     )
@@ -86,7 +86,7 @@ class Settings:
     header_timeout: float = setting(10.0, "Time for a request's headers to arrive")
     body_timeout: float = setting(30.0, "Time for the next bytes of a request body to arrive")
     keep_alive_timeout: float = setting(75.0, "Idle client connections are closed after this time")
-    write_timeout: float = setting(60.0, "Time for a client to accept more of a response")
+    write_timeout: float = setting(60.0, "Clients that accept no bytes of a response for this time are disconnected")
     connect_timeout: float = setting(5.0, "Time to connect to the upstream, over all its addresses and including TLS")
     upstream_timeout: float = setting(600.0, "Time for the upstream's response headers to arrive")
     idle_timeout: float = setting(600.0, "Time for the next bytes of the upstream's response to arrive")
@@ -95,7 +95,8 @@ class Settings:
     reload_timeout: float = setting(900.0, "Time for running requests to finish after a reload")
     segment_bytes: int = setting(64 * MIB, "Size of a journal segment")
     seal_after: float = setting(
-        60.0, "Time until a segment with bodies that must not be kept is sealed, so that it can be deleted"
+        60.0,
+        "Journal segments with bodies that must not be kept are sealed after this time, then deleted",
     )
     min_free: int = setting(1 * GIB, "New requests are refused if less disk space is free")
     max_journal: int = setting(10 * GIB, "New requests are refused if the journal takes more disk space")
@@ -108,7 +109,7 @@ class Settings:
     namespaces: dict[str, NamespaceSettings] = setting(
         {}, "`keep_days`, `keep_bodies_days` and `log` of some namespaces, in a table per name or pattern", flag=False
     )
-    price_as: str | None = setting(None, "Provider whose prices apply to an upstream without prices of its own")
+    price_as: str | None = setting(None, "Provider whose prices are used if the prices of the upstream are unknown")
 
     def __post_init__(self) -> None:
         split_address(self.listen, "listen")

@@ -157,7 +157,7 @@ def after(text: str) -> After:
 
 
 def body(text: str) -> BodyDirectives:
-    """Parse a kind of body, ``bytes:N`` or ``base64:…``."""
+    """Parse the name of a kind of body, such as ``html``, or ``bytes:N``, or ``base64:…``."""
     kind, colon, value = text.partition(":")
     if kind == "bytes" and colon:
         return BodyDirectives("bytes", size=scalar(value, int))

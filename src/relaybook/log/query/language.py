@@ -31,8 +31,8 @@ _REQUEST_ID: Final = re.compile(
 class Part(NamedTuple):
     """One part of a query as written. Offsets are in code points. ``name`` is empty for words and phrases.
 
-    ``value`` is without quotes and without the ``*`` that follows it if ``has_star``. If ``is_open``, the closing quote
-    is missing, and the part extends to the end of the query.
+    ``value`` has neither quotes nor a final ``*``; ``has_star`` tells whether there is one. If ``is_open``, the closing
+    quote is missing, and the part extends to the end of the query.
     """
 
     start: int
@@ -72,7 +72,7 @@ def parameters_of(text: str, now_us: int) -> list[tuple[str, str]]:
 
 
 def request_id_of(text: str) -> str | None:
-    """Return the id if the query consists of nothing but the id of a request. `None` otherwise."""
+    """Return the id of a request, if the query consists only of this id. `None` otherwise."""
     text = text.strip()
     return text if _REQUEST_ID.fullmatch(text) else None
 

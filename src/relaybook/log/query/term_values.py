@@ -93,7 +93,7 @@ def listed_field(field: str) -> str:
 
 
 def check_listed(field: str) -> None:
-    """Raise BadFilter if the values of a field are not listed: it is neither in LISTED_FIELDS nor a property."""
+    """Raise BadFilter unless the field is in LISTED_FIELDS or is ``property.<name>``."""
     if field not in LISTED_FIELDS and not field.startswith("property."):
         raise _not_listed(field)
 

@@ -138,8 +138,8 @@ class PackWriter:
     def sync(self) -> None:
         """Flush everything appended to stable storage.
 
-        Older packs were synced when they were closed. Raises SyncFailed. A second sync of the same descriptor would
-        report success without the data that the first sync dropped.
+        Older packs were synced when they were closed. Raises SyncFailed. Do not sync the descriptor again: the sync
+        would report success, although the first sync dropped data.
         """
         if self.lengths and self._fd >= 0:
             try:

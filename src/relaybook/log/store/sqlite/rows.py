@@ -1,6 +1,6 @@
 """Convert records to rows of ``requests`` and back.
 
-Both directions run once per record of a batch or a page, so fields are accessed with msgspec and by index, not by name.
+Each conversion runs once for every record of a batch or page. For speed, it accesses fields by index, not by name.
 """
 
 from collections.abc import Iterable

@@ -62,7 +62,7 @@ def _began_at(connection: apsw.Connection) -> int | None:
 
 
 class _CoveredSeries(NamedTuple):
-    """The series to read from the rollups, which are all series of a field, or the series of a term's values.
+    """The series to read from the rollups: all series of a field, or only those of a term's values.
 
     ``field`` is `None` if the rollups do not have the field, because no record has it.
     """
