@@ -6,7 +6,8 @@ The rules for a request B and the requests before it:
    that assistant message must match, or at least the last two before it (clients trim the oldest). If several requests
    match, the latest is used.
 2. Otherwise B continues the response that it names (Responses API).
-3. A request with the same messages as an earlier one repeats it. It is a retry, or a variant with a different response.
+3. If a request has the same messages as an earlier request, it repeats that request: it is a retry, or a variant with a
+   different response.
 4. Any other request starts a conversation.
 
 Pure: no I/O.

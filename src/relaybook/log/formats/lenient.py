@@ -38,7 +38,7 @@ _SIMPLE: Final[dict[type, type]] = {
 
 
 def read(decoder: "msgspec.json.Decoder[_T]", data: bytes) -> _T | None:
-    """Decode JSON into the decoder's type, or else into a struct of the fields that fit. `None` if neither works."""
+    """Decode JSON into the decoder's type. If a field does not fit, it is omitted. `None` if nothing can be decoded."""
     try:
         return None if _is_too_much(data) else decoder.decode(data)
     except (ValueError, RecursionError):

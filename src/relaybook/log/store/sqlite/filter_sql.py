@@ -114,7 +114,7 @@ def _phrase(phrase: str) -> Condition:
 def _phrase_prefix(phrase: str) -> Condition:
     """Match a phrase whose last word is a prefix.
 
-    It is matched in the text, because the index would merge many words.
+    The text is searched, because the index would have to merge the positions of many words.
     """
     return Condition(f"{MATCHES_PREFIX}(r.seq, ?)", (phrase,))
 

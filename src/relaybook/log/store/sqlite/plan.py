@@ -254,7 +254,7 @@ _OUTCOMES: Final = {
 
 
 def _results(connection: apsw.Connection, codes: Sequence[str]) -> _Candidates | None:
-    """Return the scans of outcomes, finish reasons and failures that include all requests with these results."""
+    """Return scans by outcome, finish reason and failure that yield all requests with these results, and others."""
     scans: dict[Scan, None] = {}
     records = 0
     for condition in {_condition_of_result(code) for code in codes}:
