@@ -66,6 +66,7 @@ def parameters_of(text: str, now_us: int) -> list[tuple[str, str]]:
             error.at = utf16_length(text[: part.start])
             if error.replacement is not None and not _is_valid(error.replacement, now_us):
                 error.replacement = None
+                error.corrections = [correction for correction in error.corrections if correction.purpose]
             raise
         pairs.append((str(parameter), value))
     return pairs

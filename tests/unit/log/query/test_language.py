@@ -124,7 +124,10 @@ def test_values_are_quoted_or_prefixes(text: str, values: tuple[str, ...], prefi
             "duration>500ms",
             "'duration>500ms' at character 1: the colon after the name is missing. Write duration:>500ms",
         ),
-        ("a -status>=500", "'-status>=500' at character 3: the colon after the name is missing. Write -status:>=500"),
+        (
+            "a -input_tokens>=5",
+            "'-input_tokens>=5' at character 3: the colon after the name is missing. Write -input_tokens:>=5",
+        ),
         ("model=gpt-4o", 'Write model:gpt-4o. To search for this text, write "model=gpt-4o"'),
         ("- refund", "'-' at character 1"),
         ("a *ighthouse", "'*ighthouse' at character 3: a * is only allowed at the end of a word"),
@@ -158,10 +161,10 @@ def test_the_message_quotes_the_invalid_part(text: str, expected: str) -> None:
 
 def test_the_error_has_the_invalid_term_and_its_corrections_as_fields() -> None:
     with pytest.raises(BadFilter) as error:
-        read("a -status>=500")
-    assert (error.value.term, error.value.at) == ("-status>=500", 2)
+        read("a -input_tokens>=5")
+    assert (error.value.term, error.value.at) == ("-input_tokens>=5", 2)
     assert error.value.reason == "the colon after the name is missing."
-    assert [correction.text for correction in error.value.corrections] == ["-status:>=500", '"status>=500"']
+    assert [correction.text for correction in error.value.corrections] == ["-input_tokens:>=5", '"input_tokens>=5"']
 
 
 @pytest.mark.parametrize(
@@ -192,6 +195,12 @@ def test_the_error_has_a_code_and_a_valid_replacement(text: str, code: str, repl
         params(text)
     assert (error.value.code, error.value.replacement) == (code, replacement)
     assert replacement is None or params(replacement)
+
+
+def test_the_message_has_no_correction_that_is_invalid() -> None:
+    with pytest.raises(BadFilter) as error:
+        params("status>abc")
+    assert error.value.advice() == ('the colon after the name is missing. To search for this text, write "status>abc".')
 
 
 def test_offsets_of_errors_are_in_utf_16_code_units() -> None:
