@@ -37,8 +37,8 @@ Promises
     2. The frames of an exchange are in order: exactly one OPENED, at most one CLOSED.
     3. While the writer runs, a reader returns only complete frames. It continues with the next file after SEALED, or
        when the next file is in use, which happens after a failed write.
-    4. After a crash at any time, a reader returns a prefix of what was written, including everything whose ``write``
-       had returned. It reads beyond the mark of an ended run as long as the checks match.
+    4. After a crash at any time, a reader returns all frames up to some point, without a hole. They include every frame
+       whose ``write`` had returned. It reads beyond the mark of an ended run as long as the checks match.
     5. Bytes from a client or upstream can never be read as a frame. After damage, a reader accepts a frame only if its
        seeded check matches and its number is at most ``skipped bytes / 41 + 1`` ahead. Repeated frames are dropped. A
        flipped byte loses only its own frame; lost frames are counted.

@@ -1,12 +1,12 @@
 """Count the matching records, until finished or until the deadline passes.
 
-The cheapest source is used. If a block of records lies completely in the requested time range, start times need not be
-checked, because the block's counts are stored or the index of a term counts its records. Records are read only at the
-edges of the time range, and where no index serves all conditions.
+The cheapest source is used. In blocks of records that lie completely in the requested time range, start times are not
+checked: the counts of the block are stored, or the index of a term yields them. Records are read only at the edges of
+the time range, and where no index serves all conditions.
 
-With a million records on two shared cores, counting a time range takes 2 ms, with a namespace as well 8 ms, and with
-one of three models 17–25 ms. If records must be read (for two terms, or for a term without an index), it takes
-200–400 ms.
+With a million records on two shared cores, counting takes 2 ms for a time range, 8 ms if a namespace is also given, and
+17–25 ms if one of three models is given. If records must be read (for two terms, or for a term without an index), it
+takes 200–400 ms.
 """
 
 from collections.abc import Iterator
