@@ -1,6 +1,5 @@
 """When a deletion is done, no file of the store has a byte of what was deleted."""
 
-import contextlib
 import random
 import time
 from collections.abc import Iterator
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-import zstandard
+from tests.support.files import contents_below, raw_and_decompressed
 from tests.support.records import A_TIMESTAMP, an_entry
 
 from relaybook import clock
@@ -21,8 +20,6 @@ from relaybook.log.store.sqlite.labels import SqliteLabels
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.writer import SqliteWriter
-
-_FRAME = b"\x28\xb5\x2f\xfd"
 
 
 def canary(chosen: random.Random, what: str) -> str:
@@ -75,19 +72,8 @@ class Canaries:
 
     def found(self, directory: Path) -> set[str]:
         """Return the names of the values that any file of the directory has, compressed or not."""
-        data = b"\0".join(_contents(path) for path in directory.rglob("*") if path.is_file())
-        return {name for name, value in self.values.items() if value[4:20].encode() in data}
-
-
-def _contents(path: Path) -> bytes:
-    data = path.read_bytes()
-    parts = [data]
-    start = data.find(_FRAME)
-    while path.suffix == ".pack" and start >= 0:
-        with contextlib.suppress(zstandard.ZstdError):
-            parts.append(zstandard.ZstdDecompressor().decompressobj().decompress(data[start:]))
-        start = data.find(_FRAME, start + 1)
-    return b"\0".join(parts)
+        texts = [text for _, content in contents_below(directory) for text in raw_and_decompressed(content)]
+        return {name for name, value in self.values.items() if any(value[4:20].encode() in text for text in texts)}
 
 
 @pytest.fixture

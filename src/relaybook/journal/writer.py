@@ -21,8 +21,8 @@ from relaybook.journal.unreported_loss import UnreportedLoss
 
 #: Seconds after which a segment is sealed if it contains frames of a request with ``Service-Log: no-bodies``.
 SEAL_AFTER_SECONDS: Final = 60.0
-#: Every segment with frames is sealed after ten minutes, so that the journal soon has no bytes of deleted requests.
-_MAX_SEGMENT_AGE_NS: Final = 600 * clock.NANOSECONDS
+#: Any other segment with frames is sealed after this many times as long, so that deleted requests leave the journal.
+_MAX_AGE: Final = 10
 
 
 class JournalUnavailable(Exception):
@@ -281,7 +281,7 @@ class JournalWriter:
         for frame in self._unreported_loss.take():
             self.append(*frame)
         if self._seal_at_ns is None and self._segment is not None and not self._segment.is_empty:
-            self._seal_within(_MAX_SEGMENT_AGE_NS)
+            self._seal_within(_MAX_AGE * self._seal_after_ns)
         if self._seal_at_ns is not None and clock.monotonic_ns() >= self._seal_at_ns and not self._parts:
             try:
                 if self._is_spoiled:

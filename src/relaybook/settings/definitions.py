@@ -96,7 +96,8 @@ class Settings:
     segment_bytes: int = setting(64 * MIB, "Size of a journal segment")
     seal_after: float = setting(
         60.0,
-        "Journal segments with bodies that must not be kept are sealed after this time, then deleted",
+        "Journal segments with bodies that must not be kept are sealed after this time, then deleted; others after ten "
+        "times as long",
     )
     min_free: int = setting(1 * GIB, "New requests are refused if less disk space is free")
     max_journal: int = setting(10 * GIB, "New requests are refused if the journal takes more disk space")
