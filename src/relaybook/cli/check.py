@@ -13,6 +13,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
 
 from relaybook.cli.failure import FAILED, CommandFailed
+from relaybook.cli.progress import progress_bar
 from relaybook.cli.server_log import NoRedirect
 from relaybook.journal import disk
 from relaybook.journal.reader import list_runs
@@ -29,13 +30,17 @@ class _Doubtful(Exception):
     """The check found something that may need attention. The message says what."""
 
 
-def check(configuration: Configuration) -> int:
-    """Print one line per check: ✓ good, ? needs attention, ✗ problem. Returns 1 if there is a problem, otherwise 0."""
+def check(configuration: Configuration, *, bodies: bool) -> int:
+    """Print one line per check: ✓ good, ? needs attention, ✗ problem. Returns 1 if there is a problem, otherwise 0.
+
+    With ``bodies``, every stored body is read as well.
+    """
     steps: list[tuple[str, Callable[[Configuration], str]]] = [
         ("settings", _settings),
         ("data", _data),
         ("journal", _journal),
         ("store", _store),
+        *([("bodies", _bodies)] if bodies else []),
         ("ports", _ports),
         ("upstream", _upstream),
     ]
@@ -115,6 +120,21 @@ def _store(configuration: Configuration) -> str:
     if problems:
         raise _Doubtful(f"{summary}; {'; '.join(problems)}.")
     return summary
+
+
+def _bodies(configuration: Configuration) -> str:
+    from relaybook.log.store import open_store
+    from relaybook.log.store.errors import StoreUnavailable
+
+    try:
+        with progress_bar() as on_progress:
+            found = open_store(configuration.data / "store").verify(on_progress)
+    except StoreUnavailable as error:
+        raise CommandFailed(str(error)) from None
+    if found.problems:
+        shown = "; ".join(found.problems[:3])
+        raise CommandFailed(f"{found.damaged:,} of {found.records:,} requests have damaged data: {shown}")
+    return f"the data of {found.records:,} requests is readable"
 
 
 def _ports(configuration: Configuration) -> str:

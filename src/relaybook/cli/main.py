@@ -161,6 +161,7 @@ def check(
         bool, Parameter(negative=(), help="Copy all readable records of damaged stores into the log")
     ] = False,
     requeue: Annotated[bool, Parameter(negative=(), help="Try again to store the records in the quarantine")] = False,
+    bodies: Annotated[bool, Parameter(negative=(), help="Read every stored body, which can take minutes")] = False,
     **flags: Any,
 ) -> int:
     """Check settings, data directory, journal, store, ports and upstream; repair the log."""
@@ -170,7 +171,21 @@ def check(
     configuration = _resolve(flags)
     if salvage or requeue:
         return repair(configuration.data, salvage=salvage, requeue=requeue)
-    return check(configuration)
+    return check(configuration, bodies=bodies)
+
+
+@app.command
+@takes_settings(("data",))
+def backup(
+    directory: Annotated[
+        Path, Parameter(help="Directory of the copy. If it has an earlier one, only new bodies are copied")
+    ],
+    **flags: Any,
+) -> int:
+    """Copy the log to a directory, also while a server writes it. relaybook serve --data DIRECTORY serves the copy."""
+    from relaybook.cli.backup import backup
+
+    return backup(_resolve(flags), directory)
 
 
 @app.command

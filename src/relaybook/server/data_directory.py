@@ -38,7 +38,7 @@ class DataDirectory:
         self.quarantine = path / "quarantine"
         self.metrics = path / "recorder.metrics"
         self.ballast = path / "ballast"
-        self._secret = path / "secret"
+        self.secret_path = path / "secret"
         self._children = path / "children.lock"
         self._lock: int | None = None
 
@@ -88,9 +88,9 @@ class DataDirectory:
     def secret(self) -> bytes:
         """Return the secret of the installation: 32 random bytes that stay in this directory. Creates it if needed."""
         try:
-            return self._secret.read_bytes()
+            return self.secret_path.read_bytes()
         except FileNotFoundError:
-            new = self._secret.with_name(f".new-secret-{os.getpid()}")
+            new = self.secret_path.with_name(f".new-secret-{os.getpid()}")
             # An earlier start may have left the file on a full disk. In a container, all starts have the same pid.
             new.unlink(missing_ok=True)
             descriptor = disk.create_file(new)
@@ -99,9 +99,9 @@ class DataDirectory:
                 disk.sync(descriptor)
             finally:
                 os.close(descriptor)
-            new.rename(self._secret)
+            new.rename(self.secret_path)
             disk.sync_directory(self.path)
-            return self._secret.read_bytes()
+            return self.secret_path.read_bytes()
 
     def has_children(self) -> bool:
         """Return whether children of an earlier server are running. Call it before ``lock_for_children``."""

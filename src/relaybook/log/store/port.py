@@ -6,7 +6,8 @@ interface for changing ``Labels`` is in ``log/namespaces.py``, exceptions are in
 in where they keep data, not in behavior: one conformance suite runs against all of them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Literal, Protocol
 
 import msgspec
@@ -403,6 +404,22 @@ def body_size(body: Body | None) -> int | None:
     return sum(ref.size for ref in body.refs) + sum(map(len, body.rest))
 
 
+class Backup(msgspec.Struct, frozen=True, kw_only=True):
+    """What a backup has: the number of requests, the bytes of their bodies, and how many of these were copied now."""
+
+    records: int
+    copied_bytes: int
+    total_bytes: int
+
+
+class Verification(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found when every byte of a store was read: records, those with damaged data, and the first problems."""
+
+    records: int
+    damaged: int
+    problems: list[str]
+
+
 class TextIndex(Protocol):
     """The interface of the text index for its single writer.
 
@@ -468,6 +485,19 @@ class Store(Protocol):
 
     def bytes_per_day(self) -> float | None:
         """Return the number of bytes written per day in the last week. `None` if less than 1 MiB was written."""
+
+    def back_up(self, target: Path, on_progress: Callable[[int, int], object]) -> Backup:
+        """Copy the store to a directory, while it is used. A later backup to the same directory copies what is new.
+
+        ``on_progress`` is called with the bytes of bodies that are done, and with their total. Raises StoreUnavailable
+        and StoreTooNew.
+        """
+
+    def verify(self, on_progress: Callable[[int, int], object]) -> Verification:
+        """Read every stored byte. ``on_progress`` is called with the records that are done, and with their number.
+
+        Raises StoreUnavailable and StoreDamaged.
+        """
 
     def set_aside(self) -> str | None:
         """Move the damaged store aside, so that an empty one can replace it, and return its new location.

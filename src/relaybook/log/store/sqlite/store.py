@@ -3,6 +3,7 @@
 Modules that need ``apsw`` are imported when a part is opened, so that a process loads only what it uses.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -10,7 +11,7 @@ from typing import Final
 from relaybook import clock
 from relaybook.log.deletions import Deletions
 from relaybook.log.namespaces import Labels
-from relaybook.log.store.port import Durability, Reader, SetAside, TextIndex, Writer
+from relaybook.log.store.port import Backup, Durability, Reader, SetAside, TextIndex, Verification, Writer
 from relaybook.log.store.sqlite.disk import BODIES
 
 _DAY_SECONDS: Final = 86_400
@@ -65,6 +66,16 @@ class SqliteStore:
                     first = min(first, info.st_ctime)
         days = max((now - first) / _DAY_SECONDS, 1 / 24)
         return written / days if written > _MIN_BYTES else None
+
+    def back_up(self, target: Path, on_progress: Callable[[int, int], object]) -> Backup:
+        from relaybook.log.store.sqlite.backup import back_up
+
+        return back_up(self._directory, target, on_progress)
+
+    def verify(self, on_progress: Callable[[int, int], object]) -> Verification:
+        from relaybook.log.store.sqlite.verify import verify
+
+        return verify(self._directory, on_progress)
 
     def set_aside(self) -> str | None:
         from relaybook.log.store.sqlite.set_aside import set_aside

@@ -1,0 +1,46 @@
+"""``relaybook backup``: copy the log, also while it is written, so that ``relaybook serve --data`` can use the copy."""
+
+import os
+import shutil
+from pathlib import Path
+
+from relaybook.cli.failure import BadArgument, CommandFailed
+from relaybook.cli.progress import progress_bar
+from relaybook.journal import disk
+from relaybook.log.store import open_store
+from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
+from relaybook.server.data_directory import DataDirectory
+from relaybook.settings.configuration import Configuration
+
+
+def backup(configuration: Configuration, target: Path) -> int:
+    """Copy the log of the data directory to ``target``. Raises BadArgument and CommandFailed."""
+    source = DataDirectory(configuration.data)
+    copy = DataDirectory(target.absolute())
+    if copy.path == source.path or source.path in copy.path.parents:
+        raise BadArgument(f"{target} is in the data directory. Choose a directory outside of it.")
+    if copy.is_served():
+        raise BadArgument(f"{target} is in use by a server. Choose another directory.")
+    try:
+        disk.make_directory(copy.path)
+        with progress_bar(is_bytes=True) as on_progress:
+            done = open_store(source.store).back_up(copy.store, on_progress)
+        _copy_secret(source, copy)
+    except (StoreUnavailable, StoreTooNew) as error:
+        raise CommandFailed(str(error)) from None
+    except OSError as error:
+        raise CommandFailed(f"{error.filename or target} cannot be written: {error.strerror}.") from None
+    print(
+        f"{done.records:,} requests are in {target}: {done.total_bytes:,} bytes of bodies, "
+        f"{done.copied_bytes:,} of them new."
+    )
+    return 0
+
+
+def _copy_secret(source: DataDirectory, copy: DataDirectory) -> None:
+    """Copy the secret, so that a server that uses the backup gives API keys the same fingerprints."""
+    if source.secret_path.exists():
+        new = copy.secret_path.with_name(f".new-secret-{os.getpid()}")
+        shutil.copyfile(source.secret_path, new)
+        new.chmod(0o600)
+        new.replace(copy.secret_path)

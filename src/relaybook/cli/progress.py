@@ -1,0 +1,40 @@
+"""Show the progress of long work in the terminal."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+#: Called with what is done, and the total; `None` if it is unknown.
+OnProgress = Callable[[int, int | None], object]
+
+
+@contextmanager
+def progress_bar(*, is_bytes: bool = False, unit: str = "requests") -> Iterator[OnProgress]:
+    """Show a bar with rate and time left while the block runs, if standard error is a terminal.
+
+    Amounts are bytes, or numbers of ``unit``.
+    """
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text("" if task.speed is None else f"{task.speed:,.0f} {unit}/s")
+
+    amounts = (DownloadColumn(), TransferSpeedColumn()) if is_bytes else (MofNCompleteColumn(), Rate())
+    with Progress(BarColumn(), *amounts, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,199 @@
+"""Copy a store while a writer uses it. The copy has everything that was committed when the copy began.
+
+Packs only grow, so a later backup to the same directory copies only what is new; the database is copied as a whole. It
+is renamed last. So an interrupted backup leaves the earlier one usable: a writer ignores the bytes of packs beyond the
+lengths that its database has.
+"""
+
+import errno
+import os
+import resource
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.port import Backup
+from relaybook.log.store.sqlite import disk
+from relaybook.log.store.sqlite.connection import DATABASE, open_for_reading
+from relaybook.log.store.sqlite.disk import BODIES
+from relaybook.log.store.sqlite.failures import translated
+from relaybook.log.store.sqlite.packs import pack_name
+from relaybook.log.store.sqlite.schema import is_created
+from relaybook.log.store.sqlite.text_index import FILE, log_identity
+
+_CHUNK_BYTES: Final = 8 << 20
+_PAGES: Final = 1024
+
+#: Called with the bytes that are done, and those of the whole backup.
+OnProgress = Callable[[int, int], object]
+
+
+def back_up(directory: Path, target: Path, on_progress: OnProgress) -> Backup:
+    """Copy the store in ``directory`` to ``target``, which is empty or has an earlier backup of the same log.
+
+    Raises StoreUnavailable if the store does not exist or a file cannot be read or written.
+    """
+    with translated(directory / DATABASE):
+        if not (directory / DATABASE).exists():
+            raise StoreUnavailable(f"{directory} does not contain a log.")
+        disk.make_directory(target / BODIES)
+        _copy_text_index(directory, target)
+        connection = open_for_reading(directory)
+        try:
+            if not is_created(connection, str(directory / DATABASE)):
+                raise StoreUnavailable(f"{directory} does not contain a log yet.")
+            connection.execute("BEGIN")
+            _reject_other_log(connection, target)
+            return _Copy(directory, target, connection, on_progress).run()
+        finally:
+            connection.close()
+
+
+def _reject_other_log(connection: apsw.Connection, target: Path) -> None:
+    """Raise StoreUnavailable if the target has the backup of another log. Begins the snapshot of the connection."""
+    identity = log_identity(connection)
+    if not (target / DATABASE).exists():
+        return
+    earlier = open_for_reading(target)
+    try:
+        if log_identity(earlier) != identity:
+            raise StoreUnavailable(f"{target} has the backup of another log. Choose another directory.")
+    finally:
+        earlier.close()
+
+
+class _Copy:
+    """One backup. The connection has a snapshot, which says how much of each pack belongs to it."""
+
+    def __init__(self, directory: Path, target: Path, connection: apsw.Connection, on_progress: OnProgress) -> None:
+        self._source = directory / BODIES
+        self._target = target / BODIES
+        self._directory = target
+        self._connection = connection
+        self._on_progress = on_progress
+        self._lengths: dict[int, int] = dict(connection.execute("SELECT pack, length FROM packs"))
+        self._total = sum(self._lengths.values())
+        self._done = self._copied = 0
+
+    def run(self) -> Backup:
+        records: int = self._connection.execute("SELECT value FROM totals WHERE name = 'records'").get
+        descriptors = {pack: self._open(pack) for pack in self._lengths}
+        try:
+            for pack, descriptor in descriptors.items():
+                if descriptor is not None:
+                    self._copy_pack(pack, descriptor)
+        finally:
+            for descriptor in descriptors.values():
+                if descriptor is not None:
+                    os.close(descriptor)
+        copy_database(self._connection, self._directory / DATABASE)
+        self._remove_packs_of_earlier_backups()
+        return Backup(records=records, copied_bytes=self._copied, total_bytes=self._total)
+
+    def _open(self, pack: int) -> int | None:
+        """Open a pack, so that it can be read although retention deletes it. `None` if it was deleted already."""
+        try:
+            return _open(self._source / pack_name(pack))
+        except FileNotFoundError:
+            return None
+
+    def _copy_pack(self, pack: int, source: int) -> None:
+        length = self._lengths[pack]
+        target = disk.open_file(self._target / pack_name(pack))
+        try:
+            present = min(os.fstat(target).st_size, length)
+            self._progress(present)
+            for start in range(present, length, _CHUNK_BYTES):
+                self._copy_range(source, target, start, min(_CHUNK_BYTES, length - start))
+            os.ftruncate(target, length)
+            if present < length:
+                disk.sync(target)
+        finally:
+            os.close(target)
+
+    def _copy_range(self, source: int, target: int, start: int, length: int) -> None:
+        end = start + length
+        while start < end:
+            copied = _copy_file_range(source, target, start, end - start)
+            if copied == 0:
+                raise OSError(errno.EIO, "a pack is shorter than its length in the database")
+            start += copied
+            self._copied += copied
+            self._progress(copied)
+
+    def _progress(self, done: int) -> None:
+        self._done += done
+        self._on_progress(self._done, self._total)
+
+    def _remove_packs_of_earlier_backups(self) -> None:
+        """Delete packs that the log no longer has."""
+        names = {pack_name(pack) for pack in self._lengths}
+        for path in self._target.glob("*.pack"):
+            if path.name not in names:
+                path.unlink()
+        disk.sync_directory(self._target)
+
+
+def _open(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno != errno.EMFILE:
+            raise
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+
+def _copy_file_range(source: int, target: int, start: int, length: int) -> int:
+    """Copy bytes at the same offset. File systems that can share blocks between files do so."""
+    if hasattr(os, "copy_file_range"):
+        try:
+            return os.copy_file_range(source, target, length, start, start)
+        except OSError as error:
+            if error.errno not in (errno.EXDEV, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL):
+                raise
+    data = os.pread(source, length, start)
+    disk.write_at(target, data, start)
+    return len(data)
+
+
+def _copy_text_index(directory: Path, target: Path) -> None:
+    """Copy the text index. It is copied before the log, because an index that is ahead of its log is not used."""
+    if not (directory / FILE).exists():
+        return
+    connection = apsw.Connection(str(directory / FILE), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        connection.set_busy_timeout(1000)
+        connection.execute("BEGIN")
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        copy_database(connection, target / FILE)
+    finally:
+        connection.close()
+
+
+def copy_database(connection: apsw.Connection, path: Path) -> None:
+    """Copy the database that the connection has a snapshot of. The file appears under its name when it is complete."""
+    new = path.with_name(f"{path.name}.part")
+    new.unlink(missing_ok=True)
+    os.close(disk.open_file(new))
+    copy = apsw.Connection(str(new))
+    try:
+        with copy.backup("main", connection, "main") as backup:
+            while not backup.done:
+                backup.step(_PAGES)
+        copy.pragma("journal_mode", "delete")  # one file, without a WAL
+    finally:
+        copy.close()
+    descriptor = os.open(new, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        disk.sync(descriptor)
+    finally:
+        os.close(descriptor)
+    for suffix in ("-wal", "-shm"):
+        path.with_name(f"{path.name}{suffix}").unlink(missing_ok=True)
+    new.replace(path)
+    disk.sync_directory(path.parent)

@@ -1,0 +1,68 @@
+"""Verify a store: the structure of its database, and every frame of every record with its checksum."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from relaybook.log.store.errors import BodyDamaged, StoreUnavailable
+from relaybook.log.store.port import BodyRef, Verification
+from relaybook.log.store.sqlite.bodies import RecordLocation, decode_location
+from relaybook.log.store.sqlite.connection import DATABASE, open_for_reading
+from relaybook.log.store.sqlite.disk import BODIES
+from relaybook.log.store.sqlite.failures import translated
+from relaybook.log.store.sqlite.packs import read_body
+from relaybook.log.store.sqlite.schema import is_created
+
+_ROWS: Final = "SELECT seq, id, bodies FROM requests WHERE seq > ? ORDER BY seq LIMIT 1000"
+_MAX_PROBLEMS: Final = 10
+_STRUCTURE: Final = f"PRAGMA integrity_check({_MAX_PROBLEMS})"
+
+
+def verify(directory: Path, on_progress: Callable[[int, int], object]) -> Verification:
+    """Verify the store in a directory. ``on_progress`` is called with the records that are done, and with their number.
+
+    Requests that are deleted or expire meanwhile are no problem. Raises StoreUnavailable and StoreDamaged.
+    """
+    path = directory / DATABASE
+    with translated(path):
+        if not path.exists():
+            raise StoreUnavailable(f"{directory} does not contain a log.")
+        connection = open_for_reading(directory)
+        try:
+            if not is_created(connection, str(path)):
+                raise StoreUnavailable(f"{directory} does not contain a log yet.")
+            problems = [text for (text,) in connection.execute(_STRUCTURE) if text != "ok"]
+            total: int = connection.execute("SELECT value FROM totals WHERE name = 'records'").get
+            records = damaged = last = 0
+            while rows := list(connection.execute(_ROWS, (last,))):
+                for seq, id_, bodies in rows:
+                    problem = _problem(directory, decode_location(bodies))
+                    row = connection.execute("SELECT bodies FROM requests WHERE seq = ?", (seq,)).fetchone()
+                    if problem and row is not None and row[0] == bodies:  # it was not removed in the meantime
+                        damaged += 1
+                        problems.append(f"request {id_}: {problem}")
+                        del problems[_MAX_PROBLEMS:]
+                records, last = records + len(rows), rows[-1][0]
+                on_progress(records, max(total, records))
+        finally:
+            connection.close()
+    return Verification(records=records, damaged=damaged, problems=problems)
+
+
+def _problem(directory: Path, location: RecordLocation | None) -> str | None:
+    """Return what is wrong with the record's frames."""
+    if location is None:
+        return None
+    try:
+        for ref in _frames(location):
+            for _ in read_body(directory / BODIES, ref):
+                pass
+    except (BodyDamaged, StoreUnavailable) as error:
+        return str(error)
+    return None
+
+
+def _frames(location: RecordLocation) -> Iterator[BodyRef]:
+    yield location.shared()
+    for side in (location.request, location.response):
+        yield from side.refs if side is not None else ()

@@ -1,0 +1,168 @@
+"""A backup of a log that is written meanwhile is whole, and serves as a log of its own."""
+
+import json
+import threading
+import urllib.request
+from pathlib import Path
+
+import pytest
+from tests.support.records import an_entry
+from tests.support.server import Server, SimulatedProvider
+
+from relaybook import clock
+from relaybook.cli.main import main
+from relaybook.log.query.filters import Filter, Term
+from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
+from relaybook.log.store import open_store
+from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.port import Backup, Batch
+from relaybook.log.store.sqlite.text_index import SqliteTextIndex
+from relaybook.log.store.sqlite.writer import SqliteWriter
+
+FAR = 2**62
+
+
+def back_up(source: Path, target: Path) -> Backup:
+    return open_store(source / "store").back_up(target / "store", lambda done, total: None)
+
+
+def fill(writer: SqliteWriter, number: int, text: bytes = b"prompt") -> list[str]:
+    entries = [an_entry(text + b" %d" % each, started_at=clock.wall_us()) for each in range(number)]
+    writer.commit(Batch(entries=entries))
+    return [entry.record.id for entry in entries]
+
+
+def test_a_copy_has_every_request_that_was_recorded_when_it_began(tmp_path: Path) -> None:
+    source, target = tmp_path / "data", tmp_path / "copy"
+    writer = SqliteWriter(source / "store")
+    before = fill(writer, 500)
+    index = SqliteTextIndex(source / "store")
+    index.add([(1, "searchable words")], 500)
+    index.close()
+    stop = threading.Event()
+    recorded: list[str] = []
+
+    def copy_and_stop() -> None:
+        done.append(back_up(source, target))
+        stop.set()
+
+    done: list[Backup] = []
+    thread = threading.Thread(target=copy_and_stop)
+    thread.start()
+    while not stop.is_set():
+        recorded += fill(writer, 20)
+    thread.join()
+    writer.close()
+    assert done[0].records >= 500
+    copy = open_store(target / "store")
+    found = copy.verify(lambda done, total: None)
+    assert (found.records, found.damaged, found.problems) == (done[0].records, 0, [])
+    reader = copy.open_reader()
+    ids = {record.id for record in reader.page(Filter(), 10_000, None, FAR).records}
+    assert ids == set(before) | set(recorded[: len(ids) - 500])
+    words = Filter((Term("words", ("searchable",)),))
+    assert [record.seq for record in reader.page(words, 10, None, FAR).records] == [1]
+    assert b"".join(reader.body(before[7], "request") or ()) == b"prompt 7"
+    reader.close()
+
+
+def test_a_second_backup_copies_only_what_is_new(tmp_path: Path) -> None:
+    source, target = tmp_path / "data", tmp_path / "copy"
+    writer = SqliteWriter(source / "store")
+    fill(writer, 300)
+    first = back_up(source, target)
+    assert first.copied_bytes == first.total_bytes > 0
+    assert back_up(source, target).copied_bytes == 0
+    fill(writer, 10)
+    second = back_up(source, target)
+    assert 0 < second.copied_bytes < first.copied_bytes / 10
+    assert second.records == 310
+    assert open_store(target / "store").verify(lambda done, total: None).problems == []
+    writer.close()
+
+
+def test_packs_that_the_log_no_longer_has_leave_the_backup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target = tmp_path / "data", tmp_path / "copy"
+    now = clock.wall_us()
+    monkeypatch.setattr(clock, "wall_us", lambda: now - 3 * DAY_US)
+    writer = SqliteWriter(source / "store")
+    fill(writer, 10)
+    back_up(source, target)
+    monkeypatch.setattr(clock, "wall_us", lambda: now)
+    fill(writer, 10)
+    old = min((source / "store" / "bodies").iterdir())
+    while not writer.retain(Cutoffs(general=Cutoff(0, now - DAY_US)), clock.monotonic_ns() + 10**9).is_complete:
+        pass
+    while writer.run_maintenance(clock.monotonic_ns() + 10**9):
+        pass
+    assert not old.exists()
+    back_up(source, target)
+    assert not (target / "store" / "bodies" / old.name).exists()
+    writer.close()
+
+
+def test_an_interrupted_backup_leaves_the_earlier_one_usable(tmp_path: Path) -> None:
+    source, target = tmp_path / "data", tmp_path / "copy"
+    writer = SqliteWriter(source / "store")
+    fill(writer, 100)
+    back_up(source, target)
+    fill(writer, 100, b"x" * 200_000)
+
+    def interrupt(done: int, total: int) -> None:
+        if done > 2_000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        open_store(source / "store").back_up(target / "store", interrupt)
+    copy = open_store(target / "store")
+    assert copy.verify(lambda done, total: None).records == 100
+    copied = copy.open_writer()
+    copied.commit(Batch(entries=[an_entry(b"recorded in the copy")]))
+    copied.close()
+    assert copy.verify(lambda done, total: None).problems == []
+    writer.close()
+
+
+def test_damage_is_found_and_named(tmp_path: Path) -> None:
+    writer = SqliteWriter(tmp_path / "store")
+    ids = fill(writer, 3)
+    writer.close()
+    (pack,) = (tmp_path / "store" / "bodies").iterdir()
+    data = bytearray(pack.read_bytes())
+    data[len(data) // 2] ^= 1
+    pack.write_bytes(bytes(data))
+    found = open_store(tmp_path / "store").verify(lambda done, total: None)
+    assert (found.records, found.damaged) == (3, 1)
+    assert found.problems[0].startswith(f"request {ids[1]}: {pack} is damaged at byte")
+
+
+def test_a_directory_with_the_backup_of_another_log_is_refused(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        writer = SqliteWriter(tmp_path / name / "store")
+        fill(writer, 1)
+        writer.close()
+    back_up(tmp_path / "one", tmp_path / "copy")
+    with pytest.raises(StoreUnavailable, match="has the backup of another log"):
+        back_up(tmp_path / "other", tmp_path / "copy")
+
+
+def test_a_backup_of_a_running_server_is_served(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with SimulatedProvider(tmp_path) as upstream:
+        with Server(tmp_path, upstream.url) as server:
+            body = json.dumps({"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "hello"}]}).encode()
+            headers = {"Content-Type": "application/json", "Authorization": "Bearer sk-test"}
+            request = urllib.request.Request(f"{server.base_url}/chat/completions", body, headers)
+            with urllib.request.urlopen(request) as response:
+                request_id = response.headers["Service-Request-Id"]
+            record = server.record(request_id)
+            assert main(["backup", str(tmp_path / "copy"), "--data", str(server.data)]) == 0
+            assert "1 requests are in" in capsys.readouterr().out
+            assert main(["backup", str(server.data / "copy"), "--data", str(server.data)]) == 2
+        (tmp_path / "other").mkdir()
+        with Server(tmp_path / "other", upstream.url, data=tmp_path / "copy") as copy:
+            assert copy.record(request_id)["key"] == record["key"]
+            assert copy.body(request_id, "request") == body
+            assert main(["backup", str(tmp_path / "copy"), "--data", str(server.data)]) == 2
+            assert "in use by a server" in capsys.readouterr().err
+    assert main(["check", "--bodies", "--data", str(tmp_path / "copy"), "--listen", "127.0.0.1:0"]) in (0, 1)
+    assert "✓ bodies: the data of 1 requests is readable" in capsys.readouterr().out
