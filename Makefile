@@ -95,7 +95,7 @@ docs: .venv/.dev ## Write the generated pages again: settings, API, malformed re
 
 .PHONY: lock
 lock: ## Lock requirements/*.txt to pyproject.toml (needs uv); ARGS=--upgrade takes new versions
-	@$(LOCK) $(ARGS) pyproject.toml --extra demo --group dev --output-file requirements/dev.txt
+	@$(LOCK) $(ARGS) pyproject.toml --extra demo --extra parquet --group dev --output-file requirements/dev.txt
 	@$(LOCK) pyproject.toml --extra demo --group build --constraints requirements/dev.txt --output-file requirements/run.txt
 	@$(LOCK) $(ARGS) --group bootstrap --output-file requirements/bootstrap.txt
 

@@ -28,6 +28,7 @@ PARTS = [
     "idle",
     "recovery",
     "page",
+    "export",
     "capacity",
     "big_log",
 ]

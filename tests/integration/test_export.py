@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from tests.support.api_log import entry_of, record_of
 from tests.support.needs import needs
@@ -117,6 +118,25 @@ def test_jq_reads_json_lines(source: list[str], tmp_path: Path) -> None:
     program = "select(.end | not) | select(.failed) | .request.text | fromjson | .n"
     done = subprocess.run([jq, program, tmp_path / "log.jsonl"], check=True, capture_output=True, text=True)
     assert list(map(int, done.stdout.split())) == list(range(0, RECORDS, 100))
+
+
+def test_duckdb_reads_json_lines_and_parquet(source: list[str], tmp_path: Path) -> None:
+    for name in ("log.jsonl", "log.parquet"):
+        assert main(["export", *source, "--bodies", "-o", name]) == 0
+        query = f"SELECT count(*), max(seq), count(DISTINCT started_at), sum(failed::int) FROM '{tmp_path / name}'"
+        with duckdb.connect() as connection:
+            found = connection.execute(f"{query} WHERE id IS NOT NULL").fetchone()
+        assert found == (RECORDS, RECORDS, RECORDS, RECORDS // 100)
+
+
+def test_a_parquet_file_that_was_cut_is_not_renamed(
+    source: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("relaybook.log.export.parquet.ROW_GROUP_BYTES", 1000)
+    cut_after(monkeypatch, 2)
+    assert main(["export", *source, "-o", "log.parquet"]) == 1
+    assert not (tmp_path / "log.parquet").exists()
+    assert capsys.readouterr().err.rstrip().endswith("Repeat the command.")
 
 
 @pytest.mark.parametrize("options", [["--format", "jsonl"], ["--format", "jsonl", "--bodies"], ["--format", "csv"]])
@@ -230,6 +250,7 @@ def test_a_directory_that_is_missing_is_one_line(source: list[str], capsys: pyte
         (["--format", "xml"], "--format is 'xml': expected one of jsonl, csv"),
         (["--format", "csv", "--bodies"], "csv has no bodies."),
         (["--format", "chat", "-o", "x", "--resume"], "--resume works with jsonl and csv, not with chat."),
+        (["-o", "x.parquet", "--resume"], "--resume works with jsonl and csv, not with parquet."),
         (["--resume"], "--resume needs --output FILE"),
         (["nmespace=x"], "'nmespace' is not a known parameter. Did you mean namespace"),
         (["duration:fast"], "duration:fast"),

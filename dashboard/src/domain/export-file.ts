@@ -22,6 +22,20 @@ export const JSON_LINES: FileFormat = {
 export const FILE_FORMATS: readonly FileFormat[] = [
   JSON_LINES,
   { name: "csv", label: "CSV", about: "for spreadsheets: one column per field", bodies: "never", suffix: "csv" },
+  {
+    name: "chat",
+    label: "Fine-tuning",
+    about: "messages with the response last: whole, good responses",
+    bodies: "always",
+    suffix: "chat.jsonl",
+  },
+  {
+    name: "parquet",
+    label: "Parquet",
+    about: "for DuckDB, pandas and Polars",
+    bodies: "optional",
+    suffix: "parquet",
+  },
 ];
 
 /** What to export. `params` are filters of the API. */

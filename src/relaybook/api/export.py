@@ -26,7 +26,7 @@ _INTEGER: Final = {"type": "integer", "minimum": 0}
 _BOOLEAN: Final = {"type": "boolean"}
 _PARAMETERS = [
     openapi.parameter("format", "The file format. Required.", {"type": "string", "enum": list(FILE_FORMATS)}),
-    openapi.parameter("bodies", "`true` adds the detail and both bodies. Only for `jsonl`.", _BOOLEAN),
+    openapi.parameter("bodies", "`true` adds headers, prompts and responses. For `jsonl` and `parquet`.", _BOOLEAN),
     openapi.parameter("after", "Omit requests up to this `seq`: continue a download that was interrupted.", _INTEGER),
     openapi.parameter(
         "through", f"Omit requests after this `seq`: `{THROUGH}` of the download that is continued.", _INTEGER

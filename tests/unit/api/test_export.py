@@ -1,6 +1,7 @@
 """GET /api/export: files as attachments, and errors before the first byte."""
 
 import re
+import sys
 
 import pytest
 from tests.support.api_log import client_of, log_of, record_of
@@ -64,6 +65,14 @@ def test_an_invalid_query_is_an_error(query: str, param: str) -> None:
     response = client_of(log_of(record_of(1))).get(f"/api/export?{query}")
     assert response.status == 400
     assert response.json()["error"]["param"] == param
+
+
+def test_parquet_without_pyarrow_is_an_error_that_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "relaybook.log.export.parquet", raising=False)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    response = client_of(log_of(record_of(1))).get("/api/export?format=parquet")
+    assert response.status == 400
+    assert "pip install 'relaybook[parquet]'" in response.json()["error"]["message"]
 
 
 def test_a_store_that_cannot_be_read_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

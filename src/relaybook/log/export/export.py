@@ -52,12 +52,23 @@ def _fine_tuning(reader: Reader, bodies: bool) -> Encoder:
     return FineTuning()
 
 
+def _parquet(reader: Reader, bodies: bool) -> Encoder:
+    try:
+        from relaybook.log.export.parquet import Parquet
+    except ImportError:
+        raise BadFilter(
+            "format", "parquet needs pyarrow. Run pip install 'relaybook[parquet]' where Relaybook is installed."
+        ) from None
+    return Parquet(bodies=bodies)
+
+
 FILE_FORMATS: Final = {
     each.name: each
     for each in (
         FileFormat("jsonl", "application/x-ndjson", None, _json_lines),
         FileFormat("csv", "text/csv; charset=utf-8", False, _comma_separated),
         FileFormat("chat", "application/x-ndjson", True, _fine_tuning),
+        FileFormat("parquet", "application/vnd.apache.parquet", None, _parquet, is_text=False),
     )
 }
 

@@ -1,0 +1,228 @@
+"""Write requests as Parquet with typed columns, compressed with zstd. Needs pyarrow (the extra ``parquet``).
+
+Without bodies, a row has the fields of the record. With bodies, it also has messages, tools, parameters, headers and
+the response as the detail view shows them.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from types import NoneType
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from relaybook.log.record import FIELDS, TIMESTAMPS, Record
+from relaybook.log.request_view import RequestView
+from relaybook.log.row import result_of
+from relaybook.log.store.errors import BodyDamaged
+
+#: A row group is written when its columns have this size in memory. An export then takes 60 MiB; with 32 MiB, it takes
+#: 115 MiB and the files are as large (benchmarks/parts/export.py).
+ROW_GROUP_BYTES: Final = 8 << 20
+#: Rows are converted to columns in batches of at most this many rows, or texts of this size.
+_BATCH_ROWS: Final = 500
+_BATCH_BYTES: Final = 4 << 20
+
+_TEXT: Final = pa.string()
+_TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
+_CALLS: Final = pa.list_(pa.struct({"id": _TEXT, "name": _TEXT, "arguments": _TEXT}))
+_PAIRS: Final = pa.list_(pa.struct({"name": _TEXT, "value": _TEXT}))
+#: ``parts`` is JSON, set if the content has more than text.
+_MESSAGES: Final = pa.list_(
+    pa.struct(
+        {
+            "role": _TEXT,
+            "text": _TEXT,
+            "name": _TEXT,
+            "tool_call_id": _TEXT,
+            "tool_calls": _CALLS,
+            "reasoning": _TEXT,
+            "parts": _TEXT,
+        }
+    )
+)
+_ANSWER: Final = pa.list_(
+    pa.struct(
+        {
+            "index": pa.int64(),
+            "text": _TEXT,
+            "reasoning": _TEXT,
+            "refusal": _TEXT,
+            "tool_calls": _CALLS,
+            "finish_reason": _TEXT,
+        }
+    )
+)
+#: Columns with the content of bodies. ``parameters`` (all but messages and tools) and each tool are JSON.
+_CONTENT: Final = {
+    "messages": _MESSAGES,
+    "answer": _ANSWER,
+    "tools": pa.list_(_TEXT),
+    "parameters": _TEXT,
+    "request_headers": _PAIRS,
+    "response_headers": _PAIRS,
+}
+
+
+def _type_of(name: str, hint: Any) -> pa.DataType:
+    """Return the type of the column of a record's field."""
+    if name in TIMESTAMPS:
+        return _TIMESTAMP
+    (kind,) = [each for each in get_args(hint) if each is not NoneType] if NoneType in get_args(hint) else (hint,)
+    if get_origin(kind) is dict:
+        return pa.map_(_TEXT, _TEXT)
+    if get_origin(kind) is list:
+        return pa.list_(pa.struct({"code": _TEXT, "message": _TEXT}))
+    if get_origin(kind) is Literal:
+        return _TEXT
+    return {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: _TEXT}[kind]
+
+
+_HINTS: Final = get_type_hints(Record)
+_RECORD: Final = {name: _type_of(name, _HINTS[name]) for name in FIELDS} | {"result": _TEXT}
+
+
+class _Sink:
+    """A file in memory, from which the bytes written so far are taken."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._position = 0
+
+    def write(self, data: Any) -> int:
+        part = bytes(data)
+        self._parts.append(part)
+        self._position += len(part)
+        return len(part)
+
+    def tell(self) -> int:
+        return self._position
+
+    def flush(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    def take(self) -> bytes:
+        data = b"".join(self._parts)
+        self._parts.clear()
+        return data
+
+
+class Parquet:
+    """Writes a file in row groups."""
+
+    def __init__(self, *, bodies: bool) -> None:
+        self.count = 0
+        self.omitted: Counter[str] = Counter()
+        self._schema = pa.schema(_RECORD | (_CONTENT if bodies else {}))
+        self._sink = _Sink()
+        self._writer = pq.ParquetWriter(pa.PythonFile(self._sink, mode="w"), self._schema, compression="zstd")
+        self._rows: list[dict[str, Any]] = []
+        self._row_bytes = 0
+        self._batches: list[pa.RecordBatch] = []
+        self._batch_bytes = 0
+
+    def begin(self) -> bytes:
+        return self._sink.take()
+
+    def add(self, record: Record, view: RequestView | None) -> Iterable[bytes]:
+        self.count += 1
+        row = msgspec.structs.asdict(record) | {"result": result_of(record).code}
+        row["properties"] = list(record.properties.items())
+        for name in ("warnings", "advice"):
+            row[name] = [msgspec.structs.asdict(note) for note in row[name]]
+        if view is not None:
+            row |= self._content(row, view)
+        self._rows.append(row)
+        if len(self._rows) >= _BATCH_ROWS or self._row_bytes >= _BATCH_BYTES:
+            self._convert()
+        if self._batch_bytes < ROW_GROUP_BYTES:
+            return ()
+        self._write_row_group()
+        return (self._sink.take(),)
+
+    def end(self) -> bytes:
+        self._convert()
+        self._write_row_group()
+        self._writer.close()
+        return self._sink.take()
+
+    def _content(self, row: dict[str, Any], view: RequestView) -> dict[str, Any]:
+        try:
+            parameters, messages = view.parsed_request()
+            answer = (view.parsed_response() or {}).get("choices")
+        except BodyDamaged:
+            row["body_state"] = "expired"
+            parameters = messages = answer = None
+        self._row_bytes += (view.size("request") or 0) + (view.size("response") or 0)
+        tools = parameters.pop("tools", None) if parameters else None
+        return {
+            "messages": None if messages is None else [_message(each) for each in messages],
+            "answer": None if answer is None else [_choice(each) for each in answer],
+            "tools": list(map(_json, tools)) if isinstance(tools, list) else None,
+            "parameters": None if parameters is None else _json(parameters),
+            "request_headers": _pairs(view.headers("request")),
+            "response_headers": _pairs(view.headers("response")),
+        }
+
+    def _convert(self) -> None:
+        if self._rows:
+            batch = pa.RecordBatch.from_pylist(self._rows, schema=self._schema)
+            self._batches.append(batch)
+            self._batch_bytes += batch.nbytes
+        self._rows, self._row_bytes = [], 0
+
+    def _write_row_group(self) -> None:
+        if self._batches:
+            table = pa.Table.from_batches(self._batches)
+            self._writer.write_table(table, row_group_size=table.num_rows)
+        self._batches, self._batch_bytes = [], 0
+
+
+def _message(message: dict[str, Any]) -> dict[str, Any]:
+    has_other_parts = any("raw" in part for part in message["parts"])
+    texts = {name: _text(message.get(name)) for name in ("role", "text", "name", "tool_call_id")}
+    return texts | {
+        "reasoning": _text(message.get("reasoning") or message.get("reasoning_content")),
+        "tool_calls": _calls(message.get("tool_calls")),
+        "parts": _json([part.get("raw", part) for part in message["parts"]]) if has_other_parts else None,
+    }
+
+
+def _choice(choice: dict[str, Any]) -> dict[str, Any]:
+    return {name: choice[name] for name in ("index", "text", "reasoning", "refusal", "finish_reason")} | {
+        "tool_calls": [{name: call[name] for name in ("id", "name", "arguments")} for call in choice["tool_calls"]]
+    }
+
+
+def _calls(calls: object) -> list[dict[str, Any]] | None:
+    """Return the tool calls of a request message as columns."""
+    if not isinstance(calls, list):
+        return None
+    found = []
+    for call in calls:
+        function = call.get("function") or call.get("custom") if isinstance(call, dict) else None
+        if isinstance(function, dict):
+            arguments = function.get("arguments", function.get("input"))
+            found.append(
+                {"id": _text(call.get("id")), "name": _text(function.get("name")), "arguments": _text(arguments)}
+            )
+    return found
+
+
+def _pairs(headers: list[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in headers]
+
+
+def _text(value: object) -> str | None:
+    """Return a text as it is, and any other value as JSON."""
+    return value if value is None or isinstance(value, str) else _json(value)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
