@@ -61,6 +61,18 @@ def test_the_filtered_requests_are_downloaded(tab: LogPage, log: list[str], tmp_
     assert rows[1]["property.channel"] == "ios"
 
 
+def test_every_format_can_be_downloaded(tab: LogPage, log: list[str], tmp_path: Path) -> None:
+    opened = menu(tab)
+    choices = opened.get_by_role("radio").all()
+    names = []
+    for choice in choices:
+        choice.check()
+        path = download(tab, opened, tmp_path)
+        assert path.stat().st_size > 0
+        names.append(path.name.partition(".")[2])
+    assert names == ["jsonl", "csv", "chat.jsonl", "parquet"]
+
+
 def test_the_command_writes_the_same_file(
     tab: LogPage, log: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
