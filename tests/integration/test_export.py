@@ -251,6 +251,7 @@ def test_a_directory_that_is_missing_is_one_line(source: list[str], capsys: pyte
         (["--format", "csv", "--bodies"], "csv has no bodies."),
         (["--format", "chat", "-o", "x", "--resume"], "--resume works with jsonl and csv, not with chat."),
         (["-o", "x.parquet", "--resume"], "--resume works with jsonl and csv, not with parquet."),
+        (["-o", "/"], "/ is a directory."),
         (["--resume"], "--resume needs --output FILE"),
         (["nmespace=x"], "'nmespace' is not a known parameter. Did you mean namespace"),
         (["duration:fast"], "duration:fast"),

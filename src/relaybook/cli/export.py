@@ -67,6 +67,8 @@ def export(
         raise BadArgument(f"--resume works with {' and '.join(_RESUMABLE)}, not with {format_name}.")
     if output is None and format_name == "parquet" and sys.stdout.isatty():
         raise BadArgument("parquet is binary. Write it to a file with --output FILE.")
+    if output is not None and output.is_dir():
+        raise BadArgument(f"{output} is a directory. Write --output FILE.")
     terms = absolute_times(read_terms(filters), clock.wall_us())
     log = open_log(configuration)
     if output is None:

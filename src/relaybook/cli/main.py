@@ -137,6 +137,20 @@ def export(
     return export(_resolve(flags), filters, format_name=format, output=output, bodies=bodies, resume=resume)
 
 
+@app.command(name="import")
+@takes_settings(("data",))
+def import_requests(
+    *files: Annotated[str, Parameter(help="Files in the format jsonl, also .gz and .zst. - is standard input")],
+    **flags: Any,
+) -> int:
+    """Add the requests of exported files to the log. Stop the server first."""
+    from relaybook.cli.import_requests import import_files
+
+    if not files:
+        raise BadArgument("The files are missing: relaybook import FILE... reads files of relaybook export --bodies.")
+    return import_files(_resolve(flags), list(files))
+
+
 @app.command
 @takes_settings(_LOG_SETTINGS)
 def show(
@@ -228,6 +242,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: list[str]) -> int:
+    if argv[0] == "import":
+        argv = ["/dev/stdin" if word == "-" else word for word in argv]
     try:
         return int(app(argv, exit_on_error=False, print_error=False) or 0)
     except UnknownOptionError as error:

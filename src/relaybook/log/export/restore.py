@@ -1,0 +1,131 @@
+"""Restore requests from the lines that ``json_lines`` writes."""
+
+import binascii
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from relaybook import clock
+from relaybook.ids import parse_id
+from relaybook.log import formats
+from relaybook.log.export.export import EndLine
+from relaybook.log.export.json_lines import VERSION
+from relaybook.log.record import FIELDS, TIMESTAMPS, Detail, Record
+from relaybook.log.request_view import RequestView
+from relaybook.log.store.port import Body, Entry
+
+_decode: Final = msgspec.json.Decoder().decode
+
+
+class BadLine(ValueError):
+    """The line is not a request in the export format. The message says why."""
+
+
+def read_line(line: bytes) -> Entry | EndLine:
+    """Return the request of a line, or the last line of a file.
+
+    ``seq`` is `None`. The message chain is computed from the bodies. Fields that are not known are ignored. Raises
+    BadLine.
+    """
+    try:
+        value = _decode(line)
+    except (ValueError, RecursionError) as error:
+        raise BadLine(f"not valid JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise BadLine("not a JSON object")
+    if value.get("end") is True:
+        end: EndLine = _convert(value, EndLine)
+        return end
+    if value.get("export") != VERSION:
+        raise BadLine(f"export is {value.get('export')!r}, but this version of Relaybook reads {VERSION}")
+    return _entry(value)
+
+
+def _entry(value: dict[str, Any]) -> Entry:
+    fields = {name: value[name] for name in FIELDS if name in value}
+    fields["seq"] = None
+    for name in TIMESTAMPS:
+        if fields.get(name) is not None:
+            fields[name] = _timestamp(fields[name], name)
+    record = _convert(fields, Record)
+    if parse_id(record.id) is None or record.id != record.id.lower():
+        raise BadLine("id is not an id of Relaybook")
+    if record.outcome == "open" or record.ended_at is None:
+        raise BadLine("the request was still running")
+    if _has_nul(fields):
+        raise BadLine("a text contains a NUL character")
+    request, response = (_body(value.get(side), side) for side in ("request", "response"))
+    if record.body_state == "stored" and "request" not in value:
+        record.body_state = "expired"
+    detail = _detail(value.get("detail") or {})
+    entry = Entry(record=record, detail=detail, request=request, response=response)
+    entry.chain = _chain(entry)
+    return entry
+
+
+def _has_nul(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_nul, value.items()))
+    if isinstance(value, list | tuple):
+        return any(map(_has_nul, value))
+    return isinstance(value, str) and "\0" in value
+
+
+def _convert(value: Any, kind: Any) -> Any:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise BadLine(str(error)) from None
+
+
+def _timestamp(text: object, name: str) -> int:
+    try:
+        at = datetime.fromisoformat(text) if isinstance(text, str) else None
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None:
+        raise BadLine(f"{name} is not a timestamp such as {clock.format_timestamp(0)}")
+    return int(at.replace(microsecond=0).timestamp()) * 1_000_000 + at.microsecond
+
+
+def _detail(value: Any) -> Detail:
+    if not isinstance(value, dict):
+        raise BadLine("detail is not an object")
+    try:
+        fields = {
+            name: item.encode("latin-1") if name.endswith("_head") and isinstance(item, str) else item
+            for name, item in value.items()
+            if name in Detail.__struct_fields__
+        }
+    except UnicodeEncodeError:
+        raise BadLine("detail has headers with characters that are not bytes") from None
+    # Detail is an array in msgpack, so its fields are converted one by one in their order.
+    return _convert([fields.get(name, getattr(Detail(), name)) for name in Detail.__struct_fields__], Detail)  # type: ignore[no-any-return]
+
+
+def _body(value: Any, side: str) -> Body | None:
+    if value is None:
+        return None
+    text, encoded = (value.get("text"), value.get("base64")) if isinstance(value, dict) else (None, None)
+    try:
+        if isinstance(encoded, str):
+            return Body(rest=[binascii.a2b_base64(encoded, strict_mode=True)])
+        if isinstance(text, str):
+            return Body(rest=[text.encode()])
+    except (ValueError, UnicodeEncodeError):
+        pass
+    raise BadLine(f"{side} has neither text nor valid base64")
+
+
+def _chain(entry: Entry) -> bytes | None:
+    view, record = RequestView.of_entry(entry), entry.record
+    if formats.format_of(record.kind) is None or record.body_state != "stored":
+        return None
+    hashes = formats.read_request(record.kind, view.body("request") or b"").message_hashes
+    if hashes is None:
+        return None
+    complete = record.outcome == "complete"
+    data = view.body("response") or b""
+    response = formats.read_response(record.kind, data, streamed=record.stream, complete=complete)
+    return formats.encode_chain(formats.build_chain(hashes, response.output_keys))

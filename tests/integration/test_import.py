@@ -1,0 +1,187 @@
+"""``relaybook import``: an exported log can be restored; repeated imports add nothing."""
+
+import base64
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+import zstandard
+from tests.support.api_log import record_of
+from tests.support.records import REQUEST, RESPONSE, an_entry, soon, traffic
+
+from relaybook.cli.main import main
+from relaybook.log import formats
+from relaybook.log.query.filters import Filter
+from relaybook.log.record import Detail, Note
+from relaybook.log.store.port import Batch, Entry, Reader
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.writer import SqliteWriter
+from relaybook.server.data_directory import DataDirectory
+
+RECORDS = 1100
+
+
+def fill(data: Path, entries: list[Entry]) -> None:
+    writer = SqliteWriter(data / "store")
+    writer.commit(Batch(entries=entries))
+    writer.close()
+
+
+def contents(data: Path) -> list[Any]:
+    """Return all that can be read from a log."""
+    reader: Reader = SqliteReader(data / "store")
+    try:
+        found: list[Any] = []
+        for record in reader.since(0, Filter(), 10_000)[0]:
+            stored = reader.get(record.id)
+            assert stored is not None
+            bodies = [reader.body(record.id, side) for side in ("request", "response")]
+            found.append([record, stored.detail, *(None if body is None else b"".join(body) for body in bodies)])
+        rows, _ = reader.namespaces("", "requests", 500, None, None, soon())
+        namespaces = {row.namespace: (row.requests, row.failed, row.input_tokens, row.last_at) for row in rows}
+        costs = {row.namespace: round(row.cost_usd or 0, 9) for row in rows}
+        links = reader.links(Filter(), 10_000, None, soon())
+        return [found, reader.count(Filter(), soon()), namespaces, costs, links]
+    finally:
+        reader.close()
+
+
+@pytest.fixture
+def exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the file of a log with all kinds of requests."""
+    monkeypatch.chdir(tmp_path)
+    make = traffic(3)
+    entries = [make() for _ in range(RECORDS)]
+    detail = Detail(reason="OK", request_head=b"x-a:  \xff\r\nx-b: c", request_sha256="ab")
+    entries += [
+        an_entry(bytes(range(256)) * 6000, None, detail, warnings=[Note("w", "m")], properties={"a": "ü"}),
+        an_entry(None, None, body_state="no_bodies", outcome="client_closed"),
+        an_entry(gzip.compress(REQUEST), RESPONSE, Detail(request_head=b"content-encoding: gzip")),
+    ]
+    fill(tmp_path / "data", entries)
+    assert main(["export", "--data", "data", "--bodies", "-o", "log.jsonl"]) == 0
+    return tmp_path / "log.jsonl"
+
+
+def test_an_import_into_an_empty_log_restores_everything(exported: Path, tmp_path: Path) -> None:
+    assert main(["import", str(exported), "--data", "new"]) == 0
+    before, after = contents(tmp_path / "data"), contents(tmp_path / "new")
+    for restored, original in zip(after[:4], before[:4], strict=True):
+        assert restored == original
+    assert [link.chain is not None for link in after[4]] == [True] + [False] * 2 + [True] * RECORDS
+    hashes = formats.read_request("chat", REQUEST).message_hashes
+    response = formats.read_response("chat", RESPONSE, streamed=False, complete=True)
+    assert hashes is not None
+    assert after[4][-1].chain == formats.encode_chain(formats.build_chain(hashes, response.output_keys))
+
+
+def test_a_repeated_import_adds_nothing(exported: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "log.jsonl", "--data", "new"]) == 0
+    before = contents(tmp_path / "new")
+    assert main(["import", "log.jsonl", "log.jsonl", "--data", "new"]) == 0
+    assert contents(tmp_path / "new") == before
+    count = RECORDS + 3
+    assert capsys.readouterr().out.splitlines() == [
+        f"{count:,} requests of log.jsonl were added.",
+        *[f"0 requests of log.jsonl were added, {count:,} were in the log already."] * 2,
+    ]
+
+
+def test_two_logs_are_joined(exported: Path, tmp_path: Path) -> None:
+    fill(tmp_path / "other", [an_entry()])
+    assert main(["import", "log.jsonl", "--data", "other"]) == 0
+    assert len(contents(tmp_path / "other")[0]) == RECORDS + 4
+
+
+def test_compressed_files_and_standard_input_are_read(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = exported.read_bytes()
+    Path("a.jsonl.gz").write_bytes(gzip.compress(data))
+    Path("b.jsonl.zst").write_bytes(zstandard.compress(data))
+    assert main(["import", "a.jsonl.gz", "--data", "one"]) == 0
+    assert main(["import", "b.jsonl.zst", "--data", "two"]) == 0
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+    assert main(["import", "-", "--data", "three"]) == 0
+    assert contents(Path("one")) == contents(Path("two")) == contents(Path("three"))
+
+
+def test_lines_that_are_not_understood_are_set_aside(exported: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    *lines, end = exported.read_text().splitlines()
+    first = json.loads(lines[0])
+    bad = {
+        "not valid JSON": '{"export":1,',
+        "not a JSON object": "[]",
+        "export is 2": json.dumps(first | {"export": 2}),
+        "id is not an id": json.dumps(first | {"id": "x"}),
+        "still running": json.dumps(first | {"outcome": "open"}),
+        "started_at is not a timestamp": json.dumps(first | {"started_at": "yesterday"}),
+        "Expected `int | null`": json.dumps(first | {"status": "200"}),
+        "NUL character": json.dumps(first | {"model": "a\0"}),
+        "request has neither": json.dumps(first | {"request": {"base64": "%"}}),
+        "detail is not an object": json.dumps(first | {"detail": [1]}),
+        "does not fit in 64 bits": json.dumps(first | {"id": record_of(9).id, "input_tokens": 2**70}),
+    }
+    Path("bad.jsonl").write_text("\n".join([*lines[:3], *bad.values(), *lines[3:], end]) + "\n")
+    assert main(["import", "bad.jsonl", "--data", "new"]) == 1
+    output = capsys.readouterr()
+    assert output.out == f"{RECORDS + 3:,} requests of bad.jsonl were added.\n"
+    assert f"{len(bad)} lines were rejected: see bad.jsonl.rejected." in output.err
+    rejected = [json.loads(line) for line in Path("bad.jsonl.rejected").read_text().splitlines()]
+    assert sorted(each["line"] for each in rejected) == list(range(4, 4 + len(bad)))
+    by_text = {each["text"]: each["reason"] for each in rejected}
+    for reason, text in list(bad.items())[:-1]:
+        assert reason in by_text[text]
+
+
+def test_an_incomplete_file_is_reported(exported: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = exported.read_text().splitlines(keepends=True)
+    Path("cut.jsonl").write_text("".join(lines[:5]))
+    assert main(["import", "cut.jsonl", "--data", "new"]) == 1
+    assert "cut.jsonl has no last line with the count: it is probably incomplete." in capsys.readouterr().err
+    Path("short.jsonl").write_text("".join([*lines[:5], lines[-1]]))
+    assert main(["import", "short.jsonl", "--data", "new"]) == 1
+    assert f"short.jsonl should have {RECORDS + 3:,} requests" in capsys.readouterr().err
+
+
+def test_without_bodies_the_requests_are_expired(exported: Path) -> None:
+    assert main(["export", "--data", "data", "-o", "records.jsonl"]) == 0
+    assert main(["import", "records.jsonl", "--data", "new"]) == 0
+    states = {record.body_state for record, *_ in contents(Path("new"))[0]}
+    assert states == {"expired", "no_bodies"}
+
+
+def test_the_server_must_be_stopped(exported: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    directory = DataDirectory(Path("data"))
+    directory.open()
+    try:
+        assert main(["import", "log.jsonl", "--data", "data"]) == 1
+        assert capsys.readouterr().err.endswith("/data. Stop it before you import.\n")
+    finally:
+        directory.close()
+
+
+def test_bad_usage_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "--data", str(tmp_path)]) == 2
+    assert main(["import", str(tmp_path / "missing"), "--data", str(tmp_path)]) == 1
+    for line in capsys.readouterr().err.splitlines():
+        assert line.startswith("relaybook: ")
+
+
+def test_a_body_with_text_and_base64_is_restored_as_transferred() -> None:
+    from relaybook.log.export.restore import read_line
+
+    line = {"export": 1, **msgspec.to_builtins(record_of(1)), "started_at": "2026-01-01T00:00:00.000001Z"}
+    line |= {
+        "ended_at": "2026-01-01T01:00:00+01:00",
+        "request": {"text": "a", "base64": base64.b64encode(b"b").decode()},
+    }
+    entry = read_line(json.dumps(line).encode())
+    assert isinstance(entry, Entry)
+    assert entry.request is not None
+    assert entry.request.rest == [b"b"]
+    assert (entry.record.started_at, entry.record.ended_at) == (1_767_225_600_000_001, 1_767_225_600_000_000)
