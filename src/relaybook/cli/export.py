@@ -19,6 +19,7 @@ import msgspec
 from relaybook import clock
 from relaybook.cli.failure import BadArgument, CommandFailed
 from relaybook.cli.output import escape
+from relaybook.cli.progress import progress_bar
 from relaybook.cli.server_log import Download
 from relaybook.cli.source import LogSource, Terms, open_log
 from relaybook.cli.tail import hint, read_terms
@@ -118,9 +119,9 @@ def _to_stdout(log: LogSource, terms: Terms, format_name: str, *, bodies: bool) 
     writer = _Writer(format_name, sys.stdout.buffer.write)
     download = log.export(terms, _options(state))
     total = None if sys.stdout.isatty() else log.count_matching(terms)
-    with _progress(total, is_shown=not sys.stdout.isatty()) as advance:
+    with progress_bar(is_shown=not sys.stdout.isatty()) as on_progress:
         try:
-            end = writer.copy(download.chunks, advance)
+            end = writer.copy(download.chunks, lambda count: on_progress(count, total))
         except _Cut as error:
             raise CommandFailed(f"{error} The output is incomplete.") from None
     if format_name == "jsonl":
@@ -152,8 +153,8 @@ def _to_file(log: LogSource, wanted: _State, output: Path, *, resume: bool) -> i
         os.truncate(fd, partial.offset)
         os.lseek(fd, partial.offset, os.SEEK_SET)
         writer = _Writer(state.format, lambda data: _write_all(fd, data), partial.count)
-        with _kept_on_failure(part, writer, state.format), _progress(total, partial.count) as advance:
-            end = writer.copy(download.chunks, advance)
+        with _kept_on_failure(part, writer, state.format), progress_bar() as on_progress:
+            end = writer.copy(download.chunks, lambda count: on_progress(count, total))
             end.count += partial.count
             if state.format == "jsonl":
                 _write_all(fd, _end_line(end))
@@ -220,41 +221,43 @@ class _Writer:
         #: Number of requests written. Approximate for CSV, in which a text may contain line breaks.
         self.count = count
 
-    def copy(self, chunks: Iterator[bytes], advance: Callable[[int], None]) -> EndLine:
-        """Write all chunks and return the end line, which is not written. Raises _Cut if it is missing."""
+    def copy(self, chunks: Iterator[bytes], on_count: Callable[[int], object]) -> EndLine:
+        """Write all chunks and return the end line, which is not written. Raises _Cut if it is missing.
+
+        ``on_count`` is called with the number of requests written.
+        """
         try:
             for chunk in chunks:
-                self._add(chunk, advance)
+                self._add(chunk, on_count)
         except CommandFailed as error:
-            self._flush(self._held, advance)
+            self._flush(self._held, on_count)
             raise _Cut(str(error)) from None
         if not self._is_text:
             if not self._held.endswith(_PARQUET_END):
                 raise _Cut("The download is incomplete.")
-            self._flush(self._held, advance)
+            self._flush(self._held, on_count)
             return EndLine(True, 0)
         start = self._held.rfind(_END_START)
         if start < 0 or self._held[start - 1 : start] not in (b"", b"\n") or not self._held.endswith(b"\n"):
-            self._flush(self._held, advance)
+            self._flush(self._held, on_count)
             raise _Cut("The download is incomplete.")
         end = msgspec.json.decode(self._held[start:], type=EndLine)
         written = self.count
-        self._flush(self._held[:start], advance)
+        self._flush(self._held[:start], on_count)
         if self._format_name == "csv":
             self.count = written + end.count
         return end
 
-    def _add(self, chunk: bytes, advance: Callable[[int], None]) -> None:
+    def _add(self, chunk: bytes, on_count: Callable[[int], object]) -> None:
         data = self._held + chunk
         self._held = data[-_END_BYTES:]
-        self._flush(data[:-_END_BYTES], advance)
+        self._flush(data[:-_END_BYTES], on_count)
 
-    def _flush(self, data: bytes, advance: Callable[[int], None]) -> None:
+    def _flush(self, data: bytes, on_count: Callable[[int], object]) -> None:
         if data:
             self._write(data)
-            added = data.count(self._separator) if self._is_text else 0
-            self.count += added
-            advance(added)
+            self.count += data.count(self._separator) if self._is_text else 0
+            on_count(self.count)
 
 
 class _Partial(msgspec.Struct):
@@ -347,23 +350,3 @@ def _without_header(download: Download, partial: _Partial) -> Download:
         yield from download.chunks
 
     return Download(download.through, chunks())
-
-
-@contextmanager
-def _progress(total: int | None, done: int = 0, *, is_shown: bool = True) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar if standard error is a terminal. Yields a function that takes the number of new requests."""
-    if not (is_shown and sys.stderr.isatty()):
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TimeRemainingColumn
-    from rich.text import Text
-
-    class Rate(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            return Text("" if task.speed is None else f"{task.speed:,.0f} requests/s")
-
-    columns = (BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=total, completed=done)
-        yield lambda added: progress.update(task, advance=added)

@@ -9,12 +9,12 @@ OnProgress = Callable[[int, int | None], object]
 
 
 @contextmanager
-def progress_bar(*, is_bytes: bool = False, unit: str = "requests") -> Iterator[OnProgress]:
+def progress_bar(*, is_bytes: bool = False, is_shown: bool = True) -> Iterator[OnProgress]:
     """Show a bar with rate and time left while the block runs, if standard error is a terminal.
 
-    Amounts are bytes, or numbers of ``unit``.
+    Amounts are numbers of requests, or bytes.
     """
-    if not sys.stderr.isatty():
+    if not (is_shown and sys.stderr.isatty()):
         yield lambda done, total: None
         return
     from rich.console import Console
@@ -32,7 +32,7 @@ def progress_bar(*, is_bytes: bool = False, unit: str = "requests") -> Iterator[
 
     class Rate(ProgressColumn):
         def render(self, task: Task) -> Text:
-            return Text("" if task.speed is None else f"{task.speed:,.0f} {unit}/s")
+            return Text("" if task.speed is None else f"{task.speed:,.0f} requests/s")
 
     amounts = (DownloadColumn(), TransferSpeedColumn()) if is_bytes else (MofNCompleteColumn(), Rate())
     with Progress(BarColumn(), *amounts, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
