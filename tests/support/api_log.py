@@ -8,6 +8,7 @@ from relaybook.api.app import DashboardApi, create_app
 from relaybook.api.options import ApiOptions
 from relaybook.log.namespaces import Labels
 from relaybook.log.record import Detail, Record
+from relaybook.log.saved_filters import SavedFilters
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Body, Entry, Running
 
@@ -61,13 +62,16 @@ def log_of(*records: Record) -> MemoryStore:
     return store
 
 
-def app_of(reader: Any = None, labels: Labels | None = None, **options: Any) -> DashboardApi:
+def app_of(
+    reader: Any = None, labels: Labels | None = None, saved_filters: SavedFilters | None = None, **options: Any
+) -> DashboardApi:
     """Return the API of a log, by default of an empty one."""
     settings = {"relay_base_url": "http://127.0.0.1:4100/v1", "version": "0.1.0"} | options
-    return create_app(reader or MemoryStore(), ApiOptions(**settings), labels)
+    return create_app(reader or MemoryStore(), ApiOptions(**settings), labels, saved_filters)
 
 
 def client_of(store: Any = None, **options: Any) -> Client:
-    """Return a client of the API of a log. Labels can be changed only if the store is a MemoryStore."""
+    """Return a client of the API of a log. Users can change it only if the store is a MemoryStore."""
     store = store or MemoryStore()
-    return Client(app_of(store, store if isinstance(store, MemoryStore) else None, **options))
+    changes = store if isinstance(store, MemoryStore) else None
+    return Client(app_of(store, changes, changes, **options))

@@ -572,6 +572,26 @@ export type FieldValue = {
   requests: number;
 };
 
+/** The body of `PUT /api/saved-filters/{name}`. */
+export type FilterToSave = {
+  /** Parameters of `GET /api/requests`, as pairs of name and value: filters, `from`, `to`, `sort`. */
+  params: ([string, string])[];
+};
+
+/** A filter with a name. */
+export type SavedFilter = {
+  name: string;
+  /** Parameters of `GET /api/requests`, as pairs of name and value: filters, `from`, `to`, `sort`. */
+  params: ([string, string])[];
+  /** When a filter was first saved under this name. */
+  created_at: string;
+};
+
+/** All saved filters. */
+export type SavedFilterList = {
+  data: (SavedFilter)[];
+};
+
 /** A parsed query. */
 export type ParsedQuery = {
   /** Parameters of `GET /api/requests` with the same meaning. Empty if the query is invalid. */

@@ -24,6 +24,7 @@ from relaybook.api import (
     pinning,
     query,
     requests,
+    saved_filters,
     serve_page,
     session,
     stats,
@@ -38,6 +39,7 @@ from relaybook.api.options import ApiOptions
 from relaybook.api.reading import AsyncReader
 from relaybook.api.routes import ApiRoute
 from relaybook.log.namespaces import Labels
+from relaybook.log.saved_filters import SavedFilters
 from relaybook.log.store.port import Reader
 
 #: Headers of every response. A header that the response sets itself, such as the page's policy, is not overridden.
@@ -78,6 +80,7 @@ _MODULES: Final = (
     export,
     namespaces,
     pinning,
+    saved_filters,
     values,
     query,
     live,
@@ -120,10 +123,12 @@ class DashboardApi(Starlette):
         return Response(msgspec.json.encode(self.openapi()), media_type="application/json")
 
 
-def create_app(reader: Reader, options: ApiOptions, labels: Labels | None = None) -> DashboardApi:
+def create_app(
+    reader: Reader, options: ApiOptions, labels: Labels | None = None, saved_filters: SavedFilters | None = None
+) -> DashboardApi:
     """Return the ASGI application. The caller closes the reader, after the last request.
 
-    Without ``labels``, requests to change a label fail.
+    Without ``labels`` or ``saved_filters``, requests to change them fail.
 
     ``app.state.broadcaster.close()`` ends all live connections. A server that waits for open connections when it stops
     must call it first.
@@ -132,6 +137,7 @@ def create_app(reader: Reader, options: ApiOptions, labels: Labels | None = None
     app.state.options = options
     app.state.async_reader = AsyncReader(reader, options.query_seconds)
     app.state.labels = labels
+    app.state.saved_filters = saved_filters
     app.state.search_streams = SearchStreams()
     app.state.broadcaster = Broadcaster(reader, options.poll_seconds)
     return app

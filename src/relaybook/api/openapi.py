@@ -16,8 +16,8 @@ from relaybook.log.query import filters, language, term_values
 from relaybook.log.query.parameters import MAX_VALUES
 
 _REFS: Final = "#/components/schemas/{name}"
-_ABOUT: Final = """The API of the dashboard. It reads the request log and pins namespaces. Lists contain no request or
-response bodies. Timestamps are RFC 3339 in UTC.
+_ABOUT: Final = """The API of the dashboard. It reads the request log, pins namespaces and saves filters. Lists contain
+no request or response bodies. Timestamps are RFC 3339 in UTC.
 
 If the dashboard has a token, send it as `Authorization: Bearer <token>`, or send the cookie that `POST /api/session`
 sets. `/healthz`, `/readyz`, `/v1` and `/assets/` do not require it. A browser that opens a page without the token gets

@@ -55,6 +55,10 @@ class Routes:
         """Add a documented POST route."""
         return self._add(path, ["POST"], operation)
 
+    def put(self, path: str, operation: Operation) -> Callable[[Handler], Handler]:
+        """Add a documented PUT route."""
+        return self._add(path, ["PUT"], operation)
+
     def patch(self, path: str, operation: Operation) -> Callable[[Handler], Handler]:
         """Add a documented PATCH route."""
         return self._add(path, ["PATCH"], operation)

@@ -331,6 +331,29 @@ class Suggestions(Struct, kw_only=True):
     items: list[Suggestion]
 
 
+_PARAMS: Final = "Parameters of `GET /api/requests`, as pairs of name and value: filters, `from`, `to`, `sort`."
+
+
+class FilterToSave(Struct, kw_only=True, forbid_unknown_fields=True):
+    """The body of `PUT /api/saved-filters/{name}`."""
+
+    params: Annotated[list[tuple[str, str]], Meta(description=_PARAMS)]
+
+
+class SavedFilter(Struct, kw_only=True):
+    """A filter with a name."""
+
+    name: str
+    params: Annotated[list[tuple[str, str]], Meta(description=_PARAMS)]
+    created_at: Annotated[TimestampText, Meta(description="When a filter was first saved under this name.")]
+
+
+class SavedFilterList(Struct, kw_only=True):
+    """All saved filters."""
+
+    data: list[SavedFilter]
+
+
 class ParsedQuery(Struct, kw_only=True):
     """A parsed query."""
 
@@ -451,6 +474,9 @@ MODELS: tuple[Any, ...] = (
     NamespacePage,
     LabelChange,
     FieldValues,
+    FilterToSave,
+    SavedFilter,
+    SavedFilterList,
     ParsedQuery,
     Status,
     Health,

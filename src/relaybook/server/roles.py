@@ -139,7 +139,7 @@ def _serve_dashboard(config: WorkerConfig, data: DataDirectory, supervisor_pipe:
         probe=DataProbe(data, reader),
         page=load_page(),
     )
-    server = DashboardServer(create_app(reader, options, store.open_labels()))
+    server = DashboardServer(create_app(reader, options, store.open_labels(), store.open_saved_filters()))
 
     def stop() -> None:
         server.should_exit = True

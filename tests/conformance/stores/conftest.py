@@ -8,32 +8,38 @@ import pytest
 
 from relaybook.log.deletions import Deletions
 from relaybook.log.namespaces import Labels
+from relaybook.log.saved_filters import SavedFilters
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Reader, TextIndex, Writer
 from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.labels import SqliteLabels
 from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.saved_filters import SqliteSavedFilters
 from relaybook.log.store.sqlite.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.writer import SqliteWriter
 
 
 class Store:
-    """A store under test: its four interfaces, and a way to restart its writer."""
+    """A store under test: its interfaces, and a way to restart its writer."""
 
     def __init__(self, directory: Path | None) -> None:
         self._directory = directory
         self.writer: Writer
         self.reader: Reader
         self.labels: Labels
+        self.saved_filters: SavedFilters
         self.text: TextIndex
         self.deletions: Deletions
         if directory is None:
-            self.writer = self.reader = self.labels = self.text = self.deletions = MemoryStore()
+            memory = MemoryStore()
+            self.writer = self.reader = self.text = memory
+            self.labels = self.saved_filters = self.deletions = memory
         else:
             self.text = SqliteTextIndex(directory)
             self.writer, self.reader = SqliteWriter(directory), SqliteReader(directory)
             self.labels = SqliteLabels(directory)
             self.deletions = SqliteDeletions(directory)
+            self.saved_filters = SqliteSavedFilters(directory)
 
     def commit(self, *entries: Any, **parts: Any) -> None:
         self.writer.commit(Batch(entries=list(entries), **parts))

@@ -90,6 +90,7 @@ def routes() -> list[tuple[str, str]]:
             "{id}": "1",
             "{field:path}": "model",
             "{name}": "x",
+            "{name:path}": "x",
             "{path:path}": "x",
         }.items():
             path = path.replace(name, value)

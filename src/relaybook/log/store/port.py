@@ -2,8 +2,9 @@
 
 The recorder writes through it, and the API and the command line query it. The recorder process owns the single
 ``Writer``. A ``Reader`` can be opened in any number of other processes at the same time. ``Store`` opens them; the
-interface for changing ``Labels`` is in ``log/namespaces.py``, exceptions are in ``errors.py``. Implementations differ
-in where they keep data, not in behavior: one conformance suite runs against all of them.
+interfaces for changes by users are ``Labels`` in ``log/namespaces.py`` and ``SavedFilters`` in
+``log/saved_filters.py``. Exceptions are in ``errors.py``. Implementations differ in where they keep data, not in
+behavior: one conformance suite runs against all of them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +19,7 @@ from relaybook.log.namespaces import Labels, NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField
 from relaybook.log.record import Detail, Gap, Record, Side
 from relaybook.log.retention import Cutoffs, Removal
+from relaybook.log.saved_filters import SavedFilter, SavedFilters
 
 #: Whether a commit survives only a crash of any process, or also a power cut.
 Durability = Literal["process", "power"]
@@ -364,6 +366,9 @@ class Reader(Protocol):
         BadFilter.
         """
 
+    def saved_filters(self) -> list[SavedFilter]:
+        """Return all saved filters, by name."""
+
     def gaps(self, since_us: int) -> list[Gap]:
         """Return the gaps that end at or after ``since_us``, newest first."""
 
@@ -482,6 +487,9 @@ class Store(Protocol):
 
     def open_labels(self) -> Labels:
         """Open the labels for changes, alongside the writer."""
+
+    def open_saved_filters(self) -> SavedFilters:
+        """Open the saved filters for changes, alongside the writer."""
 
     def bytes_per_day(self) -> float | None:
         """Return the number of bytes written per day in the last week. `None` if less than 1 MiB was written."""

@@ -1,7 +1,7 @@
 """Implement the reference store: plain lists, scanned by every query.
 
-It defines how all other stores must behave. Tests use it. One object is Writer, Reader, Labels and TextIndex. It is not
-durable.
+It defines how all other stores must behave. Tests use it. One object is Writer, Reader, Labels, SavedFilters and
+TextIndex. It is not durable.
 """
 
 import sys
@@ -30,6 +30,7 @@ from relaybook.log.query.filters import CONTAINS, Cursor, Filter, SortField, mat
 from relaybook.log.record import Detail, Gap, Record, Side
 from relaybook.log.request_view import MAX_BODY_BYTES
 from relaybook.log.retention import Cutoffs, Removal
+from relaybook.log.saved_filters import MAX_SAVED_FILTERS, SavedFilter, TooManySavedFilters
 from relaybook.log.search_text import text_of
 from relaybook.log.store.errors import BatchRejected
 from relaybook.log.store.memory import lists
@@ -97,6 +98,7 @@ class MemoryStore:
         #: The label of every namespace that was pinned or unpinned, by a person or by the store.
         self._labels: dict[str, Label] = {}
         self._auto_pinned = 0
+        self._saved_filters: dict[str, SavedFilter] = {}
         #: The indexed text of records, by ``seq``.
         self._texts: dict[int, str] = {}
         self._indexed_to = 0
@@ -252,6 +254,21 @@ class MemoryStore:
             self._labels[name] = apply_change(self._labels.get(name) or Label(), change, others)
             return next(row for row in self._namespace_rows() if row.namespace == name)
 
+    # SavedFilters
+
+    def save_filter(self, saved: SavedFilter) -> SavedFilter:
+        with self._lock:
+            known = self._saved_filters.get(saved.name)
+            if known is None and len(self._saved_filters) >= MAX_SAVED_FILTERS:
+                raise TooManySavedFilters
+            stored = saved if known is None else msgspec.structs.replace(saved, created_at=known.created_at)
+            self._saved_filters[saved.name] = stored
+            return stored
+
+    def delete_filter(self, name: str) -> SavedFilter | None:
+        with self._lock:
+            return self._saved_filters.pop(name, None)
+
     # Reader
 
     def _matching(self, filter_: Filter) -> list[Record]:
@@ -384,6 +401,10 @@ class MemoryStore:
 
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
         return lists.values(self._matching(Filter()), field, prefix, limit)
+
+    def saved_filters(self) -> list[SavedFilter]:
+        with self._lock:
+            return sorted(self._saved_filters.values(), key=lambda saved: saved.name)
 
     def gaps(self, since_us: int) -> list[Gap]:
         return sorted((gap for gap in self._gaps if gap.to_at >= since_us), key=lambda gap: gap.to_at, reverse=True)

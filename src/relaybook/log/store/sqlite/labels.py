@@ -11,11 +11,8 @@ import apsw
 
 from relaybook.log.namespaces import MAX_AUTO_PINNED, Label, LabelChange, NamespaceRow, apply_change, looks_like_id
 from relaybook.log.record import Record
-from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.sqlite.connection import DATABASE, open_for_change
-from relaybook.log.store.sqlite.failures import translated
+from relaybook.log.store.sqlite.changes import transaction
 from relaybook.log.store.sqlite.lists import namespace
-from relaybook.log.store.sqlite.schema import is_created
 
 _LABEL: Final = 'SELECT pinned, color, "group", position FROM namespaces'
 _SET: Final = """
@@ -39,22 +36,12 @@ class SqliteLabels:
         ``busy_s`` is how long a change waits for other programs that hold the database.
         """
         self._directory = directory
-        self._path = directory / DATABASE
         self._busy_s = busy_s
 
     def change(self, change: LabelChange) -> NamespaceRow:
-        with translated(self._path):
-            connection = open_for_change(self._directory, self._busy_s)
-            try:
-                if not is_created(connection, str(self._path)):
-                    raise StoreUnavailable(f"{self._path} does not contain a log yet. Start `relaybook serve` once.")
-                connection.execute("BEGIN IMMEDIATE")
-                _change(connection, change)
-                row = namespace(connection, change.namespace)
-                connection.execute("COMMIT")
-            finally:
-                connection.close()
-        return row
+        with transaction(self._directory, self._busy_s) as connection:
+            _change(connection, change)
+            return namespace(connection, change.namespace)
 
 
 def _change(connection: apsw.Connection, change: LabelChange) -> None:

@@ -14,6 +14,7 @@ from relaybook.log.namespaces import NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField, matches
 from relaybook.log.record import Gap, Record, Side
 from relaybook.log.retention import Removal
+from relaybook.log.saved_filters import SavedFilter
 from relaybook.log.store.errors import BodyDamaged
 from relaybook.log.store.port import Count, Entry, Link, Page, Running, StoredRecord, StoreStatus, ValueCount, body_size
 from relaybook.log.store.sqlite import bodies, lists, pages
@@ -27,6 +28,7 @@ from relaybook.log.store.sqlite.pool import Pool
 from relaybook.log.store.sqlite.recorder_state import read_positions
 from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
 from relaybook.log.store.sqlite.running import decode_running, read_running
+from relaybook.log.store.sqlite.saved_filters import saved_filters
 from relaybook.log.store.sqlite.search import Deadline
 from relaybook.log.store.sqlite.stats import stats
 from relaybook.log.store.sqlite.text_index import FILE, indexed_to
@@ -181,6 +183,10 @@ class SqliteReader:
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
         with self._pool.snapshot(Deadline(deadline_ns)) as connection:
             return lists.values(connection, field, prefix, limit)
+
+    def saved_filters(self) -> list[SavedFilter]:
+        with self._pool.snapshot(_default_deadline()) as connection:
+            return [] if connection is None else saved_filters(connection)
 
     def gaps(self, since_us: int) -> list[Gap]:
         sql = "SELECT from_at, to_at, count, reason FROM gaps WHERE to_at >= ? ORDER BY to_at DESC, rowid"

@@ -11,6 +11,7 @@ from typing import Final
 from relaybook import clock
 from relaybook.log.deletions import Deletions
 from relaybook.log.namespaces import Labels
+from relaybook.log.saved_filters import SavedFilters
 from relaybook.log.store.port import Backup, Durability, Reader, SetAside, TextIndex, Verification, Writer
 from relaybook.log.store.sqlite.disk import BODIES
 
@@ -54,6 +55,11 @@ class SqliteStore:
         from relaybook.log.store.sqlite.labels import SqliteLabels
 
         return SqliteLabels(self._directory)
+
+    def open_saved_filters(self) -> SavedFilters:
+        from relaybook.log.store.sqlite.saved_filters import SqliteSavedFilters
+
+        return SqliteSavedFilters(self._directory)
 
     def bytes_per_day(self) -> float | None:
         now = clock.wall_us() / 1e6

@@ -1,0 +1,80 @@
+"""Define saved filters: named links to a part of the log, the same for everyone who uses it.
+
+A filter is stored as the query parameters of the log, so relative times such as ``-1h`` stay relative. ``SavedFilters``
+is an interface of stores, like ``Labels`` in ``log/namespaces.py``.
+"""
+
+import unicodedata
+from collections.abc import Iterable
+from typing import Final, Protocol
+
+import msgspec
+
+from relaybook.log.query.filters import BadFilter, parse_sort
+from relaybook.log.query.parameters import parse_filter
+
+MAX_SAVED_FILTERS: Final = 100
+MAX_NAME: Final = 64
+#: The maximum length of all names and values of a filter together. Browsers and proxies limit addresses as well.
+MAX_CHARACTERS: Final = 8_000
+
+Params = tuple[tuple[str, str], ...]
+
+
+class SavedFilter(msgspec.Struct, frozen=True):
+    """A saved filter. ``params`` are pairs of name and value; ``created_at`` is when its name was first saved."""
+
+    name: str
+    params: Params
+    created_at: int
+
+
+class TooManySavedFilters(Exception):
+    """The log has MAX_SAVED_FILTERS saved filters, and none has this name."""
+
+
+class SavedFilters(Protocol):
+    """Changes saved filters. Safe to use from any process and any thread.
+
+    Changes are atomic and durable. Methods raise StoreUnavailable if no store exists yet or if it is locked by others.
+    """
+
+    def save_filter(self, saved: SavedFilter) -> SavedFilter:
+        """Add a saved filter, or replace the one of this name, which keeps its ``created_at``.
+
+        Returns the saved filter as it is stored. Raises TooManySavedFilters.
+        """
+
+    def delete_filter(self, name: str) -> SavedFilter | None:
+        """Delete a saved filter and return it. `None` if there is none of this name."""
+
+
+def checked_name(name: str) -> str:
+    """Return the name. Raises BadFilter if it cannot be the name of a saved filter."""
+    if not 1 <= len(name) <= MAX_NAME:
+        raise _bad_name(name, f"expected 1 to {MAX_NAME} characters")
+    if name != name.strip() or any(unicodedata.category(character) == "Cc" for character in name):
+        raise _bad_name(name, "it must not begin or end with a space, or contain control characters")
+    if name in (".", ".."):
+        raise _bad_name(name, "browsers remove it from addresses")
+    return name
+
+
+def _bad_name(name: str, reason: str) -> BadFilter:
+    return BadFilter("name", f"The name is {name[:80]!r}: {reason}.")
+
+
+def checked_params(pairs: Iterable[tuple[str, str]], now_us: int) -> Params:
+    """Return the pairs. Raises BadFilter if they are not a filter of the log, with or without ``sort``."""
+    params = tuple(pairs)
+    if not params:
+        raise BadFilter("params", "params is empty: expected at least one parameter, such as namespace.")
+    if sum(len(name) + len(value) for name, value in params) > MAX_CHARACTERS:
+        raise BadFilter("params", f"The parameters have more than {MAX_CHARACTERS} characters.")
+    sorts = [value for name, value in params if name == "sort"]
+    if len(sorts) > 1:
+        raise BadFilter("sort", "sort cannot be repeated.")
+    for sort in sorts:
+        parse_sort(sort)
+    parse_filter(((name, value) for name, value in params if name != "sort"), now_us, ("sort",))
+    return params

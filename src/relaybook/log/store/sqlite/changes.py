@@ -1,0 +1,31 @@
+"""Make short changes to the database alongside the writer, from any process."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.sqlite.connection import DATABASE, open_for_change
+from relaybook.log.store.sqlite.failures import translated
+from relaybook.log.store.sqlite.schema import is_created
+
+
+@contextmanager
+def transaction(directory: Path, busy_s: float) -> Iterator[apsw.Connection]:
+    """Run the block in a transaction of a new connection, and commit it. An exception rolls it back.
+
+    Raises StoreUnavailable if there is no log yet, or if other programs hold the database for longer than ``busy_s``.
+    """
+    path = directory / DATABASE
+    with translated(path):
+        connection = open_for_change(directory, busy_s)
+        try:
+            if not is_created(connection, str(path)):
+                raise StoreUnavailable(f"{path} does not contain a log yet. Start `relaybook serve` once.")
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+            connection.execute("COMMIT")
+        finally:
+            connection.close()
