@@ -3,6 +3,8 @@
 import { count } from "~/format/number";
 import { FIELD_LABELS, NUMBER_FIELDS } from "~/generated/vocabulary";
 import { fieldOf, PREFIX } from "./filter";
+import type { LogSearch } from "./log-search";
+import { formatTimeRange } from "./time-range";
 
 /** One value of a term as text: `duration` `>` `2 s`. The verb can be empty: `text:` `refund`. */
 export type TermText = { name: string; verb: string; value: string };
@@ -32,6 +34,25 @@ export function describeValue(name: string, value: string, negated = false): Ter
 /** The term on one line. */
 export function termLabel({ name, verb, value }: TermText): string {
   return [name, verb, value].filter((part) => part !== "").join(" ");
+}
+
+/** By sort field of the API: its name in a sentence. */
+export const SORT_FIELDS: Readonly<Record<string, string>> = {
+  cost_usd: "cost",
+  duration_ms: "duration",
+  first_token_ms: "time to first token",
+  input_tokens: "input tokens",
+  output_tokens: "output tokens",
+};
+
+/** A search on one line: `namespace is staging · last hour · by cost`. All time is not mentioned. */
+export function describeSearch({ filter, range, sort }: LogSearch): string {
+  const terms = filter.flatMap(({ name, values, negated }) =>
+    values.map((value) => termLabel(describeValue(name, value, negated))),
+  );
+  if (range.from !== undefined || range.to !== undefined) terms.push(formatTimeRange(range));
+  if (sort !== undefined) terms.push(`by ${SORT_FIELDS[sort] ?? sort}`);
+  return terms.join(" · ");
 }
 
 /** The accessible name of a filter link: `Filter by namespace production`. It includes the visible text. */

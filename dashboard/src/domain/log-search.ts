@@ -28,6 +28,11 @@ export function formatPairs(pairs: readonly (readonly [string, string])[]): stri
   return text === "" ? "" : `?${text}`;
 }
 
+/** The search of the API's parameters: the inverse of `toListParams`. */
+export function searchOf(params: readonly (readonly [string, string])[]): LogSearch {
+  return parseSearch(formatPairs(params));
+}
+
 /** The search with its sort field as parameters of the API's list of requests. */
 export function toListParams(search: LogSearch): [string, string][] {
   const pairs = toApiParams(search);

@@ -16,6 +16,8 @@ import { lazyPart } from "~/ui/lazy-part";
 import css from "./filter-bar.module.css";
 import { FilterLink } from "./filter-link";
 
+const SaveFilterDialog = lazyPart(() => import("./save-filter-dialog").then((dialog) => dialog.SaveFilterDialog));
+
 /**
  * The values of the filter, each with a remove button, and the number of matches.
  *
@@ -74,6 +76,7 @@ export function FilterBar() {
           >
             ⌫
           </button>
+          <SaveFilter />
         </>
       )}
       <QueryIndexing className={css.indexing} />
@@ -136,6 +139,19 @@ function ExportButton({ matches }: { matches: RequestCount | undefined }) {
 }
 
 const ExportMenu = lazyPart(() => import("./export-menu").then((menu) => menu.ExportMenu));
+
+/** A button that opens the dialog for saving the filter. */
+function SaveFilter() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" className={css.clear} onClick={() => setOpen(true)}>
+        Save filter…
+      </button>
+      <Suspense>{isOpen && <SaveFilterDialog onClose={() => setOpen(false)} />}</Suspense>
+    </>
+  );
+}
 
 /** A link to the conversation view if the filter is one namespace or property value with conversations. */
 function ConversationLink({ filter }: { filter: Filter }) {

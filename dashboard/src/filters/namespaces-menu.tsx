@@ -1,6 +1,6 @@
 /** The menu of all namespaces, searched by the start of their names. */
 
-import { Button, Popover, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -9,48 +9,27 @@ import { useStatus } from "~/api/status";
 import { count, plural } from "~/format/number";
 import { ago } from "~/format/time";
 import type { Namespace } from "~/generated/api-types";
+import { PopoverButton } from "~/ui/popover-button";
 import { useNow } from "~/ui/timestamp";
 import { NamespaceChip } from "./chips";
 import css from "./namespace-bar.module.css";
 
 /** A button with the number of namespaces, and a list of them, most recent first. */
 export function NamespacesMenu() {
-  const [isOpen, setOpen] = useState(false);
   const namespaces = useStatus((status) => status.namespaces);
+  const label = (
+    <>
+      <span className={css.wide}>All namespaces</span>
+      <span className={css.narrow} aria-hidden="true">
+        More
+      </span>
+      &nbsp;<span className={css.count}>{count(namespaces ?? null)}</span>
+    </>
+  );
   return (
-    <Popover
-      opened={isOpen}
-      onChange={setOpen}
-      position="bottom-end"
-      offset={2}
-      width={420}
-      trapFocus
-      withinPortal
-      shadow="md"
-    >
-      <Popover.Target>
-        <Button
-          className={css.menuButton ?? ""}
-          variant="default"
-          size="xs"
-          h={28}
-          fw={400}
-          fz="sm"
-          rightSection={<span aria-hidden="true">▾</span>}
-          aria-expanded={isOpen}
-          onClick={() => setOpen(!isOpen)}
-        >
-          <span className={css.wide}>All namespaces</span>
-          <span className={css.narrow} aria-hidden="true">
-            More
-          </span>
-          &nbsp;<span className={css.count}>{count(namespaces ?? null)}</span>
-        </Button>
-      </Popover.Target>
-      <Popover.Dropdown aria-label="All namespaces">
-        <NamespaceList onSelect={() => setOpen(false)} />
-      </Popover.Dropdown>
-    </Popover>
+    <PopoverButton label={label} name="All namespaces" width={420} height={28}>
+      {(close) => <NamespaceList onSelect={close} />}
+    </PopoverButton>
   );
 }
 

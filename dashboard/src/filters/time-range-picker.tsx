@@ -1,70 +1,51 @@
 /** The time range of the log: a named range or two dates. */
 
-import { Button, Group, Popover, Stack, TextInput } from "@mantine/core";
+import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { TimeRange as Range } from "~/domain/filter";
 import { formatTimeRange, namedRanges, parseTimestamp, timeRangeTitle } from "~/domain/time-range";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
+import { PopoverButton } from "~/ui/popover-button";
 
 /** A button that shows the time range, and opens the menu to change it. */
 export function TimeRange() {
   const search = useLogSearch();
   const go = useLogNavigate();
-  const [isOpen, setOpen] = useState(false);
-  const select = (range: Range) => {
-    go({ search: { ...search, range } });
-    setOpen(false);
-  };
   const name = formatTimeRange(search.range);
   return (
-    <Popover
-      opened={isOpen}
-      onChange={setOpen}
-      position="bottom-end"
-      width={280}
-      trapFocus
-      returnFocus
-      withinPortal
-      shadow="md"
-    >
-      <Popover.Target>
-        <Button
-          variant="default"
-          size="xs"
-          h={32}
-          fw={400}
-          fz="sm"
-          rightSection={<span aria-hidden="true">▾</span>}
-          aria-expanded={isOpen}
-          onClick={() => setOpen(!isOpen)}
-        >
-          {timeRangeTitle(search.range)}
-        </Button>
-      </Popover.Target>
-      <Popover.Dropdown aria-label="Time range">
-        <Stack gap={0} mb="xs">
-          {namedRanges(new Date()).map((named) => (
-            <Button
-              key={named.name}
-              variant="subtle"
-              color="gray"
-              c="var(--color-text)"
-              {...(named.name === name && { bg: "var(--accent-paper)" })}
-              size="compact-sm"
-              h={28}
-              fw={400}
-              justify="flex-start"
-              aria-pressed={named.name === name}
-              onClick={() => select(named.range)}
-            >
-              {timeRangeTitle(named.range)}
-            </Button>
-          ))}
-        </Stack>
-        <CustomRange range={search.range} onSelect={select} />
-      </Popover.Dropdown>
-    </Popover>
+    <PopoverButton label={timeRangeTitle(search.range)} name="Time range" width={280}>
+      {(close) => {
+        const select = (range: Range) => {
+          go({ search: { ...search, range } });
+          close();
+        };
+        return (
+          <>
+            <Stack gap={0} mb="xs">
+              {namedRanges(new Date()).map((named) => (
+                <Button
+                  key={named.name}
+                  variant="subtle"
+                  color="gray"
+                  c="var(--color-text)"
+                  {...(named.name === name && { bg: "var(--accent-paper)" })}
+                  size="compact-sm"
+                  h={28}
+                  fw={400}
+                  justify="flex-start"
+                  aria-pressed={named.name === name}
+                  onClick={() => select(named.range)}
+                >
+                  {timeRangeTitle(named.range)}
+                </Button>
+              ))}
+            </Stack>
+            <CustomRange range={search.range} onSelect={select} />
+          </>
+        );
+      }}
+    </PopoverButton>
   );
 }
 

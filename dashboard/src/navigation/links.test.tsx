@@ -1,7 +1,8 @@
 import { fireEvent, screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
 import { renderAt } from "~/test/render";
-import { AppLink } from "./links";
+import { AppLink, useListSearch } from "./links";
+import { ALL_NAMESPACES } from "./list-search";
 
 it("a plain click on a link navigates without reloading the page", async () => {
   const { where } = await renderAt("", <AppLink href="/overview?by=model">Overview</AppLink>);
@@ -39,4 +40,14 @@ it("a link with an action runs it instead, with hasModifiers also for Alt-click 
   fireEvent.click(link, { ctrlKey: true });
   expect(onFollow).toHaveBeenCalledTimes(3);
   expect(where()).toBe("/requests");
+});
+
+it("the parameters of another page are not those of a list", async () => {
+  let list: unknown;
+  function List() {
+    list = useListSearch();
+    return null;
+  }
+  await renderAt("?sort=duration_ms&prefix=a", <List />);
+  expect(list).toEqual(ALL_NAMESPACES);
 });

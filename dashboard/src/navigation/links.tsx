@@ -102,9 +102,11 @@ export function useThreadNavigate(): (filter: Filter, id?: string, replace?: boo
   );
 }
 
-/** The list that the URL describes. */
+/** The list that the URL describes. While another page is being opened, its parameters do not belong to a list. */
 export function useListSearch(): ListSearch {
-  const text = useLocation({ select: ({ searchStr }) => searchStr });
+  const text = useLocation({
+    select: ({ pathname, searchStr }) => (pathname.endsWith("/namespaces") ? searchStr : ""),
+  });
   return useMemo(() => parseList(text), [text]);
 }
 

@@ -9,9 +9,9 @@ import { parseSearch } from "~/domain/log-search";
 import { type Label, LabelsContext } from "~/filters/labels";
 import { SearchContext } from "~/navigation/search-context";
 
-/** Render at `/requests` with these search parameters. Returns functions that read the current location. */
-export async function renderAt(search: string, children: ReactNode, labels: Label[] = []) {
-  const history = createMemoryHistory({ initialEntries: [`/requests${search}`] });
+/** Render at `/requests` or another path, with these search parameters. Returns functions that read the current location. */
+export async function renderAt(search: string, children: ReactNode, labels: Label[] = [], path = "/requests") {
+  const history = createMemoryHistory({ initialEntries: [`${path}${search}`] });
   const root = createRootRoute({
     component: () => (
       <SearchContext value={parseSearch(search)}>

@@ -14,7 +14,7 @@ const KEYS = [
   ["p", "Pin or unpin the namespace of the row"],
   ["1 – 9, 0", "Select a pinned namespace; show all"],
   ["/", "Search"],
-  ["Ctrl K, ⌘K", "Command palette: go to a page, namespace or request"],
+  ["Ctrl K, ⌘K", "Command palette: go to a page, saved filter, namespace or request"],
   ["Backspace", "Remove last filter"],
   ["Home", "Go to the newest request"],
   ["l", "Pause or resume updates"],

@@ -110,7 +110,7 @@ describe("the list of namespaces", () => {
     const box = screen.getByRole("textbox", { name: "Namespaces that start with" });
     expect(box).toHaveFocus();
     await userEvent.type(box, "user");
-    expect(where()).toBe("/requests");
+    expect(where()).toBe("/namespaces");
     await waitFor(() => expect(where()).toBe("/namespaces?prefix=user"));
     expect(await screen.findByText("1 namespace.")).toBeVisible();
     expect(box).toHaveValue("user");
@@ -173,5 +173,6 @@ function renderList(search: string, labels: Namespace[] = []) {
       <NamespacesPage />
     </SearchContext>,
     labels,
+    "/namespaces",
   );
 }

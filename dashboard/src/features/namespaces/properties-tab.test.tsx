@@ -104,5 +104,7 @@ function renderList(search: string) {
     <SearchContext value={EMPTY_SEARCH}>
       <NamespacesPage />
     </SearchContext>,
+    [],
+    "/namespaces",
   );
 }

@@ -10,6 +10,7 @@ import { withSort } from "~/domain/log-search";
 import { FilterBar } from "~/filters/filter-bar";
 import { useLabels } from "~/filters/labels";
 import { NamespaceBar } from "~/filters/namespace-bar";
+import { SavedFiltersMenu } from "~/filters/saved-filters-menu";
 import { TimeRange } from "~/filters/time-range-picker";
 import type { StatsResponse } from "~/generated/api-types";
 import { useOverview, useOverviewNavigate } from "~/navigation/overview-search";
@@ -29,6 +30,7 @@ export function OverviewPage() {
       <div className={css.controls}>
         <GroupBySelect />
         <TimeRange />
+        <SavedFiltersMenu />
         <LogLinks />
       </div>
       <FilterBar />

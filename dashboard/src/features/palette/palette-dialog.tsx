@@ -1,4 +1,4 @@
-/** The command palette: a text field, and links to pages, namespaces, requests and a search of the log. */
+/** The command palette: a text field, and links to pages, saved filters, namespaces, requests and a search. */
 
 import { Modal, TextInput } from "@mantine/core";
 import { useRouter } from "@tanstack/react-router";
@@ -84,7 +84,7 @@ function Palette({ onClose, onFollow }: PaletteProps) {
         aria-expanded
         aria-controls={list}
         aria-activedescendant={active && optionId(list, active)}
-        placeholder="Page, namespace, request id or text"
+        placeholder="Page, saved filter, namespace, request id or text"
         autoComplete="off"
         autoCapitalize="none"
         spellCheck={false}

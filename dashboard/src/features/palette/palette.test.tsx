@@ -9,6 +9,25 @@ import { PaletteButton } from "./palette-button";
 const PINNED = [namespace("staging", { pinned: true, color: 1, position: 1 })];
 const RECENT = [namespace("user-42"), namespace("storage"), ...PINNED];
 
+const SAVED = [
+  {
+    name: "Expensive today",
+    params: [
+      ["sort", "cost_usd"],
+      ["from", "-24h"],
+    ],
+    created_at: "",
+  },
+  {
+    name: "Failures",
+    params: [
+      ["failed", "true"],
+      ["namespace", "staging"],
+    ],
+    created_at: "",
+  },
+];
+
 beforeEach(() => void stubBrowser());
 afterEach(() => vi.unstubAllGlobals());
 
@@ -16,6 +35,7 @@ afterEach(() => vi.unstubAllGlobals());
 async function openPalette(search = "", onCloseOther = vi.fn()) {
   const requests = answerThread({
     namespaces: (params) => ({ data: RECENT.filter((one) => one.namespace.startsWith(params.get("prefix") ?? "")) }),
+    "saved-filters": () => ({ data: SAVED }),
     "requests/chatcmpl-12345": () => sampleRequest({ id: "0199a3c2", namespace: "staging" }),
   });
   const page = (
@@ -35,15 +55,18 @@ async function openPalette(search = "", onCloseOther = vi.fn()) {
 const names = () => screen.getAllByRole("option").map((option) => option.getAttribute("aria-label"));
 const optionNamed = (name: string | RegExp) => screen.findByRole("option", { name });
 
-it("without a text it lists pages, then pinned and recent namespaces", async () => {
+it("without a text it lists pages, saved filters, then pinned and recent namespaces", async () => {
   await openPalette();
   await optionNamed("user-42");
   expect(names()).toEqual([
     ...["Requests", "Namespaces", "Properties", "Overview", "Connect"],
+    "Expensive today last 24 hours · by cost",
+    "Failures request has failed · namespace is staging",
     ...["staging", "user-42", "storage"],
   ]);
   expect(screen.getAllByRole("group").map((group) => group.getAttribute("aria-label"))).toEqual([
     "Pages",
+    "Saved filters",
     "Namespaces",
   ]);
 });
@@ -52,6 +75,14 @@ it("a text lists namespaces that start with it, pinned ones first, and a search 
   const { type } = await openPalette();
   type("ST");
   await waitFor(() => expect(names()).toEqual(["staging", "storage", "Search the log for “ST”"]));
+});
+
+it("a saved filter is found by any part of its name, in any case", async () => {
+  const { type } = await openPalette("?model=gpt-4o&from=-1h");
+  type("TODAY");
+  const option = await optionNamed(/^Expensive today/);
+  expect(option.getAttribute("href")).toBe("/requests?from=-24h&sort=cost_usd");
+  expect(screen.queryByRole("option", { name: /^Failures/ })).toBeNull();
 });
 
 it("a namespace and a text replace the filter and keep the time range", async () => {

@@ -5,8 +5,10 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { recentNamespacesQuery } from "~/api/namespaces";
 import { requestQuery } from "~/api/requests";
+import { savedFiltersQuery } from "~/api/saved-filters";
 import { ApiError } from "~/domain/api-error";
-import type { LogSearch } from "~/domain/log-search";
+import { describeSearch } from "~/domain/filter-text";
+import { type LogSearch, searchOf } from "~/domain/log-search";
 import { NamespaceName } from "~/filters/chips";
 import { useLabels } from "~/filters/labels";
 import inputCss from "~/filters/query-input.module.css";
@@ -26,6 +28,7 @@ export type Result = {
 export type Group = { readonly heading: string; readonly results: readonly Result[] };
 
 const MAX_NAMESPACES = 8;
+const MAX_SAVED = 8;
 const DEBOUNCE_MS = 120;
 
 /** Results in groups without empty ones. `note`: why the request with the id in the text is missing. */
@@ -39,6 +42,7 @@ export function useResults(text: string): { groups: Group[]; note: string | unde
 
   const groups: Group[] = [
     { heading: "Pages", results: pagesAt(search).filter(({ name }) => startsWith(name, text)) },
+    { heading: "Saved filters", results: useSavedFilters(text) },
     {
       heading: "Namespaces",
       results: namespaces.map((name) => ({
@@ -63,6 +67,26 @@ function pagesAt(search: LogSearch): Result[] {
     ["Connect", connectHref(search)],
   ] as const;
   return pages.map(([name, href]) => ({ key: `page ${name}`, name, href, content: name }));
+}
+
+/** Saved filters whose name contains the text, in any case. */
+function useSavedFilters(text: string): Result[] {
+  const saved = useQuery(savedFiltersQuery()).data ?? [];
+  const matching = saved.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
+  return matching.slice(0, MAX_SAVED).map(({ name, params }) => {
+    const search = searchOf(params);
+    const description = describeSearch(search);
+    return {
+      key: `saved ${name}`,
+      name: `${name} ${description}`,
+      href: logHref(search),
+      content: (
+        <>
+          <bdi>{name}</bdi> <bdi className={inputCss.note}>{description}</bdi>
+        </>
+      ),
+    };
+  });
 }
 
 function wordSearch(text: string, href: string): Result {

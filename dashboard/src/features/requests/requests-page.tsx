@@ -11,6 +11,7 @@ import { toListParams, withoutQuery } from "~/domain/log-search";
 import { FilterBar } from "~/filters/filter-bar";
 import { NamespaceBar } from "~/filters/namespace-bar";
 import { QueryInput } from "~/filters/query-input";
+import { SavedFiltersMenu } from "~/filters/saved-filters-menu";
 import { TimeRange } from "~/filters/time-range-picker";
 import { useLogNavigate } from "~/navigation/links";
 import { SearchContext, useLogSearch } from "~/navigation/search-context";
@@ -138,6 +139,7 @@ export function RequestsPage() {
         <div className={pageCss.controls}>
           <QueryInput box={box} refused={log.refused} />
           <TimeRange />
+          <SavedFiltersMenu />
           <CopyApiCall />
         </div>
         <div className={pageCss.summary}>

@@ -4,21 +4,13 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { MouseEvent, ReactNode } from "react";
 import { countAtLoadingQuery, TOP_ROWS } from "~/api/requests";
+import { SORT_FIELDS } from "~/domain/filter-text";
 import { withSort } from "~/domain/log-search";
 import { count, plural } from "~/format/number";
 import type { RequestCount } from "~/generated/api-types";
 import { logHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
 import pageCss from "./requests-page.module.css";
-
-/** By sort field of the API: its name in a sentence. */
-const FIELDS: Readonly<Record<string, string>> = {
-  cost_usd: "cost",
-  duration_ms: "duration",
-  first_token_ms: "time to first token",
-  input_tokens: "input tokens",
-  output_tokens: "output tokens",
-};
 
 type HeadProps = {
   fields: readonly string[];
@@ -58,7 +50,7 @@ export function SortLink({ field, children }: { field: string; children: ReactNo
   return (
     <a
       href={logHref(withSort(search, sort))}
-      title={isSorted ? "Newest first" : `Sort by ${FIELDS[field]}, highest first`}
+      title={isSorted ? "Newest first" : `Sort by ${SORT_FIELDS[field]}, highest first`}
       aria-current={isSorted || undefined}
       onClick={follow}
     >
@@ -76,7 +68,7 @@ export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh }: Ba
   const isCounted = search.sort !== undefined && !isLoading && rows > 0 && rows < TOP_ROWS;
   const matches = useQuery({ ...countAtLoadingQuery(search, loadedAt), enabled: isCounted }).data;
   if (search.sort === undefined) return null;
-  const field = FIELDS[search.sort] ?? search.sort;
+  const field = SORT_FIELDS[search.sort] ?? search.sort;
   return (
     <div className={pageCss.sorted}>
       <span role="status">

@@ -1,0 +1,64 @@
+/** The dialog that saves the current filter under a name. */
+
+import { Button, Group, Modal, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { savedFiltersQuery, useSaveFilter } from "~/api/saved-filters";
+import { describeSearch } from "~/domain/filter-text";
+import { useLogSearch } from "~/navigation/search-context";
+import css from "./saved-filters.module.css";
+
+const MAX_NAME = 64;
+
+export function SaveFilterDialog({ onClose }: { onClose: () => void }) {
+  const search = useLogSearch();
+  const [typed, setTyped] = useState("");
+  const saved = useQuery(savedFiltersQuery()).data;
+  const saving = useSaveFilter();
+  const name = typed.trim();
+  const isKnown = saved?.some((one) => one.name === name) === true;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title="Save filter"
+      lockScroll={false}
+      // Without a role, its <header> would be another banner landmark of the page.
+      attributes={{ header: { role: "presentation" } }}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (name !== "" && !saving.isPending) saving.mutate({ name, search }, { onSuccess: onClose });
+        }}
+      >
+        <p className={css.note}>{describeSearch(search)}</p>
+        <TextInput
+          data-autofocus
+          label="Name"
+          description="Everyone who uses this log sees the saved filters."
+          maxLength={MAX_NAME}
+          autoComplete="off"
+          value={typed}
+          error={saving.error?.message}
+          onChange={(event) => {
+            setTyped(event.currentTarget.value);
+            saving.reset();
+          }}
+        />
+        <p className={css.note} role="status">
+          {isKnown && "A filter of this name exists. It will be replaced."}
+        </p>
+        <Group justify="end" gap={8}>
+          <Button variant="default" size="compact-md" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" variant="default" size="compact-md" disabled={name === ""} loading={saving.isPending}>
+            {isKnown ? "Replace" : "Save"}
+          </Button>
+        </Group>
+      </form>
+    </Modal>
+  );
+}

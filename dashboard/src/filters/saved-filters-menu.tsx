@@ -1,0 +1,114 @@
+/** The menu of saved filters: open one, or delete it. */
+
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { savedFiltersQuery, useDeleteFilter } from "~/api/saved-filters";
+import { describeSearch } from "~/domain/filter-text";
+import { formatSearch, searchOf } from "~/domain/log-search";
+import type { SavedFilter } from "~/generated/api-types";
+import { AppLink, useFilterHref, useLogNavigate } from "~/navigation/links";
+import { useLogSearch } from "~/navigation/search-context";
+import { PopoverButton } from "~/ui/popover-button";
+import { QuietButton } from "~/ui/quiet-button";
+import css from "./saved-filters.module.css";
+
+/** A button with the number of saved filters, and a list of them. */
+export function SavedFiltersMenu() {
+  const number = useQuery(savedFiltersQuery()).data?.length ?? 0;
+  const label = (
+    <>
+      Saved&nbsp;
+      {number > 0 && <span className={css.count}>{number}</span>}
+    </>
+  );
+  return (
+    <PopoverButton label={label} name="Saved filters" title="Saved filters" width={420}>
+      {(close) => <SavedFilters onSelect={close} />}
+    </PopoverButton>
+  );
+}
+
+function SavedFilters({ onSelect }: { onSelect: () => void }) {
+  const { data: saved, error } = useQuery(savedFiltersQuery());
+  const { filter } = useLogSearch();
+  if (saved === undefined) return <p className={css.note}>{error === null ? "Loading…" : error.message}</p>;
+  if (saved.length === 0) {
+    return (
+      <p className={css.note}>
+        No saved filters yet. {filter.length === 0 ? "Filter the log, then choose" : "Choose"} <em>Save filter…</em>{" "}
+        beside the filter. Everyone who uses this log sees the saved filters.
+      </p>
+    );
+  }
+  return (
+    <ul className={css.list}>
+      {saved.map((one) => (
+        <Item key={one.name} saved={one} onSelect={onSelect} />
+      ))}
+    </ul>
+  );
+}
+
+function Item({ saved: { name, params }, onSelect }: { saved: SavedFilter; onSelect: () => void }) {
+  const address = useFilterHref();
+  const go = useLogNavigate();
+  const { live: _, ...current } = useLogSearch();
+  const [isAsking, setAsking] = useState(false);
+  const deletion = useDeleteFilter();
+  const search = searchOf(params);
+  const description = describeSearch(search);
+  const isCurrent = formatSearch(search) === formatSearch(current);
+
+  if (isAsking) {
+    return (
+      <li>
+        {/* biome-ignore lint/a11y/useSemanticElements: a question, not form fields */}
+        <div className={css.item} role="group" aria-label={`Delete ${name}`}>
+          <span className={css.question} role={deletion.error === null ? undefined : "alert"}>
+            {deletion.error?.message ?? (
+              <>
+                Delete <bdi className={css.name}>{name}</bdi> for everyone?
+              </>
+            )}
+          </span>
+          <Button
+            size="compact-sm"
+            variant="default"
+            loading={deletion.isPending}
+            onClick={() => deletion.mutate(name)}
+          >
+            Delete
+          </Button>
+          <Button size="compact-sm" variant="default" ref={focus} onClick={() => setAsking(false)}>
+            Keep
+          </Button>
+        </div>
+      </li>
+    );
+  }
+  return (
+    <li className={css.item}>
+      <AppLink
+        className={css.link}
+        href={address(search)}
+        aria-current={isCurrent ? "true" : undefined}
+        title={description}
+        onFollow={() => {
+          go({ search });
+          onSelect();
+        }}
+      >
+        <bdi className={css.name}>{name}</bdi> <bdi className={css.description}>{description}</bdi>
+      </AppLink>
+      <QuietButton label={`Delete ${name}…`} title="Delete…" onClick={() => setAsking(true)}>
+        ×
+      </QuietButton>
+    </li>
+  );
+}
+
+/** The button that keeps the filter gets the focus, so that a second Enter does not delete it. */
+function focus(button: HTMLElement | null): void {
+  button?.focus();
+}

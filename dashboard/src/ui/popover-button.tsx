@@ -1,0 +1,52 @@
+/** A button that opens a popover below it. */
+
+import { Button, Popover } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+
+type Props = {
+  /** The content of the button. */
+  label: ReactNode;
+  /** The accessible name of the popover. */
+  name: string;
+  /** In pixels: the width of the popover, and the height of the button. */
+  width: number;
+  height?: number;
+  title?: string;
+  /** The content of the popover. `close` closes it. */
+  children: (close: () => void) => ReactNode;
+};
+
+/** A button that opens a popover below it. The focus moves into the popover, and returns when it closes. */
+export function PopoverButton({ label, name, width, height = 32, title = "", children }: Props) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Popover
+      opened={isOpen}
+      onChange={setOpen}
+      position="bottom-end"
+      width={`min(${width}px, calc(100vw - 24px))`}
+      trapFocus
+      returnFocus
+      withinPortal
+      shadow="md"
+    >
+      <Popover.Target>
+        <Button
+          title={title}
+          variant="default"
+          size="xs"
+          flex="none"
+          h={height}
+          fw={400}
+          fz="sm"
+          rightSection={<span aria-hidden="true">▾</span>}
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {label}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label={name}>{children(() => setOpen(false))}</Popover.Dropdown>
+    </Popover>
+  );
+}
