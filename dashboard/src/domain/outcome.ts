@@ -5,7 +5,7 @@ import { count, plural } from "~/format/number";
 import { clockTime } from "~/format/time";
 import type { RequestDetail, Row } from "~/generated/api-types";
 
-type Tone = Row["result"]["tone"];
+export type Tone = Row["result"]["tone"];
 
 /** `tone` is the color. Sign and text are sufficient without it. */
 export type Result = { sign: string; text: string; tone: Tone };

@@ -92,6 +92,7 @@ export function FilterBar() {
                 name="status"
                 value="error"
                 className={css.failed}
+                tone="bad"
                 visibleText={`${count(matches.failed)} failed`}
               >
                 {count(matches.failed)} failed

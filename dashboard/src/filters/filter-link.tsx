@@ -3,6 +3,7 @@
 import type { MouseEvent, ReactNode } from "react";
 import { addValue, excludeValue, replaceValue } from "~/domain/filter";
 import { filterLinkLabel } from "~/domain/filter-text";
+import type { Tone } from "~/domain/outcome";
 import { type Anchor, AppLink, useFilterHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
 
@@ -15,6 +16,8 @@ type Props = {
   title?: string | undefined;
   /** The visible text, if it differs from the value. */
   visibleText?: string;
+  /** The color, if the value is a result. */
+  tone?: Tone;
 };
 
 /**
@@ -24,7 +27,7 @@ type Props = {
  * browser's. Inside an element with `data-request`, the row of that request keeps its position. `data-field` and
  * `data-value` hold the field and the value.
  */
-export function FilterLink({ name, value, children, className, title, visibleText }: Props) {
+export function FilterLink({ name, value, children, className, title, visibleText, tone }: Props) {
   const search = useLogSearch();
   const searchAtClick = useLatestSearch();
   const go = useLogNavigate();
@@ -47,6 +50,7 @@ export function FilterLink({ name, value, children, className, title, visibleTex
       title={title}
       data-field={name}
       data-value={value}
+      data-tone={tone}
       draggable={false}
       hasModifiers
       onFollow={select}

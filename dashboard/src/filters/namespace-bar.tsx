@@ -70,7 +70,7 @@ function Label({ label, isChosen }: { label: Namespace & { key?: string }; isCho
       </FilterLink>
       <span className={css.count}>{shortCount(label.requests)}</span>
       {label.failed > 0 && (
-        <span className={css.failed} title={`${label.failed} failed`}>
+        <span data-tone="bad" title={`${label.failed} failed`}>
           <span aria-hidden="true">✗</span>
           {shortCount(label.failed)}
           <span className="visually-hidden"> failed</span>

@@ -18,7 +18,8 @@ export function ResultLink({ row, className }: Props) {
     <FilterLink
       name="result"
       value={row.result.code}
-      className={`${className} ${css[tone]}`}
+      className={className}
+      tone={tone}
       title={row.error_message === null ? text : `${text}\n${row.error_message}`}
       visibleText={text}
     >
@@ -32,7 +33,7 @@ function Running({ row }: { row: Row }) {
   const isPaused = useLogSearch().live === false;
   const { sign, text, tone } = resultOf(row, useNow());
   return (
-    <span className={css[tone]}>
+    <span data-tone={tone}>
       <span className={css.pulse} aria-hidden="true">
         {sign}
       </span>{" "}

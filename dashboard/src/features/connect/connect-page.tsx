@@ -7,6 +7,7 @@ import { EMPTY_SEARCH } from "~/domain/log-search";
 import { count } from "~/format/number";
 import { ago, utc } from "~/format/time";
 import { AppLink, logHref } from "~/navigation/links";
+import pageCss from "~/ui/page.module.css";
 import { useNow } from "~/ui/timestamp";
 import css from "./connect.module.css";
 import { useConnection } from "./connection";
@@ -20,7 +21,7 @@ export function ConnectPage() {
   const { data: latest } = useQuery(latestQuery());
 
   return (
-    <main className={css.page}>
+    <main className={pageCss.page}>
       <div className={css.scrollRegion}>
         <div className={css.guide}>
           <h1 className={css.title}>Connect a client</h1>

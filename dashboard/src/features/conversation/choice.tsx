@@ -4,6 +4,7 @@ import { lazy, Suspense } from "react";
 import { count } from "~/format/number";
 import { Disclosure } from "~/ui/disclosure";
 import { LongText } from "~/ui/long-text";
+import pageCss from "~/ui/page.module.css";
 import css from "./conversation.module.css";
 import { ToolCallView } from "./message";
 import type { Choice } from "./message-model";
@@ -41,7 +42,7 @@ export function ChoiceView({
       )}
       {refusal !== undefined && (
         <div>
-          <span className={css.note}>Refusal</span>
+          <span className={pageCss.note}>Refusal</span>
           <LongText text={refusal} />
         </div>
       )}
@@ -57,7 +58,7 @@ export function ChoiceView({
         text === undefined &&
         reasoning === undefined &&
         refusal === undefined &&
-        calls.length === 0 && <p className={css.note}>(empty)</p>
+        calls.length === 0 && <p className={pageCss.note}>(empty)</p>
       )}
     </div>
   );

@@ -3,6 +3,7 @@
 import { parsedExactly, pretty } from "~/domain/json";
 import { Disclosure } from "~/ui/disclosure";
 import { LongText } from "~/ui/long-text";
+import pageCss from "~/ui/page.module.css";
 import type { Part } from "./content-parts";
 import css from "./conversation.module.css";
 import { argumentsLine, type Message, type ToolCall } from "./message-model";
@@ -32,7 +33,7 @@ export function MessageBody({ message }: { message: Message }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: ids of calls may be missing or the same
         <ToolCallView key={index} call={call} />
       ))}
-      {isEmpty && <p className={css.note}>(empty)</p>}
+      {isEmpty && <p className={pageCss.note}>(empty)</p>}
       {other !== undefined && (
         <Disclosure summary={`Other fields: ${Object.keys(other).join(", ")}`}>
           <LongText text={pretty(other)} className={css.mono} />
@@ -58,7 +59,7 @@ export function PartView({ part, maxLength }: { part: Part; maxLength?: number }
       return (
         <p className={css.part}>
           <a
-            className={css.link}
+            className={pageCss.link}
             href={part.address}
             target="_blank"
             rel="noreferrer noopener"

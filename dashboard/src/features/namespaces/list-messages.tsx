@@ -11,6 +11,7 @@ import { count, plural } from "~/format/number";
 import { useListNavigate } from "~/navigation/links";
 import { ALL_PROPERTIES, type ListSearch, type NamespaceList, type PropertyList } from "~/navigation/list-search";
 import { Message, StillLogged } from "~/ui/messages";
+import pageCss from "~/ui/page.module.css";
 import css from "./namespaces-page.module.css";
 
 type ListErrorProps = {
@@ -90,7 +91,7 @@ export function NoNamespace({ list }: { list: NamespaceList }) {
   return (
     <Message>
       <p>No namespaces yet. A namespace appears with its first request.</p>
-      <Link to="/connect" search={EMPTY_SEARCH} className={css.link}>
+      <Link to="/connect" search={EMPTY_SEARCH} className={pageCss.link}>
         Connect a client
       </Link>
     </Message>

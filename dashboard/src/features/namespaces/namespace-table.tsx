@@ -162,6 +162,7 @@ export function FailedLink({ namespace, failed }: { namespace: string; failed: n
   return (
     <AppLink
       className={css.failed}
+      data-tone="bad"
       href={logHref(search)}
       aria-label={`${filterLinkLabel("namespace", namespace)} and status error: ${count(failed)} failed`}
       title="Show the failed requests in the log"

@@ -1,6 +1,7 @@
 /** The namespaces page: a tab for namespaces, one for properties. */
 
 import { Alert } from "@mantine/core";
+import pageCss from "~/ui/page.module.css";
 import "@mantine/core/styles/Alert.css";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
@@ -21,7 +22,7 @@ import { PropertyLists } from "./properties-tab";
 export function NamespacesPage() {
   const list = useListSearch();
   return (
-    <main className={css.page}>
+    <main className={pageCss.page}>
       {list.tab === "properties" ? <PropertyLists list={list} /> : <NamespaceLists list={list} />}
     </main>
   );
@@ -53,14 +54,14 @@ export function NamespaceLists({ list }: { list: NamespaceList }) {
         </Alert>
       )}
       <section
-        className={css.scrollRegion}
+        className={pageCss.scrollRegion}
         data-scroller=""
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll region must be reachable by keyboard
         tabIndex={0}
         aria-label="Table of namespaces"
         {...handlers}
       >
-        {query.isPending && <p className={css.loading}>Loading…</p>}
+        {query.isPending && <p className={pageCss.loading}>Loading…</p>}
         {rows.length > 0 && (
           <NamespaceTable list={list} rows={rows} isOld={query.isPlaceholderData} onPin={pinning.mutate} />
         )}

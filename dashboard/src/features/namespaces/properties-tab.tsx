@@ -7,6 +7,7 @@ import { count, plural } from "~/format/number";
 import type { FieldValue } from "~/generated/api-types";
 import { ListLink } from "~/navigation/links";
 import { ALL_PROPERTIES, type PropertyList } from "~/navigation/list-search";
+import pageCss from "~/ui/page.module.css";
 import { useRegionIdle } from "~/ui/scroll-region";
 import { TruncateMiddle } from "~/ui/truncate-middle";
 import { ListHead, PrefixSearch } from "./list-head";
@@ -45,7 +46,7 @@ export function PropertyLists({ list }: { list: PropertyList }) {
           aria-label="Properties"
           {...handlers}
         >
-          {query.isPending && <p className={css.loading}>Loading…</p>}
+          {query.isPending && <p className={pageCss.loading}>Loading…</p>}
           {query.error !== null && (
             <ListError error={query.error} fallback={ALL_PROPERTIES} onRetry={() => void query.refetch()} />
           )}
@@ -118,7 +119,7 @@ export function PropertyValues({ property, list }: Props) {
       <ListLink to={ALL_PROPERTIES} className={css.back}>
         ‹ All properties
       </ListLink>
-      {query.isPending && <p className={css.loading}>Loading…</p>}
+      {query.isPending && <p className={pageCss.loading}>Loading…</p>}
       {query.error !== null && (
         <ListError error={query.error} fallback={ALL_PROPERTIES} onRetry={() => void query.refetch()} />
       )}

@@ -69,7 +69,7 @@ function GroupRow({ group, by }: { group: Group; by: string }) {
         </span>
       </Table.Th>
       <Table.Td>{count(requests)}</Table.Td>
-      <Table.Td className={failed > 0 ? css.failed : css.dim}>
+      <Table.Td className={failed > 0 ? undefined : css.dim} data-tone={failed > 0 ? "bad" : undefined}>
         {failed > 0 && <span aria-hidden="true">✗ </span>}
         {count(failed)}
       </Table.Td>
@@ -112,7 +112,7 @@ export function Totals({ total }: { total: Aggregate }) {
     { name: "requests", value: count(requests) },
     {
       name: "failed",
-      value: <span className={failed > 0 ? css.failed : undefined}>{`${count(failed)}${share}`}</span>,
+      value: <span data-tone={failed > 0 ? "bad" : undefined}>{`${count(failed)}${share}`}</span>,
     },
     { name: "duration p50, p95", value: `${duration(duration_ms.p50)}, ${duration(duration_ms.p95)}` },
     { name: "first token p50, p95", value: `${duration(first_token_ms.p50)}, ${duration(first_token_ms.p95)}` },

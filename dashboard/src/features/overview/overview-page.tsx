@@ -14,6 +14,7 @@ import { SavedFiltersMenu } from "~/filters/saved-filters-menu";
 import { TimeRange } from "~/filters/time-range-picker";
 import type { StatsResponse } from "~/generated/api-types";
 import { useOverview, useOverviewNavigate } from "~/navigation/overview-search";
+import pageCss from "~/ui/page.module.css";
 import { Charts } from "./charts";
 import { GroupTable, Totals } from "./group-table";
 import { fieldName, groupsOf } from "./groups";
@@ -24,7 +25,7 @@ import { type GroupedStats, percentileBucketOf } from "./series";
 /** Aggregates of requests over time, with the filters of the log. */
 export function OverviewPage() {
   return (
-    <main className={css.page}>
+    <main className={pageCss.page}>
       <h1 className="visually-hidden">Overview</h1>
       <NamespaceBar />
       <div className={css.controls}>
@@ -35,7 +36,7 @@ export function OverviewPage() {
       </div>
       <FilterBar />
       <section
-        className={css.scrollRegion}
+        className={pageCss.scrollRegion}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll region must be reachable by keyboard
         tabIndex={0}
         aria-label="Statistics"
@@ -132,7 +133,7 @@ export function OverviewContent() {
   if (answer === undefined || grouped === undefined) {
     if (error !== null) return <OverviewError error={error} onRetry={() => void refetch()} />;
     return (
-      <p className={css.loading} role="status">
+      <p className={pageCss.loading} role="status">
         Loading…
       </p>
     );

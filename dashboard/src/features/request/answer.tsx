@@ -12,6 +12,7 @@ import { count } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 import { CopyButton } from "~/ui/copy-button";
 import { LongText } from "~/ui/long-text";
+import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 
 const RESPONSE_VIEWS = { rendered: "Rendered", text: "Text", json: "JSON" };
@@ -50,7 +51,7 @@ export function Answer({ request, view, onView }: AnswerProps) {
           {error !== null && <ResponseError error={error} />}
         </>
       )}
-      {isEmpty && <p className={css.note}>{explainMissingResponse(request)}</p>}
+      {isEmpty && <p className={pageCss.note}>{explainMissingResponse(request)}</p>}
     </article>
   );
 }
@@ -117,7 +118,7 @@ function ResponseHeader({ request, choice, chosen, choices, onChoose, view, onVi
 function FinishReason({ reason, request }: { reason: string; request: RequestDetail }) {
   if (reason !== request.finish_reason) return <span>{reason}</span>;
   return (
-    <FilterLink name="finish_reason" value={reason} className={css.reason}>
+    <FilterLink name="finish_reason" value={reason} className={pageCss.value}>
       {reason}
     </FilterLink>
   );
@@ -128,7 +129,7 @@ function ResponseError({ error }: { error: unknown }) {
   const isOurs = objectOf(error).type === "relay_error";
   return (
     <div className={css.error}>
-      <span className={css.note}>{isOurs ? "Error from Relaybook" : "Error from the upstream"}</span>
+      <span className={pageCss.note}>{isOurs ? "Error from Relaybook" : "Error from the upstream"}</span>
       <LongText text={pretty(error)} className={css.mono} />
     </div>
   );

@@ -8,6 +8,7 @@ import { plural, shortenMiddle } from "~/format/number";
 import type { Note, RequestDetail, Sighting } from "~/generated/api-types";
 import { CopyButton } from "~/ui/copy-button";
 import { Disclosure } from "~/ui/disclosure";
+import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 import { Timestamp, useNow } from "~/ui/timestamp";
 import { InfoIcon } from "~/ui/truncate-middle";
@@ -19,8 +20,11 @@ export function FirstLine({ request }: { request: RequestDetail }) {
   const status = request.status === null ? "–" : `${request.status} · ${request.stream ? "streamed" : "not streamed"}`;
   return (
     <Group wrap="nowrap" align="baseline" gap={16}>
-      <p className={`${css.outcome} ${css[tone]}`}>
-        <span aria-hidden="true">{sign}</span> <bdi>{text}</bdi>
+      <p className={css.outcome} data-tone={tone === "good" ? undefined : tone}>
+        <span data-tone={tone} aria-hidden="true">
+          {sign}
+        </span>{" "}
+        <bdi>{text}</bdi>
       </p>
       <p className={css.dim}>{status}</p>
     </Group>
@@ -38,19 +42,19 @@ export function Tags({ request }: { request: RequestDetail }) {
           <PropertyChip key={name} name={name} value={value} />
         ))}
         {user !== null && (
-          <FilterLink name="user" value={user} className={css.value} title={user}>
+          <FilterLink name="user" value={user} className={pageCss.value} title={user}>
             <span className={css.dim}>user</span> <bdi>{shortenMiddle(user, 24)}</bdi>
           </FilterLink>
         )}
         {key !== null && (
-          <FilterLink name="key" value={key} className={css.value} title="Fingerprint of the API key">
+          <FilterLink name="key" value={key} className={pageCss.value} title="Fingerprint of the API key">
             <span className={css.dim}>key</span> <span className={css.mono}>{key}</span>
           </FilterLink>
         )}
       </Group>
       <Group className={css.tags} gap="4px 12px">
         {model !== null && (
-          <FilterLink name="model" value={model} className={css.value} title={model}>
+          <FilterLink name="model" value={model} className={pageCss.value} title={model}>
             <bdi>{shortenMiddle(model, 40)}</bdi>
           </FilterLink>
         )}
@@ -112,7 +116,7 @@ export function Notes({ notes, kind }: { notes: readonly Note[]; kind: "warning"
       {notes.map((note) => (
         <li key={note.code + note.message}>
           <InfoIcon /> <bdi>{note.message}</bdi>{" "}
-          <FilterLink name={kind} value={note.code} className={css.value}>
+          <FilterLink name={kind} value={note.code} className={pageCss.value}>
             <span className={`${css.mono} ${css.dim}`}>{note.code}</span>
           </FilterLink>
         </li>

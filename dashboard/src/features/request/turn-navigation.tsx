@@ -9,6 +9,7 @@ import { plural } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 import { AppLink, threadHref } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
+import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 import { hasTextSelection, isTextField, useShortcuts } from "~/ui/shortcuts";
 import css from "./request.module.css";
@@ -81,7 +82,7 @@ function ThreadLink({ thread, id, position }: ThreadLinkProps) {
     return key === "t" && !isOutdated && !isTextField(target) && !hasTextSelection() && (() => link.current?.click());
   }, isOutsidePanel);
   return (
-    <AppLink ref={link} className={css.value} href={threadHref(thread, id)}>
+    <AppLink ref={link} className={pageCss.value} href={threadHref(thread, id)}>
       {position !== undefined && `Turn ${position.turn}${position.turns === null ? "" : ` of ${position.turns}`} · `}
       conversation view{" "}
       <kbd className={css.key} aria-hidden="true">

@@ -131,7 +131,7 @@ function PreviewCell({ row }: { row: Row }) {
     </bdi>
   );
   const outputPart = output !== null && (
-    <bdi className={isError ? css.error : css.answer}>
+    <bdi className={isError ? undefined : css.answer} data-tone={isError ? "bad" : undefined}>
       <Highlighted text={aroundHit(output, pattern, null)} />
     </bdi>
   );

@@ -15,7 +15,7 @@ import type { LikelyValue } from "~/generated/api-types";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { lazyPart } from "~/ui/lazy-part";
-import { StillLogged } from "~/ui/messages";
+import { type Action, Message, StillLogged } from "~/ui/messages";
 import css from "./requests-page.module.css";
 
 const ConnectGuide = lazyPart(() => import("~/features/connect/connect-page").then((page) => page.ConnectGuide));
@@ -44,8 +44,13 @@ export function NoMatch({ likelyValues }: NoMatchProps) {
   const go = useLogNavigate();
   const values = search.filter.flatMap((term) => term.values.map((value) => ({ ...term, value })));
   const hasRange = Object.keys(search.range).length > 0;
+  const actions: Action[] = [];
+  if (hasRange) actions.push({ label: "Show all time", onClick: () => go({ search: { ...search, range: {} } }) });
+  if (values.length > 0) {
+    actions.push({ label: "Clear all filters", onClick: () => go({ search: { ...search, filter: [] } }) });
+  }
   return (
-    <div className={css.message}>
+    <Message actions={actions}>
       <p>
         No request{hasRange && <> ({formatTimeRange(search.range)})</>}
         <Asked values={values} />.
@@ -58,17 +63,7 @@ export function NoMatch({ likelyValues }: NoMatchProps) {
       {values.slice(-3).map((term) => (
         <Without key={`${term.negated}${term.name}=${term.value}`} {...term} />
       ))}
-      {hasRange && (
-        <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, range: {} } })}>
-          Show all time
-        </Button>
-      )}
-      {values.length > 0 && (
-        <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, filter: [] } })}>
-          Clear all filters
-        </Button>
-      )}
-    </div>
+    </Message>
   );
 }
 
@@ -144,25 +139,17 @@ function PrefixHint() {
 /** The log could not be read: what happened, that nothing is lost by it, and what to do. */
 export function LogError({ error, onAgain }: { error: Error; onAgain: () => void }) {
   const go = useLogNavigate();
-  const isFilterWrong = error instanceof ApiError && error.status === 400;
+  if (error instanceof ApiError && error.status === 400) {
+    return (
+      <Message isError actions={[{ label: "Clear all filters", onClick: () => go({ search: EMPTY_SEARCH }) }]}>
+        <p>This filter cannot be read: {error.message}</p>
+      </Message>
+    );
+  }
   return (
-    <div className={css.message} role="alert">
-      <p>
-        {isFilterWrong ? "This filter cannot be read: " : "The log could not be read: "}
-        {error.message}
-      </p>
-      {isFilterWrong ? (
-        <Button variant="default" size="compact-sm" onClick={() => go({ search: EMPTY_SEARCH })}>
-          Clear all filters
-        </Button>
-      ) : (
-        <>
-          <StillLogged error={error} />
-          <Button variant="default" size="compact-sm" onClick={onAgain}>
-            Retry
-          </Button>
-        </>
-      )}
-    </div>
+    <Message isError actions={[{ label: "Retry", onClick: onAgain }]}>
+      <p>The log could not be read: {error.message}</p>
+      <StillLogged error={error} />
+    </Message>
   );
 }

@@ -71,7 +71,7 @@ function StatusFacts({ health, status }: { health: Health; status: Status | unde
   const lag = isCurrent ? formatLag(status.journal.lag_seconds) : null;
   return (
     <>
-      <span className={css[health.tone]}>
+      <span data-tone={health.tone}>
         <span aria-hidden="true">{SYMBOLS[health.tone]}</span> {health.word}
       </span>
       {lag !== null && <span className={css.lag}>{lag}</span>}

@@ -39,7 +39,7 @@ export function StatusPanel({ opened, onClose }: StatusPanelProps) {
             {trouble.advice}
           </Alert>
         ))}
-        {health.tone === "good" && <p className={css.good}>● Requests are being logged. No problems.</p>}
+        {health.tone === "good" && <p data-tone="good">● Requests are being logged. No problems.</p>}
         {status !== undefined && at !== null && (
           <>
             <StorageSummary status={status} />

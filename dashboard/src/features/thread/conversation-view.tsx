@@ -7,6 +7,7 @@ import { duration } from "~/format/duration";
 import { money } from "~/format/money";
 import { plural, shortenMiddle, tokens } from "~/format/number";
 import { clockTime, utc } from "~/format/time";
+import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 import { Timestamp } from "~/ui/timestamp";
 import css from "./conversation-view.module.css";
@@ -34,7 +35,7 @@ export const ConversationView = memo(function ConversationView({ conversation }:
           <>
             <span>{plural(turns, "turn")}</span>
             {requests !== turns && <span>{plural(requests, "request")}</span>}
-            {failed > 0 && <span className={css.bad}>{failed} failed</span>}
+            {failed > 0 && <span data-tone="bad">{failed} failed</span>}
             <span title="Tokens: input → output">
               {tokens(conversation.input_tokens, conversation.output_tokens, isEstimated)}
             </span>
@@ -76,7 +77,7 @@ export function TurnLine({ turn, isOpen, onFold }: TurnLineProps) {
   const { row, repeatReason, branchedFrom } = turn;
   return (
     <div className={css.row}>
-      <RequestLink id={row.id} className={css.value}>
+      <RequestLink id={row.id} className={pageCss.value}>
         <span className={css.number}>
           <span className="visually-hidden">Open </span>turn {row.turn}
         </span>{" "}
@@ -85,11 +86,11 @@ export function TurnLine({ turn, isOpen, onFold }: TurnLineProps) {
         </time>
       </RequestLink>
       {row.model !== null && (
-        <FilterLink name="model" value={row.model} className={css.value} title={row.model}>
+        <FilterLink name="model" value={row.model} className={pageCss.value} title={row.model}>
           <bdi>{shortenMiddle(row.model, 28)}</bdi>
         </FilterLink>
       )}
-      <ResultLink row={row} className={css.value} />
+      <ResultLink row={row} className={pageCss.value} />
       <span className={css.figure}>{duration(row.duration_ms)}</span>
       <span className={css.figure} title="Tokens: input → output">
         {tokens(row.input_tokens, row.output_tokens, row.tokens_estimated)}

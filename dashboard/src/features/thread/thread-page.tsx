@@ -12,6 +12,7 @@ import type { Thread } from "~/generated/api-types";
 import { AppLink, logHref, useLogNavigate } from "~/navigation/links";
 import { SearchContext, useLogSearch } from "~/navigation/search-context";
 import { FactList } from "~/ui/fact-list";
+import pageCss from "~/ui/page.module.css";
 import { Timestamp } from "~/ui/timestamp";
 import { ConversationView } from "./conversation-view";
 import { ScrollPosition } from "./scroll-position";
@@ -51,7 +52,7 @@ export function ThreadContent() {
   };
 
   return (
-    <main className={css.page}>
+    <main className={pageCss.page}>
       <ThreadHead thread={thread} />
       {thread.latest !== undefined && <NoConversationsNotice latest={thread.latest} />}
       <section
@@ -64,7 +65,7 @@ export function ThreadContent() {
       >
         <div className={css.conversations}>
           {thread.error !== null && <ThreadError error={thread.error} onRetry={thread.refetch} />}
-          {thread.latest === undefined && thread.isReading && <p className={css.reading}>Reading…</p>}
+          {thread.latest === undefined && thread.isReading && <p className={pageCss.loading}>Loading…</p>}
           {isEmpty && <NoRequest isComplete={thread.isComplete} onRetry={thread.refetch} />}
           {thread.conversations.length > 0 && (
             <>
@@ -112,7 +113,7 @@ export function NewRowsButton({ pendingCount, onShow }: { pendingCount: number; 
   return (
     <div className={css.newRows} role="status">
       {pendingCount > 0 && (
-        <button type="button" onClick={onShow}>
+        <button type="button" className={pageCss.newRows} onClick={onShow}>
           <span aria-hidden="true">▼ </span>
           {plural(pendingCount, "newer request")}
         </button>
@@ -184,7 +185,7 @@ function Name({ term }: { term: Term | undefined }) {
 function LogLink({ children }: { children: ReactNode }) {
   const search = useLogSearch();
   return (
-    <AppLink className={css.link} href={logHref(search)}>
+    <AppLink className={pageCss.link} href={logHref(search)}>
       {children}
     </AppLink>
   );

@@ -24,6 +24,7 @@ import { AppLink, logHref } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { Disclosure } from "~/ui/disclosure";
 import { LongText } from "~/ui/long-text";
+import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 import css from "./conversation-view.module.css";
 import type { Turn } from "./thread-model";
@@ -34,14 +35,14 @@ export function TurnTexts({ turn, isNear }: { turn: Turn; isNear: boolean }) {
   const { data, error, refetch } = useQuery({ ...requestQuery(turn.row.id), enabled: isNear });
   if (error !== null) {
     return (
-      <p className={css.note} role="alert">
+      <p className={pageCss.note} role="alert">
         The request could not be read: {error.message} <QuietButton onClick={() => void refetch()}>Retry</QuietButton>
       </p>
     );
   }
   if (data === undefined) return <PreviewBlock turn={turn} />;
   const reason = explainMissingConversation(data);
-  if (reason !== undefined) return <p className={css.note}>{reason}</p>;
+  if (reason !== undefined) return <p className={pageCss.note}>{reason}</p>;
   return (
     <>
       <NewMessages turn={turn} request={data} />
@@ -59,7 +60,7 @@ function NewMessages({ turn, request }: { turn: Turn; request: RequestDetail }) 
     isFirst ? request.parameters : null,
   );
   // A request for another response to the same messages has no new message.
-  if (messages.length === 0) return isFirst ? <p className={css.note}>{explainMissingMessages(request)}</p> : null;
+  if (messages.length === 0) return isFirst ? <p className={pageCss.note}>{explainMissingMessages(request)}</p> : null;
   return messages.map((message, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: a request's messages never change
     <TurnMessage key={index} message={message} isList={request.kind === "embedding"} />
@@ -80,15 +81,19 @@ export function ResponseBlock({ request }: { request: RequestDetail }) {
           <ChoiceView choice={choice} isRendered isGrowing={false} />
         </CollapsedText>
       )}
-      {vectors !== undefined && <p className={css.note}>{vectors}</p>}
+      {vectors !== undefined && <p className={pageCss.note}>{vectors}</p>}
       {choices.length > 1 && (
-        <RequestLink id={request.id} className={css.value}>
+        <RequestLink id={request.id} className={pageCss.value}>
           choice 1 of {choices.length}
         </RequestLink>
       )}
-      {!isComplete && <p className={`${css.ending} ${css[tone]}`}>{text}</p>}
+      {!isComplete && (
+        <p className={css.ending} data-tone={tone}>
+          {text}
+        </p>
+      )}
       {isComplete && choice === undefined && vectors === undefined && (
-        <p className={css.note}>{explainMissingResponse(request)}</p>
+        <p className={pageCss.note}>{explainMissingResponse(request)}</p>
       )}
     </MessageBlock>
   );
