@@ -3,6 +3,7 @@
 import { useComputedColorScheme } from "@mantine/core";
 import { type ReactNode, useCallback, useLayoutEffect, useRef, useState } from "react";
 import { formatTimeSpan } from "~/api/stats";
+import { isLogScale } from "./chart-scale";
 import css from "./charts.module.css";
 import type { Series } from "./series";
 import { Chart, type Drawing, type Hover } from "./uplot-chart";
@@ -12,8 +13,8 @@ type ChartPanelProps = Omit<Drawing, "onHover"> & {
   /** The total of the requests, as text. */
   total: string;
   formatValue: (value: number | null) => string;
-  /** Show a legend. Otherwise the table of groups names the series. */
-  hasLegend: boolean;
+  /** The series to name beside the title. The table of groups names the others. */
+  legend: readonly Series[];
   /** Shown in the middle of an empty chart. */
   note?: string | undefined;
   /** Shown below the chart. */
@@ -26,7 +27,7 @@ export function ChartPanel({
   title,
   total,
   formatValue,
-  hasLegend,
+  legend,
   note,
   footnote,
   children,
@@ -40,7 +41,10 @@ export function ChartPanel({
       <figcaption className={css.caption}>
         <h2 className={css.title}>{title}</h2>
         <span className={css.total}>{total}</span>
-        {hasLegend && seriesList.map((series) => <LegendItem key={series.name} series={series} />)}
+        {legend.map((series) => (
+          <LegendItem key={series.name} series={series} />
+        ))}
+        {isLogScale(seriesList, drawing.isWhole) && <span className={css.total}>logarithmic scale</span>}
         {children}
       </figcaption>
       <TimeChart {...drawing} label={label} onHover={setHover} />

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { durationTick, linearTicks, scaleOf } from "./chart-scale";
+import { durationTick, isLogScale, linearTicks, scaleOf } from "./chart-scale";
 import type { Series } from "./series";
 
 const line = (values: (number | null)[]): Series => ({ name: "p50", color: "--series1", shape: "line", values });
@@ -29,6 +29,8 @@ describe("the scale of a chart", () => {
     const p50 = line([300, null, 400, 350]);
     const p95 = line([1200, null, 37_000, 1500]);
     expect(scaleOf([p50, p95], [300, 37_000], false)).toEqual({ isLog: true, ticks: [100, 1000, 10_000, 100_000] });
+    expect(isLogScale([p50, p95], false)).toBe(true);
+    expect(isLogScale([p50], false)).toBe(false);
     expect(scaleOf([p50, line([900, null, 1200, 1000])], [300, 1200], false)).toEqual({
       isLog: false,
       ticks: [0, 500, 1000, 1500],

@@ -1,7 +1,7 @@
 /** Ticks and scales of the charts. Pure. */
 
 import { shortCount } from "~/format/number";
-import type { Series } from "./series";
+import { type Series, stackedValues } from "./series";
 
 /** How the values of a chart are drawn: the ticks from the lowest to the highest, which is above all values. */
 export type Scale = { readonly ticks: readonly number[]; readonly isLog: boolean };
@@ -16,6 +16,12 @@ export function scaleOf(seriesList: readonly Series[], heights: readonly (number
   const typical = lines.filter((values) => values.length > 0).map(median);
   const isLog = !isWhole && lines.length === seriesList.length && most >= LOG_RATIO * Math.min(...typical);
   return { isLog, ticks: isLog ? logTicks(Math.min(...lines.flat()), most) : linearTicks(most, isWhole) };
+}
+
+/** Whether a chart of these series is drawn on a logarithmic scale. */
+export function isLogScale(seriesList: readonly Series[], isWhole: boolean): boolean {
+  const heights = stackedValues(seriesList).flatMap(({ values }) => values);
+  return scaleOf(seriesList, heights, isWhole).isLog;
 }
 
 /** From 0 in steps of 1, 2 or 5 times a power of ten. With `isWhole` the steps are whole numbers. */

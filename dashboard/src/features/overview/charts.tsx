@@ -59,7 +59,7 @@ export function Charts({ grouped, percentiles, total }: ChartsProps) {
   );
   const handlers = { onRange, onPick };
   const isGrouped = by !== undefined;
-  const common = { ...handlers, buckets: grouped.buckets, step: grouped.step, isWhole: false, hasLegend: !isGrouped };
+  const common = { ...handlers, buckets: grouped.buckets, step: grouped.step, isWhole: false };
   const timed = {
     ...common,
     buckets: percentiles.buckets,
@@ -89,13 +89,14 @@ export function Charts({ grouped, percentiles, total }: ChartsProps) {
         formatValue={count}
         formatTick={shortCount}
         isWhole
-        hasLegend={false}
+        legend={total.failed > 0 ? counts.requests.slice(-1) : []}
       />
       <ChartPanel
         {...timed}
         title="Duration"
         total={percentilesText(total.duration_ms)}
         seriesList={times.duration}
+        legend={isGrouped ? [] : times.duration}
         note={noteOf(times.duration)}
         footnote={footnoteOf(times.duration)}
       >
@@ -106,6 +107,7 @@ export function Charts({ grouped, percentiles, total }: ChartsProps) {
         title="First token"
         total={percentilesText(total.first_token_ms)}
         seriesList={times.first}
+        legend={isGrouped ? [] : times.first}
         note={noteOf(times.first)}
         footnote={footnoteOf(times.first)}
       >
@@ -116,6 +118,7 @@ export function Charts({ grouped, percentiles, total }: ChartsProps) {
         title="Tokens"
         total={`${shortCount(total.input_tokens)} → ${shortCount(total.output_tokens)}`}
         seriesList={counts.tokens}
+        legend={isGrouped ? [] : counts.tokens}
         formatValue={tokensText}
         formatTick={shortCount}
         isWhole
@@ -127,7 +130,7 @@ export function Charts({ grouped, percentiles, total }: ChartsProps) {
         seriesList={counts.cost}
         formatValue={money}
         formatTick={dollarTick}
-        hasLegend={false}
+        legend={[]}
       />
     </>
   );

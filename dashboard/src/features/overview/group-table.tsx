@@ -1,7 +1,8 @@
 /** Totals, and the table of groups. */
 
-import { Table } from "@mantine/core";
+import { Table, type TableThProps } from "@mantine/core";
 import "@mantine/core/styles/Table.css";
+import { useState } from "react";
 import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
 import { duration } from "~/format/duration";
@@ -9,29 +10,38 @@ import { money } from "~/format/money";
 import { count, shortCount, tokens } from "~/format/number";
 import type { Aggregate } from "~/generated/api-types";
 import { type Fact, FactList } from "~/ui/fact-list";
+import tableCss from "~/ui/table.module.css";
 import { ColorSwatch } from "./chart-panel";
-import { fieldName, type Group, groupName } from "./groups";
+import { fieldName, type Group, type GroupFigure, groupName, sortGroups } from "./groups";
 import css from "./overview-page.module.css";
 import { colorOf } from "./series";
 
 type Props = { groups: readonly Group[]; by: string };
 
-/** The aggregates of each group, with its color in the charts. */
+/** The aggregates of each group, with its color in the charts. The headings sort, highest first. */
 export function GroupTable({ groups, by }: Props) {
+  const [sorted, setSorted] = useState<GroupFigure>("requests");
+  const head = (figure: GroupFigure) => ({ figure, isSorted: figure === sorted, onSort: setSorted });
   return (
-    <Table className={css.table} borderColor="var(--color-border)" highlightOnHover>
+    <Table className={`${css.table} ${tableCss.sortable}`} borderColor="var(--color-border)" highlightOnHover>
       <caption className="visually-hidden">Requests by {fieldName(by)}</caption>
       <Table.Thead>
         <Table.Tr>
           <Table.Th rowSpan={2} className={css.name}>
             <bdi>{fieldName(by)}</bdi>
           </Table.Th>
-          <Table.Th rowSpan={2}>Requests</Table.Th>
-          <Table.Th rowSpan={2}>Failed</Table.Th>
-          <Table.Th rowSpan={2} className={css.tokens}>
-            <span title="input → output">Tokens</span>
-          </Table.Th>
-          <Table.Th rowSpan={2}>Cost</Table.Th>
+          <SortHead {...head("requests")} rowSpan={2}>
+            Requests
+          </SortHead>
+          <SortHead {...head("failed")} rowSpan={2}>
+            Failed
+          </SortHead>
+          <SortHead {...head("tokens")} rowSpan={2} className={css.tokens} title="input → output">
+            Tokens
+          </SortHead>
+          <SortHead {...head("cost")} rowSpan={2}>
+            Cost
+          </SortHead>
           <Table.Th colSpan={2} scope="colgroup" className={css.time}>
             Duration
           </Table.Th>
@@ -40,21 +50,42 @@ export function GroupTable({ groups, by }: Props) {
           </Table.Th>
         </Table.Tr>
         <Table.Tr>
-          {["Duration", "First token"].flatMap((of) =>
-            ["p50", "p95"].map((percentile) => (
-              <Table.Th key={of + percentile} className={css.time}>
-                {percentile}
-              </Table.Th>
-            )),
-          )}
+          {TIMES.map((figure) => (
+            <SortHead key={figure} {...head(figure)} className={css.time}>
+              {figure.slice(-3)}
+            </SortHead>
+          ))}
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
-        {groups.map((group) => (
+        {sortGroups(groups, sorted).map((group) => (
           <GroupRow key={`${group.kind}${group.value}`} group={group} by={by} />
         ))}
       </Table.Tbody>
     </Table>
+  );
+}
+
+const TIMES = ["duration p50", "duration p95", "first token p50", "first token p95"] as const;
+
+type SortHeadProps = TableThProps & {
+  figure: GroupFigure;
+  isSorted: boolean;
+  onSort: (figure: GroupFigure) => void;
+};
+
+function SortHead({ figure, isSorted, onSort, children, title, ...attributes }: SortHeadProps) {
+  return (
+    <Table.Th {...attributes} aria-sort={isSorted ? "descending" : undefined}>
+      <button
+        type="button"
+        title={title ?? `Sort by ${figure}, highest first`}
+        aria-pressed={isSorted}
+        onClick={() => onSort(figure)}
+      >
+        {children}
+      </button>
+    </Table.Th>
   );
 }
 

@@ -33,6 +33,27 @@ export function groupsOf(answer: StatsResponse, by: string | undefined, labels: 
   return groups;
 }
 
+/** A figure by which the groups can be sorted. */
+export type GroupFigure = keyof typeof FIGURES;
+
+const FIGURES = {
+  requests: (total: Aggregate) => total.requests,
+  failed: (total: Aggregate) => total.failed,
+  tokens: (total: Aggregate) => total.input_tokens + total.output_tokens,
+  cost: (total: Aggregate) => total.cost_usd,
+  "duration p50": (total: Aggregate) => total.duration_ms.p50,
+  "duration p95": (total: Aggregate) => total.duration_ms.p95,
+  "first token p50": (total: Aggregate) => total.first_token_ms.p50,
+  "first token p95": (total: Aggregate) => total.first_token_ms.p95,
+};
+
+/** Highest first. Groups without the figure come after the others, and the remainder is last. */
+export function sortGroups(groups: readonly Group[], figure: GroupFigure): Group[] {
+  const rank = (group: Group) =>
+    group.kind === "other" ? Number.NEGATIVE_INFINITY : (FIGURES[figure](group.total) ?? -1);
+  return [...groups].sort((one, other) => (rank(one) === rank(other) ? 0 : rank(other) - rank(one)));
+}
+
 /** The displayed name of a group. */
 export function groupName(group: Group, by: string | undefined): string {
   if (group.kind === "all") return "all";

@@ -1,4 +1,4 @@
-import { act, renderHook, screen, within } from "@testing-library/react";
+import { act, fireEvent, renderHook, screen, within } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 import type { StatsResponse } from "~/generated/api-types";
 import { point, statsAnswer } from "~/test/fixtures";
@@ -82,6 +82,47 @@ it("without an answer the page retries, and says nothing about the log", async (
   await renderAt("", <OverviewContent />);
   const alert = await screen.findByRole("alert");
   expect(alert).toHaveTextContent("Relaybook does not respond. Is it running?Retrying…");
+});
+
+it("the chart of requests names the color of failures, if there are any", async () => {
+  const answer = statsAnswer("model", [["gpt-4o", [point(0, 30, { failed: 2 })]]]);
+  answerWith({ ...answer, total: { ...answer.total, failed: 2 } });
+  await renderAt("?by=model", <OverviewContent />);
+  const [requests, ...others] = await screen.findAllByRole("figure");
+  expect(within(requests as HTMLElement).getByText("failed")).toBeVisible();
+  for (const other of others) expect(within(other).queryByText("failed")).toBeNull();
+});
+
+it("a chart says that its scale is logarithmic", async () => {
+  const slow = { duration_ms: { p50: 300, p95: 37_000, p99: 40_000 } };
+  answerWith(statsAnswer(undefined, [[null, [point(0, 30, slow), point(1, 30, slow)]]]));
+  await renderAt("", <OverviewContent />);
+  const [, duration, ...others] = await screen.findAllByRole("figure");
+  expect(within(duration as HTMLElement).getByText("logarithmic scale")).toBeVisible();
+  for (const other of others) expect(within(other).queryByText("logarithmic scale")).toBeNull();
+});
+
+it("the headings of the table sort it, with unknown values below known ones and the remainder last", async () => {
+  const one = (value: string, requests: number) => [value, [point(0, requests)]] as const;
+  const answer = statsAnswer("model", [one("gpt-4o", 30), one("o4-mini", 20), one("gpt-5", 9)], [point(0, 2)]);
+  const costs = [0.2, null, 4];
+  const groups = answer.groups.map((group, at) => ({
+    ...group,
+    total: { ...group.total, cost_usd: costs[at] ?? null },
+  }));
+  answerWith({
+    ...answer,
+    groups,
+    other: answer.other && { ...answer.other, total: { ...answer.total, cost_usd: 90 } },
+  });
+  await renderAt("?by=model", <OverviewContent />);
+  const names = () => screen.getAllByRole("rowheader").map((cell) => cell.textContent);
+  expect(await screen.findByRole("columnheader", { name: "Requests" })).toHaveAttribute("aria-sort", "descending");
+  expect(names()).toEqual(["gpt-4o", "o4-mini", "gpt-5", "other"]);
+  fireEvent.click(screen.getByRole("button", { name: "Cost" }));
+  expect(names()).toEqual(["gpt-5", "gpt-4o", "o4-mini", "other"]);
+  expect(screen.getByRole("columnheader", { name: "Cost" })).toHaveAttribute("aria-sort", "descending");
+  expect(screen.getByRole("columnheader", { name: "Requests" })).not.toHaveAttribute("aria-sort");
 });
 
 it("an empty result says what would match", async () => {
