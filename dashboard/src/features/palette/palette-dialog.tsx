@@ -53,7 +53,7 @@ function Palette({ onClose, onFollow }: PaletteProps) {
     const actions: Record<string, () => void> = {
       ArrowDown: () => move(1),
       ArrowUp: () => move(-1),
-      Enter: () => activeLink.current?.click(),
+      Enter: () => (event.ctrlKey || event.metaKey ? openTab(active) : activeLink.current?.click()),
       Escape: onClose,
     };
     const action = actions[event.key];
@@ -126,10 +126,14 @@ function Palette({ onClose, onFollow }: PaletteProps) {
         {note}
       </p>
       <div className={`${inputCss.hint} ${css.foot}`}>
-        <kbd>↑ ↓</kbd> choose <kbd>Enter</kbd> open <kbd>Esc</kbd> close
+        <kbd>↑ ↓</kbd> choose <kbd>Enter</kbd> open <kbd>Ctrl Enter</kbd> open in a new tab <kbd>Esc</kbd> close
       </div>
     </>
   );
+}
+
+function openTab(result: Result | undefined): void {
+  if (result !== undefined) window.open(result.href, "_blank", "noopener");
 }
 
 function optionId(list: string, { key }: Result): string {

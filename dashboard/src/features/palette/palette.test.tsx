@@ -8,6 +8,7 @@ import { PaletteButton } from "./palette-button";
 
 const PINNED = [namespace("staging", { pinned: true, color: 1, position: 1 })];
 const RECENT = [namespace("user-42"), namespace("storage"), ...PINNED];
+const OLDER = [namespace("user-1234-5678")];
 
 const SAVED = [
   {
@@ -34,7 +35,12 @@ afterEach(() => vi.unstubAllGlobals());
 /** Open the palette with Ctrl K from a text field. */
 async function openPalette(search = "", onCloseOther = vi.fn()) {
   const requests = answerThread({
-    namespaces: (params) => ({ data: RECENT.filter((one) => one.namespace.startsWith(params.get("prefix") ?? "")) }),
+    namespaces: (params) => {
+      const prefix = params.get("prefix") ?? "";
+      return {
+        data: (prefix === "" ? RECENT : [...RECENT, ...OLDER]).filter((one) => one.namespace.startsWith(prefix)),
+      };
+    },
     "saved-filters": () => ({ data: SAVED }),
     "requests/chatcmpl-12345": () => sampleRequest({ id: "0199a3c2", namespace: "staging" }),
   });
@@ -117,6 +123,28 @@ it("only a text that can be an id is looked up", async () => {
   await optionNamed(/Search the log/);
   await waitFor(() => expect(requests.some((call) => call.includes("prefix=refund"))).toBe(true));
   expect(requests.filter((call) => call.startsWith("requests/"))).toEqual([]);
+});
+
+it("the beginning of a namespace is not looked up as an id", async () => {
+  const { type, requests } = await openPalette();
+  type("user-4212");
+  await waitFor(() => expect(requests).toContain("requests/user-4212"));
+  type("user-1234");
+  expect((await optionNamed("user-1234-5678")).getAttribute("href")).toBe("/requests?namespace=user-1234-5678");
+  await waitFor(() => expect(requests.some((call) => call.includes("prefix=user-1234"))).toBe(true));
+  expect(requests).not.toContain("requests/user-1234");
+});
+
+it("Ctrl Enter opens the result in a new tab, and the palette stays open", async () => {
+  const opened = vi.fn();
+  vi.stubGlobal("open", opened);
+  const { input, where } = await openPalette();
+  await optionNamed("staging");
+  fireEvent.keyDown(input, { key: "ArrowDown" });
+  fireEvent.keyDown(input, { key: "Enter", ctrlKey: true });
+  expect(opened.mock.calls).toEqual([["/namespaces", "_blank", "noopener"]]);
+  expect(where()).toBe("/requests");
+  expect(screen.getByText("open in a new tab", { exact: false })).toBeVisible();
 });
 
 it("Escape closes only the palette, not a dialog below it", async () => {

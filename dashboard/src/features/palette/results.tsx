@@ -36,7 +36,7 @@ export function useResults(text: string): { groups: Group[]; note: string | unde
   const search = useLogSearch();
   const [settled] = useDebouncedValue(text, DEBOUNCE_MS);
   const namespaces = useNamespaces(text, settled);
-  const { request, note } = useRequest(text, settled, search);
+  const { request, note } = useRequest(text, settled, search, namespaces);
   const onlyWith = (name: string, value: string) =>
     logHref({ filter: [{ name, values: [value], negated: false }], range: search.range });
 
@@ -45,7 +45,7 @@ export function useResults(text: string): { groups: Group[]; note: string | unde
     { heading: "Saved filters", results: useSavedFilters(text) },
     {
       heading: "Namespaces",
-      results: namespaces.map((name) => ({
+      results: namespaces.names.map((name) => ({
         key: `namespace ${name}`,
         name,
         href: onlyWith("namespace", name),
@@ -95,11 +95,12 @@ function wordSearch(text: string, href: string): Result {
 }
 
 /** Names that start with the text, in any case if they are known to the page. Pinned ones come first. */
-function useNamespaces(text: string, settled: string): string[] {
+function useNamespaces(text: string, settled: string): { names: string[]; isPending: boolean } {
   const pinned = [...useLabels().keys()];
-  const recent = useQuery(recentNamespacesQuery(settled)).data?.data ?? [];
-  const names = new Set([...pinned, ...recent.map(({ namespace }) => namespace)]);
-  return [...names].filter((name) => startsWith(name, text)).slice(0, MAX_NAMESPACES);
+  const { data: recent, isPending, isPlaceholderData } = useQuery(recentNamespacesQuery(settled));
+  const known = new Set([...pinned, ...(recent?.data ?? []).map(({ namespace }) => namespace)]);
+  const names = [...known].filter((name) => startsWith(name, text)).slice(0, MAX_NAMESPACES);
+  return { names, isPending: isPending || isPlaceholderData };
 }
 
 function startsWith(name: string, text: string): boolean {
@@ -111,10 +112,20 @@ function isId(text: string): boolean {
   return /^(?=.*\d)\S{8,200}$/u.test(text);
 }
 
-/** The request with this id of any kind. While it is loading, the link already leads to it. */
-function useRequest(text: string, settled: string, search: LogSearch): { request?: Result; note?: string } {
-  const { data, error, isPending } = useQuery({ ...requestQuery(settled), enabled: isId(settled) });
-  if (!isId(text)) return {};
+/**
+ * The request with this id of any kind. While it is loading, the link already leads to it. A text with which the name
+ * of a namespace starts is not looked up as an id.
+ */
+function useRequest(
+  text: string,
+  settled: string,
+  search: LogSearch,
+  namespaces: { names: readonly string[]; isPending: boolean },
+): { request?: Result; note?: string } {
+  const isName = namespaces.names.length > 0;
+  const isWanted = isId(settled) && !isName && !namespaces.isPending;
+  const { data, error, isPending } = useQuery({ ...requestQuery(settled), enabled: isWanted });
+  if (!isId(text) || isName) return {};
   if (settled === text && !isPending && error !== null) {
     return { note: error instanceof ApiError && error.status === 404 ? "No request has this id." : error.message };
   }
