@@ -1,6 +1,7 @@
 """Readers choose the columns of the log, their order, and the height of its rows. The browser keeps the choice."""
 
 import re
+from typing import Final
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -81,6 +82,25 @@ def test_compact_rows_are_lower_and_reset_restores_columns_and_height(tab: LogPa
     open_menu(tab).get_by_role("button", name="Reset").click()
     expect(tab.row(log[0])).to_have_js_property("offsetHeight", 30)
     expect(heads(tab).filter(has_text="Cost")).to_be_visible()
+
+
+def test_a_chip_in_a_compact_row_can_be_clicked_on_24_pixels(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    open_menu(tab).get_by_role("checkbox", name="Compact rows").check()
+    tab.press("Escape")
+    expect(tab.row(log[0])).to_have_js_property("offsetHeight", 25)
+    height = tab.chip(log[0], "namespace staging").evaluate(_CLICKABLE_HEIGHT)
+    assert height >= 24
+
+
+#: JavaScript that returns on how many pixels of the vertical line through its middle an element can be clicked.
+_CLICKABLE_HEIGHT: Final = """
+(one) => {
+  const { left, width, top, height } = one.getBoundingClientRect();
+  const lines = Array.from({ length: 60 }, (_, at) => Math.round(top + height / 2) - 30 + at);
+  return lines.filter((y) => one.contains(document.elementFromPoint(left + width / 2, y + 0.5))).length;
+}
+"""
 
 
 def test_a_hidden_column_is_shown_while_it_sorts(tab: LogPage, log: list[str]) -> None:

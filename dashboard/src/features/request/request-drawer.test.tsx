@@ -32,6 +32,7 @@ describe("an open request", () => {
   it("shows the outcome first, then the conversation", async () => {
     await open();
     expect(screen.getByText("Complete. 118 tokens in 2.41 s.")).toBeVisible();
+    expect(screen.getByText("started").parentElement).toHaveTextContent(/^started .*\d:\d\d:\d\d/);
     const dialog = screen.getByRole("region", { name: "Request any-id" });
     expect(within(dialog).getByRole("article", { name: "user" })).toHaveTextContent("Where is my refund?");
     expect(within(dialog).getByRole("article", { name: "response" })).toHaveTextContent("It was sent.");

@@ -63,7 +63,9 @@ export function Tags({ request }: { request: RequestDetail }) {
             <span className={css.dim}>→</span> <bdi>{shortenMiddle(response_model, 48)}</bdi>
           </span>
         )}
-        <Timestamp at={request.started_at} format="milliseconds" />
+        <span>
+          <span className={css.dim}>started</span> <Timestamp at={request.started_at} format="milliseconds" />
+        </span>
         <Ids request={request} />
       </Group>
     </>

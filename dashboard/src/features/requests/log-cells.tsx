@@ -9,7 +9,7 @@ import { FilterLink } from "~/filters/filter-link";
 import { ResultLink } from "~/filters/outcome-link";
 import { duration, seconds } from "~/format/duration";
 import { money } from "~/format/money";
-import { count, tokens } from "~/format/number";
+import { count, plural, tokens } from "~/format/number";
 import { listTime, utc } from "~/format/time";
 import type { Row } from "~/generated/api-types";
 import { AppLink, logHref, useLogNavigate } from "~/navigation/links";
@@ -159,15 +159,16 @@ function aroundHit(text: string, pattern: RegExp | undefined, other: string | nu
   return text;
 }
 
-/** The number of properties that have no column: `+3`. Their names and values are shown on hover. */
+/** The number of properties that have no column: `+3`. Their names and values are in the tooltip. */
 function MoreProperties({ row, columns }: CellsProps) {
   const others = Object.entries(row.properties).filter(([name]) => !columns.includes(propertyColumn(name)));
   if (others.length === 0) return null;
-  const words = others.map(([name, value]) => `${name}: ${value}`).join("\n");
+  const heading = plural(others.length, "more property", "more properties");
+  const words = `${heading}:\n${others.map(([name, value]) => `${name}: ${value}`).join("\n")}`;
   return (
     <span className={css.more} title={words}>
       <span aria-hidden="true">+{others.length}</span>
-      <span className="visually-hidden">{`and ${words}`}</span>
+      <span className="visually-hidden">{words}</span>
     </span>
   );
 }
