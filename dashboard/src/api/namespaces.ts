@@ -11,6 +11,7 @@ import {
 import type { TimeRange } from "~/domain/filter";
 import type { FieldValues, Namespace, NamespacePage } from "~/generated/api-types";
 import { apiUrl, getJson, sendJson } from "./client";
+import { untilTick } from "./requests";
 
 /** All pinned namespaces, with counts for the time range. */
 export function labelsQuery(range: TimeRange) {
@@ -23,7 +24,7 @@ export function labelsQuery(range: TimeRange) {
   return queryOptions({
     queryKey: ["labels", range],
     queryFn: ({ signal }) => getJson<NamespacePage>(apiUrl("namespaces", pairs), signal),
-    refetchInterval: 5_000,
+    refetchInterval: () => untilTick(),
     placeholderData: keepPreviousData,
   });
 }

@@ -1,7 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import { beforeEach, expect, it, vi } from "vitest";
 import { parseSearch } from "~/domain/log-search";
-import { logQuery } from "./requests";
+import { logQuery, untilTick } from "./requests";
 
 const requests: string[] = [];
 
@@ -51,4 +51,16 @@ it.each(["?status=banana", "?q=refund&status=banana"])(
 it("a page without a rejected query reports no error", async () => {
   const [page] = (await read("?namespace=staging")).pages;
   expect(page).not.toHaveProperty("refused");
+});
+
+it("counts are read at the same time, whenever their queries began", () => {
+  const at = 1_764_000_000_000;
+  expect([at, at + 1, at + 2_400, at + 4_890].map((now) => now + untilTick(5_000, now))).toEqual(
+    new Array(4).fill(at + 5_000),
+  );
+  expect(at + 1 + untilTick(10_000, at + 1)).toBe(at + 10_000);
+});
+
+it("a timer that fires a little early does not fire twice", () => {
+  expect(untilTick(5_000, 1_763_999_999_998)).toBe(5_002);
 });

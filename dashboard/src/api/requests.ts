@@ -98,6 +98,18 @@ export function requestQuery(id: string) {
   });
 }
 
+const TICK_MS = 5_000;
+
+/**
+ * Milliseconds until the next tick of all counts and sums on the page. They are read at the same time, so that they
+ * agree.
+ */
+export function untilTick(everyMs = TICK_MS, now = Date.now()): number {
+  const left = everyMs - (now % everyMs);
+  // A timer may fire a little early.
+  return left < 100 ? left + everyMs : left;
+}
+
 /** Number of requests that match a filter. `complete: false`: there may be more. */
 export function countQuery(search: LogSearch) {
   const params = askedOf(search);

@@ -6,7 +6,7 @@ import type { LogSearch } from "~/domain/log-search";
 import { clockTime, day } from "~/format/time";
 import type { StatsResponse } from "~/generated/api-types";
 import { apiUrl, getJson } from "./client";
-import { askedOf } from "./requests";
+import { askedOf, untilTick } from "./requests";
 
 const FRESH_MS = 10_000;
 const HOURLY_FRESH_MS = 60_000;
@@ -21,8 +21,11 @@ export function statsQuery(search: LogSearch, by?: string, bucketSeconds?: numbe
     queryKey: ["stats", params],
     queryFn: ({ signal }) => getJson<StatsResponse>(apiUrl("stats", params), signal),
     staleTime: FRESH_MS,
-    // A query that exceeded the deadline would exceed it again.
-    refetchInterval: ({ state }) => (canChange && !isDeadlineError(state.error) ? FRESH_MS : false),
+    // Aggregates that are not precomputed take longer. A query that exceeded the deadline would exceed it again.
+    refetchInterval: ({ state }) =>
+      canChange && !isDeadlineError(state.error)
+        ? untilTick(state.data?.source === "rollups" ? undefined : FRESH_MS)
+        : false,
     placeholderData: keepPreviousData,
   });
 }

@@ -2,8 +2,16 @@
 
 import { Popover } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type ComponentProps, type MouseEvent, Suspense, useLayoutEffect, useRef, useState } from "react";
-import { countQuery } from "~/api/requests";
+import {
+  type ComponentProps,
+  type MouseEvent,
+  type ReactNode,
+  Suspense,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
+import { countQuery, untilTick } from "~/api/requests";
 import { statusQuery } from "~/api/status";
 import { isConversationQuery } from "~/api/thread";
 import { type Filter, hasWords, removeLastValue, removeValue } from "~/domain/filter";
@@ -21,9 +29,9 @@ const SaveFilterDialog = lazyPart(() => import("./save-filter-dialog").then((dia
 /**
  * The values of the filter, each with a remove button, and the number of matches.
  *
- * Always one line high, so that a change of the filter does not move the rows.
+ * Always one line high, so that a change of the filter does not move the rows. `children` are shown at the end.
  */
-export function FilterBar() {
+export function FilterBar({ children }: { children?: ReactNode }) {
   const search = useLogSearch();
   const go = useLogNavigate();
   const counted = useQuery({ ...countQuery(search), refetchInterval: refetchUnlessRejected });
@@ -101,6 +109,7 @@ export function FilterBar() {
           )}
         </span>
       )}
+      {children}
       <ExportButton matches={matches} />
     </section>
   );
@@ -191,7 +200,7 @@ function useKeptFocus(filter: Filter): Pick<ComponentProps<"section">, "ref" | "
 
 /** Milliseconds until the next count; `false` if the API rejected the filter. */
 function refetchUnlessRejected(query: { state: { error: Error | null } }): number | false {
-  return query.state.error === null ? 5_000 : false;
+  return query.state.error === null ? untilTick() : false;
 }
 
 /** In a search for text, the number of requests that are not indexed yet. Nothing if all are. */

@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { labelsQuery } from "~/api/namespaces";
-import { countQuery } from "~/api/requests";
+import { countQuery, untilTick } from "~/api/requests";
 import { clearNamespaces, hasNoNamespaceFilter, selectedValues } from "~/domain/filter";
 import { shortCount } from "~/format/number";
 import type { Namespace } from "~/generated/api-types";
@@ -21,7 +21,7 @@ export function NamespaceBar() {
   const search = useLogSearch();
   const labels = useQuery(labelsQuery(search.range)).data?.data;
   const address = useFilterHref();
-  const all = useQuery({ ...countQuery({ filter: [], range: search.range }), refetchInterval: 5_000 });
+  const all = useQuery({ ...countQuery({ filter: [], range: search.range }), refetchInterval: () => untilTick() });
   const selected = selectedValues(search.filter, "namespace");
   const isAll = hasNoNamespaceFilter(search.filter);
   const everywhere = { ...search, filter: clearNamespaces(search.filter) };

@@ -143,7 +143,13 @@ export function RequestsPage() {
           <CopyApiCall />
         </div>
         <div className={pageCss.summary}>
-          <FilterBar />
+          <FilterBar>
+            <NewRowsButton
+              pendingCount={log.pendingCount}
+              isAway={anchor !== undefined || !includesNewest}
+              onClick={toNewest}
+            />
+          </FilterBar>
           <div className={pageCss.histogram}>
             <Suspense>{areRowsKnown && <Histogram search={log.list.search} />}</Suspense>
           </div>
@@ -181,11 +187,6 @@ export function RequestsPage() {
               />
             </RowSelectionContext>
           )}
-          <NewRowsButton
-            pendingCount={log.pendingCount}
-            isAway={anchor !== undefined || !includesNewest}
-            onClick={toNewest}
-          />
           <SelectionBar selection={selection} rows={rows} />
         </div>
         {id !== undefined && (
