@@ -6,6 +6,7 @@ import { useState } from "react";
 import { savedFiltersQuery, useSaveFilter } from "~/api/saved-filters";
 import { describeSearch } from "~/domain/filter-text";
 import { useLogSearch } from "~/navigation/search-context";
+import pageCss from "~/ui/page.module.css";
 import css from "./saved-filters.module.css";
 
 const MAX_NAME = 64;
@@ -33,7 +34,7 @@ export function SaveFilterDialog({ onClose }: { onClose: () => void }) {
           if (name !== "" && !saving.isPending) saving.mutate({ name, search }, { onSuccess: onClose });
         }}
       >
-        <p className={css.note}>{describeSearch(search)}</p>
+        <p className={pageCss.note}>{describeSearch(search)}</p>
         <TextInput
           data-autofocus
           label="Name"
@@ -47,7 +48,7 @@ export function SaveFilterDialog({ onClose }: { onClose: () => void }) {
             saving.reset();
           }}
         />
-        <p className={css.note} role="status">
+        <p className={css.status} role="status">
           {isKnown && "A filter of this name exists. It will be replaced."}
         </p>
         <Group justify="end" gap={8}>

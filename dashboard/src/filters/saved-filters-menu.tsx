@@ -9,6 +9,7 @@ import { formatSearch, searchOf } from "~/domain/log-search";
 import type { SavedFilter } from "~/generated/api-types";
 import { AppLink, useFilterHref, useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
+import pageCss from "~/ui/page.module.css";
 import { PopoverButton } from "~/ui/popover-button";
 import { QuietButton } from "~/ui/quiet-button";
 import css from "./saved-filters.module.css";
@@ -19,7 +20,7 @@ export function SavedFiltersMenu() {
   const label = (
     <>
       Saved&nbsp;
-      {number > 0 && <span className={css.count}>{number}</span>}
+      {number > 0 && <span className="muted">{number}</span>}
     </>
   );
   return (
@@ -32,17 +33,17 @@ export function SavedFiltersMenu() {
 function SavedFilters({ onSelect }: { onSelect: () => void }) {
   const { data: saved, error } = useQuery(savedFiltersQuery());
   const { filter } = useLogSearch();
-  if (saved === undefined) return <p className={css.note}>{error === null ? "Loading…" : error.message}</p>;
+  if (saved === undefined) return <p className={pageCss.note}>{error === null ? "Loading…" : error.message}</p>;
   if (saved.length === 0) {
     return (
-      <p className={css.note}>
+      <p className={pageCss.note}>
         No saved filters yet. {filter.length === 0 ? "Filter the log, then choose" : "Choose"} <em>Save filter…</em>{" "}
         beside the filter. Everyone who uses this log sees the saved filters.
       </p>
     );
   }
   return (
-    <ul className={css.list}>
+    <ul className={pageCss.list}>
       {saved.map((one) => (
         <Item key={one.name} saved={one} onSelect={onSelect} />
       ))}
@@ -99,7 +100,7 @@ function Item({ saved: { name, params }, onSelect }: { saved: SavedFilter; onSel
           onSelect();
         }}
       >
-        <bdi className={css.name}>{name}</bdi> <bdi className={css.description}>{description}</bdi>
+        <bdi className={css.name}>{name}</bdi> <bdi className={`${css.description} muted`}>{description}</bdi>
       </AppLink>
       <QuietButton label={`Delete ${name}…`} title="Delete…" onClick={() => setAsking(true)}>
         ×

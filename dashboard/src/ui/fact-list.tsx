@@ -13,7 +13,7 @@ export function FactList({ facts }: { facts: readonly Fact[] }) {
       {facts.map(({ name, value, title }) => (
         <div key={name} className={css.fact} title={title}>
           <dt>{name}</dt>
-          <dd className={value === null ? css.unknown : undefined}>{value ?? "–"}</dd>
+          <dd className={value === null ? "muted" : undefined}>{value ?? "–"}</dd>
         </div>
       ))}
     </dl>

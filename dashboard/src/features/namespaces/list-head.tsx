@@ -3,6 +3,7 @@
 import { TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { type ReactNode, useRef, useState } from "react";
+import inputCss from "~/filters/query-input.module.css";
 import { ListLink, useListNavigate } from "~/navigation/links";
 import { ALL_NAMESPACES, ALL_PROPERTIES, type ListSearch } from "~/navigation/list-search";
 import { useShortcuts } from "~/ui/shortcuts";
@@ -58,7 +59,7 @@ export function PrefixSearch<L extends ListSearch>({ list, label }: Props<L>) {
     >
       <TextInput
         ref={box}
-        className={css.box ?? ""}
+        className={inputCss.box ?? ""}
         aria-label={label}
         placeholder={`/  ${label}…`}
         spellCheck={false}

@@ -40,11 +40,11 @@ export function ChartPanel({
     <figure className={css.panel}>
       <figcaption className={css.caption}>
         <h2 className={css.title}>{title}</h2>
-        <span className={css.total}>{total}</span>
+        <span className="muted">{total}</span>
         {legend.map((series) => (
           <LegendItem key={series.name} series={series} />
         ))}
-        {isLogScale(seriesList, drawing.isWhole) && <span className={css.total}>logarithmic scale</span>}
+        {isLogScale(seriesList, drawing.isWhole) && <span className="muted">logarithmic scale</span>}
         {children}
       </figcaption>
       <TimeChart {...drawing} label={label} onHover={setHover} />

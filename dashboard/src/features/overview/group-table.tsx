@@ -100,7 +100,7 @@ function GroupRow({ group, by }: { group: Group; by: string }) {
         </span>
       </Table.Th>
       <Table.Td>{count(requests)}</Table.Td>
-      <Table.Td className={failed > 0 ? undefined : css.dim} data-tone={failed > 0 ? "bad" : undefined}>
+      <Table.Td className={failed > 0 ? undefined : "muted"} data-tone={failed > 0 ? "bad" : undefined}>
         {failed > 0 && <span aria-hidden="true">✗ </span>}
         {count(failed)}
       </Table.Td>
@@ -118,7 +118,7 @@ function GroupRow({ group, by }: { group: Group; by: string }) {
 
 /** The value of a group as a link that filters by it. Groups without a value have only a name. */
 export function GroupValue({ group, by }: { group: Group; by: string }) {
-  if (group.value === null) return <span className={css.dim}>{groupName(group, by)}</span>;
+  if (group.value === null) return <span className="muted">{groupName(group, by)}</span>;
   if (by === "namespace") return <NamespaceChip namespace={group.value} />;
   if (by.startsWith("property.")) return <PropertyChip name={by.slice("property.".length)} value={group.value} bare />;
   const name = groupName(group, by);

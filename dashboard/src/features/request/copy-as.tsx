@@ -49,7 +49,7 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
 
   return (
     <Group role="group" className={css.copies} gap={0} wrap="nowrap" aria-label="Copy the request">
-      <span className={css.dim}>Copy:</span>
+      <span className="muted">Copy:</span>
       {COPY_FORMATS.map((form) => {
         const isCopied = result?.state === "copied" && result.form === form;
         return (
@@ -121,7 +121,7 @@ function SelectedText({ name, text, note, onClose }: Props) {
         value={text}
       />
       <Group justify="space-between">
-        <span className={css.dim}>{note}</span>
+        <span className="muted">{note}</span>
         <QuietButton onClick={onClose}>Close</QuietButton>
       </Group>
     </Paper>

@@ -24,7 +24,7 @@ export function Headers({ request }: { request: RequestDetail }) {
         <HeaderList name="response" headers={request.response_headers} />
         {provider_request_id !== null && (
           <Group gap={6}>
-            <span className={css.dim}>x-request-id</span>
+            <span className="muted">x-request-id</span>
             <span className={css.mono} title={provider_request_id}>
               {shortenMiddle(provider_request_id, 18)}
             </span>

@@ -9,6 +9,8 @@ import { whyNotStored } from "~/features/conversation/unavailable";
 import { bytes } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 import { toClipboard } from "~/ui/clipboard";
+import controlsCss from "~/ui/controls.module.css";
+import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 import css from "./request.module.css";
 
@@ -16,7 +18,7 @@ import css from "./request.module.css";
 export function Raw({ request }: { request: RequestDetail }) {
   const reason =
     request.outcome === "open" ? "The bodies can be read here once the request has ended." : whyNotStored(request);
-  if (reason !== undefined) return <p className={css.dim}>{reason}</p>;
+  if (reason !== undefined) return <p className={pageCss.note}>{reason}</p>;
   return (
     <>
       <RawBody
@@ -56,7 +58,7 @@ function RawBody({ id, side, sent, stored, headers }: Props) {
     return (
       <Group className={css.tags} gap={6}>
         <span className={css.side}>{side}</span>
-        <span className={css.dim}>{sent === 0 ? "no body" : "not stored"}</span>
+        <span className="muted">{sent === 0 ? "no body" : "not stored"}</span>
       </Group>
     );
   }
@@ -87,15 +89,20 @@ function RawBody({ id, side, sent, stored, headers }: Props) {
             </QuietButton>
           </>
         )}
-        <a className={css.download} href={url} download="" aria-label={`Download the ${side}, decoded`}>
+        <a className={controlsCss.button} href={url} download="" aria-label={`Download the ${side}, decoded`}>
           {coding === undefined ? "download" : "download decoded"}
         </a>
         {coding !== undefined && (
-          <a className={css.download} href={`${url}?as=sent`} download="" aria-label={`Download the ${side} as sent`}>
+          <a
+            className={controlsCss.button}
+            href={`${url}?as=sent`}
+            download=""
+            aria-label={`Download the ${side} as sent`}
+          >
             download as sent
           </a>
         )}
-        <span role="status" className={css.dim}>
+        <span role="status" className="muted">
           {message}
         </span>
       </Group>
@@ -140,7 +147,7 @@ function BodyViewer({ id, side }: { id: string; side: "request" | "response" }) 
             </QuietButton>
           </>
         )}
-        <Group className={css.dim} ms="auto" me={8}>
+        <Group className="muted" ms="auto" me={8}>
           {shown.isBroken && "Very long lines are wrapped · "}Ctrl F to search
         </Group>
       </Group>

@@ -80,7 +80,7 @@ function Section({ name, children, aside, isPlain = false }: SectionProps) {
         <h2 id={sectionId(name)} className={css.title} tabIndex={-1}>
           {name}
         </h2>
-        {aside !== undefined && <span className={css.dim}>{aside}</span>}
+        {aside !== undefined && <span className="muted">{aside}</span>}
       </Group>
       {children}
     </section>

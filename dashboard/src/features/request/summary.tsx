@@ -26,7 +26,7 @@ export function FirstLine({ request }: { request: RequestDetail }) {
         </span>{" "}
         <bdi>{text}</bdi>
       </p>
-      <p className={css.dim}>{status}</p>
+      <p className={pageCss.note}>{status}</p>
     </Group>
   );
 }
@@ -43,12 +43,12 @@ export function Tags({ request }: { request: RequestDetail }) {
         ))}
         {user !== null && (
           <FilterLink name="user" value={user} className={pageCss.value} title={user}>
-            <span className={css.dim}>user</span> <bdi>{shortenMiddle(user, 24)}</bdi>
+            <span className="muted">user</span> <bdi>{shortenMiddle(user, 24)}</bdi>
           </FilterLink>
         )}
         {key !== null && (
           <FilterLink name="key" value={key} className={pageCss.value} title="Fingerprint of the API key">
-            <span className={css.dim}>key</span> <span className={css.mono}>{key}</span>
+            <span className="muted">key</span> <span className={css.mono}>{key}</span>
           </FilterLink>
         )}
       </Group>
@@ -60,11 +60,11 @@ export function Tags({ request }: { request: RequestDetail }) {
         )}
         {response_model !== null && response_model !== model && (
           <span className={css.wrapped} title="The model that answered">
-            <span className={css.dim}>→</span> <bdi>{shortenMiddle(response_model, 48)}</bdi>
+            <span className="muted">→</span> <bdi>{shortenMiddle(response_model, 48)}</bdi>
           </span>
         )}
         <span>
-          <span className={css.dim}>started</span> <Timestamp at={request.started_at} format="milliseconds" />
+          <span className="muted">started</span> <Timestamp at={request.started_at} format="milliseconds" />
         </span>
         <Ids request={request} />
       </Group>
@@ -84,7 +84,7 @@ function Ids({ request }: { request: RequestDetail }) {
   return (
     <>
       <Group gap={4}>
-        <span className={css.dim}>id</span>
+        <span className="muted">id</span>
         <span className={css.mono} title={request.id}>
           {shortenMiddle(request.id, 14)}
         </span>
@@ -119,7 +119,7 @@ export function Notes({ notes, kind }: { notes: readonly Note[]; kind: "warning"
         <li key={note.code + note.message}>
           <InfoIcon /> <bdi>{note.message}</bdi>{" "}
           <FilterLink name={kind} value={note.code} className={pageCss.value}>
-            <span className={`${css.mono} ${css.dim}`}>{note.code}</span>
+            <span className={`${css.mono} muted`}>{note.code}</span>
           </FilterLink>
         </li>
       ))}
@@ -132,7 +132,7 @@ export function DuplicateIdLinks({ sightings, onGo }: { sightings: readonly Sigh
   if (sightings.length === 0) return null;
   return (
     <Group className={css.tags} gap="4px 12px">
-      <span className={css.dim}>{plural(sightings.length, "other request has", "other requests have")} this id:</span>
+      <span className="muted">{plural(sightings.length, "other request has", "other requests have")} this id:</span>
       {sightings.map(({ id, started_at }) => (
         <QuietButton key={id} onClick={() => onGo(id)}>
           <Timestamp at={started_at} format="milliseconds" />

@@ -121,21 +121,21 @@ function PreviewCell({ row }: { row: Row }) {
   const pattern = searchPattern(useLogSearch().filter);
   const call = `${row.method} ${row.path}`;
   if (row.body_state === "no_bodies")
-    return <span className={css.dim}>{row.error_message ?? `${call}, no bodies stored`}</span>;
+    return <span className="muted">{row.error_message ?? `${call}, no bodies stored`}</span>;
   const input = row.input_preview ?? (row.kind === "chat" && row.output_preview !== null ? null : call);
   const output = (row.failed ? row.error_message : null) ?? row.output_preview;
   const isError = row.failed && row.error_message !== null;
   const inputPart = input !== null && (
-    <bdi className={isError ? css.answer : undefined}>
+    <bdi className={isError ? "muted" : undefined}>
       <Highlighted text={aroundHit(input, pattern, output)} />
     </bdi>
   );
   const outputPart = output !== null && (
-    <bdi className={isError ? undefined : css.answer} data-tone={isError ? "bad" : undefined}>
+    <bdi className={isError ? undefined : "muted"} data-tone={isError ? "bad" : undefined}>
       <Highlighted text={aroundHit(output, pattern, null)} />
     </bdi>
   );
-  const arrow = input !== null && output !== null && <span className={css.dim}>{isError ? " · " : " → "}</span>;
+  const arrow = input !== null && output !== null && <span className="muted">{isError ? " · " : " → "}</span>;
   return (
     <HighlightContext value={pattern}>
       {isError ? outputPart : inputPart}

@@ -39,7 +39,7 @@ export function SettingsTable({ settings }: { settings: Readonly<Record<string, 
         </Table.Tbody>
       </Table>
       <p role="status">{found.length === 0 && `No settings match “${sought.trim()}”.`}</p>
-      <p className={css.about}>
+      <p className="muted">
         These settings are in effect. <code>relaybook config</code> shows where each one comes from.
       </p>
     </section>

@@ -46,7 +46,7 @@ export function StatusPanel({ opened, onClose }: StatusPanelProps) {
             <GapList gaps={status.gaps} total={status.gap_count} now={at} />
             <RefusalList refused={status.refused} />
             <SettingsTable settings={status.settings} />
-            <p className={css.about}>
+            <p className="muted">
               Relaybook {status.version} · base URL <code>{status.relay_base_url}</code>{" "}
               <CopyButton text={status.relay_base_url} label="base URL" />
             </p>
@@ -129,7 +129,7 @@ export function GapList({ gaps, total, now }: GapListProps) {
         <ul className={css.list}>
           {gaps.map((gap) => (
             <li key={`${gap.from_at} ${gap.reason}`}>
-              <span className={css.when} title={`${utc(gap.from_at)} – ${utc(gap.to_at)}`}>
+              <span className="muted" title={`${utc(gap.from_at)} – ${utc(gap.to_at)}`}>
                 {gapSpan(gap, now)}
               </span>{" "}
               <span>
