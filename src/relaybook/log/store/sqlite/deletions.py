@@ -9,11 +9,8 @@ import msgspec
 from relaybook import clock, ids
 from relaybook.log.deletions import Deletion
 from relaybook.log.query.filters import Filter
-from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.sqlite.connection import DATABASE, open_for_change
-from relaybook.log.store.sqlite.failures import translated
+from relaybook.log.store.sqlite.changes import transaction
 from relaybook.log.store.sqlite.pages import last_seq
-from relaybook.log.store.sqlite.schema import is_created
 
 _COLUMNS: Final = "id, requested_at, requested_by, filter, requests, removed, state, done_at"
 _ADD: Final = """
@@ -50,7 +47,6 @@ class SqliteDeletions:
 
     def __init__(self, directory: Path, *, busy_s: float = 2.0) -> None:
         self._directory = directory
-        self._path = directory / DATABASE
         self._busy_s = busy_s
 
     def request(self, filter_: Filter, requests: int, by: str) -> Deletion:
@@ -61,15 +57,7 @@ class SqliteDeletions:
             filter_=filter_,
             requests=requests,
         )
-        with translated(self._path):
-            connection = open_for_change(self._directory, self._busy_s)
-            try:
-                if not is_created(connection, str(self._path)):
-                    raise StoreUnavailable(f"{self._path} does not contain a log yet. Start `relaybook serve` once.")
-                connection.execute("BEGIN IMMEDIATE")
-                values = (deletion.id, deletion.requested_at, by, encode(filter_).decode(), requests)
-                connection.execute(_ADD, (*values, last_seq(connection)))
-                connection.execute("COMMIT")
-            finally:
-                connection.close()
+        with transaction(self._directory, self._busy_s) as connection:
+            values = (deletion.id, deletion.requested_at, by, encode(filter_).decode(), requests)
+            connection.execute(_ADD, (*values, last_seq(connection)))
         return deletion
