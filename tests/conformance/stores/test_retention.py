@@ -4,6 +4,7 @@ import random
 from typing import Any
 
 from tests.conformance.stores.conftest import Store
+from tests.conformance.stores.reading import EVERYTHING, FAR, MIDNIGHT, derived
 from tests.support.records import A_TIMESTAMP, an_entry
 
 from relaybook import clock
@@ -11,10 +12,6 @@ from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store.port import Retained
-
-FAR: int = 2**62
-MIDNIGHT: int = A_TIMESTAMP - A_TIMESTAMP % DAY_US
-EVERYTHING = Filter()
 
 
 def retain(store: Store, cutoffs: Cutoffs) -> tuple[int, int]:
@@ -152,36 +149,7 @@ def test_everything_derived_from_the_log_equals_a_fresh_log_of_what_is_left(stor
     assert len(left) == len(entries) - removed
     for start in range(0, len(left), 100):
         twin.commit(*left[start : start + 100])
-    assert derived(store) == derived(twin)
+    assert derived(store.reader) == derived(twin.reader)
     gone = next(each for each in entries if each not in left)
     assert store.reader.get(gone.record.id) is None
     assert store.reader.find(gone.record.completion_id, 1) == []
-
-
-def derived(store: Store) -> dict[str, Any]:
-    """Return what readers see of the whole log, apart from numbers and aggregates over time."""
-    reader = store.reader
-    filters = {
-        "all": EVERYTHING,
-        "namespace": Filter((Term("namespace", ("production",)),)),
-        "model": Filter((Term("model", ("gpt-4o",)),)),
-        "status": Filter((Term("status", ("429",)),)),
-        "failed": Filter((Term("failed", ("true",)),)),
-        "property": Filter((Term("property.channel", ("ios",)),)),
-        "time": Filter((Term("from", (str(MIDNIGHT - DAY_US),)),)),
-    }
-    fields = ("namespace", "model", "user", "property", "property.channel", "finish_reason")
-    return {
-        **{name: reader.count(filter_, FAR) for name, filter_ in filters.items()},
-        **{f"page {name}": [each.id for each in reader.page(filter_, 10_000, None, FAR).records]
-           for name, filter_ in filters.items()},
-        **{f"values {field}": reader.values(field, "", 1000, FAR) for field in fields},
-        **{
-            f"namespaces {sort}": [
-                (row.namespace, row.requests, row.failed, row.input_tokens, row.cost_usd, row.first_at, row.last_at)
-                for row in reader.namespaces("", sort, 1000, None, False, FAR)[0]
-            ]
-            for sort in ("last_at", "requests", "cost_usd")
-        },
-        "top": [each.id for each in reader.top(EVERYTHING, "duration_ms", 10, FAR).records],
-    }  # fmt: skip

@@ -1,0 +1,41 @@
+"""Read everything that a store derives from its requests, to compare two stores."""
+
+from typing import Any, Final
+
+from tests.support.records import A_TIMESTAMP
+
+from relaybook.log.query.filters import Filter, Term
+from relaybook.log.retention import DAY_US
+from relaybook.log.store.port import Reader
+
+FAR: Final = 2**62
+MIDNIGHT: Final = A_TIMESTAMP - A_TIMESTAMP % DAY_US
+EVERYTHING: Final = Filter()
+
+
+def derived(reader: Reader) -> dict[str, Any]:
+    """Return what readers see of the whole log, apart from numbers and aggregates over time."""
+    filters = {
+        "all": EVERYTHING,
+        "namespace": Filter((Term("namespace", ("production",)),)),
+        "model": Filter((Term("model", ("gpt-4o",)),)),
+        "status": Filter((Term("status", ("429",)),)),
+        "failed": Filter((Term("failed", ("true",)),)),
+        "property": Filter((Term("property.channel", ("ios",)),)),
+        "time": Filter((Term("from", (str(MIDNIGHT - DAY_US),)),)),
+    }
+    fields = ("namespace", "model", "user", "property", "property.channel", "finish_reason")
+    return {
+        **{name: reader.count(filter_, FAR) for name, filter_ in filters.items()},
+        **{f"page {name}": [each.id for each in reader.page(filter_, 10_000, None, FAR).records]
+           for name, filter_ in filters.items()},
+        **{f"values {field}": reader.values(field, "", 1000, FAR) for field in fields},
+        **{
+            f"namespaces {sort}": [
+                (row.namespace, row.requests, row.failed, row.input_tokens, row.cost_usd, row.first_at, row.last_at)
+                for row in reader.namespaces("", sort, 1000, None, False, FAR)[0]
+            ]
+            for sort in ("last_at", "requests", "cost_usd")
+        },
+        "top": [each.id for each in reader.top(EVERYTHING, "duration_ms", 10, FAR).records],
+    }  # fmt: skip

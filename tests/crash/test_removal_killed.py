@@ -1,0 +1,172 @@
+"""Kill a recorder's store while it removes requests, at the start of system calls that change a file.
+
+Whatever it had done by then, the next writer finishes: the log, its counters and its files are the same as after a run
+that nobody interrupted.
+"""
+
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from tests.conformance.stores.reading import derived
+from tests.crash.strace import Instant, Tracer, instants, killing
+from tests.crash.tries import Tally, chosen
+from tests.support.files import contents_below, raw_and_decompressed
+from tests.support.long import LONG, new_rng
+from tests.support.needs import needs
+from tests.support.records import A_TIMESTAMP, an_entry
+
+from relaybook import clock
+from relaybook.log.query.filters import Filter, Term
+from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
+from relaybook.log.store import open_store
+from relaybook.log.store.port import Batch, Body, Writer
+from relaybook.log.store.sqlite.text_index import SqliteTextIndex
+
+pytestmark = needs("strace")
+
+_CALLS: Final = ("pwrite64", "fallocate", "ftruncate", "fdatasync", "fsync", "unlink", "unlinkat", "rename")
+_NOON: Final = A_TIMESTAMP - A_TIMESTAMP % DAY_US + DAY_US // 2
+_NOW: Final = _NOON + 3 * DAY_US
+#: A text of every deleted request.
+_SECRET: Final = "the words of someone who wants to be forgotten"
+_CUTOFFS: Final = Cutoffs(
+    general=Cutoff(content=_NOON + 2 * DAY_US, requests=_NOON + DAY_US), by_pattern={"audit": Cutoff()}
+)
+#: Waits for a line on standard input, then removes until nothing is left to do.
+_REMOVER: Final = """
+import sys
+from pathlib import Path
+from tests.crash.test_removal_killed import remove_all
+sys.stdin.readline()
+remove_all(Path(sys.argv[1]))
+"""
+
+
+def fill(directory: Path, set_clock: Callable[[int], None]) -> None:
+    """Record three days of requests, and request the deletion of those of one user."""
+    store, chosen_ = open_store(directory), random.Random(5)
+    set_clock(_NOON)
+    writer = store.open_writer()
+    index = SqliteTextIndex(directory)
+    for day in range(3):
+        set_clock(_NOON + day * DAY_US)
+        ref = writer.write_body(b"a large body " * 20_000)
+        entries = [
+            an_entry(
+                Body(refs=[ref] if number == 3 else [], rest=[f"{_SECRET} {number}".encode()]),
+                started_at=clock.wall_us() + number,
+                ended_at=clock.wall_us() + number + 1,
+                namespace=chosen_.choice(["production", "audit", f"user-{number:08}"]),
+                user=f"user-{number % 7}",
+                completion_id=f"chatcmpl-{day}-{number}",
+                properties={"channel": chosen_.choice(["web", "ios"])},
+                input_preview=f"{_SECRET} {number}",
+            )
+            for number in range(150)
+        ]
+        writer.commit(Batch(entries=entries))
+        index.add([(entry.record.seq or 0, f"{_SECRET} {day}") for entry in entries], entries[-1].record.seq or 0)
+    index.close()
+    store.open_deletions().request(Filter((Term("user", ("user-3",)),)), 60, "127.0.0.1")
+    writer.close()
+
+
+def remove_all(directory: Path) -> None:
+    """Carry out retention and deletion until nothing is left to do."""
+    clock.wall_us = lambda: _NOW
+    writer = open_store(directory).open_writer()
+    deadline = time.monotonic() + 30
+    while _step(writer, directory):
+        assert time.monotonic() < deadline
+    writer.close()
+
+
+def _step(writer: Writer, directory: Path) -> bool:
+    soon = clock.monotonic_ns() + 20_000_000
+    writer.delete(soon)
+    done = writer.retain(_CUTOFFS, soon)
+    worked = writer.run_maintenance(soon)
+    reader = open_store(directory).open_reader()
+    deletions = reader.deletions(9)
+    reader.close()
+    return worked or not done.is_complete or any(each.state != "done" for each in deletions)
+
+
+def state(directory: Path) -> dict[str, Any]:
+    """Return what readers see, and which packs there are."""
+    store = open_store(directory)
+    reader = store.open_reader()
+    records = reader.page(Filter(), 1000, None, 2**62).records
+    found = {
+        "records": sorted((each.id, each.body_state, each.user) for each in records),
+        "bodies": sorted((each.id, b"".join(reader.body(each.id, "request") or ())) for each in records),
+        "derived": derived(reader),
+        "packs": sorted(path.name for path in (directory / "bodies").iterdir()),
+        "problems": store.verify(lambda done, total: None).problems,
+    }
+    reader.close()
+    return found
+
+
+def run(directory: Path, killed_at: Instant | None = None) -> Tracer:
+    """Remove everything in a traced process, which is killed at an instant."""
+    injections = [killing(killed_at)] if killed_at else []
+    command = [sys.executable, "-c", _REMOVER, str(directory)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as remover:
+        assert remover.stdin is not None
+        tracer = Tracer(remover.pid, directory.parent, _CALLS, injections)
+        try:
+            remover.stdin.write(b"\n")
+            remover.stdin.close()
+        except BrokenPipeError:
+            pass
+        remover.wait(60)
+    tracer.wait()
+    return tracer
+
+
+def test_removal_that_is_killed_at_a_system_call_is_finished_by_the_next_writer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(clock, "wall_us", clock.wall_us)  # restored at the end
+    fill(tmp_path / "filled", lambda now_us: setattr(clock, "wall_us", lambda: now_us))
+    untouched = tmp_path / "untouched" / "store"
+    shutil.copytree(tmp_path / "filled", untouched)
+    tracer = run(untouched)
+    expected = state(untouched)
+    assert {body_state for _, body_state, _ in expected["records"]} == {"stored", "expired"}
+    assert not any(user == "user-3" for _, _, user in expected["records"])
+    assert len(expected["packs"]) == 3  # of the audit namespace, something stays in each
+    assert expected["problems"] == []
+    tally = Tally("removal killed at a call")
+    for number, instant in enumerate(chosen(instants(tracer.traced_calls()), tally, new_rng())):
+        directory = tmp_path / str(number) / "store"
+        shutil.copytree(tmp_path / "filled", directory)
+        tracer = run(directory, instant)
+        tally.hit += "SIGKILL" in "\n".join(tracer.lines()[-3:])
+        remove_all(directory)
+        found = state(directory)
+        tally.add(instant, [], *(f"{name} differ" for name in expected if found[name] != expected[name]))
+        if leaked := gone_texts(directory, found["records"]):
+            tally.failures.append(f"{instant}: bytes of deleted requests in {leaked}")
+        shutil.rmtree(directory.parent)
+    tally.show(capsys)
+    assert tally.failures == []
+    assert tally.hit >= (tally.tried / 2 if LONG else 1)
+
+
+def gone_texts(directory: Path, records: list[Any]) -> list[str]:
+    """Return the files with more copies of the text than the remaining requests have."""
+    kept = sum(body_state == "stored" for _, body_state, _ in records)
+    counts = {
+        name: max(text.count(_SECRET.encode()) for text in raw_and_decompressed(content))
+        for name, content in contents_below(directory)
+    }
+    return [name for name, count in counts.items() if count > 2 * kept]
