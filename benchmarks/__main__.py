@@ -29,6 +29,7 @@ PARTS = [
     "recovery",
     "page",
     "export",
+    "removal",
     "capacity",
     "big_log",
 ]

@@ -39,6 +39,9 @@ class RetentionPass:
         #: The cutoffs of the current or the last pass, and the next block to examine.
         self._cutoffs: Cutoffs | None = None
         self._block = 0
+        #: What is left to remove of the blocks that were examined.
+        self._to_remove: list[int] = []
+        self._to_expire: list[int] = []
         self.is_complete = True
         #: What the pass has removed since this process began.
         self._removed = self._expired = 0
@@ -47,46 +50,50 @@ class RetentionPass:
         """Continue the pass, or start one if the cutoffs have changed. Works until ``until_ns`` (monotonic clock)."""
         if cutoffs != self._cutoffs:
             self._cutoffs, self._block, self.is_complete = cutoffs, 0, False
+            self._to_remove, self._to_expire = [], []
             self._removed = self._expired = 0
-        removed = expired = 0
+        removed_before, expired_before = self._removed, self._expired
         while not self.is_complete and clock.monotonic_ns() < until_ns:
-            block = self._next_block(cutoffs)
-            if block is None:
-                self.is_complete = not self._rollups.remove_before(cutoffs.aggregates // MINUTE_US)
-                if self.is_complete and (self._removed or self._expired):
-                    values = (clock.wall_us(), cutoffs.reason, self._removed, self._expired)
-                    self._connection.execute("INSERT INTO removals VALUES (?, ?, ?, ?)", values)
-                continue
-            to_remove, to_expire = self._examine(cutoffs, block)
-            if to_remove:
-                self._in_transaction(self._remover.remove, to_remove[:_SLICE])
-                removed += len(to_remove[:_SLICE])
-                self._removed += len(to_remove[:_SLICE])
-            elif to_expire:
-                self._in_transaction(self._remover.expire, to_expire[:_SLICE])
-                expired += len(to_expire[:_SLICE])
-                self._expired += len(to_expire[:_SLICE])
-            if len(to_remove) + len(to_expire) <= _SLICE and not (to_remove and to_expire):
-                self._block = block + 1
-        return Retained(removed=removed, expired=expired, is_complete=self.is_complete)
+            self._step(cutoffs)
+        return Retained(
+            removed=self._removed - removed_before,
+            expired=self._expired - expired_before,
+            is_complete=self.is_complete,
+        )
+
+    def _step(self, cutoffs: Cutoffs) -> None:
+        if self._to_remove:
+            self._in_transaction(self._remover.remove, self._to_remove[:_SLICE])
+            self._removed += len(self._to_remove[:_SLICE])
+            del self._to_remove[:_SLICE]
+        elif self._to_expire:
+            self._in_transaction(self._remover.expire, self._to_expire[:_SLICE])
+            self._expired += len(self._to_expire[:_SLICE])
+            del self._to_expire[:_SLICE]
+        elif (block := self._next_block(cutoffs)) is not None:
+            self._examine(cutoffs, block)
+            self._block = block + 1
+        elif not self._rollups.remove_before(cutoffs.aggregates // MINUTE_US):
+            self.is_complete = True
+            if self._removed or self._expired:
+                values = (clock.wall_us(), cutoffs.reason, self._removed, self._expired)
+                self._connection.execute("INSERT INTO removals VALUES (?, ?, ?, ?)", values)
 
     def _next_block(self, cutoffs: Cutoffs) -> int | None:
         latest = cutoffs.latest
         found = self._connection.execute(_NEXT_BLOCK, (self._block, latest.requests, latest.content)).fetchone()
         return None if found is None else found[0]
 
-    def _examine(self, cutoffs: Cutoffs, block: int) -> tuple[list[int], list[int]]:
-        """Return the numbers of the records to remove, and of those whose content is to be removed."""
-        to_remove, to_expire = [], []
+    def _examine(self, cutoffs: Cutoffs, block: int) -> None:
+        """Find the records of a block to remove, and those whose content is to be removed."""
         for seq, namespace, ended_at, has_content in self._connection.execute(
             _RECORDS, (block * BLOCK, block * BLOCK + BLOCK - 1)
         ):
             fate = cutoffs.fate(namespace, ended_at)
             if fate == "removed":
-                to_remove.append(seq)
+                self._to_remove.append(seq)
             elif fate == "expired" and has_content:
-                to_expire.append(seq)
-        return to_remove, to_expire
+                self._to_expire.append(seq)
 
     def _in_transaction(self, remove: Callable[[Sequence[int]], object], seqs: Sequence[int]) -> None:
         self._connection.execute("BEGIN IMMEDIATE")

@@ -138,10 +138,13 @@ class RollupTables:
             at, contribution = record.started_at // MINUTE_US, contribution_of(record)
             for series in self._known_series(record):
                 minutes[at, series].append(contribution)
-        for (at, series), shares in minutes.items():
+        cells: dict[_Cell, Aggregates] = {}
+        for (at, (field, number)), shares in minutes.items():
+            aggregates = Aggregates.of(shares)
             for level in LEVELS:
-                self._subtract((level, series[0], at - at % level, series[1]), Aggregates.of(shares))
-        for field, number in sorted({series for _, series in minutes}):
+                cells.setdefault((level, field, at - at % level, number), Aggregates()).add(aggregates)
+        emptied = {key[1::2] for key, aggregates in sorted(cells.items(), key=_key) if self._subtract(key, aggregates)}
+        for field, number in sorted(emptied):
             if not self._connection.execute(_HAS_ROWS, (field, number)).get:
                 self._connection.execute(_FORGET_SERIES, (_forgotten(number), number))
         for name in sorted({name for record in records for name in record.properties}):
@@ -159,15 +162,15 @@ class RollupTables:
                 if series is not None:
                     yield series
 
-    def _subtract(self, key: _Cell, aggregates: Aggregates) -> None:
+    def _subtract(self, key: _Cell, aggregates: Aggregates) -> bool:
+        """Subtract from a cell. Returns whether nothing of it is left."""
         row = self._connection.execute(_GET, key).fetchone()
-        if row is None:  # it was removed because of its age
-            return
-        rest = _decode(row[0]).without([aggregates])
+        rest = None if row is None else _decode(row[0]).without([aggregates])  # a row can be removed because of its age
         if rest is None:
             self._connection.execute("DELETE FROM rollups WHERE (level, field, at, series) = (?, ?, ?, ?)", key)
         else:
             self._connection.execute(_SET, (*key, _encode(rest)))
+        return rest is None
 
     def _forget_property(self, name: str) -> None:
         """Forget the name of a property that no record has. Its number stays in use."""

@@ -1,0 +1,125 @@
+"""Requests that leave the log per second, and for how long that keeps the recorder from recording."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final
+from unittest.mock import patch
+
+from tests.support.records import traffic
+
+from benchmarks.bench import Bench
+from benchmarks.figures import Result, percentile
+from relaybook import clock
+from relaybook.log.query.filters import Filter, Term
+from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
+from relaybook.log.store.port import Batch
+from relaybook.log.store.sqlite.deletions import SqliteDeletions
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.text_index import SqliteTextIndex
+from relaybook.log.store.sqlite.writer import SqliteWriter
+
+_RECORDS: Final = 100_000
+_BATCH: Final = 1_000
+_DAYS: Final = 20
+#: The batch that is recorded while requests are removed: 2,000 requests a second, every 0.2 s.
+_RECORDED: Final = 400
+_RANGE_GOAL, _SINGLE_GOAL, _LATE_GOAL_MS = 20_000, 2_000, 50
+#: The time that the recorder gives removal between two commits.
+_SLICE_NS: Final = 50_000_000
+METHOD = (
+    f"A SQLite store with {_RECORDS:,} requests of {_DAYS} days (request 390 bytes, response about 700), whose words "
+    f"are indexed. Between two slices of removal, {_RECORDED} requests are recorded, as with 2,000 a second. "
+    "*late* is how long one call of the store for removal takes, at most 50 ms being asked for: for "
+    "that long, nothing is recorded. The rates are of the CPU time (user and system) of those calls, including erasing."
+)
+
+
+def run(bench: Bench) -> Result:
+    """Measure expiry and removal of whole days, then deletion of single requests."""
+    result = Result("removal", METHOD)
+    records = 10_000 if bench.quick else _RECORDS
+    now = clock.wall_us()
+    place = bench.place("store")
+    make = traffic(1)
+    with patch.object(clock, "wall_us", lambda: now - _DAYS * DAY_US):
+        writer = SqliteWriter(place)
+    _fill(writer, place, records, now)
+    half = Cutoff(content=now - _DAYS // 2 * DAY_US)
+    old = Cutoff(content=half.content, requests=half.content)
+
+    def record() -> None:
+        entries = [make() for _ in range(_RECORDED)]
+        for entry in entries:
+            entry.record.started_at = entry.record.ended_at = now
+        writer.commit(Batch(entries=entries))
+
+    def retain(cutoff: Cutoff) -> Callable[[int], tuple[int, bool]]:
+        def work(until_ns: int) -> tuple[int, bool]:
+            done = writer.retain(Cutoffs(general=cutoff), until_ns)
+            return done.removed + done.expired, done.is_complete
+
+        return work
+
+    def delete(until_ns: int) -> tuple[int, bool]:
+        removed = writer.delete(until_ns)
+        return removed, all(each.state != "removing" for each in reader.deletions(9))
+
+    for what, goal, work in (
+        ("content of whole days", _RANGE_GOAL, retain(half)),
+        ("whole days", _RANGE_GOAL, retain(old)),
+    ):
+        _measure(result, what, goal, work, writer, record)
+    reader = SqliteReader(place)
+    SqliteDeletions(place).request(Filter((Term("model", ("gpt-4o",)),)), 0, "benchmark")
+    _measure(result, "single requests, deleted", _SINGLE_GOAL, delete, writer, record)
+    reader.close()
+    writer.close()
+    return result
+
+
+def _fill(writer: SqliteWriter, place: Path, records: int, now: int) -> None:
+    make, index = traffic(2), SqliteTextIndex(place)
+    for start in range(0, records, _BATCH):
+        at = now - _DAYS * DAY_US + _DAYS * DAY_US * start // records
+        entries = [make() for _ in range(_BATCH)]
+        for number, entry in enumerate(entries):
+            entry.record.started_at = entry.record.ended_at = at + number
+        with patch.object(clock, "wall_us", partial(int, at)):
+            writer.commit(Batch(entries=entries))
+        last = entries[-1].record.seq or 0
+        texts = [(entry.record.seq or 0, f"words {entry.record.input_preview} {entry.record.id}") for entry in entries]
+        index.add(texts, last)
+    index.close()
+
+
+def _measure(
+    result: Result,
+    what: str,
+    goal: int,
+    work: Callable[[int], tuple[int, bool]],
+    writer: SqliteWriter,
+    record: Callable[[], None],
+) -> None:
+    times: list[float] = []
+    removed, is_complete = 0, False
+    while not is_complete:
+        began = time.perf_counter()
+        count, is_complete = work(clock.monotonic_ns() + _SLICE_NS)
+        times.append(time.perf_counter() - began)
+        removed += count
+        record()
+    while True:
+        began = time.perf_counter()
+        if not writer.run_maintenance(clock.monotonic_ns() + _SLICE_NS):
+            break
+        times.append(time.perf_counter() - began)
+        record()
+    result.rounds.append(
+        {"what": what, "removed": removed, "seconds": sum(times), "slices_ms": [t * 1e3 for t in times]}
+    )
+    result.add(f"{what}: requests per second", removed / sum(times), "", goal, at_least=True)
+    result.add(f"{what}: late, median", percentile(times, 50) * 1e3, "ms")
+    result.add(f"{what}: late, 99th percentile", percentile(times, 99) * 1e3, "ms", _LATE_GOAL_MS)
+    result.add(f"{what}: late, longest", max(times) * 1e3, "ms")
