@@ -97,6 +97,8 @@ _IDLE_SECONDS: Final = 0.05
 #: background work.
 _IDLE_NS: Final = 50_000_000
 _BUSY_NS: Final = 100_000_000
+#: Maximum duration of removing and tidying, apart from the last step, so that recording waits less than 50 ms for it.
+_REMOVAL_NS: Final = 25_000_000
 _MANY_FRAMES: Final = 2000
 
 
@@ -200,11 +202,11 @@ class Recorder:
         Returns False if none is left.
         """
         worked = self._text.work(clock.monotonic_ns() + time_ns)
-        until_ns = clock.monotonic_ns() + time_ns // 2
+        until_ns = clock.monotonic_ns() + _REMOVAL_NS
         if self._delete(until_ns) or self._retention.work(until_ns):
             self._text.forget()
             return True
-        if self._store.run_maintenance(clock.monotonic_ns() + time_ns // 2):
+        if self._store.run_maintenance(until_ns):
             return True
         self._retention.check_budget()
         return worked

@@ -17,6 +17,8 @@ log = logging.getLogger("relaybook.recorder")
 
 _SETTLE_NS: Final = 10 * 60 * clock.NANOSECONDS
 _MEASURE_NS: Final = 10 * clock.NANOSECONDS
+#: While the log shrinks, its size is measured this many times as often.
+_OFTEN: Final = 10
 _HOUR_US: Final = DAY_US // 24
 _MINUTE_US: Final = _HOUR_US // 60
 #: Once the log exceeds its budget, it shrinks to this share.
@@ -84,7 +86,8 @@ class RetentionSchedule:
         Call it when the space of everything removed so far was freed.
         """
         now_ns = clock.monotonic_ns()
-        if self._measured_ns is not None and now_ns - self._measured_ns < self._measure_ns:
+        every_ns = self._measure_ns // (_OFTEN if self._is_shrinking else 1)
+        if self._measured_ns is not None and now_ns - self._measured_ns < every_ns:
             return
         self._measured_ns = now_ns
         used, budget = self._measure()

@@ -29,6 +29,7 @@ from relaybook.log.store.sqlite.recorder_state import read_positions
 from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
 from relaybook.log.store.sqlite.running import decode_running, read_running
 from relaybook.log.store.sqlite.saved_filters import saved_filters
+from relaybook.log.store.sqlite.schema import BLOCK
 from relaybook.log.store.sqlite.search import Deadline
 from relaybook.log.store.sqlite.stats import stats
 from relaybook.log.store.sqlite.text_index import FILE, indexed_to
@@ -40,6 +41,11 @@ _BY_ID: Final = f"{WITH_BODIES} r.id = ?"
 _BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
 _AFTER: Final = f"{WITH_BODIES} r.seq > ? ORDER BY r.seq LIMIT ?"
 _OLDEST: Final = "SELECT min(first_at) FROM block_ranges"
+#: Among the records of the oldest block that has content.
+_OLDEST_CONTENT: Final = f"""
+SELECT min(started_at) FROM requests, (SELECT min(block) AS oldest FROM block_ranges WHERE with_content > 0)
+WHERE seq BETWEEN oldest * {BLOCK} AND oldest * {BLOCK} + {BLOCK - 1} AND bodies IS NOT NULL
+"""  # noqa: S608 - constants
 _REMOVAL_FIELDS: Final = ("at", "reason", "requests", "contents")
 _CHAIN: Final = "SELECT chain FROM message_chains WHERE seq = ?"
 
@@ -222,7 +228,7 @@ class SqliteReader:
             indexed = indexed_to(connection)
             oldest_at = connection.execute(_OLDEST).get
             removal = connection.execute("SELECT * FROM removals ORDER BY rowid DESC LIMIT 1").fetchone()
-            oldest_content_at = connection.execute(f"{_OLDEST} WHERE with_content > 0").get
+            oldest_content_at = connection.execute(_OLDEST_CONTENT).get
         return StoreStatus(
             records=totals["records"],
             namespaces=totals["namespaces"],
