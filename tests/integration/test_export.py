@@ -15,12 +15,15 @@ import duckdb
 import pytest
 from tests.support.api_log import entry_of, record_of
 from tests.support.needs import needs
+from tests.support.records import soon
 from tests.support.sqlite_dashboard import Dashboard
 
 from relaybook.cli import export as module
 from relaybook.cli.main import main
+from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Batch
+from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.reader import SqliteReader
 
 RECORDS = 1300
@@ -304,3 +307,42 @@ def test_counts_are_right_while_requests_are_recorded(source: list[str], dashboa
     *found, end = lines(tmp_path / "log.jsonl")
     assert [line["seq"] for line in found] == list(range(1, end["count"] + 1))
     assert len({line["id"] for line in found}) == end["count"] > RECORDS
+
+
+@pytest.mark.parametrize("options", [[], ["--bodies"]])
+def test_requests_that_stay_are_exported_while_others_are_deleted(
+    source: list[str], options: list[str], dashboard: Dashboard, tmp_path: Path
+) -> None:
+    has_started, stop = threading.Event(), threading.Event()
+    deletions = SqliteDeletions(dashboard.directory)
+    deleted: set[str] = set()
+
+    def delete() -> None:
+        """Delete every tenth of the first thousand requests, the latest ones first, and record others."""
+        number = RECORDS
+        for first in range(900, -1, -100):
+            ids = [record_of(each).id for each in range(first, first + 100, 10)]
+            deletions.request(Filter((Term("id", tuple(ids)),)), len(ids), "a test")
+            dashboard.writer.delete(soon())
+            deleted.update(ids)
+            dashboard.record(*range(number, number + 20))
+            number += 20
+            has_started.set()
+            if stop.is_set():
+                return
+
+    deleting = threading.Thread(target=delete)
+    deleting.start()
+    try:
+        assert has_started.wait(30)
+        assert main(["export", *source, *options, "-o", "log.jsonl"]) == 0
+    finally:
+        stop.set()
+        deleting.join()
+    *found, end = lines(tmp_path / "log.jsonl")
+    seqs = [line["seq"] for line in found]
+    assert seqs == sorted(set(seqs))
+    assert len(found) == end["count"]
+    staying = {record_of(number).id for number in range(RECORDS)} - deleted
+    assert staying <= {line["id"] for line in found}
+    assert record_of(900).id not in {line["id"] for line in found}

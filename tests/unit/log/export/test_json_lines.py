@@ -125,6 +125,13 @@ def test_a_body_that_cannot_be_read_is_exported_as_expired(monkeypatch: pytest.M
     assert second["request"] == {"text": "z"}
 
 
+def test_bodies_that_are_removed_during_the_export_are_expired(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = log(entry_of(record_of(1), b"x", b"y"))
+    monkeypatch.setattr(store, "body", lambda *_: None)
+    (line,) = exported(store, bodies=True)
+    assert (line["body_state"], line["request"], line["response"]) == ("expired", None, None)
+
+
 def test_a_request_without_bodies_says_so() -> None:
     (line,) = exported(log(entry_of(record_of(1, body_state="no_bodies"), None, None)), bodies=True)
     assert (line["body_state"], line["request"], line["response"]) == ("no_bodies", None, None)
