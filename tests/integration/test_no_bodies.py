@@ -11,6 +11,7 @@ import json
 import os
 import socket
 import time
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
@@ -154,6 +155,11 @@ def assert_metadata_only(no_bodies: NoBodies) -> None:
             assert server.get(f"/api/requests/{request_id}/{side}")["error"]["code"] == "no_bodies"
         for marker in no_bodies.markers:
             assert marker not in json.dumps(record)
+    for file_format in ("jsonl&bodies=true", "csv", "chat"):
+        with urllib.request.urlopen(f"{server.dashboard}/api/export?namespace=discreet&format={file_format}") as file:
+            exported = file.read().decode()
+        assert not any(marker in exported for marker in no_bodies.markers)
+        assert file_format == "chat" or all(request_id in exported for request_id in no_bodies.ids.values())
     for name in ("whole", "stream"):
         record = server.record(no_bodies.ids[name])
         assert (record["model"], record["response_model"]) == ("gpt-4o-mini", "gpt-4o-mini-2024-07-18")

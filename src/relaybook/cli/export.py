@@ -146,6 +146,7 @@ def _to_file(log: LogSource, wanted: _State, output: Path, *, resume: bool) -> i
         state = wanted
         download = log.export(state.terms, _options(state))
         state.through = download.through
+        state_file.touch(mode=0o600)
         state_file.write_bytes(msgspec.json.encode(state))
     total = log.count_matching(state.terms)
     fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
