@@ -19,6 +19,7 @@ from relaybook.cli.main import main
 from relaybook.log import formats
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail, Note
+from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Batch, Entry, Reader
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
@@ -91,6 +92,28 @@ def test_a_repeated_import_adds_nothing(exported: Path, tmp_path: Path, capsys: 
         f"{count:,} requests of log.jsonl were added.",
         *[f"0 requests of log.jsonl were added, {count:,} were in the log already."] * 2,
     ]
+
+
+def test_an_import_that_was_interrupted_is_repeated(
+    exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commit, calls = SqliteWriter.commit, 0
+
+    def failing(writer: SqliteWriter, batch: Batch) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise StoreUnavailable("The disk is full.")
+        commit(writer, batch)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SqliteWriter, "commit", failing)
+        assert main(["import", "log.jsonl", "--data", "new"]) == 1
+    assert "The disk is full. Repeat the import" in capsys.readouterr().err
+    assert len(contents(tmp_path / "new")[0]) == 500
+    assert main(["import", "log.jsonl", "--data", "new"]) == 0
+    assert capsys.readouterr().out == "603 requests of log.jsonl were added, 500 were in the log already.\n"
+    assert contents(tmp_path / "new")[:4] == contents(tmp_path / "data")[:4]
 
 
 def test_two_logs_are_joined(exported: Path, tmp_path: Path) -> None:

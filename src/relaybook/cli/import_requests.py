@@ -9,7 +9,7 @@ import io
 import json
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import IO, Any, Final, cast
 import zstandard
 
 from relaybook.cli.failure import FAILED, CommandFailed
+from relaybook.cli.progress import progress_bar
 from relaybook.log.export.export import EndLine
 from relaybook.log.export.restore import BadLine, read_line
 from relaybook.log.store import open_store
@@ -65,8 +66,9 @@ def import_files(configuration: Configuration, files: list[str]) -> int:
 
 
 def _import_one(importer: "_Importer", file: str) -> int:
-    with _opened(file) as lines, _Rejections(file) as rejections:
-        done = importer.run(lines, rejections)
+    with _opened(file) as lines, _Rejections(file) as rejections, progress_bar(is_bytes=True) as on_progress:
+        total = _uncompressed_size(file)
+        done = importer.run(lines, rejections, lambda read: on_progress(read, total))
     name = "standard input" if file == STANDARD_INPUT else file
     skipped = f", {done.skipped:,} were in the log already" if done.skipped else ""
     print(f"{done.added:,} requests of {name} were added{skipped}.")
@@ -111,10 +113,12 @@ class _Importer:
         self._batch: list[tuple[int, bytes, Entry]] = []
         self._batch_bytes = 0
 
-    def run(self, lines: Iterator[bytes], rejections: _Rejections) -> _Imported:
-        """Import one file."""
+    def run(self, lines: Iterator[bytes], rejections: _Rejections, on_read: Callable[[int], object]) -> _Imported:
+        """Import one file. ``on_read`` is called with the number of bytes that were read so far."""
         self._done, self._rejections = _Imported(), rejections
+        read = 0
         for number, line in enumerate(lines, 1):
+            read += len(line)
             if not line.strip():
                 continue
             try:
@@ -129,6 +133,7 @@ class _Importer:
             self._batch_bytes += len(line) + (body_size(found.request) or 0) + (body_size(found.response) or 0)
             if len(self._batch) >= _RECORDS or self._batch_bytes >= _BATCH_BYTES:
                 self._commit()
+                on_read(read)
         self._commit()
         return self._done
 
@@ -156,6 +161,13 @@ class _Importer:
     def _reject(self, number: int, reason: str, line: bytes) -> None:
         self._done.rejected += 1
         self._rejections.add(number, reason, line)
+
+
+def _uncompressed_size(file: str) -> int | None:
+    """Return the size of a file. `None` if it is compressed or standard input."""
+    if file == STANDARD_INPUT or file.endswith((".gz", ".zst")) or not Path(file).exists():
+        return None
+    return Path(file).stat().st_size
 
 
 @contextmanager
