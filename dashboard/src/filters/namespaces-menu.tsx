@@ -41,6 +41,7 @@ function NamespaceList({ onSelect }: { onSelect: () => void }) {
     <>
       <TextInput
         data-autofocus
+        mb={8}
         aria-label="All namespaces that start with"
         placeholder="Starts with…"
         value={typed}

@@ -37,6 +37,7 @@ export function SaveFilterDialog({ onClose }: { onClose: () => void }) {
         <p className={pageCss.note}>{describeSearch(search)}</p>
         <TextInput
           data-autofocus
+          mt={8}
           label="Name"
           description="Everyone who uses this log sees the saved filters."
           maxLength={MAX_NAME}
