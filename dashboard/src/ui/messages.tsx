@@ -2,7 +2,7 @@
 
 import { Button, Group } from "@mantine/core";
 import type { ReactNode } from "react";
-import { isUnreachable } from "~/domain/api-error";
+import { ApiError, isUnreachable } from "~/domain/api-error";
 import css from "./text.module.css";
 
 export type Action = { label: string; onClick: () => void };
@@ -27,7 +27,30 @@ export function Message({ children, actions = [], isError = false }: MessageProp
   );
 }
 
+type ReadErrorProps = {
+  error: Error;
+  /** What could not be read, as the beginning of a sentence: `The list`. */
+  subject: string;
+  onRetry: () => void;
+  /** If the API rejects the address: what is invalid, and the way out. */
+  invalid: string;
+  action: Action;
+};
+
+/** An error of a query: what could not be read and why, whether requests are still logged, and the next step. */
+export function ReadError({ error, subject, onRetry, invalid, action }: ReadErrorProps) {
+  const isInvalid = error instanceof ApiError && error.status === 400;
+  return (
+    <Message isError actions={[isInvalid ? action : { label: "Retry", onClick: onRetry }]}>
+      <p>
+        {isInvalid ? invalid : `${subject} could not be read`}: {error.message}
+      </p>
+      {!isInvalid && <StillLogged error={error} />}
+    </Message>
+  );
+}
+
 /** Below an error of a query: whether requests are still being logged, as far as the page knows. */
-export function StillLogged({ error }: { error: Error }) {
+function StillLogged({ error }: { error: Error }) {
   return <p>{isUnreachable(error) ? "Retrying…" : "Requests are still being logged."}</p>;
 }

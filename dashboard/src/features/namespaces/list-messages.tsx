@@ -5,12 +5,11 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { statusQuery } from "~/api/status";
-import { ApiError } from "~/domain/api-error";
 import { EMPTY_SEARCH } from "~/domain/log-search";
 import { count, plural } from "~/format/number";
 import { useListNavigate } from "~/navigation/links";
 import { ALL_PROPERTIES, type ListSearch, type NamespaceList, type PropertyList } from "~/navigation/list-search";
-import { Message, StillLogged } from "~/ui/messages";
+import { Message, ReadError } from "~/ui/messages";
 import pageCss from "~/ui/page.module.css";
 import css from "./namespaces-page.module.css";
 
@@ -24,18 +23,14 @@ type ListErrorProps = {
 /** The list could not be read, or its address is invalid. */
 export function ListError({ error, fallback, onRetry }: ListErrorProps) {
   const go = useListNavigate();
-  if (error instanceof ApiError && error.status === 400) {
-    return (
-      <Message isError actions={[{ label: "Show the whole list", onClick: () => go(fallback) }]}>
-        <p>Invalid address: {error.message}</p>
-      </Message>
-    );
-  }
   return (
-    <Message isError actions={[{ label: "Retry", onClick: onRetry }]}>
-      <p>The list could not be read: {error.message}</p>
-      <StillLogged error={error} />
-    </Message>
+    <ReadError
+      error={error}
+      subject="The list"
+      onRetry={onRetry}
+      invalid="Invalid address"
+      action={{ label: "Show the whole list", onClick: () => go(fallback) }}
+    />
   );
 }
 

@@ -4,14 +4,13 @@ import { useQuery } from "@tanstack/react-query";
 import { countQuery } from "~/api/requests";
 import { isDeadlineError } from "~/api/stats";
 import { statusQuery } from "~/api/status";
-import { ApiError } from "~/domain/api-error";
 import { removeValue } from "~/domain/filter";
 import { describeValue } from "~/domain/filter-text";
 import { EMPTY_SEARCH } from "~/domain/log-search";
 import { formatTimeRange } from "~/domain/time-range";
 import { plural } from "~/format/number";
 import { useOverview, useOverviewNavigate } from "~/navigation/overview-search";
-import { type Action, Message, StillLogged } from "~/ui/messages";
+import { type Action, Message, ReadError } from "~/ui/messages";
 
 /** Shown if there are no requests at all, or none that match. Says what would match. */
 export function OverviewEmpty() {
@@ -83,17 +82,13 @@ export function OverviewError({ error, onRetry }: { error: Error; onRetry: () =>
       </Message>
     );
   }
-  if (error instanceof ApiError && error.status === 400) {
-    return (
-      <Message isError actions={[{ label: "Clear all", onClick: () => go(EMPTY_SEARCH, undefined) }]}>
-        <p>Invalid address: {error.message}</p>
-      </Message>
-    );
-  }
   return (
-    <Message isError actions={[{ label: "Retry", onClick: onRetry }]}>
-      <p>The statistics could not be read: {error.message}</p>
-      <StillLogged error={error} />
-    </Message>
+    <ReadError
+      error={error}
+      subject="The statistics"
+      onRetry={onRetry}
+      invalid="Invalid address"
+      action={{ label: "Clear all", onClick: () => go(EMPTY_SEARCH, undefined) }}
+    />
   );
 }

@@ -4,7 +4,6 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, Suspense } from "react";
 import { countQuery } from "~/api/requests";
-import { ApiError } from "~/domain/api-error";
 import { addValue, type Filter, PREFIX, removeValue, selectedValues } from "~/domain/filter";
 import { describeValue, termLabel } from "~/domain/filter-text";
 import { EMPTY_SEARCH } from "~/domain/log-search";
@@ -15,7 +14,7 @@ import type { LikelyValue } from "~/generated/api-types";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { lazyPart } from "~/ui/lazy-part";
-import { type Action, Message, StillLogged } from "~/ui/messages";
+import { type Action, Message, ReadError } from "~/ui/messages";
 import css from "./requests-page.module.css";
 
 const ConnectGuide = lazyPart(() => import("~/features/connect/connect-page").then((page) => page.ConnectGuide));
@@ -139,17 +138,13 @@ function PrefixHint() {
 /** The log could not be read: what happened, that nothing is lost by it, and what to do. */
 export function LogError({ error, onAgain }: { error: Error; onAgain: () => void }) {
   const go = useLogNavigate();
-  if (error instanceof ApiError && error.status === 400) {
-    return (
-      <Message isError actions={[{ label: "Clear all filters", onClick: () => go({ search: EMPTY_SEARCH }) }]}>
-        <p>This filter cannot be read: {error.message}</p>
-      </Message>
-    );
-  }
   return (
-    <Message isError actions={[{ label: "Retry", onClick: onAgain }]}>
-      <p>The log could not be read: {error.message}</p>
-      <StillLogged error={error} />
-    </Message>
+    <ReadError
+      error={error}
+      subject="The log"
+      onRetry={onAgain}
+      invalid="This filter cannot be read"
+      action={{ label: "Clear all filters", onClick: () => go({ search: EMPTY_SEARCH }) }}
+    />
   );
 }

@@ -1,11 +1,10 @@
 /** Messages shown instead of a thread. */
 
-import { ApiError } from "~/domain/api-error";
 import { describeValue } from "~/domain/filter-text";
 import { useListNavigate } from "~/navigation/links";
 import { ALL_NAMESPACES } from "~/navigation/list-search";
 import { useLogSearch } from "~/navigation/search-context";
-import { Message, StillLogged } from "~/ui/messages";
+import { Message, ReadError } from "~/ui/messages";
 
 /** There are no requests with the value, or none was found before the timeout. */
 export function NoRequest({ isComplete, onRetry }: { isComplete: boolean; onRetry: () => void }) {
@@ -30,17 +29,13 @@ export function NoRequest({ isComplete, onRetry }: { isComplete: boolean; onRetr
 /** The thread could not be read: the reason, whether requests are still logged, and the next step. */
 export function ThreadError({ error, onRetry }: { error: Error; onRetry: () => void }) {
   const go = useListNavigate();
-  if (error instanceof ApiError && error.status === 400) {
-    return (
-      <Message isError actions={[{ label: "All namespaces", onClick: () => go(ALL_NAMESPACES) }]}>
-        <p>This address cannot be read: {error.message}</p>
-      </Message>
-    );
-  }
   return (
-    <Message isError actions={[{ label: "Retry", onClick: onRetry }]}>
-      <p>The thread could not be read: {error.message}</p>
-      <StillLogged error={error} />
-    </Message>
+    <ReadError
+      error={error}
+      subject="The thread"
+      onRetry={onRetry}
+      invalid="This address cannot be read"
+      action={{ label: "All namespaces", onClick: () => go(ALL_NAMESPACES) }}
+    />
   );
 }
