@@ -27,7 +27,7 @@ export function NamespacesMenu() {
     </>
   );
   return (
-    <PopoverButton label={label} name="All namespaces" width={420} height={28}>
+    <PopoverButton label={label} name="All namespaces" width={420} height={28} offset={2}>
       {(close) => <NamespaceList onSelect={close} />}
     </PopoverButton>
   );

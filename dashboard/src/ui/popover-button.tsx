@@ -11,19 +11,22 @@ type Props = {
   /** In pixels: the width of the popover, and the height of the button. */
   width: number;
   height?: number;
+  /** In pixels, between the button and the popover. */
+  offset?: number;
   title?: string;
   /** The content of the popover. `close` closes it. */
   children: (close: () => void) => ReactNode;
 };
 
 /** A button that opens a popover below it. The focus moves into the popover, and returns when it closes. */
-export function PopoverButton({ label, name, width, height = 32, title = "", children }: Props) {
+export function PopoverButton({ label, name, width, height = 32, offset = 8, title = "", children }: Props) {
   const [isOpen, setOpen] = useState(false);
   return (
     <Popover
       opened={isOpen}
       onChange={setOpen}
       position="bottom-end"
+      offset={offset}
       width={`min(${width}px, calc(100vw - 24px))`}
       trapFocus
       returnFocus
