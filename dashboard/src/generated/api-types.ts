@@ -106,6 +106,8 @@ export type Row = {
   body_state: "expired" | "no_bodies" | "stored";
   /** Remarks on the request's parameters. Never a reason to reject a request. */
   advice: (Note)[];
+  /** Feedback on the request: the latest of each source, sorted by source. */
+  feedback: (RequestFeedback)[];
   /** How the request ended, in a few words. */
   result: Result;
 };
@@ -114,6 +116,17 @@ export type Row = {
 export type Note = {
   code: string;
   message: string;
+};
+
+/** Feedback on a request. */
+export type RequestFeedback = {
+  /** Who gave it. A request has one feedback of each source, the latest. */
+  source: string;
+  score: number | null;
+  label: string | null;
+  comment: string | null;
+  /** Time at which it was given. */
+  at: string;
 };
 
 /** How a request ended, for people. */
@@ -277,6 +290,8 @@ export type RequestDetail = {
   body_state: "expired" | "no_bodies" | "stored";
   /** Remarks on the request's parameters. Never a reason to reject a request. */
   advice: (Note)[];
+  /** Feedback on the request: the latest of each source, sorted by source. */
+  feedback: (RequestFeedback)[];
   /** How the request ended, in a few words. */
   result: Result;
 };
@@ -489,6 +504,8 @@ export type ThreadRow = {
   body_state: "expired" | "no_bodies" | "stored";
   /** Remarks on the request's parameters. Never a reason to reject a request. */
   advice: (Note)[];
+  /** Feedback on the request: the latest of each source, sorted by source. */
+  feedback: (RequestFeedback)[];
   /** How the request ended, in a few words. */
   result: Result;
 };
@@ -559,6 +576,25 @@ export type LabelChange = {
   group?: string | null;
   /** Position among the pinned namespaces. Default when pinning: after the last. */
   position?: number;
+};
+
+/** Feedback on a request. At least one of score, label and comment is set. */
+export type NewFeedback = {
+  /** How good the response is. Any finite number. */
+  score?: number | null;
+  /** A short name for groups of requests, such as `wrong_tone`. */
+  label?: string | null;
+  /** Free text. */
+  comment?: string | null;
+  /** Who gives the feedback. A request has one feedback of each source, the latest. */
+  source?: string;
+};
+
+/** The feedback as it was accepted. */
+export type AcceptedFeedback = {
+  /** `pending`: no finished request has the id yet. The feedback joins the request later. */
+  state: "pending" | "stored";
+  feedback: RequestFeedback;
 };
 
 /** The values of a field, most frequent first. */

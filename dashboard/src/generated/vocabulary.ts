@@ -17,7 +17,7 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
 };
 
 /** Fields that are compared with a number. */
-export const NUMBER_FIELDS: readonly string[] = ["duration", "cost", "first_token", "input_tokens", "output_tokens", "retry_count"];
+export const NUMBER_FIELDS: readonly string[] = ["duration", "cost", "first_token", "input_tokens", "output_tokens", "score", "retry_count"];
 
 /** What happened to the requests of a gap. Follows their number. */
 export const GAP_REASONS: Readonly<Record<LogGap["reason"], string>> = {

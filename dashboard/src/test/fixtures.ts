@@ -169,6 +169,7 @@ const SAMPLE: Omit<RequestDetail, "result"> = {
   output_preview: "It was sent.",
   body_state: "stored",
   advice: [],
+  feedback: [],
   reason: "OK",
   request_headers: [
     ["Authorization", "Bearer key:3f9a00aa11bb"],

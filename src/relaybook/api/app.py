@@ -16,6 +16,7 @@ from relaybook.api import (
     downloads,
     errors,
     export,
+    feedback,
     home,
     live,
     metrics,
@@ -38,6 +39,7 @@ from relaybook.api.live_search import SearchStreams
 from relaybook.api.options import ApiOptions
 from relaybook.api.reading import AsyncReader
 from relaybook.api.routes import ApiRoute
+from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
 from relaybook.log.saved_filters import SavedFilters
 from relaybook.log.store.port import Reader
@@ -74,6 +76,7 @@ _MODULES: Final = (
     requests,
     downloads,
     detail,
+    feedback,
     count,
     stats,
     thread,
@@ -124,11 +127,16 @@ class DashboardApi(Starlette):
 
 
 def create_app(
-    reader: Reader, options: ApiOptions, labels: Labels | None = None, saved_filters: SavedFilters | None = None
+    reader: Reader,
+    options: ApiOptions,
+    labels: Labels | None = None,
+    saved_filters: SavedFilters | None = None,
+    feedback_log: FeedbackLog | None = None,
 ) -> DashboardApi:
     """Return the ASGI application. The caller closes the reader, after the last request.
 
-    Without ``labels`` or ``saved_filters``, requests to change them fail.
+    Without ``labels`` or ``saved_filters``, requests to change them fail; without ``feedback_log``, requests to give
+    feedback.
 
     ``app.state.broadcaster.close()`` ends all live connections. A server that waits for open connections when it stops
     must call it first.
@@ -138,6 +146,7 @@ def create_app(
     app.state.async_reader = AsyncReader(reader, options.query_seconds)
     app.state.labels = labels
     app.state.saved_filters = saved_filters
+    app.state.feedback_log = feedback_log
     app.state.search_streams = SearchStreams()
     app.state.broadcaster = Broadcaster(reader, options.poll_seconds)
     return app

@@ -3,7 +3,8 @@
 Checks run in this order: Host, Origin, token, body. The health paths skip all checks, because cluster probes connect
 by IP address and have no token. ``/v1``, ``POST /api/session`` and the page's assets do not require a token. All other
 paths do, including paths that do not exist, so a new route is protected without further code. A browser that opens a
-page without the token gets the sign-in form.
+page without the token gets the sign-in form. The feedback token allows giving feedback and nothing else, even if the
+dashboard has no token.
 """
 
 import asyncio
@@ -103,6 +104,7 @@ def _origin(url: str) -> str:
     return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}{port}"
 
 
+_FEEDBACK_PATH: Final = re.compile(r"/api/requests/.+/feedback", re.DOTALL)
 HEALTH_PATHS: Final = frozenset({"/healthz", "/readyz"})
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 BODY_METHODS: Final = frozenset({"POST", "PUT", "PATCH"})
@@ -155,7 +157,7 @@ class Guard:
         is_signing_in = path == "/api/session" and method == "POST"
         is_asset = path.startswith("/assets/") and method in SAFE_METHODS
         if not (is_signing_in or is_asset):
-            self._check_token(headers)
+            self._check_token(headers, gives_feedback=method == "POST" and _FEEDBACK_PATH.fullmatch(path) is not None)
         return await _read_body(headers, receive) if method in BODY_METHODS else receive
 
     def _without_prefix(self, scope: Scope) -> Scope:
@@ -188,13 +190,20 @@ class Guard:
                 "Origin",
             )
 
-    def _check_token(self, headers: Headers) -> None:
-        token = self._options.token
-        if token is None:
-            return
+    def _check_token(self, headers: Headers, *, gives_feedback: bool) -> None:
+        token, feedback_token = self._options.token, self._options.feedback_token
         authorization = headers.getlist("authorization")
-        scheme, _, bearer_token = (authorization[0] if len(authorization) == 1 else "").partition(" ")
-        if scheme.lower() == "bearer" and is_token(bearer_token.strip().encode("latin-1"), token):
+        scheme, _, text = (authorization[0] if len(authorization) == 1 else "").partition(" ")
+        bearer_token = text.strip().encode("latin-1") if scheme.lower() == "bearer" else None
+        if feedback_token is not None and bearer_token is not None and is_token(bearer_token, feedback_token):
+            if gives_feedback:
+                return
+            raise ApiError(
+                "feedback_only",
+                "This is the feedback token, which only allows POST /api/requests/{id}/feedback. Send the dashboard's"
+                " token for other calls.",
+            )
+        if token is None or (bearer_token is not None and is_token(bearer_token, token)):
             return
         now_seconds = clock.wall_us() // 1_000_000
         cookies = cookie_values(headers.getlist("cookie"))

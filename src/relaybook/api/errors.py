@@ -20,6 +20,7 @@ CODES: Final[dict[str, tuple[int, str]]] = {
     "bad_body": (400, "The request body is not the JSON object this endpoint expects."),
     "not_signed_in": (401, "The dashboard has a token, and the request has neither the token nor a valid cookie."),
     "wrong_token": (401, "The token sent to `POST /api/session` is wrong."),
+    "feedback_only": (403, "The token is the `feedback_token`, which only allows giving feedback."),
     "cross_site": (403, "A page of another origin tried to change data."),
     "not_found": (404, "No endpoint has this path, or nothing has this id or name."),
     "no_bodies": (404, "The request was logged without bodies."),
@@ -32,6 +33,10 @@ CODES: Final[dict[str, tuple[int, str]]] = {
     "not_json": (415, "The `Content-Type` is not `application/json`."),
     "wrong_host": (421, "`Host` is neither a loopback name nor the host of `--dashboard-url`."),
     "not_decodable": (422, "The body's content encoding cannot be decoded. `?as=sent` returns the encoded bytes."),
+    "too_much_feedback": (
+        422,
+        "The request has feedback of 100 other sources, or feedback on 10,000 unknown ids is pending.",
+    ),
     "internal": (500, "A defect in Relaybook. The server's log on standard error has the details."),
     "deadline": (503, "The query exceeded its deadline. Use a shorter time range or a narrower filter."),
     "store_unavailable": (503, "The store could not be read or written."),

@@ -16,12 +16,13 @@ from relaybook.log.query import filters, language, term_values
 from relaybook.log.query.parameters import MAX_VALUES
 
 _REFS: Final = "#/components/schemas/{name}"
-_ABOUT: Final = """The API of the dashboard. It reads the request log, pins namespaces and saves filters. Lists contain
-no request or response bodies. Timestamps are RFC 3339 in UTC.
+_ABOUT: Final = """The API of the dashboard. It reads the request log, pins namespaces, saves filters and takes
+feedback. Lists contain no request or response bodies. Timestamps are RFC 3339 in UTC.
 
 If the dashboard has a token, send it as `Authorization: Bearer <token>`, or send the cookie that `POST /api/session`
 sets. `/healthz`, `/readyz`, `/v1` and `/assets/` do not require it. A browser that opens a page without the token gets
-the sign-in form with status 401.
+the sign-in form with status 401. `POST /api/requests/{id}/feedback` also accepts the `feedback_token`, which allows no
+other call.
 
 An unknown or malformed parameter is an error, never ignored. Errors have the form
 `{"error": {"message", "type", "param", "code"}}`."""
@@ -48,6 +49,10 @@ _VALUE_MEANINGS: Final = {
     "cost": "A comparison in US dollars: `>0.01`. If repeated, all must match.",
     "input_tokens": "A number or a comparison: `>1000`. If repeated, all must match.",
     "output_tokens": "A number or a comparison. If repeated, all must match.",
+    "score": "A number or a comparison that a score of the request's feedback satisfies: `-1`, `>0`. If repeated, all "
+    "must match.",
+    "label": "Exact value of a label of the request's feedback.",
+    "feedback": "`any`: requests with feedback. `none`: requests without.",
     "retry_count": "A number or a comparison: `>=1` selects retries by an SDK. If repeated, all must match.",
 }
 _QUERY_MEANING: Final = (

@@ -50,12 +50,14 @@ class NullProbe:
 
 @dataclass(frozen=True, kw_only=True)
 class ApiOptions:
-    """The options of the application. Raises ValueError if the token or ``dashboard_url`` is invalid."""
+    """The options of the application. Raises ValueError if a token or ``dashboard_url`` is invalid."""
 
     relay_base_url: str
     version: str
     #: ``None`` allows access without a token. The code that binds the listener permits this on loopback addresses only.
     token: str | None = field(default=None, repr=False)
+    #: A token that only allows giving feedback.
+    feedback_token: str | None = field(default=None, repr=False)
     #: Public URL of the dashboard, optionally with a sub-path: ``https://relaybook.corp.example/logs``.
     dashboard_url: str | None = None
     #: Time limit for a query of the store, from the start of the request.
@@ -71,10 +73,12 @@ class ApiOptions:
     ping_seconds: float = 15.0
 
     def __post_init__(self) -> None:
-        if self.token is not None and (not self.token or self.token != self.token.strip()):
-            raise ValueError(
-                "the dashboard token is empty or has leading or trailing white space: choose another token, or set none"
-            )
+        for name, token in (("dashboard", self.token), ("feedback", self.feedback_token)):
+            if token is not None and (not token or token != token.strip()):
+                raise ValueError(
+                    f"the {name} token is empty or has leading or trailing white space: choose another token, or set"
+                    " none"
+                )
         if self.dashboard_url is None:
             return
         if not _is_http_url(self.dashboard_url):

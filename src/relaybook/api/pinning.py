@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from relaybook.api import arguments, openapi
 from relaybook.api.errors import ApiError
+from relaybook.api.json_body import parse_body
 from relaybook.api.namespaces import namespace_of
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
@@ -46,28 +47,9 @@ async def change_label(request: Request) -> Response:
 
 def _parse_change(body: bytes) -> LabelChange:
     """Parse the body. Raises ApiError ``bad_body`` that names the offending field."""
-    try:
-        fields = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ApiError("bad_body", f"The body is not valid JSON: {error}.") from None
-    if not isinstance(fields, dict):
-        raise ApiError("bad_body", 'Send a JSON object such as {"namespace": "ios", "pinned": true}.')
-    for name, value in fields.items():
-        if name not in _EXPECTED:
-            message = f"{name[:80]} is not a known field. Known: {', '.join(_EXPECTED)}."
-            raise ApiError("bad_body", message, name[:80])
-        try:
-            msgspec.convert({"namespace": "any", name: value}, LabelChange)
-        except msgspec.ValidationError:
-            raise _bad_field(name, msgspec.json.encode(value).decode()[:80]) from None
-    if "namespace" not in fields:
-        raise _bad_field("namespace", "missing")
-    if len(fields) == 1:
+    change = parse_body(body, LabelChange, _EXPECTED, '{"namespace": "ios", "pinned": true}', required="namespace")
+    if change == LabelChange(namespace=change.namespace):
         raise ApiError(
             "bad_body", "The body contains no change. Set at least one of pinned, color, group and position."
         )
-    return msgspec.convert(fields, LabelChange)
-
-
-def _bad_field(name: str, value: str) -> ApiError:
-    return ApiError("bad_body", f"{name} is {value}: expected {_EXPECTED[name]}.", name)
+    return change

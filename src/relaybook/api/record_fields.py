@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Final, TypeAlias, get_type_hints
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 from relaybook.log.record import FIELDS, TIMESTAMPS, Record
 from relaybook.log.row import Result
@@ -71,12 +71,25 @@ MEANINGS: Final[dict[str, str]] = {
     "body_state": "`stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer "
     "stored.",
     "advice": "Remarks on the request's parameters. Never a reason to reject a request.",
+    "feedback": "Feedback on the request: the latest of each source, sorted by source.",
 }
+
+
+class RequestFeedback(Struct, kw_only=True):
+    """Feedback on a request."""
+
+    source: Annotated[str, Meta(description="Who gave it. A request has one feedback of each source, the latest.")]
+    score: float | None
+    label: str | None
+    comment: str | None
+    at: Annotated[TimestampText, Meta(description="Time at which it was given.")]
 
 
 def row_fields() -> list[tuple[str, Any]]:
     """Return the names, types and meanings of a record's fields, as the API writes them."""
     hints = get_type_hints(Record)
-    timestamps = {name: TimestampText | None if hints[name] == int | None else TimestampText for name in TIMESTAMPS}
-    fields = [(name, Annotated[timestamps.get(name, hints[name]), Meta(description=MEANINGS[name])]) for name in FIELDS]
+    shown: dict[str, Any] = {"feedback": list[RequestFeedback]}
+    for name in TIMESTAMPS:
+        shown[name] = TimestampText | None if hints[name] == int | None else TimestampText
+    fields = [(name, Annotated[shown.get(name, hints[name]), Meta(description=MEANINGS[name])]) for name in FIELDS]
     return [*fields, ("result", Annotated[Result, Meta(description="How the request ended, in a few words.")])]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from relaybook.api.record_fields import TimestampText, row_fields
+from relaybook.api.record_fields import RequestFeedback, TimestampText, row_fields
+from relaybook.log.feedback import NewFeedback
 from relaybook.log.likely_values import LikelyValue
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import BadTermCode
@@ -280,6 +281,16 @@ class NamespacePage(Struct, kw_only=True):
     ]
 
 
+class AcceptedFeedback(Struct, kw_only=True):
+    """The feedback as it was accepted."""
+
+    state: Annotated[
+        Literal["stored", "pending"],
+        Meta(description="`pending`: no finished request has the id yet. The feedback joins the request later."),
+    ]
+    feedback: RequestFeedback
+
+
 class FieldValue(Struct, kw_only=True):
     """A value of a field and the number of requests that have it."""
 
@@ -473,6 +484,8 @@ MODELS: tuple[Any, ...] = (
     Thread,
     NamespacePage,
     LabelChange,
+    NewFeedback,
+    AcceptedFeedback,
     FieldValues,
     FilterToSave,
     SavedFilter,

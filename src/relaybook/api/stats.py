@@ -39,7 +39,8 @@ async def get_stats(request: Request) -> Response:
     Aggregates are precomputed for all requests, and per outcome, model, namespace (at most 256, none that looks like an
     id) and property (with at most 64 values). If `by` and the filters use two of these fields, or any other field, the
     aggregates are computed from the records. This must take at most 2 seconds; otherwise use a shorter time range. With
-    `by=namespace`, all namespaces without precomputed aggregates are in `other`.
+    `by=namespace`, all namespaces without precomputed aggregates are in `other`. With `by=label`, a request with
+    several labels is in the group of the latest.
     """
     grouping, rest = arguments.take(arguments.pairs_of(request), *_GROUPING)
     query = parse_stats_query(

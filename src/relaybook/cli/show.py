@@ -53,6 +53,8 @@ def _fields(detail: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for kind in ("warnings", "advice"):
         for note in detail[kind]:
             yield kind.removesuffix("s"), f"{note['code']}: {note['message']}"
+    for feedback in detail["feedback"]:
+        yield "feedback", _feedback(feedback)
     for other in detail.get("also") or []:
         yield "also", f"{other['id']}, {local_time(other['started_at'])}"
 
@@ -82,6 +84,12 @@ def _tokens(detail: dict[str, Any]) -> str:
 def _pairs(values: dict[str, Any], exclude: tuple[str, ...] = ()) -> str:
     shown = ((name, value if isinstance(value, str) else json.dumps(value)) for name, value in values.items())
     return "  ".join(f"{name}={_short(value)}" for name, value in shown if name not in exclude)
+
+
+def _feedback(feedback: dict[str, Any]) -> str:
+    score = None if feedback["score"] is None else f"score {feedback['score']:.15g}"
+    parts = ", ".join(filter(None, (score, feedback["label"], feedback["comment"])))
+    return f"{feedback['source']}: {parts}"
 
 
 def _short(text: str) -> str:

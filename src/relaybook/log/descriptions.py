@@ -78,6 +78,13 @@ FIELDS: Final[dict[str, Field]] = {
     "first_token": Field("first token", "time to the first token: >500ms", (">300ms", ">1s", ">5s", "<200ms")),
     "input_tokens": Field("input tokens", "tokens of the request: >1000", (">1000", ">10000", "<100")),
     "output_tokens": Field("output tokens", "tokens of the response: >1000", (">1000", ">100", "<10")),
+    "score": Field("score", "score of the feedback: >0", (">0", "<0", ">=0.5", "<0.5")),
+    "label": Field("label", "label of the feedback"),
+    "feedback": Field(
+        "feedback",
+        "any or none",
+        choices={"any": "requests with feedback", "none": "requests without feedback"},
+    ),
     "contains": Field("text", "substring; requires a start time (from)"),
     "words": Field("text", "words of prompt or response"),
     "from": Field(

@@ -30,6 +30,17 @@ class Note(msgspec.Struct, frozen=True):
     message: str
 
 
+class Feedback(msgspec.Struct, frozen=True, kw_only=True):
+    """Feedback of one source on a request. At least one of ``score``, ``label`` and ``comment`` is not `None`."""
+
+    source: str
+    score: float | None = None
+    label: str | None = None
+    comment: str | None = None
+    #: When it was given.
+    at: Timestamp
+
+
 class Record(msgspec.Struct, kw_only=True):
     """All fields that lists of requests show. docs/reference/api.md describes each of them."""
 
@@ -85,6 +96,8 @@ class Record(msgspec.Struct, kw_only=True):
     output_preview: str | None = None
     body_state: BodyState = "stored"
     advice: list[Note] = []
+    #: The latest of each source, sorted by source. It is added later, so stores keep it apart from the other fields.
+    feedback: list[Feedback] = []
 
 
 class Detail(msgspec.Struct, kw_only=True, array_like=True):

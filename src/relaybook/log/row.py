@@ -140,5 +140,7 @@ def to_json(record: Record) -> dict[str, Any]:
     for name in TIMESTAMPS:
         if row[name] is not None:
             row[name] = format_timestamp(row[name])
+    for feedback in row["feedback"]:
+        feedback["at"] = format_timestamp(feedback["at"])
     row["result"] = msgspec.to_builtins(result_of(record))
     return row

@@ -133,13 +133,15 @@ def _serve_dashboard(config: WorkerConfig, data: DataDirectory, supervisor_pipe:
         relay_base_url=config.base_url,
         version=__version__,
         token=settings.dashboard_token,
+        feedback_token=settings.feedback_token,
         dashboard_url=settings.dashboard_url,
         settings=settings.shown(),
         sample_data=config.sample_data,
         probe=DataProbe(data, reader),
         page=load_page(),
     )
-    server = DashboardServer(create_app(reader, options, store.open_labels(), store.open_saved_filters()))
+    app = create_app(reader, options, store.open_labels(), store.open_saved_filters(), store.open_feedback())
+    server = DashboardServer(app)
 
     def stop() -> None:
         server.should_exit = True

@@ -52,6 +52,9 @@ class Settings:
     dashboard: str = setting("127.0.0.1:4101", "Address of the dashboard and its API, host:port")
     dashboard_url: str | None = setting(None, "Public URL of the dashboard, if it is behind a reverse proxy")
     dashboard_token: str | None = setting(None, "Token for signing in to the dashboard", secret=True, flag=False)
+    feedback_token: str | None = setting(
+        None, "Token for programs that give feedback on requests; it allows nothing else", secret=True, flag=False
+    )
     upstream: str = setting("https://api.openai.com/v1", "Base URL of the upstream; it replaces /v1 in the path")
     upstream_ca_file: Path | None = setting(
         None, "PEM file of trusted certificate authorities, instead of the system's"
@@ -124,6 +127,12 @@ class Settings:
                 "dashboard",
                 f"dashboard is {self.dashboard}, so other machines could read the log without a token. "
                 "Set RELAYBOOK_DASHBOARD_TOKEN, or use 127.0.0.1.",
+            )
+        if self.feedback_token and self.feedback_token == self.dashboard_token:
+            raise BadSetting(
+                "feedback_token",
+                "feedback_token and dashboard_token are the same. Choose another feedback_token, because the programs "
+                "that have it must not read the log.",
             )
         check_upstream(self.upstream)
         for name in POSITIVE:

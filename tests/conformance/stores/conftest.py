@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from relaybook.log.deletions import Deletions
+from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
 from relaybook.log.saved_filters import SavedFilters
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Reader, TextIndex, Writer
 from relaybook.log.store.sqlite.deletions import SqliteDeletions
+from relaybook.log.store.sqlite.feedback import SqliteFeedbackLog
 from relaybook.log.store.sqlite.labels import SqliteLabels
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.saved_filters import SqliteSavedFilters
@@ -28,16 +30,17 @@ class Store:
         self.reader: Reader
         self.labels: Labels
         self.saved_filters: SavedFilters
+        self.feedback: FeedbackLog
         self.text: TextIndex
         self.deletions: Deletions
         if directory is None:
             memory = MemoryStore()
             self.writer = self.reader = self.text = memory
-            self.labels = self.saved_filters = self.deletions = memory
+            self.labels = self.saved_filters = self.feedback = self.deletions = memory
         else:
             self.text = SqliteTextIndex(directory)
             self.writer, self.reader = SqliteWriter(directory), SqliteReader(directory)
-            self.labels = SqliteLabels(directory)
+            self.labels, self.feedback = SqliteLabels(directory), SqliteFeedbackLog(directory)
             self.deletions = SqliteDeletions(directory)
             self.saved_filters = SqliteSavedFilters(directory)
 

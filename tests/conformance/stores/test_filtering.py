@@ -12,8 +12,9 @@ from tests.conformance.stores.conftest import Store
 from tests.support.long import LONG
 from tests.support.records import a_batch, a_record, an_entry, entries_of, new_record_id, soon
 
+from relaybook.log.feedback import combined
 from relaybook.log.query.filters import NAMES, Cursor, Filter, Term, matches
-from relaybook.log.record import Note, Record
+from relaybook.log.record import Feedback, Note, Record
 from relaybook.log.row import Code
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Count
@@ -60,11 +61,21 @@ CHOICES = {
     "input_tokens": ("=48.0", ">48.0"),
     "output_tokens": ("=37.0", ">37.0"),
     "retry_count": ("=0.0", ">=1.0"),
+    "score": (">0.0", "=-1.0", "<=0.5", "=0.1"),
+    "label": ("good", "bad", "", *TEXTS[1:5]),
+    "feedback": ("any", "none"),
     "property.channel": ("ios", "web", "é", ""),
     "property.'; --": ("x",),
 }
 codes = st.lists(
     st.sampled_from(("value_cut", "unknown_header", "doubled_path")).map(lambda c: Note(c, "…")), max_size=3
+)
+feedback = st.builds(
+    Feedback,
+    source=st.sampled_from(("api", "dashboard", "users")),
+    score=st.none() | st.sampled_from((-1.0, 0.0, 0.1, 1.0)),
+    label=st.none() | st.sampled_from(CHOICES["label"]),
+    at=st.integers(0, 3),
 )
 records = st.builds(
     a_record,
@@ -78,6 +89,7 @@ records = st.builds(
     ),
     warnings=codes,
     advice=codes,
+    feedback=st.lists(feedback, max_size=3).map(combined),
     route=st.sampled_from(CHOICES["route"]),
     path=st.sampled_from(CHOICES["path"]),
     kind=st.sampled_from(CHOICES["kind"]),
@@ -99,7 +111,7 @@ exact_terms = st.sampled_from(sorted(CHOICES)).flatmap(
     )
 )
 #: Text fields, whose prefix can be searched for.
-PREFIX_FIELDS = ("namespace", "model", "user", "path", "key", "property.channel", "property.'; --")
+PREFIX_FIELDS = ("namespace", "model", "user", "path", "key", "label", "property.channel", "property.'; --")
 prefix_terms = st.sampled_from(PREFIX_FIELDS).flatmap(
     lambda name: st.builds(
         Term,
@@ -144,6 +156,10 @@ def test_each_filter_selects_what_it_defines(store: Store, name: str, negated: b
             first_token_ms=(None, 0.5, 2.0)[n % 3],
             cost_usd=(None, 0.0, 0.25, 1.0)[n % 4],
             retry_count=(None, 0, 1)[n % 3],
+            feedback=[
+                Feedback(source=source, score=(None, -1.0, 0.1, 1.0)[n % 4], label=CHOICES["label"][n % 7], at=n)
+                for source in ("api", "dashboard")[: n % 3]
+            ],
         )
         for n, record_id in enumerate(CHOICES["id"])
     ]
@@ -191,7 +207,7 @@ def test_sqlite_returns_what_the_reference_returns(
             assert reader.since(seq, one, limit) == reference.since(seq, one, limit)
             for record in found[:3]:
                 assert reader.around(record.id, one, limit, soon()) == reference.around(record.id, one, limit, soon())
-        for field in ("namespace", "model", "user", "key", "finish_reason", "property", "property.channel"):
+        for field in ("namespace", "model", "user", "key", "finish_reason", "label", "property", "property.channel"):
             for prefix in ("", "a", "\U0010ffff"):
                 assert reader.values(field, prefix, limit, soon()) == reference.values(field, prefix, limit, soon())
         assert reader.namespaces("a", "failed", limit, None, None, soon()) == reference.namespaces(

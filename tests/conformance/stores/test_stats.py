@@ -9,6 +9,7 @@ from tests.support.records import A_TIMESTAMP, an_entry, soon
 from relaybook.log.aggregate.aggregates import percentiles
 from relaybook.log.aggregate.stats import MAX_GROUPS, Stats, StatsQuery
 from relaybook.log.query.filters import Filter, Term
+from relaybook.log.record import Feedback
 
 MINUTE = 60_000_000
 HOUR = 60 * MINUTE
@@ -89,6 +90,17 @@ def test_requests_without_a_value_are_a_separate_group(store: Store, by: str) ->
     store.commit(an_entry(started_at=START, model="m", properties={"channel": "web"}))
     value = "m" if by == "model" else "web"
     assert requests(aggregate(store, by=by)) == {None: {0: 2}, value: {0: 1}}
+
+
+def test_a_request_with_several_labels_is_in_the_group_of_the_latest(store: Store) -> None:
+    good, bad = Feedback(source="b", label="good", at=1), Feedback(source="a", label="bad", at=2)
+    silent = Feedback(source="c", comment="…", at=3)
+    feedback: list[list[Feedback]] = [[], [silent], [good], [good, silent], [bad, good, silent], [good]]
+    store.commit(*(an_entry(started_at=START, feedback=each) for each in feedback))
+    found = aggregate(store, by="label")
+    assert requests(found) == {"good": {0: 3}, None: {0: 2}, "bad": {0: 1}}
+    assert found.source == "log"
+    assert requests(aggregate(store, Term("score", (">0.0",)), by="label")) == {}
 
 
 def test_requests_outside_the_largest_groups_are_summed(store: Store) -> None:

@@ -85,6 +85,7 @@ def test_the_document_lists_every_route() -> None:
     assert set(paths) == {
         "/api/requests",
         "/api/requests/{id}",
+        "/api/requests/{id}/feedback",
         "/api/requests/{id}/request",
         "/api/requests/{id}/response",
         "/api/count",

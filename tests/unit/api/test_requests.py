@@ -26,6 +26,7 @@ GOOD_VALUES = {
     "to": "-1s",
 }
 GOOD_VALUES |= {"duration": "%3E2s", "first_token": "%3C9ms", "cost": "%3E1", "input_tokens": "1", "output_tokens": "1"}
+GOOD_VALUES |= {"score": "-0.5", "feedback": "any"}
 GOOD_VALUES |= {"retry_count": "%3E=1", "warning": "value_cut", "advice": "doubled_path"}
 GOOD_VALUES |= {"id": "0199a3d2-0000-7000-8000-000000000001", "key": "3fa9c2d1e0b4"}
 

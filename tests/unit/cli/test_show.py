@@ -10,7 +10,7 @@ from tests.support.rows import detail
 from relaybook.cli import show as module
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.show import transcript
-from relaybook.log.record import Note
+from relaybook.log.record import Feedback, Note
 from relaybook.settings.configuration import Configuration, resolve
 
 
@@ -64,6 +64,18 @@ def test_fields_come_first_and_empty_ones_are_omitted() -> None:
     assert "properties  tool=x" in shown
     assert "model       gpt-4o → gpt-4o-2024" in shown
     assert not [line for line in shown if line.startswith("key")]
+
+
+def test_feedback_is_one_line_per_source() -> None:
+    feedback = [
+        Feedback(source="judge", score=-0.25, label="rude", at=1),
+        Feedback(source="users", comment="no\x1b\nthanks", at=2),
+    ]
+    shown = lines(feedback=feedback)
+    assert [line for line in shown if line.startswith("feedback")] == [
+        "feedback    judge: score -0.25, rude",
+        r"feedback    users: no\x1b\x0athanks",
+    ]
 
 
 def test_the_error_follows_the_result() -> None:

@@ -8,7 +8,7 @@ from tests.support.tree import ROOT
 
 from relaybook.errors import RelayError
 from relaybook.log.descriptions import FIELDS, GAP_REASONS, REFUSALS
-from relaybook.log.query.filters import NAMES, NUMBERS
+from relaybook.log.query.filters import NAMES, NUMBERS, SCORE
 from relaybook.log.query.term_values import CHOICES, checked_value
 from relaybook.log.record import Gap
 
@@ -21,10 +21,10 @@ def test_every_filter_is_described() -> None:
 def test_suggested_values_are_valid(name: str) -> None:
     for value in (*FIELDS[name].bounds, *FIELDS[name].choices):
         assert checked_value(name, value, 0, name)
-    assert bool(FIELDS[name].bounds) == (name in NUMBERS)
+    assert bool(FIELDS[name].bounds) == (name in (*NUMBERS, SCORE))
 
 
-@pytest.mark.parametrize("name", ["outcome", "kind", "failed"])
+@pytest.mark.parametrize("name", ["outcome", "kind", "failed", "feedback"])
 def test_all_values_of_a_field_with_few_values_are_described(name: str) -> None:
     assert sorted(FIELDS[name].choices) == sorted(CHOICES[name])
 

@@ -22,7 +22,7 @@ BUCKETS: Final = (60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_6
 _TARGET_BUCKETS: Final = 120
 MAX_BUCKETS: Final = 3000
 MAX_GROUPS: Final = 20
-FIELDS: Final = ("namespace", "model", "outcome")
+FIELDS: Final = ("namespace", "model", "outcome", "label")
 _NUMBER: Final = re.compile(r"\d{1,6}", re.ASCII)
 
 #: Start of a bucket (microseconds) → its aggregates. Buckets without requests are omitted.
@@ -34,7 +34,7 @@ class StatsQuery(msgspec.Struct, frozen=True, kw_only=True):
 
     ``filter_`` has no time terms. ``from_us`` is `None` for the start of the log. ``bucket_s`` is `None` if the length
     is chosen to fit the time range. ``by`` is one of FIELDS, ``property.<name>``, or `None` for a single group of all
-    requests.
+    requests. A request with several labels is in the group of the latest.
     """
 
     filter_: Filter

@@ -47,6 +47,7 @@ class CommaSeparated:
         properties: dict[str, str] = row["properties"]
         own = [_cell(properties.pop(name, None)) for name in self._names]
         row["properties"] = msgspec.json.encode(properties).decode() if properties else None
+        row["feedback"] = msgspec.json.encode(row["feedback"]).decode() if row["feedback"] else None
         return (self._row([*(_cell(row[name]) for name in COLUMNS), *own]),)
 
     def end(self) -> bytes:

@@ -11,7 +11,7 @@ from relaybook.log.query.term_values import CHOICES, LISTED_FIELDS, canonical_na
 #: Returns values of a field that start with a prefix, and their number of requests, most frequent first.
 ListValues: TypeAlias = Callable[[str, str], Iterable[tuple[str, int]]]
 
-_BOUND: Final = re.compile(r"(>=|<=|>|<)?(\d+(?:\.\d+)?)", re.ASCII)
+_BOUND: Final = re.compile(r"(>=|<=|>|<)?(-?\d+(?:\.\d+)?)", re.ASCII)
 _UNITS: Final = {"duration": ("s", "ms", "m"), "first_token": ("s", "ms", "m")}
 
 

@@ -30,6 +30,12 @@ NUMBERS: Final = {
     "output_tokens": "output_tokens",
     "retry_count": "retry_count",
 }
+#: The name of a term that compares the scores of a request's feedback with a number. One of them must satisfy it.
+SCORE: Final = "score"
+#: The name of a term that compares the labels of a request's feedback with text. One of them must be equal.
+LABEL: Final = "label"
+#: The name of a term that tells whether a request has feedback: "any" or "none".
+FEEDBACK: Final = "feedback"
 NAMES: Final = (
     *TEXT_FIELDS,
     "namespace_prefix",
@@ -43,6 +49,9 @@ NAMES: Final = (
     WORDS,
     CONTAINS,
     *NUMBERS,
+    SCORE,
+    LABEL,
+    FEEDBACK,
 )
 MAX_LIMIT: Final = 500
 #: The fields of a record by which the requests with the highest values can be listed.
@@ -124,8 +133,8 @@ class Term(msgspec.Struct, frozen=True):
     If ``negated``, records that satisfy the condition are excluded. ``name`` is one of NAMES (except
     ``namespace_prefix``) or ``property.<name>``. Values have the record's representation: ``failed`` is "true" or
     "false", ``status`` is "200", "4xx" or "error", timestamps are microseconds, and numbers are preceded by their
-    comparison operator: ``>2000.0``. Only text fields and WORDS have ``prefixes``. In a prefix of WORDS, only the last
-    word is a prefix.
+    comparison operator: ``>2000.0``. Only text fields, LABEL and WORDS have ``prefixes``. In a prefix of WORDS, only
+    the last word is a prefix.
     """
 
     name: str
@@ -204,21 +213,28 @@ def _satisfies(term: Term, record: Record, indexed_text: str, full_text: str) ->
         return any(words.has_substring(full_text, substring) for substring in term.values)
     if any(_has(term.name, value, record) for value in term.values):
         return True
-    found = _text(term.name, record) if term.prefixes else None
-    return found is not None and found.startswith(term.prefixes)
+    return bool(term.prefixes) and any(text.startswith(term.prefixes) for text in _texts(term.name, record))
 
 
-def _text(name: str, record: Record) -> str | None:
+def _texts(name: str, record: Record) -> list[str]:
+    """Return the values of a text field; none if it is unknown."""
+    if name == LABEL:
+        return [each.label for each in record.feedback if each.label is not None]
     if name.startswith("property."):
-        return record.properties.get(name.removeprefix("property."))
-    found: str | None = getattr(record, name)
-    return found
+        text = record.properties.get(name.removeprefix("property."))
+    else:
+        text = getattr(record, name)
+    return [] if text is None else [text]
 
 
 def _has(name: str, value: str, record: Record) -> bool:
     if name in NUMBERS:
         return _compares(value, getattr(record, NUMBERS[name]))
     match name:
+        case "score":
+            return any(_compares(value, each.score) for each in record.feedback)
+        case "feedback":
+            return bool(record.feedback) == (value == "any")
         case "from":
             return record.started_at >= int(value)
         case "to":
@@ -233,7 +249,7 @@ def _has(name: str, value: str, record: Record) -> bool:
             return any(note.code == value for note in record.warnings)
         case "advice":
             return any(note.code == value for note in record.advice)
-    return _text(name, record) == value
+    return value in _texts(name, record)
 
 
 _SIGNS: Final[dict[str, Callable[[Any, Any], bool]]] = {

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from relaybook.clock import format_timestamp
-from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS, WORDS, BadFilter, Filter, Term
+from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS, SCORE, WORDS, BadFilter, Filter, Term
 from relaybook.log.query.language import parameters_of
 from relaybook.log.query.term_values import checked_value, parse_parameter
 from relaybook.settings.suggestions import suggest
 
 MAX_VALUES: Final = 100
 #: If one of these fields has several values, all of them must match. For other fields, one match is enough.
-ALL_MUST_MATCH: Final = frozenset({WORDS, *NUMBERS})
+ALL_MUST_MATCH: Final = frozenset({WORDS, *NUMBERS, SCORE})
 
 
 def parse_filter(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Sequence[str] = ()) -> Filter:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, NoReturn, get_args
 from relaybook import clock
 from relaybook.ids import parse_id
 from relaybook.kinds import Kind
-from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS, TEXT_FIELDS, WORDS, BadFilter
+from relaybook.log.query.filters import CONTAINS, FEEDBACK, LABEL, NAMES, NUMBERS, SCORE, TEXT_FIELDS, WORDS, BadFilter
 from relaybook.log.query.words import has_words
 from relaybook.log.record import AdviceCode, Outcome
 from relaybook.log.row import Code
@@ -16,7 +16,7 @@ from relaybook.tags import WarningCode
 
 MAX_SUBSTRING: Final = 1000
 #: The fields whose values are listed with counts, besides ``property.<name>``. ``property`` lists property names.
-LISTED_FIELDS: Final = ("namespace", "model", "user", "key", "finish_reason", "property")
+LISTED_FIELDS: Final = ("namespace", "model", "user", "key", "finish_reason", LABEL, "property")
 _RELATIVE: Final = re.compile(r"-(\d{1,6})(s|m|h|d|w)", re.ASCII)
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 #: The years 1 to 9999, which RFC 3339 can express. Relative times and UTC offsets beyond them are clamped.
@@ -25,7 +25,7 @@ _LAST_US: Final = 253_402_300_799_999_999
 _SPACE_FOR_PLUS: Final = re.compile(r"[\d:.T-]+ \d\d:?\d\d", re.ASCII)
 _STATUS: Final = re.compile(r"error|[1-5]xx|[1-9]\d\d", re.ASCII)
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{12}", re.ASCII)
-_NUMBER: Final = re.compile(r"(>=|<=|>|<|=)?\s*\$?(\d{1,15}(?:\.\d{1,15})?)(ms|s|m|h)?", re.ASCII)
+_NUMBER: Final = re.compile(r"(>=|<=|>|<|=)?\s*\$?(-?\d{1,15}(?:\.\d{1,15})?)(ms|s|m|h)?", re.ASCII)
 _MILLISECONDS: Final = {"ms": 1.0, "s": 1000.0, "m": 60_000.0, "h": 3_600_000.0}
 _DURATIONS: Final = ("duration", "first_token")
 #: The allowed values of terms that take a fixed set of values.
@@ -36,6 +36,7 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "advice": get_args(AdviceCode),
     "failed": ("true", "false"),
     "result": get_args(Code),
+    FEEDBACK: ("any", "none"),
 }
 
 
@@ -78,7 +79,7 @@ def parse_parameter(text: str) -> Parameter | None:
 
 def allows_prefix(name: str) -> bool:
     """Return whether values of the field can be searched by prefix: they are free text."""
-    return (name in TEXT_FIELDS and name not in CHOICES) or name == WORDS or name.startswith("property.")
+    return (name in TEXT_FIELDS and name not in CHOICES) or name in (LABEL, WORDS) or name.startswith("property.")
 
 
 def listed_field(field: str) -> str:
@@ -133,7 +134,7 @@ def checked_value(name: str, value: str, now_us: int, shown_name: str, *, is_pre
         reject("the name of a namespace. Omit it to search all namespaces")
     if name == "status" and not _STATUS.fullmatch(value):
         reject("a status such as 200, a class such as 4xx, or error")
-    if name in NUMBERS:
+    if name in NUMBERS or name == SCORE:
         return _number(name, value) or reject(_EXPECTED.get(name, "an integer, or a bound such as >1000"))
     if name == CONTAINS and not 0 < len(value) <= MAX_SUBSTRING:
         raise BadFilter(shown_name, f"{shown_name} has {len(value)} characters: expected 1 to {MAX_SUBSTRING}.")
@@ -146,6 +147,7 @@ _EXPECTED: Final = {
     "duration": "a bound with a unit, such as >2s or <=300ms",
     "first_token": "a bound with a unit, such as >2s or <=300ms",
     "cost": "a bound in US dollars, such as >0.01",
+    SCORE: "a number, or a bound such as >0",
 }
 
 
@@ -154,12 +156,16 @@ def _number(name: str, value: str) -> str | None:
     if match is None:
         return None
     sign, number, unit = match[1], float(match[2]), match[3]
+    if number < 0 and name != SCORE:
+        return None
     if name in _DURATIONS:
         return f"{sign}{number * _MILLISECONDS[unit]}" if sign and unit and sign != "=" else None
     if unit or not math.isfinite(number):
         return None
     if name == "cost":
         return f"{sign}{number}" if sign and sign != "=" else None
+    if name == SCORE:
+        return f"{sign or '='}{number}" if "$" not in value else None
     return f"{sign or '='}{number}" if "$" not in value and number.is_integer() else None
 
 

@@ -2,9 +2,9 @@
 
 The recorder writes through it, and the API and the command line query it. The recorder process owns the single
 ``Writer``. A ``Reader`` can be opened in any number of other processes at the same time. ``Store`` opens them; the
-interfaces for changes by users are ``Labels`` in ``log/namespaces.py`` and ``SavedFilters`` in
-``log/saved_filters.py``. Exceptions are in ``errors.py``. Implementations differ in where they keep data, not in
-behavior: one conformance suite runs against all of them.
+interfaces for changes by users are ``Labels`` in ``log/namespaces.py``, ``SavedFilters`` in ``log/saved_filters.py``
+and ``FeedbackLog`` in ``log/feedback.py``. Exceptions are in ``errors.py``. Implementations differ in where they keep
+data, not in behavior: one conformance suite runs against all of them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +15,7 @@ import msgspec
 
 from relaybook.log.aggregate.stats import Stats, StatsQuery
 from relaybook.log.deletions import Deletion, Deletions
+from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels, NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField
 from relaybook.log.record import Detail, Gap, Record, Side
@@ -44,7 +45,8 @@ class Body(msgspec.Struct, array_like=True):
 
 
 class Entry(msgspec.Struct, kw_only=True):
-    """A finished request to be stored. The store assigns ``record.seq``.
+    """A finished request to be stored. The store assigns ``record.seq``, and adds pending feedback to the feedback that
+    the record has.
 
     A body is `None` if it must not be stored; ``record.body_state`` says so too.
     """
@@ -362,7 +364,7 @@ class Reader(Protocol):
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
         """Return the values of a field with their counts, most frequent first.
 
-        The field is one of ``namespace model user key finish_reason property property.<name>``; otherwise raises
+        The field is one of ``namespace model user key finish_reason label property property.<name>``; otherwise raises
         BadFilter.
         """
 
@@ -490,6 +492,9 @@ class Store(Protocol):
 
     def open_saved_filters(self) -> SavedFilters:
         """Open the saved filters for changes, alongside the writer."""
+
+    def open_feedback(self) -> FeedbackLog:
+        """Open the feedback for additions, alongside the writer."""
 
     def bytes_per_day(self) -> float | None:
         """Return the number of bytes written per day in the last week. `None` if less than 1 MiB was written."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from relaybook.log.aggregate.aggregates import MAX_TOKENS, Aggregates, Contribution, contribution_of
 from relaybook.log.aggregate.stats import Points, Stats, StatsQuery, build, groups_of, span_of
+from relaybook.log.feedback import latest_label
 from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, parse_namespace_cursor
 from relaybook.log.query.filters import Cursor, SortField
 from relaybook.log.query.term_values import check_listed
@@ -75,6 +76,9 @@ def _values_of(record: Record, field: str) -> Iterator[str]:
     if field == "property":
         yield from record.properties
         return
+    if field == "label":
+        yield from {each.label for each in record.feedback if each.label is not None}
+        return
     if field.startswith("property."):
         value = record.properties.get(field.removeprefix("property."))
     else:
@@ -99,12 +103,17 @@ def stats(records: Sequence[Record], matched: Sequence[Record], question: StatsQ
     contributions: defaultdict[tuple[str | None, int], list[Contribution]] = defaultdict(list)
     for record in matched:
         if span.from_us <= record.started_at < span.to_us:
-            value = None if question.by is None else next(_values_of(record, question.by), None)
+            value = None if question.by is None else _group_of(record, question.by)
             contributions[value, record.started_at // span.bucket_us * span.bucket_us].append(contribution_of(record))
     parts: defaultdict[str | None, Points] = defaultdict(dict)
     for (value, at), bucket_shares in contributions.items():
         parts[value][at] = Aggregates.of(bucket_shares)
     return build(span, groups_of(parts), "log")
+
+
+def _group_of(record: Record, by: str) -> str | None:
+    """Return the value by which the record is grouped. A record with several labels is grouped by the latest."""
+    return latest_label(record.feedback) if by == "label" else next(_values_of(record, by), None)
 
 
 def page(records: list[Record], matched: list[Record]) -> Page:

@@ -1,7 +1,7 @@
 """Implement the reference store: plain lists, scanned by every query.
 
-It defines how all other stores must behave. Tests use it. One object is Writer, Reader, Labels, SavedFilters and
-TextIndex. It is not durable.
+It defines how all other stores must behave. Tests use it. One object is Writer, Reader, Labels, SavedFilters,
+FeedbackLog and TextIndex. It is not durable.
 """
 
 import sys
@@ -14,9 +14,17 @@ from typing import get_args
 import msgspec
 
 from relaybook import clock
-from relaybook.ids import id_text, new_id
+from relaybook.ids import id_text, new_id, parse_id
 from relaybook.log.aggregate.stats import MINUTE_US, Stats, StatsQuery
 from relaybook.log.deletions import Deletion, without_values
+from relaybook.log.feedback import (
+    MAX_PENDING,
+    MAX_SOURCES,
+    PENDING_US,
+    combined,
+    too_many_pending,
+    too_many_sources,
+)
 from relaybook.log.namespaces import (
     MAX_AUTO_PINNED,
     Label,
@@ -27,7 +35,7 @@ from relaybook.log.namespaces import (
     looks_like_id,
 )
 from relaybook.log.query.filters import CONTAINS, Cursor, Filter, SortField, matches, needs_text
-from relaybook.log.record import Detail, Gap, Record, Side
+from relaybook.log.record import Detail, Feedback, Gap, Record, Side
 from relaybook.log.request_view import MAX_BODY_BYTES
 from relaybook.log.retention import Cutoffs, Removal
 from relaybook.log.saved_filters import MAX_SAVED_FILTERS, SavedFilter, TooManySavedFilters
@@ -99,6 +107,8 @@ class MemoryStore:
         self._labels: dict[str, Label] = {}
         self._auto_pinned = 0
         self._saved_filters: dict[str, SavedFilter] = {}
+        #: Feedback on requests that are not recorded yet, by any of their ids.
+        self._pending: dict[str, list[Feedback]] = {}
         #: The indexed text of records, by ``seq``.
         self._texts: dict[int, str] = {}
         self._indexed_to = 0
@@ -110,6 +120,8 @@ class MemoryStore:
         with self._lock:
             for entry in batch.entries:
                 self._add(entry)
+            for entry in reversed(batch.entries):
+                self._join_feedback(entry.record.id)
             self._positions.update(batch.positions)
             self._checkpoints.update((checkpoint.exchange, checkpoint) for checkpoint in batch.checkpoints)
             recorded = {entry.record.id for entry in batch.entries}
@@ -133,7 +145,8 @@ class MemoryStore:
         if known is None:
             self._last_seq += 1
             entry.record.seq = self._last_seq
-            known = msgspec.structs.replace(entry, record=msgspec.structs.replace(entry.record))
+            record = msgspec.structs.replace(entry.record, feedback=combined(entry.record.feedback))
+            known = msgspec.structs.replace(entry, record=record)
             self._entries.append(known)
             self._by_id[entry.record.id] = known
             self._pin_automatically(entry.record.namespace)
@@ -224,6 +237,44 @@ class MemoryStore:
 
     def close(self) -> None:
         """Do nothing, because the same object continues to serve queries."""
+
+    # Feedback
+
+    def add_feedback(self, any_id: str, feedback: Feedback) -> bool:
+        """Add feedback; see ``FeedbackLog``."""
+        own_id = any_id.lower() if parse_id(any_id.lower()) is not None else None
+        with self._lock:
+            found = next(iter(self.find(any_id, 1)), None)
+            entry = self._by_id.get(own_id or "") or (None if found is None else self._by_id[found.id])
+            if entry is not None:
+                others = [each for each in entry.record.feedback if each.source != feedback.source]
+                if len(others) >= MAX_SOURCES:
+                    raise too_many_sources()
+                entry.record.feedback = combined([*others, feedback])
+                return True
+            self._expire_feedback()
+            kept = combined([*self._pending.get(own_id or any_id, []), feedback])
+            others_pending = sum(len(each) for key, each in self._pending.items() if key != (own_id or any_id))
+            if others_pending + len(kept) > MAX_PENDING:
+                raise too_many_pending()
+            self._pending[own_id or any_id] = kept
+            return False
+
+    def _join_feedback(self, record_id: str) -> None:
+        """Move pending feedback to a request that was just recorded."""
+        self._expire_feedback()
+        record = self._by_id[record_id].record
+        ids = {record.id, record.provider_request_id, record.completion_id, record.client_request_id}
+        joining = [each for id_ in ids if id_ is not None for each in self._pending.pop(id_, [])]
+        record.feedback = combined([*record.feedback, *sorted(joining, key=lambda each: each.at)])
+
+    def _expire_feedback(self) -> None:
+        oldest = clock.wall_us() - PENDING_US
+        self._pending = {
+            id_: kept
+            for id_, found in self._pending.items()
+            if (kept := [each for each in found if id_ in self._running or each.at >= oldest])
+        }
 
     # Text index
 

@@ -16,6 +16,7 @@ from relaybook.log.record import Record
 from relaybook.log.store.port import Entry
 from relaybook.log.store.sqlite import counters
 from relaybook.log.store.sqlite.bodies import SharedFrame, compress_shared_frame, encode_location
+from relaybook.log.store.sqlite.feedback import FeedbackTables
 from relaybook.log.store.sqlite.foreign_ids import hashes_of
 from relaybook.log.store.sqlite.packs import PackWriter
 from relaybook.log.store.sqlite.rollups import RollupTables
@@ -44,6 +45,7 @@ class EntryTables:
         self._connection = connection
         self._last_seq: int = connection.execute("SELECT value FROM totals WHERE name = 'last_seq'").get
         self.rollups = RollupTables(connection)
+        self._feedback = FeedbackTables(connection)
         self._on_phase: OnPhase = on_phase or (lambda phase: None)
 
     def add(self, entries: Sequence[Entry], packs: PackWriter, compressor: zstandard.ZstdCompressor) -> None:
@@ -71,6 +73,8 @@ class EntryTables:
         self._on_phase("message_chains")
         self._connection.executemany(_ADD_FOREIGN_ID, _foreign_ids(records, first))
         self._on_phase("foreign_ids")
+        self._feedback.store(records, first)
+        self._on_phase("feedback")
         self._connection.executemany(counters.ADD_NAMESPACES, counters.namespace_counters(records))
         split_zones(self._connection)
         self._connection.executemany(counters.ADD_VALUES, counters.value_counters(records))

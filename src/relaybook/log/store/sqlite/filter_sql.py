@@ -8,7 +8,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from relaybook.log.finish_reasons import FINISH_REASONS
-from relaybook.log.query.filters import NUMBERS, TEXT_FIELDS, WORDS, BadFilter, Filter, Term, comparison
+from relaybook.log.query.filters import (
+    FEEDBACK,
+    LABEL,
+    NUMBERS,
+    SCORE,
+    TEXT_FIELDS,
+    WORDS,
+    BadFilter,
+    Filter,
+    Term,
+    comparison,
+)
 from relaybook.log.query.words import spaced
 from relaybook.log.row import ERROR_STATUSES, FINISHES, LOG_ERRORS, UPSTREAM_FAILURES
 from relaybook.log.store.sqlite.text_functions import CONTAINS_TEXT, MATCHES_PREFIX
@@ -54,27 +65,29 @@ def conditions(filter_: Filter) -> list[Condition]:
 
 
 def _condition(term: Term) -> Condition:
-    condition = _any_of(term)
+    condition = _without_negation(term)
     if not term.negated:
         return condition
     return Condition(f"NOT coalesce({condition.sql}, 0)", condition.bindings)
 
 
-def _any_of(term: Term) -> Condition:
+def _without_negation(term: Term) -> Condition:
     name, values = term.name, term.values
     if name in _COLUMNS:
-        return _any(_text_is(_COLUMNS[name], term))
+        return any_of(_text_is(_COLUMNS[name], term))
     if name.startswith("property."):
         return _has_property(name.removeprefix("property."), term)
+    if name in (SCORE, LABEL, FEEDBACK):
+        return _has_feedback(name, term)
     if name in NUMBERS:
-        return _any(_comparison(f"r.{NUMBERS[name]}", value) for value in values)
+        return any_of(_comparison(f"r.{NUMBERS[name]}", value) for value in values)
     match name:
         case "words":
-            return _any([*map(_phrase, values), *map(_phrase_prefix, term.prefixes)])
+            return any_of([*map(_phrase, values), *map(_phrase_prefix, term.prefixes)])
         case "contains":
-            return _any(Condition(f"{CONTAINS_TEXT}(r.seq, ?)", (substring,)) for substring in values)
+            return any_of(Condition(f"{CONTAINS_TEXT}(r.seq, ?)", (substring,)) for substring in values)
         case "status":
-            return _any(_has_status(value) for value in values)
+            return any_of(_has_status(value) for value in values)
         case "result":
             return Condition(f"{_RESULT} IN ({placeholders(values)})", values)
         case "failed":
@@ -82,9 +95,9 @@ def _any_of(term: Term) -> Condition:
         case "warning" | "advice":
             return _has_code(name, values)
         case "from":
-            return _any(Condition("r.started_at >= ?", (clamped_int(value),)) for value in values)
+            return any_of(Condition("r.started_at >= ?", (clamped_int(value),)) for value in values)
         case "to":
-            return _any(Condition("r.started_at < ?", (clamped_int(value),)) for value in values)
+            return any_of(Condition("r.started_at < ?", (clamped_int(value),)) for value in values)
     raise BadFilter(name, f"{name[:80]!r} is not a filter.")
 
 
@@ -96,9 +109,23 @@ def _text_is(column: str, term: Term) -> Iterator[Condition]:
 
 
 def _has_property(name: str, term: Term) -> Condition:
-    value = _any(_text_is("p.value", term))
+    value = any_of(_text_is("p.value", term))
     sql = f"EXISTS (SELECT 1 FROM properties AS p WHERE p.name = ? AND {value.sql} AND p.seq = r.seq)"  # noqa: S608
     return Condition(sql, (name, *value.bindings))
+
+
+def _has_feedback(name: str, term: Term) -> Condition:
+    if name == FEEDBACK:
+        found = "EXISTS (SELECT 1 FROM feedback AS f WHERE f.seq = r.seq)"
+        return any_of(Condition(found if value == "any" else f"NOT {found}") for value in term.values)
+    condition = any_of(_text_is("f.label", term) if name == LABEL else score_is("f.score", term))
+    sql = f"EXISTS (SELECT 1 FROM feedback AS f WHERE f.seq = r.seq AND {condition.sql})"  # noqa: S608 - our own parts
+    return Condition(sql, condition.bindings)
+
+
+def score_is(column: str, term: Term) -> Iterator[Condition]:
+    """Yield the comparisons of a term with a score. One of them must hold."""
+    return (_comparison(column, value) for value in term.values)
 
 
 def _comparison(column: str, value: str) -> Condition:
@@ -165,7 +192,8 @@ def after_prefix(prefix: str) -> str | None:
     return None
 
 
-def _any(options: Iterable[Condition]) -> Condition:
+def any_of(options: Iterable[Condition]) -> Condition:
+    """Return the condition that at least one of the options holds."""
     found = list(options)
     if not found:
         return Condition("0")

@@ -6,6 +6,7 @@ drives the search, and the other conditions are checked on its results. Several 
 ordered scans that SQLite merges. If no condition has an index, the log itself is scanned.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -18,9 +19,11 @@ from relaybook.log.store.sqlite.block_ranges import SeqRange, ranges_in_time
 from relaybook.log.store.sqlite.filter_sql import (
     Bindings,
     Condition,
+    any_of,
     conditions,
     fts_phrase,
     placeholders,
+    score_is,
     starts_with,
 )
 from relaybook.log.store.sqlite.text_functions import CONTAINS_TEXT, MATCHES_PREFIX
@@ -37,13 +40,15 @@ class Scan(NamedTuple):
     """One ordered source of ``seq``.
 
     It consists of a FROM clause, the ``seq`` column, and the condition that selects rows. ``keys`` is the FROM clause
-    to use if only ``seq`` is needed; `None` if the records are always needed.
+    to use if only ``seq`` is needed; `None` if the records are always needed. If ``repeats``, the source may have
+    several rows of a record.
     """
 
     source: str
     seq: str
     condition: Condition
     keys: str | None = None
+    repeats: bool = False
 
 
 class Plan(NamedTuple):
@@ -96,7 +101,8 @@ class Plan(NamedTuple):
 
     def _union(self, columns: str, *, by_index: bool = False) -> str:
         return " UNION ".join(
-            f"SELECT {scan.seq} AS seq{columns} FROM {scan.keys if by_index else scan.source} "  # noqa: S608 - parts of our own making, values are bound
+            f"SELECT {'DISTINCT ' if scan.repeats else ''}{scan.seq} AS seq{columns} "  # noqa: S608 - our own parts, values are bound
+            f"FROM {scan.keys if by_index else scan.source} "
             f"WHERE {scan.condition.sql} AND {scan.seq} >= ? AND {scan.seq} < ? AND {self.residual.sql}"
             for scan in self.scans
         )
@@ -188,6 +194,14 @@ def _candidates(connection: apsw.Connection, term: Term) -> _Candidates | None:
             return _failures(connection, name, values)
         case "result":
             return _results(connection, values)
+        case "label":
+            scans = tuple(_by_feedback("feedback_label", Condition("d.label = ?", (value,))) for value in values)
+            return _Candidates(scans, _count(connection, name, values))
+        case "score":
+            return _score_scans(connection, term)
+        case "feedback":
+            scans = (_by_feedback("", Condition("1")),)
+            return None if "none" in values else _Candidates(scans, _count(connection, name, ("any",)))
     if name.startswith("property."):
         pairs = ((name.removeprefix("property."), value) for value in values)
         scans = tuple(_by_table("properties", ("name", "value"), pair) for pair in pairs)
@@ -203,6 +217,42 @@ def _by_column(index: str, column: str, value: str | int, implied: str = "") -> 
 def _by_table(table: str, columns: tuple[str, str], values: tuple[str, str]) -> Scan:
     condition = Condition(f"d.{columns[0]} = ? AND d.{columns[1]} = ?", values)
     return Scan(f"{table} AS d CROSS JOIN requests AS r ON r.seq = d.seq", "d.seq", condition, f"{table} AS d")
+
+
+def _by_feedback(index: str, condition: Condition) -> Scan:
+    """Return a scan of feedback, by an index or else in the order of the table, which is that of ``seq``."""
+    keys = f"feedback AS d {f'INDEXED BY {index}' if index else 'NOT INDEXED'}"
+    return Scan(f"{keys} CROSS JOIN requests AS r ON r.seq = d.seq", "d.seq", condition, keys, repeats=True)
+
+
+def _score_scans(connection: apsw.Connection, term: Term) -> _Candidates:
+    """Return a scan for each score that satisfies the comparison, or a scan of all feedback if there are many scores.
+
+    If many requests have one of the scores, the estimate is the number of requests with feedback.
+    """
+    condition = any_of(score_is("d.score", term))
+    sql = _NEXT_SCORE.format(condition.sql)
+    has_feedback = _count(connection, "feedback", ("any",))
+    scores: list[float] = []
+    records = 0
+    while len(scores) <= _MAX_EXPANDED:
+        lowest = scores[-1] if scores else -math.inf
+        score = connection.execute(sql, (lowest, *condition.bindings)).get
+        if score is None:
+            scans = tuple(_by_feedback("feedback_score", Condition("d.score = ?", (each,))) for each in scores)
+            return _Candidates(scans or (_EMPTY_SCAN,), records if records <= _MANY_SCORES else has_feedback)
+        scores.append(score)
+        if records <= _MANY_SCORES:
+            records += connection.execute(_COUNT_SCORE, (score, _MANY_SCORES + 1)).get
+    return _Candidates((_by_feedback("", condition),), has_feedback)
+
+
+_NEXT_SCORE: Final = (
+    "SELECT d.score FROM feedback AS d INDEXED BY feedback_score WHERE d.score > ? AND {} ORDER BY d.score LIMIT 1"
+)
+_COUNT_SCORE: Final = "SELECT count(*) FROM (SELECT 1 FROM feedback INDEXED BY feedback_score WHERE score = ? LIMIT ?)"
+#: More requests than this are not counted one by one.
+_MANY_SCORES: Final = 20_000
 
 
 #: For each field, the partial index and the common value that it omits.
@@ -301,7 +351,7 @@ def _expand_prefixes(connection: apsw.Connection, term: Term) -> Sequence[str] |
     if term.name == "namespace":
         sql, bindings = "SELECT namespace FROM namespaces WHERE {}", tuple[str, ...]()
         column = "namespace"
-    elif term.name in ("model", "user", "key") or term.name.startswith("property."):
+    elif term.name in ("model", "user", "key", "label") or term.name.startswith("property."):
         sql, bindings = "SELECT value FROM value_counts WHERE field = ? AND {}", (term.name,)
         column = "value"
     else:

@@ -28,6 +28,7 @@ UPDATE requests SET bodies = NULL, input_preview = NULL, output_preview = NULL, 
 WHERE seq = ?
 """
 _REMOVE_CHAIN: Final = "DELETE FROM message_chains WHERE seq = ?"
+_REMOVE_FEEDBACK: Final = "DELETE FROM feedback WHERE seq = ?"
 _REMOVE_ROW: Final = "DELETE FROM requests WHERE seq = ?"
 _REMOVE_PROPERTY: Final = "DELETE FROM properties WHERE name = ? AND value = ? AND seq = ?"
 _REMOVE_CODE: Final = "DELETE FROM record_codes WHERE kind = ? AND code = ? AND seq = ?"
@@ -82,6 +83,7 @@ class Remover:
         records = [record_of(row[:-1]) for row in rows]
         self._remove_content(seqs, [decode_location(row[-1]) for row in rows])
         execute_many(_REMOVE_ROW, keys)
+        execute_many(_REMOVE_FEEDBACK, keys)
         execute_many(
             _REMOVE_PROPERTY,
             sorted((name, value, record.seq) for record in records for name, value in record.properties.items()),

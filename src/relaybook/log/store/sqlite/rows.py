@@ -8,32 +8,37 @@ from typing import Any, Final, get_type_hints
 
 import msgspec
 
-from relaybook.log.record import FIELDS, Record
+from relaybook.log.record import FIELDS, Feedback, Record
 from relaybook.log.store.sqlite.schema import COLUMNS
 
-#: The record's columns, in order, for a SELECT from ``requests AS r``.
-SELECT_LIST: Final = ", ".join(f'r."{name}"' for name in FIELDS)
+#: The feedback as JSON, or NULL if there is none. ``quote`` writes a number so that exactly the same number is read.
+_FEEDBACK: Final = """(SELECT nullif(json_group_array(json_object('source', source,
+  'score', iif(score IS NULL, NULL, json(quote(score))), 'label', label, 'comment', comment, 'at', at)
+  ORDER BY source), '[]') FROM feedback WHERE feedback.seq = r.seq)"""
+#: The record's fields, in order, for a SELECT from ``requests AS r``.
+SELECT_LIST: Final = ", ".join([*(f'r."{column.name}"' for column in COLUMNS), _FEEDBACK])
 #: Selects the record and the location of its bodies, which is NULL if they have expired. A condition must follow.
 WITH_BODIES: Final = f"SELECT {SELECT_LIST}, r.bodies FROM requests AS r WHERE"  # noqa: S608 - our own column names
 INSERT: Final = "INSERT INTO requests ({}, bodies) VALUES ({}?)".format(  # noqa: S608 - names of our own fields
-    ", ".join(f'"{name}"' for name in FIELDS), "?, " * len(FIELDS)
+    ", ".join(f'"{column.name}"' for column in COLUMNS), "?, " * len(COLUMNS)
 )
 _SEQ: Final = FIELDS.index("seq")
 _BOOLEANS: Final = tuple(index for index, column in enumerate(COLUMNS) if column.boolean)
 _JSON: Final = tuple(index for index, column in enumerate(COLUMNS) if column.json)
 _HINTS: Final = get_type_hints(Record)
 _DECODERS: Final = {index: msgspec.json.Decoder(_HINTS[FIELDS[index]]) for index in _JSON}
+_decode_feedback: Final = msgspec.json.Decoder(list[Feedback]).decode
 _encode: Final = msgspec.json.Encoder().encode
 _astuple: Final = msgspec.structs.astuple
 
 
 def row_of(record: Record, seq: int, bodies: bytes) -> list[object]:
-    """Return the parameters of INSERT."""
+    """Return the parameters of INSERT. They do not include the feedback, the last field."""
     row: list[object] = list(_astuple(record))
     row[_SEQ] = seq
     for index in _JSON:
         row[index] = _encode(row[index]).decode() if row[index] else None
-    row.append(bodies)
+    row[-1] = bodies
     return row
 
 
@@ -46,6 +51,7 @@ def record_of(row: Iterable[Any]) -> Record:
     for index, decoder in _DECODERS.items():
         text = values[index]
         values[index] = decoder.decode(text) if text is not None else _empty(index)
+    values[-1] = _decode_feedback(values[-1]) if values[-1] is not None else []
     return Record(**dict(zip(FIELDS, values, strict=True)))
 
 

@@ -49,8 +49,10 @@ def _column(name: str, hint: Any) -> Column:
 
 
 _HINTS: Final = get_type_hints(Record, include_extras=True)
-#: In the order of the record's fields. Lists and objects are stored as JSON text, or NULL when empty.
-COLUMNS: Final = tuple(_column(name, _HINTS[name]) for name in FIELDS)
+#: In the order of the record's fields. Lists and objects are stored as JSON text, or NULL when empty. The last field,
+#: the feedback, has a table of its own.
+COLUMNS: Final = tuple(_column(name, _HINTS[name]) for name in FIELDS[:-1])
+assert FIELDS[-1] == "feedback"
 
 #: By sort field: its column of ``block_ranges``, which is NULL if no record of the block has a value.
 BLOCK_MAXIMA: Final = {field: f"max_{field}" for field in SORT_FIELDS}
@@ -84,6 +86,30 @@ CREATE TABLE record_codes (kind TEXT NOT NULL, code TEXT NOT NULL, seq INTEGER N
   PRIMARY KEY (kind, code, seq)) STRICT, WITHOUT ROWID;
 CREATE TABLE foreign_ids (part INTEGER NOT NULL, hash INTEGER NOT NULL, seq INTEGER NOT NULL,
   PRIMARY KEY (part, hash, seq)) STRICT, WITHOUT ROWID;
+-- Triggers count the requests with feedback and with each label. Rows are inserted and deleted, never updated.
+CREATE TABLE feedback (seq INTEGER NOT NULL, source TEXT NOT NULL, score REAL, label TEXT, comment TEXT,
+  at INTEGER NOT NULL, PRIMARY KEY (seq, source)) STRICT, WITHOUT ROWID;
+CREATE INDEX feedback_score ON feedback(score, seq) WHERE score IS NOT NULL;
+CREATE INDEX feedback_label ON feedback(label, seq) WHERE label IS NOT NULL;
+CREATE TRIGGER feedback_enters AFTER INSERT ON feedback
+  WHEN NOT EXISTS (SELECT 1 FROM feedback WHERE seq = new.seq AND source <> new.source)
+  BEGIN INSERT INTO value_counts VALUES ('feedback', 'any', 1) ON CONFLICT DO UPDATE SET requests = requests + 1; END;
+CREATE TRIGGER feedback_leaves AFTER DELETE ON feedback
+  WHEN NOT EXISTS (SELECT 1 FROM feedback WHERE seq = old.seq)
+  BEGIN UPDATE value_counts SET requests = requests - 1 WHERE field = 'feedback' AND value = 'any'; END;
+CREATE TRIGGER feedback_label_enters AFTER INSERT ON feedback
+  WHEN new.label IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM feedback WHERE seq = new.seq AND label = new.label AND source <> new.source)
+  BEGIN INSERT INTO value_counts VALUES ('label', new.label, 1)
+    ON CONFLICT DO UPDATE SET requests = requests + 1; END;
+CREATE TRIGGER feedback_label_leaves AFTER DELETE ON feedback
+  WHEN old.label IS NOT NULL AND NOT EXISTS (SELECT 1 FROM feedback WHERE seq = old.seq AND label = old.label)
+  BEGIN UPDATE value_counts SET requests = requests - 1 WHERE field = 'label' AND value = old.label;
+    DELETE FROM value_counts WHERE field = 'label' AND value = old.label AND requests = 0; END;
+-- feedback on requests that are not recorded yet, by any of their ids
+CREATE TABLE pending_feedback (request_id TEXT NOT NULL, source TEXT NOT NULL, score REAL, label TEXT, comment TEXT,
+  at INTEGER NOT NULL, PRIMARY KEY (request_id, source)) STRICT, WITHOUT ROWID;
+CREATE INDEX pending_feedback_at ON pending_feedback(at);
 CREATE TABLE message_chains (seq INTEGER PRIMARY KEY, chain BLOB NOT NULL) STRICT;
 CREATE TABLE block_ranges (block INTEGER PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
   requests INTEGER NOT NULL, failed INTEGER NOT NULL, {_MAXIMA}, with_content INTEGER NOT NULL) STRICT;

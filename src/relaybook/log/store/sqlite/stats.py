@@ -36,6 +36,10 @@ SELECT min(at) FROM rollups WHERE level = 1 AND field = (SELECT id FROM rollup_f
 _ROWS_PER_CHECK: Final = 512
 _DAY_US: Final = 1440 * MINUTE_US
 _SHARE: Final = ", r.started_at, r.failed, r.input_tokens, r.output_tokens, r.cost_usd, r.duration_ms, r.first_token_ms"
+_LATEST_LABEL: Final = (
+    "(SELECT f.label FROM feedback AS f WHERE f.seq = r.seq AND f.label IS NOT NULL"
+    " ORDER BY f.at DESC, f.source DESC LIMIT 1)"
+)
 _properties: Final = msgspec.json.Decoder(dict[str, str]).decode
 _decode: Final = msgspec.msgpack.Decoder(PackedAggregates).decode
 
@@ -225,6 +229,8 @@ def _from_log(
 def _column(by: str | None) -> str:
     if by is None:
         return "NULL AS part"
+    if by == "label":
+        return f"{_LATEST_LABEL} AS part"
     return f"r.{'properties' if by.startswith('property.') else by} AS part"
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from relaybook import clock
 from relaybook.log.deletions import Deletions
+from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
 from relaybook.log.saved_filters import SavedFilters
 from relaybook.log.store.port import Backup, Durability, Reader, SetAside, TextIndex, Verification, Writer
@@ -60,6 +61,11 @@ class SqliteStore:
         from relaybook.log.store.sqlite.saved_filters import SqliteSavedFilters
 
         return SqliteSavedFilters(self._directory)
+
+    def open_feedback(self) -> FeedbackLog:
+        from relaybook.log.store.sqlite.feedback import SqliteFeedbackLog
+
+        return SqliteFeedbackLog(self._directory)
 
     def bytes_per_day(self) -> float | None:
         now = clock.wall_us() / 1e6

@@ -24,6 +24,10 @@ def connection() -> apsw.Connection:
     records += [a_record(namespace="rare/2", outcome="client_closed", status=503, failed=True)]
     made.executemany(ADD_NAMESPACES, namespace_counters(records))
     made.executemany(ADD_VALUES, value_counters(records))
+    for seq in range(1, 31):
+        scores = (1.0, -1.0) if seq % 10 == 0 else (1.0, None)
+        rows = [(seq, source, score, "good", 7) for source, score in zip(("judge", "users"), scores, strict=True)]
+        made.executemany("INSERT INTO feedback (seq, source, score, label, at) VALUES (?, ?, ?, ?, ?)", rows)
     return made
 
 
@@ -57,6 +61,12 @@ def explained(connection: apsw.Connection, made: Plan) -> str:
         (Term("id", ("x",)), "requests_id"),
         (Term("warning", ("value_cut",)), "SEARCH d USING PRIMARY KEY"),
         (Term("property.channel", ("ios", "web")), "SEARCH d USING PRIMARY KEY"),
+        (Term("feedback", ("any",)), "SEARCH d USING PRIMARY KEY"),
+        (Term("label", ("good",)), "feedback_label"),
+        (Term("label", ("bad",), prefixes=("go",)), "feedback_label"),
+        (Term("score", ("=1.0",)), "feedback_score"),
+        (Term("score", (">0.0",)), "feedback_score"),
+        (Term("score", ("<=1.0", "=7.0")), "feedback_score"),
     ],
 )
 def test_an_index_drives_the_scan_without_sorting(connection: apsw.Connection, term: Term, expected: str) -> None:
@@ -139,7 +149,11 @@ def test_a_status_class_scans_the_statuses_that_occur(connection: apsw.Connectio
         (Term("property.channel", ("ios",)), True),
         (Term("failed", ("true",)), True),
         (Term("warning", ("value_cut",)), True),
+        (Term("feedback", ("any",)), True),
+        (Term("label", ("good",)), True),
+        (Term("score", ("<0.0",)), True),
         (Term("kind", ("chat",)), False),
+        (Term("feedback", ("none",)), False),
         (Term("model", ("rare",), negated=True), False),
     ],
 )
@@ -151,6 +165,35 @@ def test_records_are_counted_from_covering_indexes_where_possible(
     steps = [str(detail) for *_, detail in rows if "SEARCH" in str(detail)]
     assert made.is_index_only == is_known
     assert all("COVERING INDEX" in step or "SEARCH d USING PRIMARY KEY" in step for step in steps) == is_known
+
+
+@pytest.mark.parametrize(
+    ("term", "records"),
+    [
+        (Term("feedback", ("any",)), 30),
+        (Term("label", ("good",)), 30),
+        (Term("label", ("good",), prefixes=("x",)), 30),
+        (Term("score", (">0.0",)), 30),
+        (Term("score", ("<0.0",)), 3),
+        (Term("score", (">7.0",)), 0),
+    ],
+)
+def test_the_number_of_requests_with_feedback_is_known(connection: apsw.Connection, term: Term, records: int) -> None:
+    assert plan(connection, term).estimate == records
+
+
+def test_with_many_different_scores_all_feedback_is_scanned(connection: apsw.Connection) -> None:
+    rows = [(seq, seq / 7, 7) for seq in range(100, 300)]
+    connection.executemany("INSERT INTO feedback (seq, source, score, at) VALUES (?, 'judge', ?, ?)", rows)
+    made = plan(connection, Term("score", (">20.0", "=15.0")))
+    steps = explained(connection, made)
+    assert "SEARCH d USING PRIMARY KEY" in steps
+    assert "TEMP B-TREE" not in steps
+    assert made.estimate == 230
+    found = [seq for (seq,) in connection.execute(made.count_sql().replace("count(*)", "*"), made.bindings(WITHIN))]
+    assert found == [105, *range(141, 300)]
+    few = plan(connection, Term("score", (">42.5",)))
+    assert [scan.condition.bindings for scan in few.scans] == [(298 / 7,), (299 / 7,)]
 
 
 def test_failures_of_a_namespace_are_counted_from_one_index(connection: apsw.Connection) -> None:

@@ -1,9 +1,11 @@
 """Records are converted to rows and back."""
 
+from msgspec.structs import replace
 from tests.support.records import a_record
 
-from relaybook.log.record import FIELDS, Note
+from relaybook.log.record import FIELDS, Feedback, Note
 from relaybook.log.store.sqlite.rows import INSERT, SELECT_LIST, record_of, row_of
+from relaybook.log.store.sqlite.schema import COLUMNS
 
 
 def test_a_record_round_trips_through_its_row() -> None:
@@ -11,7 +13,9 @@ def test_a_record_round_trips_through_its_row() -> None:
         properties={"a": 'b"\n'}, warnings=[Note("x", "y")], advice=[], failed=True, stream_requested=None, seq=4
     )
     row = [int(value) if isinstance(value, bool) else value for value in row_of(record, 4, b"")[:-1]]
-    assert record_of(row) == record
+    assert record_of([*row, None]) == record
+    feedback = Feedback(source="a", score=-0.5, at=7)
+    assert record_of([*row, b'[{"source": "a", "score": -0.5, "at": 7}]']) == replace(record, feedback=[feedback])
 
 
 def test_row_of_uses_the_given_seq_and_does_not_change_the_record() -> None:
@@ -29,11 +33,14 @@ def test_empty_lists_and_objects_are_stored_as_null() -> None:
 
 
 def test_records_do_not_share_mutable_values() -> None:
-    row = row_of(a_record(), 1, b"")[:-1]
+    row = [*row_of(a_record(), 1, b"")[:-1], None]
     record_of(row).properties["a"] = "b"
-    assert record_of(row).properties == {}
+    record_of(row).feedback.append(Feedback(source="a", at=7))
+    assert (record_of(row).properties, record_of(row).feedback) == ({}, [])
 
 
 def test_statements_contain_every_field() -> None:
-    assert INSERT.count("?") == len(FIELDS) + 1
-    assert SELECT_LIST.count('r."') == len(FIELDS)
+    assert (*(column.name for column in COLUMNS), "feedback") == FIELDS
+    assert INSERT.count("?") == len(COLUMNS) + 1
+    assert SELECT_LIST.count('r."') == len(COLUMNS)
+    assert SELECT_LIST.count("FROM feedback") == 1

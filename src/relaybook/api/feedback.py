@@ -1,0 +1,89 @@
+"""Take feedback on requests, from the page and from applications, which may have a token of their own for it."""
+
+from typing import Final
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from relaybook import clock
+from relaybook.api import arguments, openapi
+from relaybook.api.errors import ApiError
+from relaybook.api.json_body import parse_body
+from relaybook.api.reading import async_reader_of
+from relaybook.api.routes import Routes
+from relaybook.api.schemas import AcceptedFeedback, RequestFeedback
+from relaybook.clock import format_timestamp
+from relaybook.log.feedback import (
+    MAX_COMMENT,
+    MAX_ID,
+    MAX_LABEL,
+    MAX_SOURCE,
+    FeedbackLog,
+    NewFeedback,
+    TooMuchFeedback,
+)
+from relaybook.log.query.filters import BadFilter
+from relaybook.log.store.errors import StoreUnavailable
+
+routes = Routes("log")
+
+_EXPECTED: Final = {
+    "score": "a finite number, or null",
+    "label": f"a string of 1 to {MAX_LABEL} characters without NUL, or null",
+    "comment": f"a string of 1 to {MAX_COMMENT} characters without NUL, or null",
+    "source": f"a string of 1 to {MAX_SOURCE} characters without NUL",
+}
+_EXAMPLE: Final = '{"score": 1, "label": "helpful"}'
+_ID = openapi.parameter(
+    "id",
+    f"Relaybook's id, or the upstream's, completion's or client's id. At most {MAX_ID} characters.",
+    place="path",
+)
+
+
+@routes.post("/api/requests/{id:path}/feedback", openapi.describe(AcceptedFeedback, [_ID], body=NewFeedback))
+async def give_feedback(request: Request) -> Response:
+    """Give feedback on a request. It replaces the earlier feedback of the same source.
+
+    If the id is not Relaybook's, the feedback is for the newest request that has it. If no finished request has the id
+    yet, the feedback is kept for an hour, and for as long as a request with this Relaybook id is running. It is added
+    to the first request that is recorded with the id.
+
+    Besides the dashboard's token, this call accepts the `feedback_token`, which allows no other call.
+    """
+    arguments.only(arguments.pairs_of(request))
+    any_id = _checked_id(request.path_params["id"])
+    new = parse_body(await request.body(), NewFeedback, _EXPECTED, _EXAMPLE)
+    if not new.is_finite:
+        raise ApiError("bad_body", f"score is {new.score}: expected {_EXPECTED['score']}.", "score")
+    if new.is_empty:
+        raise ApiError("bad_body", "The body contains no feedback. Set at least one of score, label and comment.")
+    feedback_log: FeedbackLog | None = request.app.state.feedback_log
+    if feedback_log is None:
+        raise ApiError("store_unavailable", "Feedback cannot be stored: this program opens the log for reading only.")
+    feedback = new.received(clock.wall_us())
+    try:
+        is_recorded = await async_reader_of(request).run(lambda _: feedback_log.add_feedback(any_id, feedback))
+    except TooMuchFeedback as error:
+        raise ApiError("too_much_feedback", str(error)) from None
+    except StoreUnavailable as error:
+        raise ApiError("store_unavailable", f"The feedback was not stored: {error} Try again.") from error
+    accepted = AcceptedFeedback(
+        state="stored" if is_recorded else "pending",
+        feedback=RequestFeedback(
+            source=feedback.source,
+            score=feedback.score,
+            label=feedback.label,
+            comment=feedback.comment,
+            at=format_timestamp(feedback.at),
+        ),
+    )
+    return Response(msgspec.json.encode(accepted), media_type="application/json")
+
+
+def _checked_id(any_id: str) -> str:
+    is_text = "\0" not in any_id and not any("\ud800" <= character <= "\udfff" for character in any_id)
+    if not (any_id.strip() and len(any_id) <= MAX_ID and is_text):
+        raise BadFilter("id", f"id is {any_id[:80]!r}: expected 1 to {MAX_ID} characters of text without NUL.")
+    return any_id

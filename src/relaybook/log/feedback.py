@@ -1,0 +1,107 @@
+"""Define feedback on requests: its limits, how the feedback of several sources is combined, and how it is added.
+
+A *source* is whoever gives the feedback: a person at the dashboard, the users of an application, an evaluation. A
+request has at most one feedback of each source, the latest. Feedback refers to a request by any of its ids, and may
+arrive before the request is recorded: it is then pending, and joins the request when that is recorded.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import Annotated, Final, Protocol
+
+from msgspec import Meta, Struct
+
+from relaybook.log.record import Feedback
+
+#: How long feedback waits for its request, in microseconds. While the request is running, it waits longer.
+PENDING_US: Final = 3_600_000_000
+#: The maximum number of pending feedbacks. Each takes at most 20 KB.
+MAX_PENDING: Final = 10_000
+#: The maximum number of sources that give feedback on one request.
+MAX_SOURCES: Final = 100
+MAX_ID: Final = 512
+MAX_LABEL: Final = 100
+MAX_COMMENT: Final = 4000
+MAX_SOURCE: Final = 100
+#: The source of feedback that does not name one.
+DEFAULT_SOURCE: Final = "api"
+_TEXT: Final = r"^[^\x00]+$"
+
+
+class NewFeedback(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Feedback on a request. At least one of score, label and comment is set."""
+
+    score: Annotated[float | None, Meta(description="How good the response is. Any finite number.")] = None
+    label: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=MAX_LABEL, pattern=_TEXT)] | None,
+        Meta(description="A short name for groups of requests, such as `wrong_tone`."),
+    ] = None
+    comment: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=MAX_COMMENT, pattern=_TEXT)] | None,
+        Meta(description="Free text."),
+    ] = None
+    source: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=MAX_SOURCE,
+            pattern=_TEXT,
+            description="Who gives the feedback. A request has one feedback of each source, the latest.",
+        ),
+    ] = DEFAULT_SOURCE
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing."""
+        return self.score is None and self.label is None and self.comment is None
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the score, if there is one, is a finite number."""
+        return self.score is None or math.isfinite(self.score)
+
+    def received(self, at: int) -> Feedback:
+        """Return the feedback to store. ``at`` is when it arrived, in microseconds."""
+        return Feedback(source=self.source, score=self.score, label=self.label, comment=self.comment, at=at)
+
+
+class TooMuchFeedback(ValueError):
+    """The request has feedback of MAX_SOURCES other sources, or MAX_PENDING feedbacks are pending.
+
+    The message says which.
+    """
+
+
+class FeedbackLog(Protocol):
+    """Adds feedback. Safe to use from any process and any thread, alongside the writer."""
+
+    def add_feedback(self, any_id: str, feedback: Feedback) -> bool:
+        """Add feedback on the request with this id: Relaybook's, or the newest that has it as a foreign id.
+
+        Atomic and durable. Returns False if no finished request has the id: the feedback is pending. Raises
+        TooMuchFeedback, and StoreUnavailable if no store exists yet or if it is locked by others.
+        """
+
+
+def combined(feedback: Iterable[Feedback]) -> list[Feedback]:
+    """Return the last feedback of each source, sorted by source."""
+    return [each for _, each in sorted({each.source: each for each in feedback}.items())]
+
+
+def latest_label(feedback: Iterable[Feedback]) -> str | None:
+    """Return the label that was given last. `None` if there is none."""
+    labeled = [(each.at, each.source, each.label) for each in feedback if each.label is not None]
+    return max(labeled)[2] if labeled else None
+
+
+def too_many_sources() -> TooMuchFeedback:
+    """Return the error for a request with too much feedback."""
+    return TooMuchFeedback(f"The request has feedback of {MAX_SOURCES} other sources, the maximum.")
+
+
+def too_many_pending() -> TooMuchFeedback:
+    """Return the error for too much pending feedback."""
+    return TooMuchFeedback(
+        f"Feedback on {MAX_PENDING:,} ids that no recorded request has is pending, the maximum. Check that the ids "
+        "are those of requests in this log, and try again later."
+    )

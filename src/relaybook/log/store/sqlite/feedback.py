@@ -1,0 +1,145 @@
+"""Keep feedback in the SQLite store.
+
+Any process can add feedback, in a transaction of its own. Feedback on a request that is not recorded yet is pending,
+and the writer moves it to the request in the transaction that records it. All write transactions exclude each other, so
+feedback finds the request, or the request finds the feedback.
+
+Triggers in ``schema.py`` count the requests with feedback, and with each label, so deleting rows of ``feedback`` is all
+that is needed to delete feedback.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+from relaybook import clock
+from relaybook.ids import parse_id
+from relaybook.log.feedback import (
+    MAX_PENDING,
+    MAX_SOURCES,
+    PENDING_US,
+    combined,
+    too_many_pending,
+    too_many_sources,
+)
+from relaybook.log.record import Feedback, Record
+from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.sqlite.connection import DATABASE, open_for_change
+from relaybook.log.store.sqlite.failures import translated
+from relaybook.log.store.sqlite.foreign_ids import find
+from relaybook.log.store.sqlite.schema import is_created
+
+_COLUMNS: Final = "source, score, label, comment, at"
+_DELETE: Final = "DELETE FROM feedback WHERE seq = ? AND source = ?"
+_INSERT: Final = f"INSERT INTO feedback (seq, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608 - our own names
+_SET_PENDING: Final = f"INSERT OR REPLACE INTO pending_feedback (request_id, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
+_TAKE_PENDING: Final = f"DELETE FROM pending_feedback WHERE request_id = ? RETURNING {_COLUMNS}"  # noqa: S608
+#: Feedback on a running request does not expire.
+_EXPIRE: Final = "DELETE FROM pending_feedback WHERE at < ? AND request_id NOT IN (SELECT id FROM running)"
+_HAS_OTHERS: Final = "SELECT count(*) >= ? FROM feedback WHERE seq = ? AND source <> ?"
+_MAY_BE_PENDING: Final = """
+SELECT EXISTS (SELECT 1 FROM pending_feedback WHERE request_id = ? AND source = ?)
+  OR (SELECT count(*) FROM pending_feedback) < ?
+"""
+
+
+class SqliteFeedbackLog:
+    """Adds feedback alongside the writer. Each feedback uses a new connection and a short transaction."""
+
+    def __init__(self, directory: Path, *, busy_s: float = 2.0) -> None:
+        """Create the object without opening anything.
+
+        ``busy_s`` is how long a feedback waits for other programs that hold the database.
+        """
+        self._directory = directory
+        self._path = directory / DATABASE
+        self._busy_s = busy_s
+
+    def add_feedback(self, any_id: str, feedback: Feedback) -> bool:
+        with translated(self._path):
+            connection = open_for_change(self._directory, self._busy_s)
+            try:
+                if not is_created(connection, str(self._path)):
+                    raise StoreUnavailable(f"{self._path} does not contain a log yet. Start `relaybook serve` once.")
+                connection.execute("BEGIN IMMEDIATE")
+                is_recorded = _add(connection, any_id, feedback)
+                connection.execute("COMMIT")
+            finally:
+                connection.close()
+        return is_recorded
+
+
+def _add(connection: apsw.Connection, any_id: str, feedback: Feedback) -> bool:
+    """Add feedback within the caller's transaction."""
+    own_id = any_id.lower() if parse_id(any_id.lower()) is not None else None
+    seq = connection.execute("SELECT seq FROM requests WHERE id = ?", (own_id,)).get if own_id else None
+    if seq is None:
+        seq = next((record.seq for record in find(connection, any_id, 1)), None)
+    if seq is not None:
+        if connection.execute(_HAS_OTHERS, (MAX_SOURCES, seq, feedback.source)).get:
+            raise too_many_sources()
+        _store(connection, seq, [feedback])
+        return True
+    _expire(connection)
+    key = own_id or any_id
+    if not connection.execute(_MAY_BE_PENDING, (key, feedback.source, MAX_PENDING)).get:
+        raise too_many_pending()
+    connection.execute(_SET_PENDING, (key, *_row(feedback)))
+    return False
+
+
+def _store(connection: apsw.Connection, seq: int, feedback: Sequence[Feedback]) -> None:
+    """Replace the feedback of these sources on a request. Rows are deleted first, so that triggers count them."""
+    connection.executemany(_DELETE, [(seq, each.source) for each in feedback])
+    connection.executemany(_INSERT, [(seq, *_row(each)) for each in feedback])
+
+
+def _row(feedback: Feedback) -> tuple[str, float | None, str | None, str | None, int]:
+    return feedback.source, feedback.score, feedback.label, feedback.comment, feedback.at
+
+
+def _feedback(row: tuple[Any, ...]) -> Feedback:
+    source, score, label, comment, at = row
+    return Feedback(source=source, score=score, label=label, comment=comment, at=at)
+
+
+def _expire(connection: apsw.Connection) -> None:
+    connection.execute(_EXPIRE, (clock.wall_us() - PENDING_US,))
+
+
+class FeedbackTables:
+    """Stores the feedback of newly recorded requests, within the writer's transactions."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def store(self, records: Sequence[Record], first: int) -> None:
+        """Store the feedback that records bring with them, and the pending feedback on them.
+
+        The records have consecutive ``seq`` from ``first``. If several have the same foreign id, the newest gets the
+        feedback.
+        """
+        pending = self._pending_ids()
+        for seq, record in zip(range(first + len(records) - 1, first - 1, -1), reversed(records), strict=True):
+            found = list(record.feedback)
+            if pending:
+                ids = pending.intersection(_ids(record))
+                pending -= ids
+                joining = [_feedback(row) for id_ in ids for row in self._connection.execute(_TAKE_PENDING, (id_,))]
+                found += sorted(joining, key=lambda each: each.at)
+            if found:
+                _store(self._connection, seq, combined(found))
+
+    def _pending_ids(self) -> set[str]:
+        """Return the ids that pending feedback refers to, at most MAX_PENDING."""
+        if not self._connection.execute("SELECT EXISTS (SELECT 1 FROM pending_feedback)").get:
+            return set()
+        _expire(self._connection)
+        return {id_ for (id_,) in self._connection.execute("SELECT DISTINCT request_id FROM pending_feedback")}
+
+
+def _ids(record: Record) -> set[str]:
+    ids = (record.id, record.provider_request_id, record.completion_id, record.client_request_id)
+    return {id_ for id_ in ids if id_ is not None}
