@@ -48,7 +48,7 @@ def test_a_row_opens_a_drawer_with_result_messages_and_its_own_address(tab: LogP
     expect(tab.drawer.get_by_role("article", name="response")).to_contain_text("Lima")
     for value in ("namespace production", "channel iOS", "user u-4", "model gpt-4o-mini"):
         expect(tab.drawer.get_by_role("link", name=f"Filter by {value}")).to_be_visible()
-    for part in ("Conversation", "Timing", "Tokens & cost", "Parameters", "Headers", "Raw"):
+    for part in ("Conversation", "Timing", "Tokens & cost", "Parameters", "Headers", "Raw", "Feedback"):
         tab.drawer.get_by_role("button", name=part, exact=True).click()
         expect(tab.drawer.get_by_role("region", name=part)).to_be_in_viewport()
 

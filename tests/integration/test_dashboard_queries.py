@@ -51,6 +51,8 @@ CHECKED: Final = (
     "kind",
     "failed",
     "status",
+    "score",
+    "feedback",
     "result",
     "warning",
     "advice",

@@ -22,6 +22,8 @@ it.each([
   ["input_tokens", ">10000", "input tokens > 10,000"],
   ["retry_count", "2", "retry count = 2"],
   ["duration", "fast", "duration is fast"],
+  ["score", ">=-0.5", "score ≥ -0.5"],
+  ["score", "-1", "score = -1"],
   ["status", "200", "status is 200"],
   ["contains", "ab-12", "text contains ab-12"],
   ["failed", "true", "request has failed"],

@@ -9,7 +9,7 @@ import { formatTimeRange } from "./time-range";
 /** One value of a term as text: `duration` `>` `2 s`. The verb can be empty: `text:` `refund`. */
 export type TermText = { name: string; verb: string; value: string };
 
-const BOUND = /^(?<sign>>=|<=|>|<|=)?\s*\$?(?<number>\d+(?:\.\d+)?)(?<unit>ms|s|m|h)?$/u;
+const BOUND = /^(?<sign>>=|<=|>|<|=)?\s*\$?(?<number>-?\d+(?:\.\d+)?)(?<unit>ms|s|m|h)?$/u;
 const SIGNS: Readonly<Record<string, string>> = { ">=": "≥", "<=": "≤" };
 
 /** One value of a term as text: `namespace is staging`, `duration > 2 s`, `text: refund`. */
@@ -76,5 +76,5 @@ function phrase(value: string, isPrefix: boolean): string {
 function amount(field: string, number: string, unit: string): string {
   if (field === "cost") return `$${number}`;
   if (unit !== "") return `${number} ${unit === "m" ? "min" : unit}`;
-  return /^\d+$/u.test(number) ? count(Number(number)) : number;
+  return /^-?\d+$/u.test(number) ? count(Number(number)) : number;
 }

@@ -698,6 +698,8 @@ export type Status = {
   /** Number of pinned namespaces. */
   labels: number;
   last_seq: number;
+  /** Number of requests that have feedback. */
+  feedback: number;
   /** `seq` of the newest record that full-text search can find. */
   indexed_to: number;
   running: number;

@@ -10,6 +10,7 @@ const KEYS = [
   ["Shift x", "Select all loaded requests, or none"],
   ["n", "Filter by the namespace of the row"],
   ["t", "Conversation view of the open request"],
+  ["+, -", "Good or bad: feedback on the open request"],
   ["m", "Menu of a value: filter, pin, copy, conversation view"],
   ["p", "Pin or unpin the namespace of the row"],
   ["1 – 9, 0", "Select a pinned namespace; show all"],

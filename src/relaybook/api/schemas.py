@@ -417,6 +417,7 @@ class Status(Struct, kw_only=True):
     namespaces: Annotated[int, Meta(description="Number of namespaces, including pinned ones.")]
     labels: Annotated[int, Meta(description="Number of pinned namespaces.")]
     last_seq: int
+    feedback: Annotated[int, Meta(description="Number of requests that have feedback.")]
     indexed_to: Annotated[int, Meta(description="`seq` of the newest record that full-text search can find.")]
     running: int
     refused: Annotated[dict[str, int], Meta(description="Number of requests that were not admitted, by error code.")]

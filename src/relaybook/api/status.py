@@ -71,6 +71,7 @@ def _status(options: ApiOptions, log: LogMetrics, store: StoreStatus, running: i
         records=store.records,
         namespaces=store.namespaces,
         labels=store.labels,
+        feedback=store.feedback,
         last_seq=store.last_seq,
         indexed_to=store.indexed_to,
         running=running,

@@ -12,9 +12,11 @@ from relaybook import clock
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.deletions import Deletion
 from relaybook.log.query.filters import Filter, Term
+from relaybook.log.record import Feedback
 from relaybook.log.retention import DAY_US
 
 WEB = Filter((Term("property.channel", ("web",)),))
+NO_FEEDBACK = Term("feedback", ("none",))
 
 
 def delete(store: Store, filter_: Filter) -> Deletion:
@@ -95,6 +97,10 @@ def test_after_random_deletions_everything_equals_a_fresh_log(store: Store, twin
             user=f"user-{chosen.randrange(60)}",
             properties=chosen.choice([{}, {"channel": "ios"}, {"channel": "web", "build": f"{chosen.randrange(99)}"}]),
             cost_usd=chosen.choice([None, 0.125]),
+            feedback=[
+                Feedback(source=source, score=chosen.choice([None, 1.0, -1.0]), label=chosen.choice("gb"), at=1)
+                for source in "xy"[: chosen.randrange(3)]
+            ],
         )
         for _ in range(1500)
     ]
@@ -108,6 +114,26 @@ def test_after_random_deletions_everything_equals_a_fresh_log(store: Store, twin
         twin.commit(*left[start : start + 100])
     assert derived(store.reader) == derived(twin.reader)
     assert aggregates(store) == aggregates(twin)
+    assert store.reader.values("label", "", 9, FAR) == twin.reader.values("label", "", 9, FAR)
+    assert store.reader.status().feedback == twin.reader.status().feedback
+    for term in (Term("score", ("<0.0",)), Term("label", ("g",)), Term("feedback", ("any",)), NO_FEEDBACK):
+        assert store.reader.count(Filter((term,)), FAR) == twin.reader.count(Filter((term,)), FAR)
+
+
+def test_feedback_goes_with_its_request(store: Store) -> None:
+    entries = [a_request(0), a_request(0)]
+    store.commit(*entries)
+    for entry in entries:
+        for source in ("users", "judge"):
+            assert store.feedback.add_feedback(entry.record.id, Feedback(source=source, label=source, at=1))
+    delete(store, Filter((Term("id", (entries[0].record.id,)),)))
+    assert store.reader.count(Filter((Term("label", ("users",)),)), FAR).requests == 1
+    assert [count.requests for count in store.reader.values("label", "", 9, FAR)] == [1, 1]
+    assert not store.feedback.add_feedback(entries[0].record.id, Feedback(source="late", label="late", at=clock.wall_us()))
+    store.restart()
+    delete(store, Filter((Term("feedback", ("any",)),)))
+    assert store.reader.status().feedback == 0
+    assert store.reader.values("label", "", 9, FAR) == []
 
 
 def aggregates(store: Store) -> dict[str, Any]:

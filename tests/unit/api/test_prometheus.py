@@ -14,6 +14,7 @@ STORE = StoreStatus(
     namespaces=2,
     labels=1,
     last_seq=5,
+    feedback=0,
     indexed_to=0,
     bytes_on_disk=9,
     positions={},

@@ -6,6 +6,7 @@ import { duration } from "~/format/duration";
 import type { RequestDetail } from "~/generated/api-types";
 import type { ResponseView } from "./answer";
 import { Conversation } from "./conversation-section";
+import { Feedback } from "./feedback-section";
 import { Headers } from "./headers-section";
 import { Parameters, TokensCost } from "./parameters-section";
 import { Raw } from "./raw-section";
@@ -54,6 +55,9 @@ export function RequestView({ request, view, onView, onGo }: RequestViewProps) {
       </Section>
       <Section name="Raw">
         <Raw request={request} />
+      </Section>
+      <Section name="Feedback">
+        <Feedback request={request} />
       </Section>
     </div>
   );
@@ -141,7 +145,7 @@ function goTo(name: SectionName): void {
   heading?.closest("section")?.scrollIntoView({ block: "start" });
 }
 
-const SECTIONS = ["Conversation", "Timing", "Tokens & cost", "Parameters", "Headers", "Raw"] as const;
+const SECTIONS = ["Conversation", "Timing", "Tokens & cost", "Parameters", "Headers", "Raw", "Feedback"] as const;
 
 type SectionName = (typeof SECTIONS)[number];
 

@@ -195,12 +195,12 @@ describe("an open request", () => {
     vi.spyOn(navigator, "clipboard", "get").mockReturnValue(undefined as unknown as Clipboard);
     await open();
     await user.click(screen.getByRole("button", { name: "Copy as link" }));
-    const shown = await screen.findByRole<HTMLTextAreaElement>("textbox");
+    const shown = await screen.findByRole<HTMLTextAreaElement>("textbox", { name: "link, selected" });
     expect(shown).toHaveFocus();
     expect(shown.selectionEnd).toBe(shown.value.length);
     expect(shown.value).toMatch(new RegExp(`/requests/${sampleRequest().id}$`));
     await user.keyboard("{Escape}");
-    expect(screen.queryByRole("textbox")).not.toBeInTheDocument();
+    expect(screen.queryByRole("textbox", { name: "link, selected" })).not.toBeInTheDocument();
     expect(onClose).not.toHaveBeenCalled();
   });
 

@@ -22,6 +22,7 @@ const COLUMNS = {
   model: { label: "Model", width: 124, rank: 4 },
   text: { label: "Question → answer", width: 200 },
   result: { label: "Result", width: 222 },
+  feedback: { label: "Feedback", width: 92, rank: 3 },
   tokens: { label: "Tokens", width: 128, rank: 2, sorts: ["input_tokens", "output_tokens"], isNumber: true },
   cost: { label: "Cost", width: 84, rank: 6, sorts: ["cost_usd"], isNumber: true },
   first: { label: "First token", width: 92, rank: 1, sorts: ["first_token_ms"], isNumber: true },
@@ -74,8 +75,9 @@ function kindOf(id: ColumnId): Kind {
 }
 
 /** The columns without a choice of the reader. `property`: the most frequent property. */
-export function usualColumns(property: string | undefined): readonly ColumnId[] {
-  return property === undefined ? USUAL : insertColumn(USUAL, propertyColumn(property));
+export function usualColumns(property: string | undefined, hasFeedback = false): readonly ColumnId[] {
+  const columns = property === undefined ? USUAL : insertColumn(USUAL, propertyColumn(property));
+  return hasFeedback ? insertColumn(columns, "feedback") : columns;
 }
 
 /** Insert a column at its usual place. */

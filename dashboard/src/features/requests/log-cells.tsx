@@ -1,6 +1,8 @@
 /** The cells of a request in the log. */
 
 import { memo, type ReactNode } from "react";
+import { useFeedback } from "~/api/feedback";
+import { feedbackText, latestFeedback, scoreText } from "~/domain/feedback";
 import { propertyOf } from "~/domain/filter";
 import { runningMs } from "~/domain/outcome";
 import { firstHit, searchPattern } from "~/domain/search-pattern";
@@ -52,6 +54,8 @@ function contentOf(id: ColumnId, row: Row, columns: readonly ColumnId[]): ReactN
       );
     case "result":
       return <ResultLink row={row} className={css.value} />;
+    case "feedback":
+      return <FeedbackCell row={row} />;
     case "tokens":
       return tokens(row.input_tokens, row.output_tokens, estimated);
     case "cost":
@@ -102,6 +106,25 @@ function ValueCell({ name, value }: { name: string; value: string | null }) {
     <FilterLink name={name} value={value} className={css.value} title={value}>
       {value}
     </FilterLink>
+  );
+}
+
+/** The latest feedback: its score and its label. All feedback is shown on hover. */
+function FeedbackCell({ row }: { row: Row }) {
+  const feedback = useFeedback(row);
+  const latest = latestFeedback(feedback);
+  if (latest === undefined) return null;
+  const { score, label } = latest;
+  return (
+    <span className={css.feedback} title={feedback.map(feedbackText).join("\n")}>
+      {score !== null && (
+        <FilterLink name="score" value={String(score)} className={css.value} visibleText={scoreText(score)}>
+          {scoreText(score)}
+        </FilterLink>
+      )}
+      {label !== null && <ValueCell name="label" value={label} />}
+      {score === null && label === null && <span className={css.dim}>comment</span>}
+    </span>
   );
 }
 

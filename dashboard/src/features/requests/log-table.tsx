@@ -21,6 +21,8 @@ type Props = {
   gaps: readonly LogGap[];
   /** The most frequent property. It has a column unless the reader chose others. */
   property: string | undefined;
+  /** Whether any request has feedback. Then it has a column, too. */
+  hasFeedback: boolean;
   anchor: Anchor | undefined;
   selected: string | undefined;
   scroller: RefObject<HTMLElement | null>;
@@ -40,11 +42,11 @@ const NARROW = { row: 54, head: 0 };
 
 /** The rows of the log: a real table that contains only the rows near the visible ones. */
 export const LogTable = memo(function LogTable(props: Props) {
-  const { list, gaps, property, anchor, selected, scroller, onPointerInside } = props;
+  const { list, gaps, property, hasFeedback, anchor, selected, scroller, onPointerInside } = props;
   const [view, setView] = useLogView();
   const isNarrow = useMediaQuery("(width <= 640px)", false, { getInitialValueInEffect: false });
   const width = useWidth(scroller);
-  const chosen = view.columns ?? usualColumns(property);
+  const chosen = view.columns ?? usualColumns(property, hasFeedback);
   const columns = useStable(visibleColumns(chosen, { width, isNarrow, sort: list.search.sort }));
   const measures = isNarrow ? NARROW : view.isCompact ? COMPACT : COMFORTABLE;
   const rowHeight = measures.row;

@@ -81,6 +81,7 @@ export function RequestsPage() {
   const gaps = useStatus((status) => status.gaps) ?? NO_GAPS;
   const pinning = usePin();
   const property = useQuery(propertiesQuery()).data?.data[0]?.value;
+  const hasFeedback = useStatus(({ feedback }) => feedback > 0) ?? false;
   const { rows, includesNewest } = log.list;
   const selection = useRowSelection(log.list.key, rows);
 
@@ -180,6 +181,7 @@ export function RequestsPage() {
                 list={log.list}
                 gaps={isSorted ? NO_GAPS : gaps}
                 property={property}
+                hasFeedback={hasFeedback}
                 anchor={anchor}
                 selected={selected}
                 scroller={scroller}

@@ -194,6 +194,8 @@ class StoreStatus(msgspec.Struct, kw_only=True):
     namespaces: int
     labels: int
     last_seq: int
+    #: The number of requests that have feedback.
+    feedback: int
     #: The ``seq`` up to which records are in the text index.
     indexed_to: int
     bytes_on_disk: int

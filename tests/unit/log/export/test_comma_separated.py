@@ -9,7 +9,7 @@ from tests.support.api_log import log_of, record_of
 from relaybook.log.export import comma_separated
 from relaybook.log.export.export import Export, ExportQuery, file_format_of
 from relaybook.log.query.filters import Filter
-from relaybook.log.record import FIELDS, Note
+from relaybook.log.record import FIELDS, Feedback, Note
 
 
 def exported(*records):
@@ -47,6 +47,15 @@ def test_text_with_line_breaks_and_quotes_stays_in_one_cell() -> None:
 def test_notes_are_written_as_codes() -> None:
     (row,) = exported(record_of(1, warnings=[Note("one", "x"), Note("two", "y")]))
     assert row["warnings"] == "one two"
+
+
+def test_feedback_is_written_as_json() -> None:
+    feedback = [Feedback(source="users", score=-1.0, label="=rude", at=0)]
+    rows = exported(record_of(1, feedback=feedback), record_of(2))
+    assert [json.loads(row["feedback"] or "null") for row in rows] == [
+        [{"source": "users", "score": -1.0, "label": "=rude", "comment": None, "at": "1970-01-01T00:00:00.000000Z"}],
+        None,
+    ]
 
 
 def test_rare_properties_share_a_column(monkeypatch) -> None:

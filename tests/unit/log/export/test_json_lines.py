@@ -13,7 +13,7 @@ from relaybook.clock import format_timestamp
 from relaybook.log.export import json_lines
 from relaybook.log.export.export import Export, ExportQuery, file_format_of
 from relaybook.log.query.filters import Filter
-from relaybook.log.record import Detail, Note, Record
+from relaybook.log.record import Detail, Feedback, Note, Record
 from relaybook.log.store.errors import BodyDamaged
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch
@@ -138,9 +138,11 @@ def test_a_request_without_bodies_says_so() -> None:
 
 
 def test_records_are_equal_when_read_back() -> None:
-    record = record_of(7, cost_usd=0.1, failed=True, warnings=[Note("w", "m")])
+    record = record_of(7, cost_usd=0.1, failed=True, warnings=[Note("w", "m")], feedback=[Feedback(source="a", score=0.1, at=7)])
     (line,) = exported(log(entry_of(record)))
     del line["export"], line["result"]
     for name in ("started_at", "ended_at"):
         line[name] = getattr(record, name)
+    assert line["feedback"][0]["at"] == "1970-01-01T00:00:00.000007Z"
+    line["feedback"][0]["at"] = 7
     assert msgspec.convert(line, Record) == msgspec.structs.replace(record, seq=1)

@@ -482,6 +482,7 @@ class MemoryStore:
             namespaces=len(self._namespace_rows()),
             labels=sum(label.pinned for label in self._labels.values()),
             last_seq=self.last_seq(),
+            feedback=sum(bool(entry.record.feedback) for entry in self._entries),
             indexed_to=self._indexed_to,
             bytes_on_disk=0,
             positions=self.positions(),

@@ -47,6 +47,7 @@ SELECT min(started_at) FROM requests, (SELECT min(block) AS oldest FROM block_ra
 WHERE seq BETWEEN oldest * {BLOCK} AND oldest * {BLOCK} + {BLOCK - 1} AND bodies IS NOT NULL
 """  # noqa: S608 - constants
 _REMOVAL_FIELDS: Final = ("at", "reason", "requests", "contents")
+_WITH_FEEDBACK: Final = "SELECT requests FROM value_counts WHERE field = 'feedback' AND value = 'any'"
 _CHAIN: Final = "SELECT chain FROM message_chains WHERE seq = ?"
 
 
@@ -216,6 +217,7 @@ class SqliteReader:
                     namespaces=0,
                     labels=0,
                     last_seq=0,
+                    feedback=0,
                     indexed_to=0,
                     bytes_on_disk=0,
                     positions={},
@@ -223,6 +225,7 @@ class SqliteReader:
                 )
             totals = dict(connection.execute("SELECT name, value FROM totals"))
             labels: int = connection.execute("SELECT count(*) FROM namespaces WHERE pinned = 1").get
+            feedback = connection.execute(_WITH_FEEDBACK).get or 0
             refused = dict(connection.execute("SELECT code, requests FROM refused"))
             positions = read_positions(connection)
             indexed = indexed_to(connection)
@@ -234,6 +237,7 @@ class SqliteReader:
             namespaces=totals["namespaces"],
             labels=labels,
             last_seq=totals["last_seq"],
+            feedback=feedback,
             indexed_to=indexed,
             bytes_on_disk=_bytes_on_disk(self._directory),
             positions=positions,

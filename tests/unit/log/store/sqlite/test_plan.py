@@ -65,8 +65,6 @@ def explained(connection: apsw.Connection, made: Plan) -> str:
         (Term("label", ("good",)), "feedback_label"),
         (Term("label", ("bad",), prefixes=("go",)), "feedback_label"),
         (Term("score", ("=1.0",)), "feedback_score"),
-        (Term("score", (">0.0",)), "feedback_score"),
-        (Term("score", ("<=1.0", "=7.0")), "feedback_score"),
     ],
 )
 def test_an_index_drives_the_scan_without_sorting(connection: apsw.Connection, term: Term, expected: str) -> None:
@@ -182,18 +180,57 @@ def test_the_number_of_requests_with_feedback_is_known(connection: apsw.Connecti
     assert plan(connection, term).estimate == records
 
 
-def test_with_many_different_scores_all_feedback_is_scanned(connection: apsw.Connection) -> None:
-    rows = [(seq, seq / 7, 7) for seq in range(100, 300)]
+@pytest.fixture
+def many_scores(connection: apsw.Connection, monkeypatch: pytest.MonkeyPatch) -> apsw.Connection:
+    """Return a log in which 10 requests with a score are many, and 4 different scores are too many."""
+    monkeypatch.setattr("relaybook.log.store.sqlite.plan._FEW_SCORES", 9)
+    monkeypatch.setattr("relaybook.log.store.sqlite.plan._MAX_EXPANDED", 3)
+    rows = [(seq, seq / 10, 7) for seq in range(100, 120)]
     connection.executemany("INSERT INTO feedback (seq, source, score, at) VALUES (?, 'judge', ?, ?)", rows)
-    made = plan(connection, Term("score", (">20.0", "=15.0")))
-    steps = explained(connection, made)
+    return connection
+
+
+def found(connection: apsw.Connection, made: Plan) -> list[int]:
+    return [seq for (seq,) in connection.execute(made.count_sql().replace("count(*)", "*"), made.bindings(WITHIN))]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ((">11.0",), list(range(111, 120))),
+        (("<-0.5", "=10.5"), [10, 20, 30, 105]),
+        (("=7.0",), []),
+    ],
+)
+def test_few_requests_with_a_score_are_read_from_the_index(
+    many_scores: apsw.Connection, values: tuple[str, ...], expected: list[int]
+) -> None:
+    made = plan(many_scores, Term("score", values))
+    assert sorted(found(many_scores, made)) == expected
+    assert made.estimate == len(expected)
+    assert len(made.scans) == len(values)
+    assert "feedback_score" in explained(many_scores, made)
+
+
+@pytest.mark.parametrize("values", [("<2.0",), ("<=2.0", "=10.5"), ("=1.0", "=-1.0", "=10.5")])
+def test_many_requests_with_few_different_scores_are_read_score_by_score(
+    many_scores: apsw.Connection, values: tuple[str, ...]
+) -> None:
+    made = plan(many_scores, Term("score", values))
+    steps = explained(many_scores, made)
+    assert "feedback_score" in steps
+    assert "TEMP B-TREE" not in steps
+    assert {scan.condition.sql for scan in made.scans} == {"d.score = ?"}
+    assert sorted(found(many_scores, made)) == [*range(1, 31), *([105] if "=10.5" in values else [])]
+    assert made.estimate == 50
+
+
+def test_many_requests_with_many_different_scores_are_found_in_all_feedback(many_scores: apsw.Connection) -> None:
+    made = plan(many_scores, Term("score", (">10.0",)))
+    steps = explained(many_scores, made)
     assert "SEARCH d USING PRIMARY KEY" in steps
     assert "TEMP B-TREE" not in steps
-    assert made.estimate == 230
-    found = [seq for (seq,) in connection.execute(made.count_sql().replace("count(*)", "*"), made.bindings(WITHIN))]
-    assert found == [105, *range(141, 300)]
-    few = plan(connection, Term("score", (">42.5",)))
-    assert [scan.condition.bindings for scan in few.scans] == [(298 / 7,), (299 / 7,)]
+    assert found(many_scores, made) == list(range(101, 120))
 
 
 def test_failures_of_a_namespace_are_counted_from_one_index(connection: apsw.Connection) -> None:

@@ -1,0 +1,46 @@
+/** Feedback on requests. Pure. */
+
+import type { RequestFeedback } from "~/generated/api-types";
+
+/** The source of feedback that is given on the page. */
+export const OWN_SOURCE = "dashboard";
+/** The scores of the thumbs. */
+export const GOOD = 1;
+export const BAD = -1;
+
+/** The feedback that was given on the page. */
+export function ownFeedback(feedback: readonly RequestFeedback[]): RequestFeedback | undefined {
+  return feedback.find(({ source }) => source === OWN_SOURCE);
+}
+
+/** The feedback with that of one source replaced, unless it is older. Sorted by source, as in the API. */
+export function withFeedback(
+  feedback: readonly RequestFeedback[],
+  given: RequestFeedback | undefined,
+): readonly RequestFeedback[] {
+  if (given === undefined) return feedback;
+  const current = feedback.find(({ source }) => source === given.source);
+  if (current !== undefined && current.at >= given.at) return feedback;
+  const others = feedback.filter((each) => each !== current);
+  return [...others, given].sort((one, other) => (one.source < other.source ? -1 : 1));
+}
+
+/** The feedback that was given last. */
+export function latestFeedback(feedback: readonly RequestFeedback[]): RequestFeedback | undefined {
+  return feedback.reduce<RequestFeedback | undefined>(
+    (latest, each) => (latest === undefined || each.at >= latest.at ? each : latest),
+    undefined,
+  );
+}
+
+/** `+1`, `−1`, `0.25`. Whole numbers have a sign, as those of the thumbs. */
+export function scoreText(score: number): string {
+  const text = String(Math.abs(Number(score.toPrecision(4))));
+  return score < 0 ? `−${text}` : Number.isInteger(score) && score > 0 ? `+${text}` : text;
+}
+
+/** One line: `users: +1, helpful, “Thanks!”`. */
+export function feedbackText({ source, score, label, comment }: RequestFeedback): string {
+  const parts = [score === null ? null : scoreText(score), label, comment === null ? null : `“${comment}”`];
+  return `${source}: ${parts.filter((part) => part !== null).join(", ")}`;
+}

@@ -1,0 +1,99 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, expect, it, vi } from "vitest";
+import type { NewFeedback, RequestDetail, RequestFeedback } from "~/generated/api-types";
+import { sampleRequest } from "~/test/fixtures";
+import { renderAt } from "~/test/render";
+import { RequestDrawer } from "./request-drawer";
+
+const USERS: RequestFeedback = {
+  source: "users",
+  score: 0.5,
+  label: "helpful",
+  comment: "Thanks!",
+  at: "2026-11-21T13:05:00.000000Z",
+};
+
+let sent: NewFeedback[];
+let isBusy: boolean;
+
+beforeEach(() => {
+  sent = [];
+  isBusy = false;
+});
+
+/** Open a request. Feedback is stored under its own id, although the URL has another one. */
+async function open(changes: Partial<RequestDetail> = {}) {
+  const request = sampleRequest(changes);
+  vi.stubGlobal("fetch", async (url: string, init?: RequestInit) => {
+    if (url === "/api/requests/chatcmpl-1") return Response.json(request);
+    if (url !== `/api/requests/${request.id}/feedback`) return new Response("no such call", { status: 404 });
+    if (isBusy) return Response.json({ error: { message: "Try again.", code: "busy", param: null } }, { status: 503 });
+    const feedback = JSON.parse(String(init?.body)) as NewFeedback;
+    sent.push(feedback);
+    const at = `2026-11-21T14:00:0${sent.length}.000000Z`;
+    return Response.json({ state: "stored", feedback: { ...feedback, at } });
+  });
+  const page = await renderAt(
+    "",
+    <RequestDrawer id="chatcmpl-1" newer={null} older={null} onGo={vi.fn()} onClose={vi.fn()} />,
+  );
+  const section = await screen.findByRole("region", { name: "Feedback" });
+  return { ...page, section: within(section) };
+}
+
+it("gives feedback with + and -, and shows it", async () => {
+  const { section } = await open();
+  await userEvent.keyboard("+");
+  await waitFor(() => expect(section.getByRole("button", { name: /Good/ })).toHaveAttribute("aria-pressed", "true"));
+  expect(section.getByRole("status")).toHaveTextContent("Feedback saved. dashboard: +1");
+  await userEvent.keyboard("-");
+  await waitFor(() => expect(section.getByRole("button", { name: /Bad/ })).toHaveAttribute("aria-pressed", "true"));
+  expect(section.getByRole("button", { name: /Good/ })).toHaveAttribute("aria-pressed", "false");
+  expect(sent.map(({ score, source }) => [score, source])).toEqual([
+    [1, "dashboard"],
+    [-1, "dashboard"],
+  ]);
+});
+
+it("keeps the score when a label and a comment are added, and these when the thumb changes", async () => {
+  const { section } = await open();
+  await userEvent.click(section.getByRole("button", { name: /Bad/ }));
+  await userEvent.type(section.getByRole("textbox", { name: "Comment" }), "1 + 1 - 2");
+  await userEvent.type(section.getByRole("textbox", { name: "Label" }), " wrong_sum {Enter}");
+  await waitFor(() => expect(sent).toHaveLength(2));
+  expect(sent[1]).toEqual({ score: -1, label: "wrong_sum", comment: "1 + 1 - 2", source: "dashboard" });
+  expect(await section.findByRole("link", { name: "Filter by label wrong_sum" })).toBeVisible();
+  await userEvent.click(section.getByRole("button", { name: /Good/ }));
+  await waitFor(() => expect(sent[2]).toEqual({ ...sent[1], score: 1 }));
+});
+
+it("does not send feedback without content", async () => {
+  const { section } = await open();
+  await userEvent.type(section.getByRole("textbox", { name: "Label" }), "  {Enter}");
+  await userEvent.click(section.getByRole("button", { name: "Save" }));
+  expect(sent).toEqual([]);
+});
+
+it("shows the feedback of others, whose values filter the log", async () => {
+  const { section, where } = await open({ feedback: [USERS] });
+  const others = section.getByRole("list", { name: "Feedback of others" });
+  expect(others).toHaveTextContent(/users 0.5 helpful Thanks!/);
+  expect(section.getByRole("button", { name: /Good/ })).toHaveAttribute("aria-pressed", "false");
+  await userEvent.click(section.getByRole("link", { name: /Filter by score 0.5/ }));
+  expect(where()).toBe("/requests?score=0.5");
+});
+
+it("says why feedback was not saved", async () => {
+  const { section } = await open();
+  isBusy = true;
+  await userEvent.keyboard("+");
+  expect(await section.findByRole("alert")).toHaveTextContent("The feedback was not saved: Try again.");
+});
+
+it("takes no feedback while the request is running", async () => {
+  const { section } = await open({ outcome: "open" });
+  await userEvent.keyboard("+");
+  expect(section.queryByRole("button")).not.toBeInTheDocument();
+  expect(sent).toEqual([]);
+});

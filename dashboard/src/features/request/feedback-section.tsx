@@ -1,0 +1,179 @@
+/** Feedback on the request: thumbs, a label, a comment, and the feedback of others. */
+
+import { Button, Group, Paper, Stack, Textarea, TextInput } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import { type OwnFeedback, useGiveFeedback } from "~/api/feedback";
+import { BAD, feedbackText, GOOD, ownFeedback, scoreText } from "~/domain/feedback";
+import { FilterLink } from "~/filters/filter-link";
+import type { RequestDetail, RequestFeedback } from "~/generated/api-types";
+import { QuietButton } from "~/ui/quiet-button";
+import { hasTextSelection, isTextField, useShortcuts } from "~/ui/shortcuts";
+import { ThumbIcon } from "~/ui/thumb-icon";
+import { Timestamp } from "~/ui/timestamp";
+import css from "./request.module.css";
+import { isOutsidePanel } from "./side-panel";
+
+/** The limits of the API. */
+const MAX_LABEL = 100;
+const MAX_COMMENT = 4_000;
+
+const SAVED_MS = 2_500;
+
+type GivingProps = { own: RequestFeedback | undefined; give: (feedback: OwnFeedback) => void };
+
+/** Feedback on a request. While it is running, none can be given. */
+export function Feedback({ request }: { request: RequestDetail }) {
+  const own = ownFeedback(request.feedback);
+  const others = request.feedback.filter((each) => each !== own);
+  const giving = useGiveFeedback(request.id);
+  const [saved, setSaved] = useState<string>();
+  const give = (feedback: OwnFeedback) =>
+    giving.mutate(feedback, {
+      onSuccess: (accepted) => {
+        const text = feedbackText(accepted.feedback);
+        setSaved(text);
+        window.setTimeout(() => setSaved((current) => (current === text ? undefined : current)), SAVED_MS);
+      },
+    });
+  if (request.outcome === "open") return <p className={css.dim}>Feedback can be given when the request has ended.</p>;
+  return (
+    <Stack gap={8}>
+      <Thumbs own={own} give={give} />
+      <WordsForm own={own} give={give} />
+      {giving.error !== null && (
+        <p role="alert" className={css.wrapped}>
+          The feedback was not saved: {giving.error.message}
+        </p>
+      )}
+      <div role="status">
+        {saved !== undefined && (
+          <Paper className={css.saved} withBorder px={12} py={8}>
+            Feedback saved. <bdi>{saved}</bdi>
+          </Paper>
+        )}
+      </div>
+      {others.length > 0 && (
+        <ul className={css.notes} aria-label="Feedback of others">
+          {others.map((each) => (
+            <li key={each.source}>
+              <OtherFeedback feedback={each} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Stack>
+  );
+}
+
+/** Two buttons. `+` and `-` press them. A label and a comment that were given before are kept. */
+function Thumbs({ own, give }: GivingProps) {
+  const rate = (score: number) => give({ score, label: own?.label ?? null, comment: own?.comment ?? null });
+  useShortcuts(({ key, target }) => {
+    if (isTextField(target) || hasTextSelection()) return undefined;
+    if (key === "+") return () => rate(GOOD);
+    return key === "-" && (() => rate(BAD));
+  }, isOutsidePanel);
+  const isOther = own !== undefined && own.score !== null && own.score !== GOOD && own.score !== BAD;
+  return (
+    <Group gap={4}>
+      <QuietButton selected={own?.score === GOOD} onClick={() => rate(GOOD)}>
+        <ThumbIcon /> Good
+        <kbd className={css.key} aria-hidden="true">
+          +
+        </kbd>
+      </QuietButton>
+      <QuietButton selected={own?.score === BAD} onClick={() => rate(BAD)}>
+        <ThumbIcon isDown /> Bad
+        <kbd className={css.key} aria-hidden="true">
+          -
+        </kbd>
+      </QuietButton>
+      {isOther && <span className={css.dim}>score {scoreText(own.score ?? 0)}</span>}
+    </Group>
+  );
+}
+
+/** Label and comment. The score that was given before is kept. */
+function WordsForm({ own, give }: GivingProps) {
+  const [label, setLabel] = useState(own?.label ?? "");
+  const [comment, setComment] = useState(own?.comment ?? "");
+  const words = { label: label.trim() || null, comment: comment.trim() || null };
+  const score = own?.score ?? null;
+  const isUnchanged = words.label === (own?.label ?? null) && words.comment === (own?.comment ?? null);
+  const isEmpty = score === null && words.label === null && words.comment === null;
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    if (!isUnchanged && !isEmpty) give({ score, ...words });
+  };
+  return (
+    <form onSubmit={save}>
+      <Stack gap={6}>
+        <TextInput
+          size="xs"
+          aria-label="Label"
+          placeholder="Label, such as wrong_tone"
+          maxLength={MAX_LABEL}
+          value={label}
+          onChange={(event) => setLabel(event.currentTarget.value)}
+        />
+        <Textarea
+          size="xs"
+          aria-label="Comment"
+          placeholder="Comment"
+          rows={2}
+          maxLength={MAX_COMMENT}
+          value={comment}
+          onChange={(event) => setComment(event.currentTarget.value)}
+        />
+        <Group gap={8}>
+          <Button
+            type="submit"
+            variant="default"
+            size="compact-sm"
+            aria-disabled={isUnchanged || isEmpty || undefined}
+            data-disabled={isUnchanged || isEmpty}
+          >
+            Save
+          </Button>
+          {own !== undefined && isUnchanged && (
+            <span className={css.dim}>
+              saved <Timestamp at={own.at} format="ago" />
+            </span>
+          )}
+          {own?.label != null && (
+            <FilterLink name="label" value={own.label} className={css.value} title={own.label}>
+              <span className={css.dim}>label</span> <bdi>{own.label}</bdi>
+            </FilterLink>
+          )}
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** Feedback of another source. Its score and its label filter the log. */
+function OtherFeedback({ feedback: { source, score, label, comment, at } }: { feedback: RequestFeedback }) {
+  return (
+    <>
+      <span className={css.dim}>
+        <bdi>{source}</bdi>
+      </span>{" "}
+      {score !== null && (
+        <FilterLink name="score" value={String(score)} className={css.value} visibleText={scoreText(score)}>
+          {score === GOOD && <ThumbIcon />}
+          {score === BAD && <ThumbIcon isDown />}
+          {scoreText(score)}
+        </FilterLink>
+      )}{" "}
+      {label !== null && (
+        <FilterLink name="label" value={label} className={css.value} title={label}>
+          <bdi>{label}</bdi>
+        </FilterLink>
+      )}{" "}
+      {comment !== null && <bdi className={css.wrapped}>{comment}</bdi>}{" "}
+      <span className={css.dim}>
+        <Timestamp at={at} format="ago" />
+      </span>
+    </>
+  );
+}
