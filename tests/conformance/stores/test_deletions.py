@@ -129,7 +129,9 @@ def test_feedback_goes_with_its_request(store: Store) -> None:
     delete(store, Filter((Term("id", (entries[0].record.id,)),)))
     assert store.reader.count(Filter((Term("label", ("users",)),)), FAR).requests == 1
     assert [count.requests for count in store.reader.values("label", "", 9, FAR)] == [1, 1]
-    assert not store.feedback.add_feedback(entries[0].record.id, Feedback(source="late", label="late", at=clock.wall_us()))
+    assert not store.feedback.add_feedback(
+        entries[0].record.id, Feedback(source="late", label="late", at=clock.wall_us())
+    )
     store.restart()
     delete(store, Filter((Term("feedback", ("any",)),)))
     assert store.reader.status().feedback == 0

@@ -138,7 +138,9 @@ def test_a_request_without_bodies_says_so() -> None:
 
 
 def test_records_are_equal_when_read_back() -> None:
-    record = record_of(7, cost_usd=0.1, failed=True, warnings=[Note("w", "m")], feedback=[Feedback(source="a", score=0.1, at=7)])
+    record = record_of(
+        7, cost_usd=0.1, failed=True, warnings=[Note("w", "m")], feedback=[Feedback(source="a", score=0.1, at=7)]
+    )
     (line,) = exported(log(entry_of(record)))
     del line["export"], line["result"]
     for name in ("started_at", "ended_at"):
