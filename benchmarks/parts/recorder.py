@@ -44,6 +44,7 @@ _FEATURES = {
     "properties": "values of properties, warnings and advice",
     "message_chains": "conversations",
     "foreign_ids": "foreign ids",
+    "feedback": "feedback that waits for its request",
     "counters": "counters",
     "rollups": "aggregates",
 }

@@ -13,9 +13,10 @@ from tests.support.records import A_TIMESTAMP, an_entry
 from relaybook import clock
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import Filter, Term
-from relaybook.log.record import Detail, Note
+from relaybook.log.record import Detail, Feedback, Note
 from relaybook.log.store.port import Batch, Body, Entry
 from relaybook.log.store.sqlite.deletions import SqliteDeletions
+from relaybook.log.store.sqlite.feedback import SqliteFeedbackLog
 from relaybook.log.store.sqlite.labels import SqliteLabels
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.text_index import SqliteTextIndex
@@ -47,6 +48,10 @@ class Canaries:
             "preview",
             "agent",
             "large",
+            "source",
+            "label",
+            "comment",
+            "early",
         ]
         self.values = {name: canary(chosen, name) for name in names}
 
@@ -68,6 +73,7 @@ class Canaries:
             input_preview=of["preview"],
             user_agent=of["agent"],
             warnings=[Note("value_cut", of["header"])],
+            feedback=[Feedback(source=of["source"], label=of["label"], comment=of["comment"], at=1)],
         )
 
     def found(self, directory: Path) -> set[str]:
@@ -109,6 +115,8 @@ def delete(writer: SqliteWriter, directory: Path, filter_: Filter) -> None:
 def test_no_file_has_a_byte_of_a_deleted_request(writer: SqliteWriter, tmp_path: Path) -> None:
     canaries = Canaries(1)
     entry = canaries.entry(writer)
+    early = Feedback(source="early", comment=canaries.values["early"], at=clock.wall_us())
+    assert not SqliteFeedbackLog(tmp_path).add_feedback(canaries.values["id"], early)
     fill(writer, tmp_path, entry)
     assert canaries.found(tmp_path) == set(canaries.values)
     delete(writer, tmp_path, Filter((Term("namespace", (canaries.values["namespace"],)),)))

@@ -10,6 +10,7 @@ from tests.support.records import A_TIMESTAMP, an_entry
 
 from relaybook import clock, ids
 from relaybook.log.query.filters import Filter
+from relaybook.log.record import Feedback
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store.errors import BodyDamaged
 from relaybook.log.store.port import Batch, Body, Entry, ExchangeCheckpoint
@@ -147,6 +148,7 @@ def test_removing_everything_leaves_every_table_empty(tmp_path: Path, set_clock:
             completion_id=f"chatcmpl-{number}",
             properties={"channel": "web"},
             user="someone",
+            feedback=[Feedback(source="users", score=1.0, label="good", at=1)],
         )
         for number in range(700)
     ]
@@ -167,6 +169,7 @@ def test_removing_everything_leaves_every_table_empty(tmp_path: Path, set_clock:
         "block_ranges",
         "value_counts",
         "packs",
+        "feedback",
     ]
     tables += ["removed_frames", "removed_texts"]
     counts = {table: connection.execute(f"SELECT count(*) FROM {table}").get for table in tables}

@@ -45,7 +45,7 @@ class EntryTables:
         self._connection = connection
         self._last_seq: int = connection.execute("SELECT value FROM totals WHERE name = 'last_seq'").get
         self.rollups = RollupTables(connection)
-        self._feedback = FeedbackTables(connection)
+        self.feedback = FeedbackTables(connection)
         self._on_phase: OnPhase = on_phase or (lambda phase: None)
 
     def add(self, entries: Sequence[Entry], packs: PackWriter, compressor: zstandard.ZstdCompressor) -> None:
@@ -73,7 +73,7 @@ class EntryTables:
         self._on_phase("message_chains")
         self._connection.executemany(_ADD_FOREIGN_ID, _foreign_ids(records, first))
         self._on_phase("foreign_ids")
-        self._feedback.store(records, first)
+        self.feedback.store(records, first)
         self._on_phase("feedback")
         self._connection.executemany(counters.ADD_NAMESPACES, counters.namespace_counters(records))
         split_zones(self._connection)

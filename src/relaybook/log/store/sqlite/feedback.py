@@ -38,6 +38,9 @@ _SET_PENDING: Final = f"INSERT OR REPLACE INTO pending_feedback (request_id, {_C
 _TAKE_PENDING: Final = f"DELETE FROM pending_feedback WHERE request_id = ? RETURNING {_COLUMNS}"  # noqa: S608
 #: Feedback on a running request does not expire.
 _EXPIRE: Final = "DELETE FROM pending_feedback WHERE at < ? AND request_id NOT IN (SELECT id FROM running)"
+_HAS_EXPIRED: Final = (
+    "SELECT EXISTS (SELECT 1 FROM pending_feedback WHERE at < ? AND request_id NOT IN (SELECT id FROM running))"
+)
 _HAS_OTHERS: Final = "SELECT count(*) >= ? FROM feedback WHERE seq = ? AND source <> ?"
 _MAY_BE_PENDING: Final = """
 SELECT EXISTS (SELECT 1 FROM pending_feedback WHERE request_id = ? AND source = ?)
@@ -110,7 +113,7 @@ def _expire(connection: apsw.Connection) -> None:
 
 
 class FeedbackTables:
-    """Stores the feedback of newly recorded requests, within the writer's transactions."""
+    """Stores the feedback of newly recorded requests on the writer's connection."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -118,8 +121,8 @@ class FeedbackTables:
     def store(self, records: Sequence[Record], first: int) -> None:
         """Store the feedback that records bring with them, and the pending feedback on them.
 
-        The records have consecutive ``seq`` from ``first``. If several have the same foreign id, the newest gets the
-        feedback.
+        Within the caller's transaction. The records have consecutive ``seq`` from ``first``. If several have the same
+        foreign id, the newest gets the feedback.
         """
         pending = self._pending_ids()
         for seq, record in zip(range(first + len(records) - 1, first - 1, -1), reversed(records), strict=True):
@@ -131,6 +134,12 @@ class FeedbackTables:
                 found += sorted(joining, key=lambda each: each.at)
             if found:
                 _store(self._connection, seq, combined(found))
+
+    def expire(self) -> None:
+        """Delete pending feedback that has expired, in a transaction of its own."""
+        if self._connection.execute(_HAS_EXPIRED, (clock.wall_us() - PENDING_US,)).get:
+            with self._connection:
+                _expire(self._connection)
 
     def _pending_ids(self) -> set[str]:
         """Return the ids that pending feedback refers to, at most MAX_PENDING."""

@@ -96,7 +96,8 @@ CREATE TRIGGER feedback_enters AFTER INSERT ON feedback
   BEGIN INSERT INTO value_counts VALUES ('feedback', 'any', 1) ON CONFLICT DO UPDATE SET requests = requests + 1; END;
 CREATE TRIGGER feedback_leaves AFTER DELETE ON feedback
   WHEN NOT EXISTS (SELECT 1 FROM feedback WHERE seq = old.seq)
-  BEGIN UPDATE value_counts SET requests = requests - 1 WHERE field = 'feedback' AND value = 'any'; END;
+  BEGIN UPDATE value_counts SET requests = requests - 1 WHERE field = 'feedback' AND value = 'any';
+    DELETE FROM value_counts WHERE field = 'feedback' AND value = 'any' AND requests = 0; END;
 CREATE TRIGGER feedback_label_enters AFTER INSERT ON feedback
   WHEN new.label IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM feedback WHERE seq = new.seq AND label = new.label AND source <> new.source)

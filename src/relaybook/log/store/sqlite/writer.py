@@ -190,6 +190,7 @@ class SqliteWriter:
     def run_maintenance(self, until_ns: int) -> bool:
         try:
             with translated(self._path):
+                self._entries.feedback.expire()
                 # during a pass, a pack may still lose all its records, and is then deleted instead of erased
                 reclaimed = self._retention.is_complete and self._reclaimer.work(until_ns)
                 return self._foreign_ids.work(until_ns) or reclaimed
