@@ -1,6 +1,7 @@
-/** Giving feedback on a request, and keeping what was given until the lists are read again. */
+/** Giving feedback on a request, keeping what was given until the lists are read again, and the mean score. */
 
 import {
+  keepPreviousData,
   queryOptions,
   skipToken,
   type UseMutationResult,
@@ -9,8 +10,35 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { OWN_SOURCE, withFeedback } from "~/domain/feedback";
-import type { AcceptedFeedback, NewFeedback, RequestDetail, RequestFeedback, Row } from "~/generated/api-types";
-import { apiUrl, sendJson } from "./client";
+import type { LogSearch } from "~/domain/log-search";
+import type {
+  AcceptedFeedback,
+  FeedbackSummary,
+  NewFeedback,
+  RequestDetail,
+  RequestFeedback,
+  Row,
+} from "~/generated/api-types";
+import { apiUrl, getJson, sendJson } from "./client";
+import { askedOf } from "./requests";
+import { useStatus } from "./status";
+
+/** The mean score of the requests that match a filter. */
+export function feedbackSummaryQuery(search: LogSearch) {
+  const params = askedOf(search);
+  return queryOptions({
+    queryKey: ["feedback-summary", params],
+    queryFn: ({ signal }) => getJson<FeedbackSummary>(apiUrl("feedback", params), signal),
+    staleTime: 10_000,
+    refetchInterval: search.live === false ? false : 10_000,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Whether any request of the log has feedback. */
+export function useHasFeedback(): boolean {
+  return useStatus(({ feedback }) => feedback > 0) ?? false;
+}
 
 export type OwnFeedback = Pick<NewFeedback, "score" | "label" | "comment">;
 

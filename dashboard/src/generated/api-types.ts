@@ -597,6 +597,18 @@ export type AcceptedFeedback = {
   feedback: RequestFeedback;
 };
 
+/** The feedback on the requests that match a filter. */
+export type FeedbackSummary = {
+  /** Number of matching requests that have feedback. */
+  requests: number;
+  /** Number of their scores, one of each source that gave a score. */
+  scores: number;
+  /** Mean of these scores. `null` if there are none. */
+  mean_score: number | null;
+  /** `false` if the search was stopped at its time limit. It has the newest requests. */
+  complete: boolean;
+};
+
 /** The values of a field, most frequent first. */
 export type FieldValues = {
   data: (FieldValue)[];

@@ -1,4 +1,5 @@
-"""Take feedback on requests, from the page and from applications, which may have a token of their own for it."""
+"""Take feedback on requests, from the page and from applications, which may have a token of their own for it, and
+summarize it."""
 
 from typing import Final
 
@@ -8,11 +9,12 @@ from starlette.responses import Response
 
 from relaybook import clock
 from relaybook.api import arguments, openapi
+from relaybook.api.count import count_deadline_ns
 from relaybook.api.errors import ApiError
 from relaybook.api.json_body import parse_body
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
-from relaybook.api.schemas import AcceptedFeedback, RequestFeedback
+from relaybook.api.schemas import AcceptedFeedback, FeedbackSummary, RequestFeedback
 from relaybook.clock import format_timestamp
 from relaybook.log.feedback import (
     MAX_COMMENT,
@@ -25,6 +27,7 @@ from relaybook.log.feedback import (
 )
 from relaybook.log.query.filters import BadFilter
 from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.port import Reader
 
 routes = Routes("log")
 
@@ -80,6 +83,28 @@ async def give_feedback(request: Request) -> Response:
         ),
     )
     return Response(msgspec.json.encode(accepted), media_type="application/json")
+
+
+@routes.get("/api/feedback", openapi.describe(FeedbackSummary, openapi.filter_parameters()))
+async def summarize_feedback(request: Request) -> Response:
+    """Return the number of finished requests with feedback that match the filter, and the mean of their scores.
+
+    The search goes from the newest to the oldest and stops after 300 ms with `complete: false`.
+    """
+    filter_ = arguments.filter_of(arguments.pairs_of(request))
+    async_reader = async_reader_of(request)
+    deadline_ns = async_reader.deadline_ns()
+
+    def query(reader: Reader) -> FeedbackSummary:
+        totals = reader.feedback_totals(filter_, count_deadline_ns(deadline_ns))
+        return FeedbackSummary(
+            requests=totals.requests,
+            scores=totals.scores,
+            mean_score=totals.score_sum / totals.scores if totals.scores else None,
+            complete=totals.complete,
+        )
+
+    return Response(msgspec.json.encode(await async_reader.run(query)), media_type="application/json")
 
 
 def _checked_id(any_id: str) -> str:

@@ -281,6 +281,17 @@ class NamespacePage(Struct, kw_only=True):
     ]
 
 
+class FeedbackSummary(Struct, kw_only=True):
+    """The feedback on the requests that match a filter."""
+
+    requests: Annotated[int, Meta(description="Number of matching requests that have feedback.")]
+    scores: Annotated[int, Meta(description="Number of their scores, one of each source that gave a score.")]
+    mean_score: Annotated[float | None, Meta(description="Mean of these scores. `null` if there are none.")]
+    complete: Annotated[
+        bool, Meta(description="`false` if the search was stopped at its time limit. It has the newest requests.")
+    ]
+
+
 class AcceptedFeedback(Struct, kw_only=True):
     """The feedback as it was accepted."""
 
@@ -487,6 +498,7 @@ MODELS: tuple[Any, ...] = (
     LabelChange,
     NewFeedback,
     AcceptedFeedback,
+    FeedbackSummary,
     FieldValues,
     FilterToSave,
     SavedFilter,

@@ -202,6 +202,9 @@ def test_sqlite_returns_what_the_reference_returns(
         for one in queries:
             counted = count_of([record for record in found if matches(one, record)])
             assert reader.count(one, soon()) == reference.count(one, soon()) == counted
+            totals, expected = reader.feedback_totals(one, soon()), reference.feedback_totals(one, soon())
+            assert (totals.requests, totals.scores) == (expected.requests, expected.scores)
+            assert totals.score_sum == pytest.approx(expected.score_sum)
             for cursor in (None, Cursor("older", seq), Cursor("newer", seq)):
                 assert reader.page(one, limit, cursor, soon()) == reference.page(one, limit, cursor, soon())
             assert reader.since(seq, one, limit) == reference.since(seq, one, limit)

@@ -86,6 +86,7 @@ def test_the_document_lists_every_route() -> None:
         "/api/requests",
         "/api/requests/{id}",
         "/api/requests/{id}/feedback",
+        "/api/feedback",
         "/api/requests/{id}/request",
         "/api/requests/{id}/response",
         "/api/count",
@@ -106,7 +107,9 @@ def test_the_document_lists_every_route() -> None:
     }
 
 
-@pytest.mark.parametrize("path", ["/api/requests", "/api/count", "/api/stats", "/api/live", "/api/export"])
+@pytest.mark.parametrize(
+    "path", ["/api/requests", "/api/count", "/api/feedback", "/api/stats", "/api/live", "/api/export"]
+)
 def test_the_document_lists_every_filter(path: str) -> None:
     named = {parameter["name"] for parameter in app_of().openapi()["paths"][path]["get"]["parameters"]}
     assert {*NAMES, "property.<name>", "begins.<name>", "not.<name>"} <= named

@@ -119,6 +119,26 @@ def test_invalid_values_of_the_filters_are_rejected(query: str, message: str) ->
     assert message in response.json()["error"]["message"]
 
 
+def test_the_feedback_on_matching_requests_is_summarized() -> None:
+    given = [
+        [Feedback(source="a", score=1.0, at=1), Feedback(source="b", score=0.5, at=1)],
+        [Feedback(source="a", score=0.0, at=1)],
+        [Feedback(source="a", label="good", at=1)],
+        [],
+    ]
+    records = [record_of(number, feedback=each, model=f"m{number % 2}") for number, each in enumerate(given)]
+    client = client_of(log_of(*records))
+    assert client.get("/api/feedback").json() == {"requests": 3, "scores": 3, "mean_score": 0.5, "complete": True}
+    assert client.get("/api/feedback?model=m0").json()["mean_score"] == 0.75
+    assert client.get("/api/feedback?feedback=none").json() == {
+        "requests": 0,
+        "scores": 0,
+        "mean_score": None,
+        "complete": True,
+    }
+    assert client.get("/api/feedback?nothing=x").status == 400
+
+
 @pytest.mark.parametrize(
     ("body", "param", "message"),
     [
@@ -193,7 +213,15 @@ def test_a_store_that_cannot_be_written_says_that_nothing_was_stored() -> None:
 
 
 READING = [
-    *("/", "/api/requests", "/api/requests/x", "/api/requests/x/feedback", "/api/requests/x/request", "/api/status"),
+    *(
+        "/",
+        "/api/requests",
+        "/api/requests/x",
+        "/api/requests/x/feedback",
+        "/api/requests/x/request",
+        "/api/status",
+        "/api/feedback",
+    ),
     *("/api/live", "/api/stats", "/api/namespaces", "/api/values/label", "/metrics", "/openapi.json", "/nothing"),
 ]
 

@@ -3,12 +3,13 @@
 import { Table, type TableThProps } from "@mantine/core";
 import "@mantine/core/styles/Table.css";
 import { useState } from "react";
+import { scoreText } from "~/domain/feedback";
 import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
-import { count, shortCount, tokens } from "~/format/number";
-import type { Aggregate } from "~/generated/api-types";
+import { count, plural, shortCount, tokens } from "~/format/number";
+import type { Aggregate, FeedbackSummary } from "~/generated/api-types";
 import { type Fact, FactList } from "~/ui/fact-list";
 import tableCss from "~/ui/table.module.css";
 import { ColorSwatch } from "./chart-panel";
@@ -135,8 +136,10 @@ export function GroupValue({ group, by }: { group: Group; by: string }) {
   );
 }
 
-/** The aggregates of all requests. */
-export function Totals({ total }: { total: Aggregate }) {
+type TotalsProps = { total: Aggregate; feedback: FeedbackSummary | undefined };
+
+/** The aggregates of all requests. The mean score is shown if any of them has a score. */
+export function Totals({ total, feedback }: TotalsProps) {
   const { requests, failed, duration_ms, first_token_ms } = total;
   const share = requests === 0 ? "" : ` (${percentText(failed, requests)})`;
   const facts: Fact[] = [
@@ -154,6 +157,11 @@ export function Totals({ total }: { total: Aggregate }) {
     },
     { name: "cost", value: money(total.cost_usd) },
   ];
+  if (feedback?.mean_score != null) {
+    const { requests: rated, scores, complete } = feedback;
+    const of = `${complete ? "" : "the newest "}${plural(scores, "score")} of ${plural(rated, "request")} with feedback`;
+    facts.push({ name: "mean score", value: scoreText(feedback.mean_score), title: `Mean of ${of}` });
+  }
   return <FactList facts={facts} />;
 }
 

@@ -43,6 +43,20 @@ it("each value is a link that filters by it, except other and requests without a
   expect(within(table).getByRole("row", { name: /other 9 0/ })).toBeVisible();
 });
 
+it("shows the mean score if any request has feedback, and groups by label", async () => {
+  answerWith(statsAnswer("label", [["good", [point(0, 30)]]]));
+  const others = globalThis.fetch;
+  const summary = { requests: 9, scores: 12, mean_score: 0.754, complete: true };
+  vi.stubGlobal("fetch", async (url: string) => {
+    if (url.includes("/api/status")) return Response.json({ records: 310, feedback: 9 });
+    return url.includes("/api/feedback") ? Response.json(summary) : others(url);
+  });
+  await renderAt("?by=label&model=gpt-4o", <OverviewContent />);
+  expect(await screen.findByText("mean score")).toBeVisible();
+  expect(screen.getByTitle("Mean of 12 scores of 9 requests with feedback")).toHaveTextContent("0.754");
+  expect(screen.getByRole("link", { name: "Filter by label good" })).toBeVisible();
+});
+
 it("unknown values are a dash, never 0", async () => {
   answerWith(statsAnswer("model", [["gpt-4o", [point(0, 30)]]]));
   await renderAt("?by=model", <OverviewContent />);

@@ -4,6 +4,7 @@ import { NativeSelect } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
+import { feedbackSummaryQuery, useHasFeedback } from "~/api/feedback";
 import { propertiesQuery } from "~/api/namespaces";
 import { bucketsOf, statsQuery } from "~/api/stats";
 import { withSort } from "~/domain/log-search";
@@ -87,6 +88,8 @@ export function useFrozenWhilePressed<Shown>(value: Shown): { shown: Shown; onPo
 }
 
 const FIELDS = ["namespace", "model", "outcome"];
+/** Offered if any request has feedback. */
+const LABEL = "label";
 
 /** The field that the requests are grouped by. */
 export function GroupBySelect() {
@@ -94,7 +97,8 @@ export function GroupBySelect() {
   const go = useOverviewNavigate();
   const properties = useQuery(propertiesQuery()).data?.data.map(({ value }) => `property.${value}`) ?? [];
   // The field of the URL is always an option.
-  const isOther = by !== undefined && !FIELDS.includes(by) && !properties.includes(by);
+  const fields = useHasFeedback() || by === LABEL ? [...FIELDS, LABEL] : FIELDS;
+  const isOther = by !== undefined && !fields.includes(by) && !properties.includes(by);
   const option = (field: string) => ({ value: field, label: fieldName(field) });
   return (
     <label className={css.choice} htmlFor="group-by">
@@ -107,7 +111,7 @@ export function GroupBySelect() {
         onChange={(event) => go(search, event.currentTarget.value || undefined)}
         data={[
           { value: "", label: "none" },
-          ...FIELDS.map(option),
+          ...fields.map(option),
           { group: "Properties", items: [...properties, ...(isOther ? [by] : [])].map(option) },
         ]}
       />
@@ -128,6 +132,7 @@ export function OverviewContent() {
   });
   const widerGrouped = useGrouped(wider.data, by);
   const percentiles = bucket !== answer?.bucket_seconds && !wider.isPlaceholderData ? widerGrouped : undefined;
+  const feedback = useQuery({ ...feedbackSummaryQuery(search), enabled: useHasFeedback() }).data;
   const { shown, onPointerDown } = useFrozenWhilePressed({ answer, grouped, percentiles });
 
   if (answer === undefined || grouped === undefined) {
@@ -142,7 +147,7 @@ export function OverviewContent() {
   return (
     <div className={css.figures} aria-busy={isPlaceholderData}>
       <div className={css.totals}>
-        <Totals total={answer.total} />
+        <Totals total={answer.total} feedback={feedback} />
       </div>
       <div className={css.shown} data-grouped={grouped.by === undefined ? undefined : ""}>
         <div className={css.charts} onPointerDown={onPointerDown}>

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation, useParams } from "@tanstack/react-router";
 import { Suspense, useCallback, useMemo, useRef, useState } from "react";
 import { apiUrl } from "~/api/client";
+import { useHasFeedback } from "~/api/feedback";
 import { notPinned, propertiesQuery, usePin } from "~/api/namespaces";
 import { requestQuery } from "~/api/requests";
 import { useStatus } from "~/api/status";
@@ -81,7 +82,7 @@ export function RequestsPage() {
   const gaps = useStatus((status) => status.gaps) ?? NO_GAPS;
   const pinning = usePin();
   const property = useQuery(propertiesQuery()).data?.data[0]?.value;
-  const hasFeedback = useStatus(({ feedback }) => feedback > 0) ?? false;
+  const hasFeedback = useHasFeedback();
   const { rows, includesNewest } = log.list;
   const selection = useRowSelection(log.list.key, rows);
 

@@ -176,6 +176,20 @@ class Count(msgspec.Struct, frozen=True, kw_only=True):
     complete: bool = True
 
 
+class FeedbackTotals(msgspec.Struct, frozen=True, kw_only=True):
+    """Totals of the feedback on the matching requests.
+
+    ``requests`` is the number of matching requests with feedback. ``scores`` is the number of their scores: a request
+    has one of each source that gave one. ``complete`` is False if the deadline ended the search. The newest matches are
+    included first.
+    """
+
+    requests: int = 0
+    scores: int = 0
+    score_sum: float = 0.0
+    complete: bool = True
+
+
 class ValueCount(msgspec.Struct, kw_only=True):
     """A value of a field, and the number of records that have it."""
 
@@ -307,6 +321,9 @@ class Reader(Protocol):
         Without a time range, the counts of the whole log and of namespaces are returned at once, because they are
         updated with every write.
         """
+
+    def feedback_totals(self, filter_: Filter, deadline_ns: int) -> FeedbackTotals:
+        """Return totals of the feedback on the matching finished requests."""
 
     def stats(self, question: StatsQuery, deadline_ns: int) -> Stats:
         """Return aggregates of finished requests over time.

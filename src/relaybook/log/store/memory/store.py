@@ -50,6 +50,7 @@ from relaybook.log.store.port import (
     Count,
     Entry,
     ExchangeCheckpoint,
+    FeedbackTotals,
     Link,
     Page,
     Retained,
@@ -366,6 +367,11 @@ class MemoryStore:
             failed=sum(record.failed for record in matched),
             last_at=max((record.started_at for record in matched), default=None),
         )
+
+    def feedback_totals(self, filter_: Filter, deadline_ns: int) -> FeedbackTotals:
+        matched = [record.feedback for record in self._matching(filter_) if record.feedback]
+        scores = [each.score for feedback in matched for each in feedback if each.score is not None]
+        return FeedbackTotals(requests=len(matched), scores=len(scores), score_sum=sum(scores))
 
     def stats(self, question: StatsQuery, deadline_ns: int) -> Stats:
         counted = [record for record in self._counted if matches(question.filter_, record)]

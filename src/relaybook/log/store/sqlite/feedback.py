@@ -24,12 +24,17 @@ from relaybook.log.feedback import (
     too_many_pending,
     too_many_sources,
 )
+from relaybook.log.query.filters import FEEDBACK, Filter, Term
 from relaybook.log.record import Feedback, Record
 from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.port import FeedbackTotals
 from relaybook.log.store.sqlite.connection import DATABASE, open_for_change
 from relaybook.log.store.sqlite.failures import translated
 from relaybook.log.store.sqlite.foreign_ids import find
+from relaybook.log.store.sqlite.pages import last_seq
+from relaybook.log.store.sqlite.plan import make_plan
 from relaybook.log.store.sqlite.schema import is_created
+from relaybook.log.store.sqlite.search import Deadline, Windows
 
 _COLUMNS: Final = "source, score, label, comment, at"
 _DELETE: Final = "DELETE FROM feedback WHERE seq = ? AND source = ?"
@@ -41,6 +46,9 @@ _EXPIRE: Final = "DELETE FROM pending_feedback WHERE at < ? AND request_id NOT I
 _HAS_EXPIRED: Final = (
     "SELECT EXISTS (SELECT 1 FROM pending_feedback WHERE at < ? AND request_id NOT IN (SELECT id FROM running))"
 )
+_TOTALS: Final = """
+SELECT count(DISTINCT m.seq), count(f.score), total(f.score) FROM ({}) AS m CROSS JOIN feedback AS f ON f.seq = m.seq
+"""
 _HAS_OTHERS: Final = "SELECT count(*) >= ? FROM feedback WHERE seq = ? AND source <> ?"
 _MAY_BE_PENDING: Final = """
 SELECT EXISTS (SELECT 1 FROM pending_feedback WHERE request_id = ? AND source = ?)
@@ -72,6 +80,25 @@ class SqliteFeedbackLog:
             finally:
                 connection.close()
         return is_recorded
+
+
+def feedback_totals(connection: apsw.Connection, filter_: Filter, deadline: Deadline) -> FeedbackTotals:
+    """Return totals of the feedback on the matching requests. Returns by the deadline."""
+    requests, scores, score_sum = 0, 0, 0.0
+    complete = True
+    try:
+        plan = make_plan(connection, Filter((*filter_.terms, Term(FEEDBACK, ("any",)))), (1, last_seq(connection) + 1))
+        deadline.watch_closely(connection, plan)
+        sql = _TOTALS.format(plan.rows_sql(""))
+        for window in Windows(plan.ranges, newest_first=True):
+            if deadline.has_passed():
+                raise apsw.InterruptError
+            found = next(connection.execute(sql, plan.bindings(window)))
+            requests, scores, score_sum = requests + found[0], scores + found[1], score_sum + found[2]
+    except apsw.InterruptError:
+        complete = False
+    connection.set_progress_handler(None)
+    return FeedbackTotals(requests=requests, scores=scores, score_sum=score_sum, complete=complete)
 
 
 def _add(connection: apsw.Connection, any_id: str, feedback: Feedback) -> bool:

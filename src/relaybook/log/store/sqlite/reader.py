@@ -16,12 +16,24 @@ from relaybook.log.record import Gap, Record, Side
 from relaybook.log.retention import Removal
 from relaybook.log.saved_filters import SavedFilter
 from relaybook.log.store.errors import BodyDamaged
-from relaybook.log.store.port import Count, Entry, Link, Page, Running, StoredRecord, StoreStatus, ValueCount, body_size
+from relaybook.log.store.port import (
+    Count,
+    Entry,
+    FeedbackTotals,
+    Link,
+    Page,
+    Running,
+    StoredRecord,
+    StoreStatus,
+    ValueCount,
+    body_size,
+)
 from relaybook.log.store.sqlite import bodies, lists, pages
 from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.count import count
 from relaybook.log.store.sqlite.deletions import deletions
 from relaybook.log.store.sqlite.disk import BODIES
+from relaybook.log.store.sqlite.feedback import feedback_totals
 from relaybook.log.store.sqlite.foreign_ids import find
 from relaybook.log.store.sqlite.pack_reader import PackReader
 from relaybook.log.store.sqlite.pool import Pool
@@ -102,6 +114,11 @@ class SqliteReader:
         deadline = Deadline(deadline_ns)
         with self._pool.snapshot(deadline) as connection:
             return Count() if connection is None else count(connection, filter_, deadline)
+
+    def feedback_totals(self, filter_: Filter, deadline_ns: int) -> FeedbackTotals:
+        deadline = Deadline(deadline_ns)
+        with self._pool.snapshot(deadline) as connection:
+            return FeedbackTotals() if connection is None else feedback_totals(connection, filter_, deadline)
 
     def stats(self, question: StatsQuery, deadline_ns: int) -> Stats:
         deadline = Deadline(deadline_ns)
