@@ -18,7 +18,7 @@ from tests.support.records import REQUEST, RESPONSE, an_entry, soon, traffic
 from relaybook.cli.main import main
 from relaybook.log import formats
 from relaybook.log.query.filters import Filter
-from relaybook.log.record import Detail, Note
+from relaybook.log.record import Detail, Feedback, Note
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Batch, Entry, Reader
 from relaybook.log.store.sqlite.reader import SqliteReader
@@ -26,6 +26,7 @@ from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server.data_directory import DataDirectory
 
 RECORDS = 1100
+FEEDBACK = [Feedback(source="judge", score=0.1, at=1_795_269_751_000_007), Feedback(source="users", label="ü", at=7)]
 
 
 def fill(data: Path, entries: list[Entry]) -> None:
@@ -65,6 +66,7 @@ def exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         an_entry(None, None, body_state="no_bodies", outcome="client_closed"),
         an_entry(gzip.compress(REQUEST), RESPONSE, Detail(request_head=b"content-encoding: gzip")),
     ]
+    entries[7].record.feedback = FEEDBACK
     fill(tmp_path / "data", entries)
     assert main(["export", "--data", "data", "--bodies", "-o", "log.jsonl"]) == 0
     return tmp_path / "log.jsonl"
@@ -147,6 +149,8 @@ def test_lines_that_are_not_understood_are_set_aside(exported: Path, capsys: pyt
         "NUL character": json.dumps(first | {"model": "a\0"}),
         "request has neither": json.dumps(first | {"request": {"base64": "%"}}),
         "detail is not an object": json.dumps(first | {"detail": [1]}),
+        "feedback is not a list of objects": json.dumps(first | {"feedback": ["good"]}),
+        "feedback.at is not a timestamp": json.dumps(first | {"feedback": [{"source": "users", "score": 1}]}),
         "does not fit in 64 bits": json.dumps(first | {"id": record_of(9).id, "input_tokens": 2**70}),
     }
     Path("bad.jsonl").write_text("\n".join([*lines[:3], *bad.values(), *lines[3:], end]) + "\n")

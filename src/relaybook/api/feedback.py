@@ -13,8 +13,9 @@ from relaybook.api.count import count_deadline_ns
 from relaybook.api.errors import ApiError
 from relaybook.api.json_body import parse_body
 from relaybook.api.reading import async_reader_of
+from relaybook.api.record_fields import RequestFeedback
 from relaybook.api.routes import Routes
-from relaybook.api.schemas import AcceptedFeedback, FeedbackSummary, RequestFeedback
+from relaybook.api.schemas import AcceptedFeedback, FeedbackSummary
 from relaybook.clock import format_timestamp
 from relaybook.log.feedback import (
     MAX_COMMENT,

@@ -10,6 +10,7 @@ import { QuietButton } from "~/ui/quiet-button";
 import { hasTextSelection, isTextField, useShortcuts } from "~/ui/shortcuts";
 import { ThumbIcon } from "~/ui/thumb-icon";
 import { Timestamp } from "~/ui/timestamp";
+import ownCss from "./feedback-section.module.css";
 import css from "./request.module.css";
 import { isOutsidePanel } from "./side-panel";
 
@@ -47,7 +48,7 @@ export function Feedback({ request }: { request: RequestDetail }) {
       )}
       <div role="status">
         {saved !== undefined && (
-          <Paper className={css.saved} withBorder px={12} py={8}>
+          <Paper className={ownCss.saved} withBorder px={12} py={8}>
             Feedback saved. <bdi>{saved}</bdi>
           </Paper>
         )}

@@ -29,6 +29,9 @@ _BATCH_BYTES: Final = 4 << 20
 _TEXT: Final = pa.string()
 _TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
 _CALLS: Final = pa.list_(pa.struct({"id": _TEXT, "name": _TEXT, "arguments": _TEXT}))
+_FEEDBACK: Final = pa.list_(
+    pa.struct({"source": _TEXT, "score": pa.float64(), "label": _TEXT, "comment": _TEXT, "at": _TIMESTAMP})
+)
 _PAIRS: Final = pa.list_(pa.struct({"name": _TEXT, "value": _TEXT}))
 #: ``parts`` is JSON, set if the content has more than text.
 _MESSAGES: Final = pa.list_(
@@ -71,6 +74,8 @@ def _type_of(name: str, hint: Any) -> pa.DataType:
     """Return the type of the column of a record's field."""
     if name in TIMESTAMPS:
         return _TIMESTAMP
+    if name == "feedback":
+        return _FEEDBACK
     (kind,) = [each for each in get_args(hint) if each is not NoneType] if NoneType in get_args(hint) else (hint,)
     if get_origin(kind) is dict:
         return pa.map_(_TEXT, _TEXT)
@@ -134,8 +139,8 @@ class Parquet:
         self.count += 1
         row = msgspec.structs.asdict(record) | {"result": result_of(record).code}
         row["properties"] = list(record.properties.items())
-        for name in ("warnings", "advice"):
-            row[name] = [msgspec.structs.asdict(note) for note in row[name]]
+        for name in ("warnings", "advice", "feedback"):
+            row[name] = [msgspec.structs.asdict(each) for each in row[name]]
         if view is not None:
             row |= self._content(row, view)
         self._rows.append(row)

@@ -48,6 +48,8 @@ def _entry(value: dict[str, Any]) -> Entry:
     for name in TIMESTAMPS:
         if fields.get(name) is not None:
             fields[name] = _timestamp(fields[name], name)
+    if "feedback" in fields:
+        fields["feedback"] = _feedback(fields["feedback"])
     record = _convert(fields, Record)
     if parse_id(record.id) is None or record.id != record.id.lower():
         raise BadLine("id is not an id of Relaybook")
@@ -62,6 +64,13 @@ def _entry(value: dict[str, Any]) -> Entry:
     entry = Entry(record=record, detail=detail, request=request, response=response)
     entry.chain = _chain(entry)
     return entry
+
+
+def _feedback(value: Any) -> list[Any]:
+    """Return the feedback with the times as the record has them."""
+    if not (isinstance(value, list) and all(isinstance(each, dict) for each in value)):
+        raise BadLine("feedback is not a list of objects")
+    return [each | {"at": _timestamp(each.get("at"), "feedback.at")} for each in value]
 
 
 def _has_nul(value: object) -> bool:

@@ -12,7 +12,7 @@ from tests.support.api_log import entry_of, record_of
 from relaybook.log.export import parquet
 from relaybook.log.export.export import Export, ExportQuery, file_format_of
 from relaybook.log.query.filters import Filter
-from relaybook.log.record import FIELDS, Note
+from relaybook.log.record import FIELDS, Feedback, Note
 from relaybook.log.store.errors import BodyDamaged
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Entry
@@ -32,12 +32,15 @@ def rows(file: pq.ParquetFile) -> list[dict[str, Any]]:
 
 def test_the_fields_of_a_record_are_typed_columns() -> None:
     record = record_of(1, properties={"channel": "ios"}, warnings=[Note("w", "m")], cost_usd=0.5, failed=True)
+    record.feedback = [Feedback(source="users", score=-0.5, at=7)]
     file = exported(entry_of(record))
     (row,) = rows(file)
     assert row.keys() == {*FIELDS, "result"}
     assert row["started_at"] == datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC)
     assert row["properties"] == [("channel", "ios")]
     assert row["warnings"] == [{"code": "w", "message": "m"}]
+    at = datetime(1970, 1, 1, 0, 0, 0, 7, UTC)
+    assert row["feedback"] == [{"source": "users", "score": -0.5, "label": None, "comment": None, "at": at}]
     assert (row["cost_usd"], row["failed"], row["input_tokens"], row["seq"]) == (0.5, True, None, 1)
     assert {str(field.type) for field in file.schema_arrow} >= {"timestamp[us, tz=UTC]", "bool", "int64", "double"}
     assert file.metadata.row_group(0).column(0).compression == "ZSTD"
