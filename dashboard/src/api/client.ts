@@ -27,7 +27,11 @@ export async function getText(url: string, signal?: AbortSignal): Promise<string
 }
 
 /** Send a method that changes data, with JSON if there is a body. Throws `ApiError`. */
-export async function sendJson<T>(method: "PATCH" | "PUT" | "DELETE", url: string, body?: unknown): Promise<T> {
+export async function sendJson<T>(
+  method: "PATCH" | "POST" | "PUT" | "DELETE",
+  url: string,
+  body?: unknown,
+): Promise<T> {
   const headers = { "Content-Type": "application/json" };
   return (await answered(url, { method, headers, body: JSON.stringify(body) })).json() as Promise<T>;
 }

@@ -6,6 +6,7 @@ import { type OwnFeedback, useGiveFeedback } from "~/api/feedback";
 import { BAD, feedbackText, GOOD, ownFeedback, scoreText } from "~/domain/feedback";
 import { FilterLink } from "~/filters/filter-link";
 import type { RequestDetail, RequestFeedback } from "~/generated/api-types";
+import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 import { hasTextSelection, isTextField, useShortcuts } from "~/ui/shortcuts";
 import { ThumbIcon } from "~/ui/thumb-icon";
@@ -36,7 +37,8 @@ export function Feedback({ request }: { request: RequestDetail }) {
         window.setTimeout(() => setSaved((current) => (current === text ? undefined : current)), SAVED_MS);
       },
     });
-  if (request.outcome === "open") return <p className={css.dim}>Feedback can be given when the request has ended.</p>;
+  if (request.outcome === "open")
+    return <p className={pageCss.note}>Feedback can be given when the request has ended.</p>;
   return (
     <Stack gap={8}>
       <Thumbs own={own} give={give} />
@@ -89,7 +91,7 @@ function Thumbs({ own, give }: GivingProps) {
           -
         </kbd>
       </QuietButton>
-      {isOther && <span className={css.dim}>score {scoreText(own.score ?? 0)}</span>}
+      {isOther && <span className="muted">score {scoreText(own.score ?? 0)}</span>}
     </Group>
   );
 }
@@ -137,13 +139,13 @@ function WordsForm({ own, give }: GivingProps) {
             Save
           </Button>
           {own !== undefined && isUnchanged && (
-            <span className={css.dim}>
+            <span className="muted">
               saved <Timestamp at={own.at} format="ago" />
             </span>
           )}
           {own?.label != null && (
-            <FilterLink name="label" value={own.label} className={css.value} title={own.label}>
-              <span className={css.dim}>label</span> <bdi>{own.label}</bdi>
+            <FilterLink name="label" value={own.label} className={pageCss.value} title={own.label}>
+              <span className="muted">label</span> <bdi>{own.label}</bdi>
             </FilterLink>
           )}
         </Group>
@@ -156,23 +158,23 @@ function WordsForm({ own, give }: GivingProps) {
 function OtherFeedback({ feedback: { source, score, label, comment, at } }: { feedback: RequestFeedback }) {
   return (
     <>
-      <span className={css.dim}>
+      <span className="muted">
         <bdi>{source}</bdi>
       </span>{" "}
       {score !== null && (
-        <FilterLink name="score" value={String(score)} className={css.value} visibleText={scoreText(score)}>
+        <FilterLink name="score" value={String(score)} className={pageCss.value} visibleText={scoreText(score)}>
           {score === GOOD && <ThumbIcon />}
           {score === BAD && <ThumbIcon isDown />}
           {scoreText(score)}
         </FilterLink>
       )}{" "}
       {label !== null && (
-        <FilterLink name="label" value={label} className={css.value} title={label}>
+        <FilterLink name="label" value={label} className={pageCss.value} title={label}>
           <bdi>{label}</bdi>
         </FilterLink>
       )}{" "}
       {comment !== null && <bdi className={css.wrapped}>{comment}</bdi>}{" "}
-      <span className={css.dim}>
+      <span className="muted">
         <Timestamp at={at} format="ago" />
       </span>
     </>

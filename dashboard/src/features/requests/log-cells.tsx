@@ -123,7 +123,7 @@ function FeedbackCell({ row }: { row: Row }) {
         </FilterLink>
       )}
       {label !== null && <ValueCell name="label" value={label} />}
-      {score === null && label === null && <span className={css.dim}>comment</span>}
+      {score === null && label === null && <span className="muted">comment</span>}
     </span>
   );
 }

@@ -26,14 +26,11 @@ from relaybook.log.feedback import (
 )
 from relaybook.log.query.filters import FEEDBACK, Filter, Term
 from relaybook.log.record import Feedback, Record
-from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import FeedbackTotals
-from relaybook.log.store.sqlite.connection import DATABASE, open_for_change
-from relaybook.log.store.sqlite.failures import translated
+from relaybook.log.store.sqlite.changes import transaction
 from relaybook.log.store.sqlite.foreign_ids import find
 from relaybook.log.store.sqlite.pages import last_seq
 from relaybook.log.store.sqlite.plan import make_plan
-from relaybook.log.store.sqlite.schema import is_created
 from relaybook.log.store.sqlite.search import Deadline, Windows
 
 _COLUMNS: Final = "source, score, label, comment, at"
@@ -65,21 +62,11 @@ class SqliteFeedbackLog:
         ``busy_s`` is how long a feedback waits for other programs that hold the database.
         """
         self._directory = directory
-        self._path = directory / DATABASE
         self._busy_s = busy_s
 
     def add_feedback(self, any_id: str, feedback: Feedback) -> bool:
-        with translated(self._path):
-            connection = open_for_change(self._directory, self._busy_s)
-            try:
-                if not is_created(connection, str(self._path)):
-                    raise StoreUnavailable(f"{self._path} does not contain a log yet. Start `relaybook serve` once.")
-                connection.execute("BEGIN IMMEDIATE")
-                is_recorded = _add(connection, any_id, feedback)
-                connection.execute("COMMIT")
-            finally:
-                connection.close()
-        return is_recorded
+        with transaction(self._directory, self._busy_s) as connection:
+            return _add(connection, any_id, feedback)
 
 
 def feedback_totals(connection: apsw.Connection, filter_: Filter, deadline: Deadline) -> FeedbackTotals:
