@@ -21,7 +21,7 @@ from tests.crash.system_calls import Step
 from tests.crash.traced import Trace, Views
 from tests.support.long import LONG, new_rng
 from tests.support.needs import needs
-from tests.support.no_text import no_text
+from tests.support.no_background import no_retention, no_text
 
 from relaybook.ids import new_id
 from relaybook.journal.frame import FrameKind
@@ -61,7 +61,18 @@ def _recovered(path: Path) -> Iterator[SqliteReader]:
     entry_builder = EntryBuilder(_PRICES, store.read_body)
     quarantine, crash_guard = Quarantine(data.quarantine), CrashGuard(data.path)
     retry, metrics = Retry(DiskReserve(data.ballast, 0), lambda: 1), Metrics(data.metrics)
-    Recorder(data.journal, store, retry, entry_builder, body_policy, quarantine, crash_guard, metrics, no_text()).run()
+    Recorder(
+        data.journal,
+        store,
+        retry,
+        entry_builder,
+        body_policy,
+        quarantine,
+        crash_guard,
+        metrics,
+        no_text(),
+        no_retention(),
+    ).run()
     store.close()
     data.close()
     reader = SqliteReader(data.store)

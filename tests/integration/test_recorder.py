@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.support.frames import opened
-from tests.support.no_text import no_text
+from tests.support.no_background import no_retention, no_text
 
 from relaybook import clock
 from relaybook.ids import id_text, new_id
@@ -52,7 +52,16 @@ class World:
         quarantine, crash_guard = Quarantine(self.path / "quarantine"), CrashGuard(self.path)
         retry, metrics = Retry(DiskReserve(self.path / "ballast", 0), stop_requests), Metrics(self.path / "figures")
         return Recorder(
-            self.journal, self.store, retry, entry_builder, body_policy, quarantine, crash_guard, metrics, no_text()
+            self.journal,
+            self.store,
+            retry,
+            entry_builder,
+            body_policy,
+            quarantine,
+            crash_guard,
+            metrics,
+            no_text(),
+            no_retention(),
         )
 
     def put(self, kind: FrameKind, exchange: bytes, payload: bytes = b"") -> None:

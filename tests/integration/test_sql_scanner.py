@@ -123,6 +123,7 @@ SAMPLE: Final = Target(LOG, ("namespace", "property.user"))
 NOT = {"not.failed": "true", "not.status": "500", "not.outcome": "refused", "not.kind": "models"}
 NOT |= {"not.duration": ">1h", "not.first_token": ">1h", "not.cost": ">99", "not.retry_count": ">99"}
 NOT |= {"not.input_tokens": ">99999999", "not.output_tokens": ">99999999", "not.contains": "nowhere"}
+NOT |= {"not.score": ">99", "not.feedback": "none"}
 NOT |= {"not.key": "000000000000", "not.result": "conflict"}
 NOT |= {"not.warning": "value_cut", "not.advice": "doubled_path", "not.id": "0199a3d2-0000-7000-8000-000000000000"}
 
@@ -229,6 +230,8 @@ def values_of(server: Server) -> dict[str, str]:
     values = {name: str(record[name]) for name in NAMES if isinstance(record.get(name), str | int)}
     values |= {"duration": ">0ms", "first_token": ">0ms", "cost": ">0", "q": "hello", "bucket": "3600", "by": "model"}
     values |= {"contains": "hello", "words": "hello", "caret": "5", "result": record["result"]["code"]}
+    values |= {"format": "jsonl", "bodies": "true", "after": "0", "through": f"{REQUESTS}", "end": "true"}
+    values |= {"score": ">0", "label": "good", "feedback": "any"}
     values |= {"retry_count": ">=0", "input_tokens": ">0", "output_tokens": ">0"}
     values |= {"failed": "false", "warning": "unknown_header", "advice": "temperature_and_top_p", "as": "sent"}
     values |= {"namespace_prefix": "team", "prefix": "team", "property.user": record["properties"]["user"]}
@@ -253,8 +256,17 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         wait_until(lambda: server.get("/api/count")["requests"] == REQUESTS, TIMEOUT_SECONDS, "recording")
         for number in range(3):
             pin(server, f"team-{number}")
+        for record in server.records():
+            give_feedback(server, record["id"])
         with serving(type("Live", (LiveUntilNow,), {"dashboard": server.dashboard})) as live:
             yield World(server, live, values_of(server))
+
+
+def give_feedback(server: Server, request_id: str) -> None:
+    sent = json.dumps({"score": 1, "label": "good"}).encode()
+    headers = {"Content-Type": "application/json"}
+    url = f"{server.dashboard}/api/requests/{request_id}/feedback"
+    urllib.request.urlopen(urllib.request.Request(url, sent, headers), timeout=TIMEOUT_SECONDS).close()
 
 
 def pin(server: Server, namespace: str) -> None:

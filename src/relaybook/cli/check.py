@@ -30,7 +30,7 @@ class _Doubtful(Exception):
     """The check found something that may need attention. The message says what."""
 
 
-def check(configuration: Configuration, *, bodies: bool) -> int:
+def check(configuration: Configuration, *, bodies: bool = False) -> int:
     """Print one line per check: ✓ good, ? needs attention, ✗ problem. Returns 1 if there is a problem, otherwise 0.
 
     With ``bodies``, every stored body is read as well.
