@@ -6,6 +6,7 @@ from tests.support.asgi import Client
 
 from relaybook.api.app import DashboardApi, create_app
 from relaybook.api.options import ApiOptions
+from relaybook.log.deletions import Deletions
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
 from relaybook.log.record import Detail, Record
@@ -68,15 +69,16 @@ def app_of(
     labels: Labels | None = None,
     saved_filters: SavedFilters | None = None,
     feedback_log: FeedbackLog | None = None,
+    deletions: Deletions | None = None,
     **options: Any,
 ) -> DashboardApi:
     """Return the API of a log, by default of an empty one."""
     settings = {"relay_base_url": "http://127.0.0.1:4100/v1", "version": "0.1.0"} | options
-    return create_app(reader or MemoryStore(), ApiOptions(**settings), labels, saved_filters, feedback_log)
+    return create_app(reader or MemoryStore(), ApiOptions(**settings), labels, saved_filters, feedback_log, deletions)
 
 
 def client_of(store: Any = None, **options: Any) -> Client:
     """Return a client of the API of a log. Users can change it only if the store is a MemoryStore."""
     store = store or MemoryStore()
     changes = store if isinstance(store, MemoryStore) else None
-    return Client(app_of(store, changes, changes, changes, **options))
+    return Client(app_of(store, changes, changes, changes, changes, **options))

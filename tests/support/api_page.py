@@ -38,10 +38,11 @@ def _call(method: str, path: str, operation: dict[str, Any]) -> str:
     if "requestBody" in operation:
         [[kind, content]] = operation["requestBody"]["content"].items()
         lines += [f"Request body: {_type(content['schema'])} ({kind}).", ""]
-    [[kind, content]] = operation["responses"]["200"]["content"].items()
-    lines += [f"Response: {_type(content['schema'])} ({kind}).", ""]
+    status, response = next(iter(operation["responses"].items()))
+    [[kind, content]] = response["content"].items()
+    lines += [f"Response{'' if status == '200' else f' {status}'}: {_type(content['schema'])} ({kind}).", ""]
     parameters = operation.get("parameters", [])
-    if path != _LIST and parameters[: len(filter_parameters())] == filter_parameters():
+    if (method, path) != ("get", _LIST) and parameters[: len(filter_parameters())] == filter_parameters():
         parameters = parameters[len(filter_parameters()) :]
         lines += [f"Parameters: all filters of GET {_LIST}{', and:' if parameters else '.'}", ""]
     if parameters:

@@ -640,6 +640,49 @@ export type SavedFilterList = {
   data: (SavedFilter)[];
 };
 
+/** The deletion that was requested. */
+export type RequestedDeletion = {
+  id: string;
+  /** `removing`: requests are being removed from the log. `erasing`: all are removed, and their bytes are being erased from the files. `done`: no file has their bytes. */
+  state: "done" | "erasing" | "removing";
+  /** Parameters of `GET /api/requests` that select the requests. When the deletion is done, values that could identify what was deleted are `null`. */
+  filter: ([string, string | null])[];
+  /** Number of requests that matched when the deletion was requested. */
+  requests: number;
+  /** Number of requests removed so far. */
+  removed: number;
+  requested_at: string;
+  /** Address of the client that requested it, or `command line`. */
+  requested_by: string;
+  /** `null` until the deletion is done. */
+  done_at: string | null;
+  /** Number of running requests that match. They are not deleted, also not when they end. */
+  running: number;
+};
+
+/** A deletion. It is remembered forever, but when it is done, without the values of its filter. */
+export type DeletionRow = {
+  id: string;
+  /** `removing`: requests are being removed from the log. `erasing`: all are removed, and their bytes are being erased from the files. `done`: no file has their bytes. */
+  state: "done" | "erasing" | "removing";
+  /** Parameters of `GET /api/requests` that select the requests. When the deletion is done, values that could identify what was deleted are `null`. */
+  filter: ([string, string | null])[];
+  /** Number of requests that matched when the deletion was requested. */
+  requests: number;
+  /** Number of requests removed so far. */
+  removed: number;
+  requested_at: string;
+  /** Address of the client that requested it, or `command line`. */
+  requested_by: string;
+  /** `null` until the deletion is done. */
+  done_at: string | null;
+};
+
+/** Deletions, newest first. */
+export type DeletionList = {
+  data: (DeletionRow)[];
+};
+
 /** A parsed query. */
 export type ParsedQuery = {
   /** Parameters of `GET /api/requests` with the same meaning. Empty if the query is invalid. */
@@ -720,6 +763,7 @@ export type Status = {
   frames_lost: number;
   journal: JournalStatus;
   storage: StorageStatus;
+  retention: RetentionStatus;
   /** The latest 100 gaps. */
   gaps: (LogGap)[];
   gap_count: number;
@@ -740,6 +784,40 @@ export type StorageStatus = {
   disk_free_bytes: number | null;
   /** Days until the disk is full, at the last week's rate. */
   days_left: number | null;
+};
+
+/** What leaves the log, and when. Namespaces can have times of their own: see `namespaces` in `settings`. */
+export type RetentionStatus = {
+  /** The content of requests: bodies, headers, previews, error messages, searchable text. */
+  bodies: RetentionClock;
+  requests: RetentionClock;
+  /** Aggregates over time. They outlive their requests. */
+  aggregates: RetentionClock;
+  /** Disk space that journal and store may take. With `disk_budget` set to `auto`, it depends on the free space. `null` without a limit, or if unknown. */
+  disk_budget_bytes: number | null;
+  /** Disk space that journal and store take. `null` if unknown. */
+  disk_used_bytes: number | null;
+  /** The last run that removed something. `null` if there was none. */
+  last_removal: Removal | null;
+};
+
+/** One kind of data, and how long it is kept. */
+export type RetentionClock = {
+  /** The setting: days until it leaves the log. 0: it is kept forever. */
+  days: number;
+  /** The oldest day (UTC) of which the log has it. `null` if there is none. */
+  oldest_day: string | null;
+};
+
+/** What retention removed in one run. */
+export type Removal = {
+  at: string;
+  /** `age`: it was too old. `disk_budget`: the log took too much disk space. */
+  reason: "age" | "disk_budget";
+  /** Number of requests that were removed. */
+  requests: number;
+  /** Number of requests that stay, but lost their content. */
+  contents: number;
 };
 
 /** A time range in which requests were refused or not logged, or in which records were lost. */
@@ -780,4 +858,6 @@ export type Problem = {
   term?: string;
   /** Offset of `term` in the query, in UTF-16 code units. */
   at?: number;
+  /** Number of requests that match, if `confirm` is missing or wrong. */
+  requests?: number;
 };

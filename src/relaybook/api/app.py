@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from relaybook.api import (
     count,
+    deletions,
     detail,
     downloads,
     errors,
@@ -39,6 +40,7 @@ from relaybook.api.live_search import SearchStreams
 from relaybook.api.options import ApiOptions
 from relaybook.api.reading import AsyncReader
 from relaybook.api.routes import ApiRoute
+from relaybook.log.deletions import Deletions
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
 from relaybook.log.saved_filters import SavedFilters
@@ -77,6 +79,7 @@ _MODULES: Final = (
     downloads,
     detail,
     feedback,
+    deletions,
     count,
     stats,
     thread,
@@ -132,11 +135,12 @@ def create_app(
     labels: Labels | None = None,
     saved_filters: SavedFilters | None = None,
     feedback_log: FeedbackLog | None = None,
+    deletions: Deletions | None = None,
 ) -> DashboardApi:
     """Return the ASGI application. The caller closes the reader, after the last request.
 
-    Without ``labels`` or ``saved_filters``, requests to change them fail; without ``feedback_log``, requests to give
-    feedback.
+    Without ``labels``, ``saved_filters`` or ``deletions``, requests to change them fail; without ``feedback_log``,
+    requests to give feedback.
 
     ``app.state.broadcaster.close()`` ends all live connections. A server that waits for open connections when it stops
     must call it first.
@@ -147,6 +151,7 @@ def create_app(
     app.state.labels = labels
     app.state.saved_filters = saved_filters
     app.state.feedback_log = feedback_log
+    app.state.deletions = deletions
     app.state.search_streams = SearchStreams()
     app.state.broadcaster = Broadcaster(reader, options.poll_seconds)
     return app

@@ -27,6 +27,11 @@ CODES: Final[dict[str, tuple[int, str]]] = {
     "expired": (404, "The body is no longer stored."),
     "still_running": (404, "The request is still running. Its bodies are available when it has ended."),
     "method_not_allowed": (405, "The path does not support this method."),
+    "request_running": (409, "The request is still running, so it cannot be deleted."),
+    "wrong_count": (
+        409,
+        "`confirm` is missing or is not the number of requests that match. `requests` is that number.",
+    ),
     "body_timeout": (408, "The request body did not arrive in time."),
     "too_many_saved_filters": (409, "The log has 100 saved filters. Delete one that is no longer used."),
     "body_too_large": (413, "The request body is larger than 64 KiB."),
@@ -51,17 +56,25 @@ class ApiError(Exception):
     """An error with one of CODES. The message says what is wrong and how to fix it.
 
     ``param`` is the offending parameter, field or header, or ``None``. If it is a query, ``term`` is the invalid part
-    and ``at`` its offset in UTF-16 code units.
+    and ``at`` its offset in UTF-16 code units. ``requests`` is the number of requests that match.
     """
 
     def __init__(
-        self, code: str, message: str, param: str | None = None, *, term: str | None = None, at: int | None = None
+        self,
+        code: str,
+        message: str,
+        param: str | None = None,
+        *,
+        term: str | None = None,
+        at: int | None = None,
+        requests: int | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
         self.param = param
         self.term = term
         self.at = at
+        self.requests = requests
 
     @property
     def status(self) -> int:
@@ -73,9 +86,11 @@ def error_response(error: ApiError) -> Response:
     """Return the error as a response."""
     kind = "api_error" if error.status >= 500 else "invalid_request_error"
     body = {"message": str(error), "type": kind, "param": error.param, "code": error.code}
-    place = {} if error.term is None else {"term": error.term, "at": error.at}
+    more: dict[str, str | int | None] = {} if error.term is None else {"term": error.term, "at": error.at}
+    if error.requests is not None:
+        more["requests"] = error.requests
     headers = AUTHENTICATE if error.status == 401 else None
-    return Response(msgspec.json.encode({"error": body | place}), error.status, headers, "application/json")
+    return Response(msgspec.json.encode({"error": body | more}), error.status, headers, "application/json")
 
 
 async def handle_error(request: Request, error: Exception) -> Response:

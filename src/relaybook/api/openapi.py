@@ -16,8 +16,8 @@ from relaybook.log.query import filters, language, term_values
 from relaybook.log.query.parameters import MAX_VALUES
 
 _REFS: Final = "#/components/schemas/{name}"
-_ABOUT: Final = """The API of the dashboard. It reads the request log, pins namespaces, saves filters and takes
-feedback. Lists contain no request or response bodies. Timestamps are RFC 3339 in UTC.
+_ABOUT: Final = """The API of the dashboard. It reads the request log, deletes requests, pins namespaces, saves filters
+and takes feedback. Lists contain no request or response bodies. Timestamps are RFC 3339 in UTC.
 
 If the dashboard has a token, send it as `Authorization: Bearer <token>`, or send the cookie that `POST /api/session`
 sets. `/healthz`, `/readyz`, `/v1` and `/assets/` do not require it. A browser that opens a page without the token gets
@@ -114,9 +114,10 @@ def describe(
     media_type: str = "application/json",
     *,
     body: Any = None,
+    status: int = 200,
 ) -> Operation:
     """Describe a route: its response (a model, or ``None`` for text), parameters, and the model of its JSON body."""
-    return Operation(response, list(parameters), media_type, body)
+    return Operation(response, list(parameters), media_type, body, status)
 
 
 def build(routes: Iterable[ApiRoute], version: str) -> dict[str, Any]:
@@ -151,7 +152,7 @@ def _operation(route: ApiRoute, operation: Operation) -> dict[str, Any]:
         "operationId": route.name,
         "parameters": operation.parameters,
         "responses": {
-            "200": {"description": text, "content": _content(operation.media_type, model)},
+            str(operation.status): {"description": text, "content": _content(operation.media_type, model)},
             "default": {"description": "An error.", "content": _content("application/json", schemas.ErrorResponse)},
         },
     }

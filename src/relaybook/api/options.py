@@ -1,11 +1,12 @@
 """Define the options of the dashboard application: addresses, the token, and a source of metrics beside the store."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from relaybook.log.aggregate.histograms import Histogram
+from relaybook.log.retention import Retention
 from relaybook.page.page import Page
 
 if TYPE_CHECKING:  # every process imports this module; only the dashboard needs Starlette
@@ -25,6 +26,9 @@ class LogMetrics:
     journal_lag_bytes: int | None = None
     journal_lag_seconds: float | None = None
     disk_free_bytes: int | None = None
+    #: Disk space that journal and store take, and that they may take; `None` also for no limit.
+    disk_used_bytes: int | None = None
+    disk_budget_bytes: int | None = None
     days_left: float | None = None
     data_path: str | None = None
     #: Number of requests that the store rejected and that are in the quarantine.
@@ -60,8 +64,11 @@ class ApiOptions:
     feedback_token: str | None = field(default=None, repr=False)
     #: Public URL of the dashboard, optionally with a sub-path: ``https://relaybook.corp.example/logs``.
     dashboard_url: str | None = None
+    #: Addresses of proxies whose X-Forwarded-For is trusted.
+    trusted_proxies: Sequence[str] = ()
     #: Time limit for a query of the store, from the start of the request.
     query_seconds: float = 2.0
+    retention: Retention = Retention()
     #: Effective settings without secrets, returned by /api/status.
     settings: dict[str, Any] = field(default_factory=dict)
     #: Whether ``relaybook demo`` fills the log.

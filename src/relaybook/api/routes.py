@@ -18,6 +18,8 @@ class Operation(NamedTuple):
     parameters: list[dict[str, Any]]
     media_type: str
     body: Any
+    #: Status of a successful response.
+    status: int = 200
 
 
 class ApiRoute(Route):

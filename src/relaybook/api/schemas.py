@@ -10,10 +10,12 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from relaybook.api.record_fields import RequestFeedback, TimestampText, row_fields
+from relaybook.log.deletions import DeletionState
 from relaybook.log.feedback import NewFeedback
 from relaybook.log.likely_values import LikelyValue
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import BadTermCode
+from relaybook.log.retention import RemovalReason
 
 
 class Percentiles(Struct, kw_only=True):
@@ -416,6 +418,54 @@ class StorageStatus(Struct, kw_only=True):
     days_left: Annotated[float | None, Meta(description="Days until the disk is full, at the last week's rate.")]
 
 
+class Removal(Struct, kw_only=True):
+    """What retention removed in one run."""
+
+    at: TimestampText
+    reason: Annotated[
+        RemovalReason, Meta(description="`age`: it was too old. `disk_budget`: the log took too much disk space.")
+    ]
+    requests: Annotated[int, Meta(description="Number of requests that were removed.")]
+    contents: Annotated[int, Meta(description="Number of requests that stay, but lost their content.")]
+
+
+class RetentionClock(Struct, kw_only=True):
+    """One kind of data, and how long it is kept."""
+
+    days: Annotated[int, Meta(description="The setting: days until it leaves the log. 0: it is kept forever.")]
+    oldest_day: Annotated[
+        str | None,
+        Meta(
+            description="The oldest day (UTC) of which the log has it. `null` if there is none.",
+            extra_json_schema={"format": "date"},
+        ),
+    ]
+
+
+class RetentionStatus(Struct, kw_only=True):
+    """What leaves the log, and when. Namespaces can have times of their own: see `namespaces` in `settings`."""
+
+    bodies: Annotated[
+        RetentionClock,
+        Meta(description="The content of requests: bodies, headers, previews, error messages, searchable text."),
+    ]
+    requests: RetentionClock
+    aggregates: Annotated[RetentionClock, Meta(description="Aggregates over time. They outlive their requests.")]
+    disk_budget_bytes: Annotated[
+        int | None,
+        Meta(
+            description="Disk space that journal and store may take. With `disk_budget` set to `auto`, it depends on "
+            "the free space. `null` without a limit, or if unknown."
+        ),
+    ]
+    disk_used_bytes: Annotated[
+        int | None, Meta(description="Disk space that journal and store take. `null` if unknown.")
+    ]
+    last_removal: Annotated[
+        Removal | None, Meta(description="The last run that removed something. `null` if there was none.")
+    ]
+
+
 class Status(Struct, kw_only=True):
     """The state of Relaybook."""
 
@@ -435,9 +485,49 @@ class Status(Struct, kw_only=True):
     frames_lost: int
     journal: JournalStatus
     storage: StorageStatus
+    retention: RetentionStatus
     gaps: Annotated[list[LogGap], Meta(description="The latest 100 gaps.")]
     gap_count: int
     settings: Annotated[dict[str, Any], Meta(description="Effective settings, without secrets.")]
+
+
+class DeletionRow(Struct, kw_only=True):
+    """A deletion. It is remembered forever, but when it is done, without the values of its filter."""
+
+    id: str
+    state: Annotated[
+        DeletionState,
+        Meta(
+            description="`removing`: requests are being removed from the log. `erasing`: all are removed, and their "
+            "bytes are being erased from the files. `done`: no file has their bytes."
+        ),
+    ]
+    filter: Annotated[
+        list[tuple[str, str | None]],
+        Meta(
+            description="Parameters of `GET /api/requests` that select the requests. When the deletion is done, values "
+            "that could identify what was deleted are `null`."
+        ),
+    ]
+    requests: Annotated[int, Meta(description="Number of requests that matched when the deletion was requested.")]
+    removed: Annotated[int, Meta(description="Number of requests removed so far.")]
+    requested_at: TimestampText
+    requested_by: Annotated[str, Meta(description="Address of the client that requested it, or `command line`.")]
+    done_at: Annotated[TimestampText | None, Meta(description="`null` until the deletion is done.")]
+
+
+class RequestedDeletion(DeletionRow, kw_only=True):
+    """The deletion that was requested."""
+
+    running: Annotated[
+        int, Meta(description="Number of running requests that match. They are not deleted, also not when they end.")
+    ]
+
+
+class DeletionList(Struct, kw_only=True):
+    """Deletions, newest first."""
+
+    data: list[DeletionRow]
 
 
 class Health(Struct, kw_only=True):
@@ -467,6 +557,9 @@ class Problem(Struct, kw_only=True):
     code: str
     term: Annotated[str, Meta(description="The invalid part of the query, if `param` is `q`.")] | UnsetType = UNSET
     at: Annotated[int, Meta(description="Offset of `term` in the query, in UTF-16 code units.")] | UnsetType = UNSET
+    requests: (
+        Annotated[int, Meta(description="Number of requests that match, if `confirm` is missing or wrong.")] | UnsetType
+    ) = UNSET
 
 
 class ErrorResponse(Struct, kw_only=True):
@@ -503,6 +596,9 @@ MODELS: tuple[Any, ...] = (
     FilterToSave,
     SavedFilter,
     SavedFilterList,
+    RequestedDeletion,
+    DeletionRow,
+    DeletionList,
     ParsedQuery,
     Status,
     Health,

@@ -8,15 +8,29 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from relaybook import clock
 from relaybook.api import arguments, openapi
 from relaybook.api.errors import ApiError
 from relaybook.api.options import ApiOptions, LogMetrics, options_of
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
-from relaybook.api.schemas import Health, JournalStatus, LogGap, Status, StorageStatus
+from relaybook.api.schemas import (
+    Health,
+    JournalStatus,
+    LogGap,
+    Removal,
+    RetentionClock,
+    RetentionStatus,
+    Status,
+    StorageStatus,
+)
 from relaybook.clock import format_timestamp
+from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Gap
+from relaybook.log.retention import DAY_US, Retention
+from relaybook.log.retention import Removal as LogRemoval
+from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Reader, StoreStatus
 
 routes = Routes("status")
@@ -27,15 +41,20 @@ _log = logging.getLogger("relaybook.api")
 
 @routes.get("/api/status", openapi.describe(Status))
 async def get_status(request: Request) -> Response:
-    """Return version, lag of the log, disk usage, gaps, and the effective settings without secrets."""
+    """Return version, lag of the log, disk usage, retention, gaps, and the effective settings without secrets."""
     arguments.only(arguments.pairs_of(request))
     options = options_of(request)
 
+    async_reader = async_reader_of(request)
+    deadline_ns = async_reader.deadline_ns()
+
     def query(reader: Reader) -> Status:
         running = len(reader.running(Filter()))
-        return _status(options, options.probe.read(), reader.status(), running, reader.gaps(0))
+        log, store = options.probe.read(), reader.status()
+        retention = _retention(options.retention, log, store, _oldest_aggregates(reader, deadline_ns))
+        return _status(options, log, store, running, reader.gaps(0), retention)
 
-    return Response(msgspec.json.encode(await async_reader_of(request).run(query)), media_type="application/json")
+    return Response(msgspec.json.encode(await async_reader.run(query)), media_type="application/json")
 
 
 @routes.get("/healthz", openapi.describe(Health), accepts_head=True)
@@ -61,7 +80,46 @@ def frames_lost(gaps: list[Gap]) -> int:
     return sum(gap.count for gap in gaps if gap.reason == "damaged")
 
 
-def _status(options: ApiOptions, log: LogMetrics, store: StoreStatus, running: int, gaps: list[Gap]) -> Status:
+def _oldest_aggregates(reader: Reader, deadline_ns: int) -> int | None:
+    """Return the day of the oldest aggregates (microseconds). `None` if there are none, or not in time."""
+    question = StatsQuery(filter_=Filter(), from_us=None, to_us=clock.wall_us(), bucket_s=DAY_US // 1_000_000)
+    try:
+        return min((at for group in reader.stats(question, deadline_ns).groups for at in group.points), default=None)
+    except DeadlinePassed:
+        return None
+
+
+def _retention(
+    retention: Retention, log: LogMetrics, store: StoreStatus, oldest_aggregates: int | None
+) -> RetentionStatus:
+    return RetentionStatus(
+        bodies=_clock(retention.general.body_days, store.oldest_content_at),
+        requests=_clock(retention.general.days, store.oldest_at),
+        aggregates=_clock(retention.aggregate_days, oldest_aggregates),
+        disk_budget_bytes=log.disk_budget_bytes,
+        disk_used_bytes=log.disk_used_bytes,
+        last_removal=None if store.last_removal is None else _removal(store.last_removal),
+    )
+
+
+def _removal(removal: LogRemoval) -> Removal:
+    return Removal(
+        at=format_timestamp(removal.at), reason=removal.reason, requests=removal.requests, contents=removal.contents
+    )
+
+
+def _clock(days: int, oldest_at: int | None) -> RetentionClock:
+    return RetentionClock(days=days, oldest_day=None if oldest_at is None else format_timestamp(oldest_at)[:10])
+
+
+def _status(
+    options: ApiOptions,
+    log: LogMetrics,
+    store: StoreStatus,
+    running: int,
+    gaps: list[Gap],
+    retention: RetentionStatus,
+) -> Status:
     return Status(
         version=options.version,
         relay_base_url=options.relay_base_url,
@@ -84,6 +142,7 @@ def _status(options: ApiOptions, log: LogMetrics, store: StoreStatus, running: i
             disk_free_bytes=log.disk_free_bytes,
             days_left=log.days_left,
         ),
+        retention=retention,
         gaps=[_gap(gap) for gap in gaps[:MAX_GAPS]],
         gap_count=len(gaps),
         settings=options.settings,

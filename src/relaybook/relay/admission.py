@@ -14,6 +14,7 @@ from relaybook.relay.exchange import Exchange
 from relaybook.relay.peers import Client
 from relaybook.relay.request_head import HeadRefused, RequestHead, check_target
 from relaybook.relay.routes import Route
+from relaybook.settings import definitions
 from relaybook.tags import Tags
 
 #: Only digits match, because anyone can register a name such as 127.0.0.1.example.
@@ -134,16 +135,6 @@ def _not_found_message(relay: RelayContext, head: RequestHead) -> str:
 
 
 def client_address(relay: RelayContext, remote_address: str, head: RequestHead) -> str:
-    """Return the client's address.
-
-    This is the remote address of the connection, or, if that belongs to a trusted proxy, the last address in
-    X-Forwarded-For that is not a trusted proxy.
-    """
-    trusted = relay.settings.trusted_proxies
-    if remote_address not in trusted:
-        return remote_address
-    for hop in reversed(head.forwarded_for.decode("latin-1").split(",")):
-        address = hop.strip()
-        if address and address not in trusted:
-            return address[:64]
-    return remote_address
+    """Return the client's address, which a trusted proxy reports in X-Forwarded-For."""
+    forwarded_for = head.forwarded_for.decode("latin-1")
+    return definitions.client_address(remote_address, forwarded_for, relay.settings.trusted_proxies)

@@ -4,12 +4,15 @@ import fcntl
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from relaybook.journal import disk
-from relaybook.settings.definitions import BadSetting
+from relaybook.settings.definitions import BadSetting, Settings
+
+if TYPE_CHECKING:  # not loaded by relay workers
+    from relaybook.recorder.retention_schedule import DiskUse
 
 _LOCK: Final = "serve.lock"
 
@@ -174,3 +177,12 @@ def days_left(data: DataDirectory, free: int) -> float | None:
 
     rate = open_store(data.store).bytes_per_day()
     return None if rate is None else free / rate
+
+
+def disk_use(data: DataDirectory, settings: Settings, store_bytes: int) -> "DiskUse":
+    """Return the disk space that journal and store take, and that they may take."""
+    from relaybook.recorder.retention_schedule import DiskUse, disk_budget  # not loaded by relay workers
+
+    used = disk.bytes_below(data.journal) + store_bytes
+    free, size = disk.free_bytes(data.path), disk.total_bytes(data.path)
+    return DiskUse(used, disk_budget(settings.disk_budget, used, free, size, settings.min_free))

@@ -9,25 +9,31 @@ from relaybook.journal.reader import START, Place, RunReader, Unread, list_runs
 from relaybook.log.store.port import Reader, RunPosition
 from relaybook.recorder.metrics import read_metrics
 from relaybook.recorder.quarantine import list_quarantined
-from relaybook.server.data_directory import DataDirectory, days_left
+from relaybook.server.data_directory import DataDirectory, days_left, disk_use
+from relaybook.settings.definitions import Settings
 
 
 class DataProbe:
     """Metrics of one data directory. Reads file sizes and positions, never bodies."""
 
-    def __init__(self, data: DataDirectory, reader: Reader) -> None:
+    def __init__(self, data: DataDirectory, settings: Settings, reader: Reader) -> None:
         self._data = data
+        self._settings = settings
         self._reader = reader
 
     def read(self) -> LogMetrics:
         """Return the current metrics."""
-        unread = self._unread(self._reader.status().positions)
+        status = self._reader.status()
+        unread = self._unread(status.positions)
         oldest_ns = min((each.since_ns for each in unread if each.since_ns is not None), default=None)
         free = disk.free_bytes(self._data.path)
+        use = disk_use(self._data, self._settings, status.bytes_on_disk)
         return LogMetrics(
             journal_lag_bytes=sum(each.bytes for each in unread),
             journal_lag_seconds=_seconds_since(oldest_ns),
             disk_free_bytes=free,
+            disk_used_bytes=use.used,
+            disk_budget_bytes=use.budget,
             days_left=days_left(self._data, free),
             data_path=str(self._data.path),
             quarantined=len(list_quarantined(self._data.quarantine)),

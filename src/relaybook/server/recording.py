@@ -16,12 +16,11 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
-from relaybook.journal import disk
 from relaybook.journal.segment import JournalTooNew
 from relaybook.log.retention import Retention
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import BodyDamaged, StoreDamaged, StoreTooNew, SyncFailed
-from relaybook.log.store.port import Batch, BodyRef, Reader, Store, Writer
+from relaybook.log.store.port import Batch, BodyRef, Store, Writer
 from relaybook.parent_pipe import is_closed
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
@@ -31,10 +30,10 @@ from relaybook.recorder.loop import DefectiveBatch, Recorder
 from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
-from relaybook.recorder.retention_schedule import DiskUse, RetentionSchedule, disk_budget
+from relaybook.recorder.retention_schedule import DiskUse, RetentionSchedule
 from relaybook.recorder.retry import Retry, RetryAborted
 from relaybook.recorder.text_pass import TextPass
-from relaybook.server.data_directory import DataDirectory
+from relaybook.server.data_directory import DataDirectory, disk_use
 from relaybook.server.gc_tuning import collect_rarely
 from relaybook.settings.definitions import Settings
 
@@ -127,18 +126,14 @@ def _recorder(settings: Settings, data: DataDirectory, store: Store, writer: Wri
     quarantine, crash_guard, metrics = Quarantine(data.quarantine), CrashGuard(data.path), Metrics(data.metrics)
     reader = store.open_reader()
     text = TextPass(reader, store.open_text_index())
-    retention = RetentionSchedule(Retention.of(settings), writer, reader, partial(_disk_use, settings, data, reader))
+
+    def measure() -> DiskUse:
+        return disk_use(data, settings, reader.status().bytes_on_disk)
+
+    retention = RetentionSchedule(Retention.of(settings), writer, reader, measure)
     return Recorder(
         data.journal, writer, retry, entry_builder, body_policy, quarantine, crash_guard, metrics, text, retention
     )
-
-
-def _disk_use(settings: Settings, data: DataDirectory, reader: Reader) -> DiskUse:
-    used = disk.bytes_below(data.journal) + reader.status().bytes_on_disk
-    budget = disk_budget(
-        settings.disk_budget, used, disk.free_bytes(data.path), disk.total_bytes(data.path), settings.min_free
-    )
-    return DiskUse(used, budget)
 
 
 def _record_set_aside_gaps(store: Store, writer: Writer) -> None:

@@ -121,6 +121,7 @@ def _serve_dashboard(config: WorkerConfig, data: DataDirectory, supervisor_pipe:
     from relaybook.api.app import create_app
     from relaybook.api.options import ApiOptions
     from relaybook.api.uvicorn_server import DashboardServer
+    from relaybook.log.retention import Retention
     from relaybook.log.store import open_store
     from relaybook.page.page import load_page
     from relaybook.server.gc_tuning import collect_rarely
@@ -135,13 +136,15 @@ def _serve_dashboard(config: WorkerConfig, data: DataDirectory, supervisor_pipe:
         token=settings.dashboard_token,
         feedback_token=settings.feedback_token,
         dashboard_url=settings.dashboard_url,
+        trusted_proxies=settings.trusted_proxies,
+        retention=Retention.of(settings),
         settings=settings.shown(),
         sample_data=config.sample_data,
-        probe=DataProbe(data, reader),
+        probe=DataProbe(data, settings, reader),
         page=load_page(),
     )
-    app = create_app(reader, options, store.open_labels(), store.open_saved_filters(), store.open_feedback())
-    server = DashboardServer(app)
+    changes = (store.open_labels(), store.open_saved_filters(), store.open_feedback(), store.open_deletions())
+    server = DashboardServer(create_app(reader, options, *changes))
 
     def stop() -> None:
         server.should_exit = True

@@ -7,6 +7,7 @@ checks them. Durations are in seconds, sizes in bytes.
 
 import ipaddress
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, NewType
@@ -208,6 +209,21 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def client_address(remote_address: str, forwarded_for: str, trusted_proxies: Sequence[str]) -> str:
+    """Return the client's address.
+
+    This is the remote address of the connection, or, if that belongs to a trusted proxy, the last address in
+    X-Forwarded-For that is not a trusted proxy.
+    """
+    if remote_address not in trusted_proxies:
+        return remote_address
+    for hop in reversed(forwarded_for.split(",")):
+        address = hop.strip()
+        if address and address not in trusted_proxies:
+            return address[:64]
+    return remote_address
 
 
 def check_upstream(url: str) -> None:

@@ -90,6 +90,8 @@ def test_the_document_lists_every_route() -> None:
         "/api/requests/{id}/request",
         "/api/requests/{id}/response",
         "/api/count",
+        "/api/deletions",
+        "/api/deletions/{id}",
         "/api/stats",
         "/api/thread",
         "/api/export",

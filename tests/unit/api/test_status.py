@@ -7,15 +7,24 @@ from tests.support.api_log import START_US, client_of, log_of, open_of, record_o
 from tests.support.asgi import Client
 from tests.support.built_page import BUILD, page_in
 
+from relaybook import clock
 from relaybook.api.options import LogMetrics
 from relaybook.log.record import Gap
+from relaybook.log.retention import Cutoff, Cutoffs, Retention, Rule
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, StoreStatus
 
 
 class Probe:
     def read(self) -> LogMetrics:
-        return LogMetrics(journal_lag_bytes=5, journal_lag_seconds=0.2, disk_free_bytes=7, data_path="/data")
+        return LogMetrics(
+            journal_lag_bytes=5,
+            journal_lag_seconds=0.2,
+            disk_free_bytes=7,
+            disk_used_bytes=8,
+            disk_budget_bytes=9,
+            data_path="/data",
+        )
 
 
 class Broken(MemoryStore):
@@ -33,6 +42,38 @@ def test_the_status_has_the_metrics_of_the_store_and_the_probe() -> None:
     assert status["storage"]["days_left"] is None
     assert status["storage"]["data_path"] == "/data"
     assert status["settings"] == {"workers": 1}
+
+
+def test_the_status_says_what_is_kept_since_when_and_what_was_removed() -> None:
+    store = log_of(record_of(1), record_of(86_400), record_of(2 * 86_400))
+    rules = Retention(general=Rule(body_days=1, days=30), aggregate_days=400)
+    client = client_of(store, probe=Probe(), retention=rules)
+    assert client.get("/api/status").json()["retention"] == {
+        "bodies": {"days": 1, "oldest_day": "2026-01-01"},
+        "requests": {"days": 30, "oldest_day": "2026-01-01"},
+        "aggregates": {"days": 400, "oldest_day": "2026-01-01"},
+        "disk_budget_bytes": 9,
+        "disk_used_bytes": 8,
+        "last_removal": None,
+    }
+    day_us = 86_400_000_000
+    cutoffs = Cutoffs(general=Cutoff(content=START_US + 2 * day_us, requests=START_US + day_us))
+    store.retain(cutoffs, clock.monotonic_ns() + 10**9)
+    retention = client.get("/api/status").json()["retention"]
+    assert [retention[name]["oldest_day"] for name in ("bodies", "requests", "aggregates")] == [
+        "2026-01-03",
+        "2026-01-02",
+        "2026-01-01",
+    ]
+    removal = retention["last_removal"]
+    assert (removal["reason"], removal["requests"], removal["contents"]) == ("age", 1, 1)
+    assert removal["at"].endswith("Z")
+
+
+def test_the_retention_of_an_empty_log_has_no_days() -> None:
+    retention = client_of().get("/api/status").json()["retention"]
+    assert retention["requests"] == retention["aggregates"] == {"days": 0, "oldest_day": None}
+    assert retention["disk_budget_bytes"] is None
 
 
 def test_the_status_has_the_number_of_namespaces_and_of_labels() -> None:

@@ -7,7 +7,7 @@ from typing import Final
 from relaybook.clock import format_timestamp
 from relaybook.log.query.filters import CONTAINS, NAMES, NUMBERS, SCORE, WORDS, BadFilter, Filter, Term
 from relaybook.log.query.language import parameters_of
-from relaybook.log.query.term_values import checked_value, parse_parameter
+from relaybook.log.query.term_values import Parameter, checked_value, parameter_value, parse_parameter
 from relaybook.settings.suggestions import suggest
 
 MAX_VALUES: Final = 100
@@ -40,6 +40,21 @@ def parse_filter(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Seq
     _reject_unbounded_search(terms)
     _reject_empty_range(terms)
     return Filter(tuple(terms))
+
+
+def parameters_of_filter(filter_: Filter) -> list[tuple[str, str | None]]:
+    """Return the parameters that ``parse_filter`` parses into this filter. The value of a term without values is
+    `None`.
+    """
+    pairs: list[tuple[str, str | None]] = []
+    for term in filter_.terms:
+        exact = str(Parameter(term.name, term.negated, is_prefix=False))
+        prefix = str(Parameter(term.name, term.negated, is_prefix=True))
+        pairs += [(exact, parameter_value(term.name, value)) for value in term.values]
+        pairs += [(prefix, value) for value in term.prefixes]
+        if not (term.values or term.prefixes):
+            pairs.append((exact, None))
+    return pairs
 
 
 def _terms(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Sequence[str]) -> list[Term]:

@@ -8,7 +8,18 @@ from typing import Final, NamedTuple, NoReturn, get_args
 from relaybook import clock
 from relaybook.ids import parse_id
 from relaybook.kinds import Kind
-from relaybook.log.query.filters import CONTAINS, FEEDBACK, LABEL, NAMES, NUMBERS, SCORE, TEXT_FIELDS, WORDS, BadFilter
+from relaybook.log.query.filters import (
+    CONTAINS,
+    FEEDBACK,
+    LABEL,
+    NAMES,
+    NUMBERS,
+    SCORE,
+    TEXT_FIELDS,
+    WORDS,
+    BadFilter,
+    comparison,
+)
 from relaybook.log.query.words import has_words
 from relaybook.log.record import AdviceCode, Outcome
 from relaybook.log.row import Code
@@ -167,6 +178,18 @@ def _number(name: str, value: str) -> str | None:
     if name == SCORE:
         return f"{sign or '='}{number}" if "$" not in value else None
     return f"{sign or '='}{number}" if "$" not in value and number.is_integer() else None
+
+
+def parameter_value(name: str, value: str) -> str:
+    """Return a value of a term as it is written in a query parameter: the inverse of ``checked_value``."""
+    if name in ("from", "to"):
+        return clock.format_timestamp(int(value))
+    if name not in NUMBERS:
+        return value
+    sign, number = comparison(value)
+    unit = ("ms" if number < 1e15 else "h") if name in _DURATIONS else ""
+    digits = f"{number / _MILLISECONDS.get(unit, 1.0):.15f}".rstrip("0").rstrip(".")
+    return f"{sign}{digits}{unit}"
 
 
 def parse_timestamp(text: str, now_us: int, parameter: str = "from") -> int:

@@ -9,7 +9,7 @@ from tests.support.records import A_TIMESTAMP, a_record
 
 from relaybook.clock import format_timestamp
 from relaybook.log.query.filters import NAMES, BadFilter, Filter, Term, matches
-from relaybook.log.query.parameters import MAX_VALUES, parse_filter
+from relaybook.log.query.parameters import MAX_VALUES, parameters_of_filter, parse_filter
 
 
 def read(*pairs: tuple[str, str]) -> tuple[Term, ...]:
@@ -181,3 +181,24 @@ def test_a_substring_search_without_start_time_is_rejected(name: str, value: str
     with pytest.raises(BadFilter, match="Add from, such as from=-1h") as error:
         read((name, value))
     assert error.value.parameter == "contains"
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [],
+        [("namespace", "ios"), ("namespace", "web"), ("not.model", "gpt-4o"), ("begins.user", "ada")],
+        [("not.begins.property.user-id", "7"), ("status", "4xx"), ("failed", "true"), ("words", "my refund")],
+        [("from", "0001-01-01"), ("to", "2026-01-01T00:00:00.000042Z")],
+        [("duration", ">2.5s"), ("duration", "<=300.1ms"), ("first_token", "<999999999999999h")],
+        [("cost", ">0.000000000000001"), ("input_tokens", "12"), ("output_tokens", ">=999999999999999")],
+    ],
+)
+def test_a_filter_is_written_as_parameters_with_the_same_meaning(pairs: list[tuple[str, str]]) -> None:
+    filter_ = parse_filter(pairs, A_TIMESTAMP)
+    written = [(name, value) for name, value in parameters_of_filter(filter_) if value is not None]
+    assert parse_filter(written, A_TIMESTAMP) == filter_
+
+
+def test_a_term_without_values_is_written_without_a_value() -> None:
+    assert parameters_of_filter(Filter((Term("property", (), negated=True),))) == [("not.property", None)]
