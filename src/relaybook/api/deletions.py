@@ -117,7 +117,7 @@ async def list_deletions(request: Request) -> Response:
     """
     arguments.only(arguments.pairs_of(request))
     found = await async_reader_of(request).run(lambda reader: reader.deletions(_LATEST))
-    return _json(DeletionList(data=[_row_of(each) for each in found]))
+    return _json(DeletionList(data=[row_of(each) for each in found]))
 
 
 @routes.get("/api/deletions/{id}", openapi.describe(DeletionRow, [_DELETION_ID]))
@@ -128,7 +128,7 @@ async def get_deletion(request: Request) -> Response:
     found = await async_reader_of(request).run(lambda reader: find_deletion(reader, deletion_id))
     if found is None:
         raise ApiError("not_found", f"No deletion has the id {deletion_id[:80]!r}. See GET /api/deletions.", "id")
-    return _json(_row_of(found))
+    return _json(row_of(found))
 
 
 def find_deletion(reader: Reader, deletion_id: str) -> Deletion | None:
@@ -170,10 +170,11 @@ def _requested(deletions: Deletions, filter_: Filter, requests: int, by: str, ru
         deletion = deletions.request(filter_, requests, by)
     except StoreUnavailable as error:
         raise ApiError("store_unavailable", f"Nothing was deleted: {error} Try again.") from error
-    return RequestedDeletion(running=running, **msgspec.structs.asdict(_row_of(deletion)))
+    return RequestedDeletion(running=running, **msgspec.structs.asdict(row_of(deletion)))
 
 
-def _row_of(deletion: Deletion) -> DeletionRow:
+def row_of(deletion: Deletion) -> DeletionRow:
+    """Return the model of a deletion."""
     return DeletionRow(
         id=deletion.id,
         state=deletion.state,

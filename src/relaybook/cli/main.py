@@ -36,7 +36,7 @@ _DEMO_SETTINGS: Final = ("upstream", "upstream_ca_file", "price_as")
 #: Settings that choose which log is read.
 _LOG_SETTINGS: Final = ("data", "dashboard", "dashboard_url")
 #: Commands whose arguments are filters.
-_FILTERED: Final = ("tail", "export")
+_FILTERED: Final = ("tail", "export", "delete")
 
 app = App(
     name="relaybook",
@@ -165,6 +165,23 @@ def show(
     from relaybook.cli.show import show
 
     return show(_resolve(flags), any_id, as_json=json)
+
+
+@app.command
+@takes_settings(_LOG_SETTINGS)
+def delete(
+    *filters: Annotated[str, Parameter(help="Filters, as for tail. At least one is required")],
+    yes: Annotated[bool, Parameter(name=("--yes", "-y"), negative=(), help="Do not ask")] = False,
+    wait: Annotated[
+        bool, Parameter(negative=(), help="Wait until no file has bytes of the requests, usually within ten minutes")
+    ] = False,
+    **flags: Any,
+) -> int:
+    """Delete requests for good, after showing how many they are."""
+    from relaybook.cli.delete import delete
+
+    _reject_invalid_text(filters)
+    return delete(_resolve(flags), filters, is_confirmed=yes, waits=wait)
 
 
 @app.command

@@ -88,6 +88,9 @@ _RESPONSE_SECONDS: Final = 10.0
 #: The server pings every 15 s.
 _SILENCE_SECONDS: Final = 45.0
 _RETRY_SECONDS: Final = 1.0
+_POLL_SECONDS: Final = 0.5
+#: The server counts the requests for up to 10 s.
+_DELETE_SECONDS: Final = 20.0
 #: A filter with few matches can be silent for minutes, until the server finds the next one.
 _EXPORT_SILENCE_SECONDS: Final = 900.0
 _CHUNK_BYTES: Final = 256 * 1024
@@ -100,6 +103,14 @@ class Download(NamedTuple):
 
     through: int
     chunks: Iterator[bytes]
+
+
+class CountChanged(Exception):
+    """Another number of requests match than was confirmed: ``count``."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self.count = count
 
 
 class NoServer(Exception):
@@ -170,6 +181,41 @@ class ServerLog:
         count = self._get_required("/api/count", terms)
         return count["requests"] if count["complete"] else None
 
+    def count_exactly(self, terms: list[tuple[str, str]]) -> int:
+        """See ``LogSource``. A deletion that is not confirmed is refused with the number."""
+        try:
+            self._delete(terms)
+        except CountChanged as error:
+            return error.count
+        raise self._not_a_dashboard()
+
+    def request_deletion(self, terms: list[tuple[str, str]], count: int) -> dict[str, Any]:
+        """See ``LogSource``."""
+        return self._delete([*terms, ("confirm", str(count))])
+
+    def follow_deletion(self, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
+        """See ``LogSource``."""
+        while True:
+            deletion: dict[str, Any] = self._get_required(f"/api/deletions/{quote(deletion_id, safe='')}", [])
+            yield deletion
+            if deletion["state"] == "done" or (deletion["state"] == "erasing" and not waits):
+                return
+            time.sleep(_POLL_SECONDS)
+
+    def pending_text(self, deletion_id: str) -> str:
+        """See ``LogSource``."""
+        return (
+            "They are gone from the log. Their bytes are being erased from the disk, usually within ten minutes: see "
+            f"{self._base}/api/deletions/{deletion_id}"
+        )
+
+    def _delete(self, terms: list[tuple[str, str]]) -> dict[str, Any]:
+        try:
+            deletion: dict[str, Any] = self._read("/api/requests", terms, _DELETE_SECONDS, "DELETE")
+        except NoServer as error:
+            raise CommandFailed(str(error)) from None
+        return deletion
+
     def export(self, terms: list[tuple[str, str]], options: list[tuple[str, str]]) -> Download:
         """See ``LogSource``."""
         try:
@@ -199,8 +245,11 @@ class ServerLog:
             raise CommandFailed(str(error)) from None
 
     def _get(self, path: str, terms: list[tuple[str, str]]) -> Any:
+        return self._read(path, terms, _RESPONSE_SECONDS, "GET")
+
+    def _read(self, path: str, terms: list[tuple[str, str]], seconds: float, method: str) -> Any:
         try:
-            with self._open(path, terms, "application/json", _RESPONSE_SECONDS, None) as response:
+            with self._open(path, terms, "application/json", seconds, None, method) as response:
                 return json.loads(response.read())
         except (OSError, HTTPException) as error:
             raise NoServer(f"{self._base} does not respond: {error}.") from None
@@ -208,7 +257,13 @@ class ServerLog:
             raise self._not_a_dashboard() from None
 
     def _open(
-        self, path: str, terms: list[tuple[str, str]], accept: str, seconds: float, last_id: str | None
+        self,
+        path: str,
+        terms: list[tuple[str, str]],
+        accept: str,
+        seconds: float,
+        last_id: str | None,
+        method: str = "GET",
     ) -> HTTPResponse:
         headers = {"Accept": accept, "User-Agent": "relaybook"}
         if self._token:
@@ -216,7 +271,7 @@ class ServerLog:
         if last_id is not None:
             headers["Last-Event-ID"] = last_id
         url = f"{self._base}{path}" + (f"?{urlencode(terms)}" if terms else "")
-        request = Request(url, headers=headers)  # noqa: S310 - its scheme was checked
+        request = Request(url, headers=headers, method=method)  # noqa: S310 - its scheme was checked
         try:
             response: HTTPResponse = self._opener.open(request, timeout=seconds)
         except HTTPError as error:
@@ -233,11 +288,14 @@ class ServerLog:
 
     def _error(self, error: HTTPError) -> Exception:
         try:
-            message = str(json.loads(error.read(65536))["error"]["message"])
+            problem = json.loads(error.read(65536))["error"]
+            message = str(problem["message"])
         except (OSError, HTTPException, ValueError, KeyError, TypeError):
             return self._not_a_dashboard()
         if error.code == 404:
             return _NotFound(message)
+        if error.code == 409 and isinstance(problem.get("requests"), int):
+            return CountChanged(problem["requests"])
         hint = " Set RELAYBOOK_DASHBOARD_TOKEN." if error.code == 401 else ""
         return CommandFailed(f"{self._base} returned {error.code}: {message}{hint}")
 

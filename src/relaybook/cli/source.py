@@ -51,6 +51,21 @@ class LogSource(Protocol):
     def count_matching(self, terms: Terms) -> int | None:
         """Return the number of matching finished requests. `None` if it is not known soon."""
 
+    def count_exactly(self, terms: Terms) -> int:
+        """Return the number of matching finished requests, however long it takes."""
+
+    def request_deletion(self, terms: Terms, count: int) -> dict[str, Any]:
+        """Request a deletion, and return it as the API does. Raises CountChanged if not ``count`` requests match."""
+
+    def follow_deletion(self, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
+        """Yield the deletion again and again until its requests are removed, or with ``waits`` until it is done.
+
+        Without a server, carry it out, until it is done or only the journal is left to wait for.
+        """
+
+    def pending_text(self, deletion_id: str) -> str:
+        """Say what a deletion waits for when its requests are removed but it is not done."""
+
     def export(self, terms: Terms, options: Terms) -> Download:
         """Begin an export. ``options`` are parameters of ``GET /api/export`` that are not filters."""
 

@@ -11,6 +11,7 @@ from msgspec import UNSET
 from relaybook import clock
 from relaybook.api.arguments import filter_of
 from relaybook.api.count import count_deadline_ns
+from relaybook.api.deletions import row_of
 from relaybook.api.detail import detail_of
 from relaybook.api.errors import ApiError
 from relaybook.api.export import query_of
@@ -18,13 +19,14 @@ from relaybook.api.requests import page_of, top_of
 from relaybook.api.values import values_of
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
-from relaybook.cli.server_log import Download
+from relaybook.cli.server_log import CountChanged, Download
+from relaybook.cli.store_deletion import follow
 from relaybook.log.export.export import Export
 from relaybook.log.query.filters import MAX_LIMIT, BadFilter, SortField
 from relaybook.log.row import to_json
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
-from relaybook.log.store.port import Reader
+from relaybook.log.store.port import Reader, Store
 from relaybook.server.data_directory import DataDirectory
 
 _QUERY_SECONDS: Final = 30
@@ -35,10 +37,11 @@ _Result = TypeVar("_Result")
 class StoreLog:
     """The log in a data directory. Implements ``LogSource``."""
 
-    def __init__(self, reader: Reader, *, is_served: bool = True, name: str = "") -> None:
+    def __init__(self, store: Store, *, is_served: bool = True, name: str = "") -> None:
         """``is_served``: whether a server writes to the log. If not, running requests are marked as unfinished."""
         self.name = name
-        self._reader = reader
+        self._store = store
+        self._reader = store.open_reader()
         self._is_served = is_served
 
     @staticmethod
@@ -61,7 +64,7 @@ class StoreLog:
             if not cls.exists(data):
                 raise CommandFailed(cls.missing(data))
             directory = DataDirectory(data)
-            return cls(open_store(directory.store).open_reader(), is_served=directory.is_served(), name=str(data))
+            return cls(open_store(directory.store), is_served=directory.is_served(), name=str(data))
         except PermissionError as error:
             raise CommandFailed(
                 f"The log in {data} could not be read: {error.strerror}. Run this command as the server's user, or "
@@ -122,6 +125,39 @@ class StoreLog:
         filter_ = filter_of(terms)
         count = self._read(lambda reader, deadline_ns: reader.count(filter_, count_deadline_ns(deadline_ns)))
         return count.requests if count.complete else None
+
+    def count_exactly(self, terms: list[tuple[str, str]]) -> int:
+        """See ``LogSource``."""
+        filter_ = filter_of(terms)
+        count = self._read(lambda reader, deadline_ns: reader.count(filter_, deadline_ns))
+        if not count.complete:
+            raise CommandFailed(
+                f"The requests could not be counted within {_QUERY_SECONDS} seconds. Use a shorter time range "
+                "(from=, to=)."
+            )
+        return count.requests
+
+    def request_deletion(self, terms: list[tuple[str, str]], count: int) -> dict[str, Any]:
+        """See ``LogSource``."""
+        if (now := self.count_exactly(terms)) != count:
+            raise CountChanged(now)
+        try:
+            deletion = self._store.open_deletions().request(filter_of(terms), count, "command line")
+        except StoreUnavailable as error:
+            raise CommandFailed(f"Nothing was deleted: {error}") from None
+        row: dict[str, Any] = msgspec.to_builtins(row_of(deletion))
+        return row
+
+    def follow_deletion(self, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
+        """See ``LogSource``."""
+        return follow(self._store, self._reader, deletion_id, waits=waits)
+
+    def pending_text(self, deletion_id: str) -> str:
+        """See ``LogSource``."""
+        return (
+            f"They are gone from the log. Some of their bytes are still in the journal in {self.name}. The server "
+            "erases them, usually within ten minutes; if none is running, start relaybook serve."
+        )
 
     def export(self, terms: list[tuple[str, str]], options: list[tuple[str, str]]) -> Download:
         """See ``LogSource``."""

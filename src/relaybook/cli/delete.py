@@ -1,0 +1,128 @@
+"""``relaybook delete``: delete the requests that match a filter, after showing how many they are."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from relaybook import clock
+from relaybook.cli.export import absolute_times
+from relaybook.cli.failure import BadArgument, CommandFailed
+from relaybook.cli.output import one_line
+from relaybook.cli.server_log import CountChanged
+from relaybook.cli.source import LogSource, Terms, open_log
+from relaybook.cli.tail import hint, read_terms
+from relaybook.log.query.parameters import parse_filter
+from relaybook.settings.configuration import Configuration
+
+_SHOWN: Final = 5
+#: To delete more requests, their number must be typed.
+_MANY: Final = 1000
+_NO_FILTER: Final = (
+    "A filter is required, so that nothing is deleted by mistake. To delete all requests, write from=1970-01-01."
+)
+
+
+def delete(configuration: Configuration, filters: Sequence[str], *, is_confirmed: bool, waits: bool) -> int:
+    """Delete the matching requests. Raises BadArgument and CommandFailed.
+
+    With ``is_confirmed`` it does not ask. With ``waits`` it returns only when their bytes are erased, too.
+    """
+    terms = _with_end(absolute_times(read_terms(filters), clock.wall_us()), clock.wall_us())
+    log = open_log(configuration)
+    count = log.count_exactly(terms)
+    while not _delete(log, terms, count, filters, is_confirmed=is_confirmed, waits=waits):
+        count = log.count_exactly(terms)
+        print(f"The number of matching requests has changed. Now {_requests(count)} match.", file=sys.stderr)
+    return 0
+
+
+def _with_end(terms: Terms, now_us: int) -> Terms:
+    """Return the terms with an end time, so that requests that are made in the meantime do not match."""
+    parsed = {term.name: term for term in parse_filter(terms, now_us).terms}
+    if not parsed:
+        raise BadArgument(_NO_FILTER)
+    starts_later = "from" in parsed and int(parsed["from"].values[0]) >= now_us
+    return terms if "to" in parsed or starts_later else [*terms, ("to", clock.format_timestamp(now_us))]
+
+
+def _delete(
+    log: LogSource, terms: Terms, count: int, filters: Sequence[str], *, is_confirmed: bool, waits: bool
+) -> bool:
+    """Show, ask and delete. Returns False if the number of requests has changed, and nothing was deleted."""
+    rows = log.latest(terms, _SHOWN)
+    running = sum(row["outcome"] == "open" for row in rows)
+    if running:
+        verb = "is" if running == 1 else "are"
+        print(f"{_requests(running)} that {'matches' if running == 1 else 'match'} {verb} running, and not deleted.")
+    if not count:
+        print(f"No request matches {' and '.join(filters)}.{hint(log, terms)}", file=sys.stderr)
+        return True
+    if not is_confirmed:
+        _show([one_line(row) for row in rows if row["outcome"] != "open"], count)
+        _ask(count)
+    try:
+        deletion = log.request_deletion(terms, count)
+    except CountChanged:
+        return False
+    _watch(log, deletion, waits=waits)
+    return True
+
+
+def _requests(count: int) -> str:
+    return f"{count:,} request{'' if count == 1 else 's'}"
+
+
+def _show(lines: list[str], count: int) -> None:
+    print("\n".join(lines))
+    if count > len(lines):
+        print(f"… and {count - len(lines):,} older")
+
+
+def _ask(count: int) -> None:
+    """Ask for confirmation. Raises CommandFailed if it is not given."""
+    if count > _MANY:
+        question, expected = f"To delete {_requests(count)}, type their number: ", (str(count), f"{count:,}")
+    else:
+        question, expected = f"Delete {_requests(count)}? This cannot be undone. [y/N] ", ("y", "yes")
+    try:
+        answer = input(question)
+    except EOFError:
+        raise CommandFailed("Nothing was deleted. To delete without being asked, use --yes.") from None
+    except KeyboardInterrupt:
+        answer = ""
+    if answer.strip().lower() not in expected:
+        raise CommandFailed("Nothing was deleted.")
+
+
+def _watch(log: LogSource, deletion: dict[str, Any], *, waits: bool) -> None:
+    """Show the progress until the requests are removed, or with ``waits`` until the deletion is done."""
+    try:
+        with _progress(deletion["requests"]) as show:
+            for deletion in log.follow_deletion(deletion["id"], waits=waits):  # noqa: B020 - the last one is used below
+                show(deletion["removed"], deletion["state"])
+    except KeyboardInterrupt:
+        print(
+            f"Only this command ended. The deletion {deletion['id']} continues in the server; if none is running, "
+            "when it starts.",
+            file=sys.stderr,
+        )
+        return
+    print(f"{_requests(deletion['removed'])} deleted.")
+    if deletion["state"] != "done":
+        print(log.pending_text(deletion["id"]), file=sys.stderr)
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[int, str], None]]:
+    """Show a progress bar if standard error is a terminal. Yields a function that takes the count and the state."""
+    if not sys.stderr.isatty():
+        yield lambda removed, state: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("removing", total=total)
+        yield lambda removed, state: progress.update(task, completed=removed, description=state)

@@ -1,0 +1,69 @@
+"""Carry out a deletion in a data directory without a server, or watch the server that does it."""
+
+import time
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from relaybook import clock
+from relaybook.api.deletions import find_deletion, row_of
+from relaybook.cli.failure import CommandFailed
+from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
+from relaybook.log.store.port import Reader, Store, Writer
+from relaybook.recorder.text_pass import TextPass
+
+_SLICE_NS: Final = 100_000_000
+#: If nothing is left to do for this long, only the journal keeps the deletion from being done.
+_IDLE_NS: Final = 2 * clock.NANOSECONDS
+_POLL_SECONDS: Final = 0.5
+
+
+def follow(store: Store, reader: Reader, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
+    """See ``LogSource.follow_deletion``. The writer's lock tells whether a server is running. Raises CommandFailed."""
+    try:
+        writer = store.open_writer(lock_wait_s=0)
+    except StoreUnavailable:
+        yield from _watch(reader, deletion_id, waits=waits)
+        return
+    try:
+        yield from _work(writer, TextPass(reader, store.open_text_index()), reader, deletion_id)
+    except (StoreUnavailable, DeadlinePassed) as error:
+        raise CommandFailed(f"{error} The deletion continues when relaybook serve starts.") from None
+    finally:
+        writer.close()
+
+
+def _watch(reader: Reader, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
+    while True:
+        row = _row(reader, deletion_id)
+        yield row
+        if row["state"] == "done" or (row["state"] == "erasing" and not waits):
+            return
+        time.sleep(_POLL_SECONDS)
+
+
+def _work(writer: Writer, text: TextPass, reader: Reader, deletion_id: str) -> Iterator[dict[str, Any]]:
+    worked_ns = clock.monotonic_ns()
+    while clock.monotonic_ns() - worked_ns < _IDLE_NS:
+        until_ns = clock.monotonic_ns() + _SLICE_NS
+        # a filter with words waits until everything is in the text index
+        worked = text.work(until_ns)
+        worked = writer.delete(until_ns) > 0 or worked
+        is_busy = clock.monotonic_ns() >= until_ns
+        if writer.run_maintenance(until_ns) or worked or is_busy:
+            worked_ns = clock.monotonic_ns()
+        else:
+            time.sleep(_POLL_SECONDS / 10)
+        row = _row(reader, deletion_id)
+        yield row
+        if row["state"] == "done":
+            return
+
+
+def _row(reader: Reader, deletion_id: str) -> dict[str, Any]:
+    deletion = find_deletion(reader, deletion_id)
+    if deletion is None:
+        raise CommandFailed(f"The deletion {deletion_id} is no longer in the log: the store was replaced.")
+    row: dict[str, Any] = msgspec.to_builtins(row_of(deletion))
+    return row

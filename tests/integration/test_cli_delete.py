@@ -1,0 +1,108 @@
+"""``relaybook delete`` on a data directory, and on a running server."""
+
+import urllib.request
+from pathlib import Path
+
+from tests.integration.test_cli import data, relaybook  # noqa: F401 - data is a fixture
+from tests.support.server import Server, SimulatedProvider, wait_until
+
+from relaybook.log.deletions import Deletion
+from relaybook.log.query.filters import Filter, Term
+from relaybook.log.store.port import Batch, RunPosition
+from relaybook.log.store.sqlite.deletions import SqliteDeletions
+from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.writer import SqliteWriter
+from relaybook.server.data_directory import DataDirectory
+
+
+def deletions(directory: Path) -> list[Deletion]:
+    reader = SqliteReader(DataDirectory(directory).store)
+    try:
+        return reader.deletions(10)
+    finally:
+        reader.close()
+
+
+def ask(server: Server, namespace: str) -> None:
+    body = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Is it raining?"}]}'
+    headers = {"Content-Type": "application/json", "Authorization": "Bearer sk-test", "Service-Namespace": namespace}
+    request = urllib.request.Request(f"{server.base_url}/chat/completions", body, headers)
+    with urllib.request.urlopen(request, timeout=30) as response:
+        response.read()
+
+
+def namespaces(directory: Path, tmp_path: Path) -> list[str]:
+    found = relaybook(tmp_path, "tail", "--data", str(directory))
+    return [word for line in found.stdout.splitlines() for word in line.split() if word in ("ios", "web")]
+
+
+def test_without_a_server_the_requests_are_deleted_and_their_bytes_erased(data: Path, tmp_path: Path) -> None:  # noqa: F811
+    found = relaybook(tmp_path, "delete", "namespace=ios", "--yes", "--data", "data")
+    assert (found.returncode, found.stdout) == (0, "2 requests deleted.\n"), found.stderr
+    assert namespaces(data, tmp_path) == ["web"]
+    (deletion,) = deletions(data)
+    assert (deletion.state, deletion.removed, deletion.requested_by) == ("done", 2, "command line")
+
+
+def test_a_deletion_by_words_that_a_server_left_behind_is_carried_out_too(data: Path, tmp_path: Path) -> None:  # noqa: F811
+    words = Filter((Term("words", ("raining",)), Term("namespace", ("ios",))))
+    SqliteDeletions(DataDirectory(data).store).request(words, 2, "127.0.0.1")
+    found = relaybook(tmp_path, "delete", "namespace=web", "--yes", "--data", "data")
+    assert (found.returncode, found.stdout) == (0, "1 request deleted.\n"), found.stderr
+    assert namespaces(data, tmp_path) == []
+    assert [(each.state, each.removed) for each in deletions(data)] == [("done", 1), ("done", 2)]
+
+
+def test_if_the_journal_still_has_bytes_it_says_so(data: Path, tmp_path: Path) -> None:  # noqa: F811
+    position = RunPosition(read_to=(1, 10, 1), replay_from=(1, 10, 1))
+    writer = SqliteWriter(DataDirectory(data).store)
+    writer.commit(Batch(positions={"run": position}))
+    writer.close()
+    found = relaybook(tmp_path, "delete", "namespace=ios", "--yes", "--data", "data")
+    assert (found.returncode, found.stdout) == (0, "2 requests deleted.\n")
+    assert "Some of their bytes are still in the journal" in found.stderr
+    assert deletions(data)[0].state == "erasing"
+
+
+def test_the_running_server_carries_it_out(tmp_path: Path) -> None:
+    """Segments of the journal are sealed after one second here, instead of ten minutes."""
+    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url, "--seal-after", "0.1") as server:
+        for namespace in ("ios", "web", "ios"):
+            ask(server, namespace)
+        wait_until(lambda: server.get("/api/count")["requests"] == 3)
+        address = server.dashboard.removeprefix("http://")
+        found = relaybook(tmp_path, "delete", "namespace=ios", "--yes", "--dashboard", address)
+        assert (found.returncode, found.stdout) == (0, "2 requests deleted.\n"), found.stderr
+        assert f"usually within ten minutes: see {server.dashboard}/api/deletions/" in found.stderr
+        assert [row["namespace"] for row in server.get("/api/requests")["data"]] == ["web"]
+        by_directory = relaybook(tmp_path, "delete", "namespace=web", "--yes", "--wait", "--data", str(server.data))
+        assert (by_directory.returncode, by_directory.stdout) == (0, "1 request deleted.\n"), by_directory.stderr
+        assert by_directory.stderr == ""
+        assert server.get("/api/requests")["data"] == []
+        listed = server.get("/api/deletions")["data"]
+        assert [(each["requested_by"], each["state"]) for each in listed] == [
+            ("command line", "done"),
+            ("127.0.0.1", "done"),
+        ]
+
+
+def test_it_asks_and_deletes_nothing_without_an_answer(data: Path, tmp_path: Path) -> None:  # noqa: F811
+    found = relaybook(tmp_path, "delete", "namespace=ios", "--data", "data")
+    assert found.returncode == 1
+    assert found.stderr == "relaybook: Nothing was deleted. To delete without being asked, use --yes.\n"
+    assert len(namespaces(data, tmp_path)) == 3
+
+
+def test_a_filter_is_required(data: Path, tmp_path: Path) -> None:  # noqa: F811
+    found = relaybook(tmp_path, "delete", "--yes", "--data", "data")
+    assert found.returncode == 2
+    assert "A filter is required" in found.stderr
+    assert len(namespaces(data, tmp_path)) == 3
+
+
+def test_an_excluding_filter_is_written_after_dashes(data: Path, tmp_path: Path) -> None:  # noqa: F811
+    found = relaybook(tmp_path, "delete", "-namespace:ios")
+    assert (found.returncode, found.stderr) == (
+        2,
+        "relaybook: To exclude namespace:ios, write the filter after --: relaybook delete -- -namespace:ios\n",
+    )
