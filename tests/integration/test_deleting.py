@@ -127,3 +127,14 @@ def test_a_request_that_is_deleted_before_its_text_is_indexed_cannot_be_found(se
     left = server.get("/api/status")["records"]
     assert left <= 60 - last
     assert left == sum(bool(each.found(server.data)) for each in canaries)
+
+
+def test_a_deletion_is_done_although_nothing_was_sent_since_the_segment_was_sealed(server: Server) -> None:
+    canary = Canary()
+    canary.send(server)
+    wait_until_recorded(server, 1)
+    segments = server.data / "journal"
+    first = min(segments.rglob("*.segment"))
+    wait_until(lambda: not first.exists(), what="the deletion of the sealed segment")
+    wait_until_done(server, delete(server, Filter((Term("user", (canary.texts["user"],)),))))
+    assert canary.found(server.data) == []

@@ -62,7 +62,8 @@ class Run:
         needed = self.fold.first_needed()
         # a place has the number of the last frame before it
         replay_from = (needed[0], needed[1], needed[2] - 1) if needed else read_to
-        return RunPosition(read_to=read_to, replay_from=replay_from)
+        is_segment_start = place.offset == START.offset
+        return RunPosition(read_to=read_to, replay_from=replay_from, is_segment_start=is_segment_start)
 
 
 def add_refused(refused: dict[str, int], counts: RefusalCounts) -> None:

@@ -64,11 +64,13 @@ class RunPosition(msgspec.Struct, frozen=True, kw_only=True):
 
     Each position is (segment, offset, frame number). All frames before ``read_to`` were read. ``replay_from`` is the
     first frame of the oldest exchange that is neither recorded nor checkpointed. After a restart, the recorder reads
-    from ``replay_from`` and skips exchanges that ended before ``read_to``.
+    from ``replay_from`` and skips exchanges that ended before ``read_to``. ``is_segment_start`` tells that no frame of
+    the segment of ``read_to`` was read.
     """
 
     read_to: tuple[int, int, int]
     replay_from: tuple[int, int, int]
+    is_segment_start: bool = False
 
 
 class ExchangeCheckpoint(msgspec.Struct, kw_only=True):

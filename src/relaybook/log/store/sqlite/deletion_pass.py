@@ -27,7 +27,8 @@ _ADVANCE: Final = "UPDATE deletions SET position = ?, removed = removed + ? WHER
 _REMOVED: Final = "UPDATE deletions SET state = 'erasing', segments = ? WHERE rowid = ?"
 _DONE: Final = "UPDATE deletions SET state = 'done', filter = ?, segments = NULL, done_at = ? WHERE rowid = ?"
 _IS_ERASING: Final = "SELECT EXISTS (SELECT 1 FROM removed_frames) OR EXISTS (SELECT 1 FROM removed_texts)"
-_SEGMENTS: Final = "SELECT run, read_segment, replay_segment FROM positions"
+#: By run: the last segment that can have frames of recorded requests, and the first that the journal still has.
+_SEGMENTS: Final = "SELECT run, read_segment - is_segment_start, replay_segment FROM positions"
 #: Records per transaction.
 _SLICE: Final = 128
 #: The time that the search for a slice may take; doubled as long as it finds nothing.

@@ -10,7 +10,7 @@ import apsw
 from relaybook.ids import parse_id
 from relaybook.log.store.port import Batch, Entry, ExchangeCheckpoint, RunPosition
 
-_SET_POSITION = "INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?, ?, ?, ?)"
+_SET_POSITION = "INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _SET_CHECKPOINT = "INSERT OR REPLACE INTO checkpoints (exchange, run, number, state) VALUES (?, ?, ?, ?)"
 _ADD_GAP = "INSERT INTO gaps (from_at, to_at, count, reason) VALUES (?, ?, ?, ?)"
 _ADD_REFUSED = """INSERT INTO refused (code, requests) VALUES (?, ?)
@@ -35,7 +35,10 @@ class RecorderStateTables:
         execute_many = self._connection.executemany
         execute_many(
             _SET_POSITION,
-            ((run, *position.read_to, *position.replay_from) for run, position in batch.positions.items()),
+            (
+                (run, *position.read_to, *position.replay_from, position.is_segment_start)
+                for run, position in batch.positions.items()
+            ),
         )
         execute_many(
             _SET_CHECKPOINT,
@@ -111,6 +114,8 @@ class RecorderStateTables:
 
 def read_positions(connection: apsw.Connection) -> dict[str, RunPosition]:
     return {
-        row[0]: RunPosition(read_to=(row[1], row[2], row[3]), replay_from=(row[4], row[5], row[6]))
+        row[0]: RunPosition(
+            read_to=(row[1], row[2], row[3]), replay_from=(row[4], row[5], row[6]), is_segment_start=bool(row[7])
+        )
         for row in connection.execute("SELECT * FROM positions")
     }

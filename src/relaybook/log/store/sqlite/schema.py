@@ -158,8 +158,8 @@ CREATE TABLE checkpoints (exchange BLOB NOT NULL PRIMARY KEY, run TEXT NOT NULL,
   state BLOB NOT NULL) STRICT;
 CREATE TABLE positions (run TEXT NOT NULL PRIMARY KEY,
   read_segment INTEGER NOT NULL, read_offset INTEGER NOT NULL, read_number INTEGER NOT NULL,
-  replay_segment INTEGER NOT NULL, replay_offset INTEGER NOT NULL, replay_number INTEGER NOT NULL)
-  STRICT, WITHOUT ROWID;
+  replay_segment INTEGER NOT NULL, replay_offset INTEGER NOT NULL, replay_number INTEGER NOT NULL,
+  is_segment_start INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE gaps (from_at INTEGER NOT NULL, to_at INTEGER NOT NULL, count INTEGER NOT NULL,
   reason TEXT NOT NULL) STRICT;
 CREATE INDEX gaps_to_at ON gaps(to_at);
