@@ -764,6 +764,8 @@ export type Status = {
   journal: JournalStatus;
   storage: StorageStatus;
   retention: RetentionStatus;
+  /** The latest 10 deletions, newest first. */
+  deletions: (DeletionRow)[];
   /** The latest 100 gaps. */
   gaps: (LogGap)[];
   gap_count: number;

@@ -94,6 +94,7 @@ def _missing_body_error(record: Record) -> ApiError:
     if record.body_state == "expired":
         return ApiError(
             "expired",
-            "The body is no longer stored: its file in store/bodies of the data directory is missing.",
+            "The body is no longer stored: the content of the request has expired (settings keep_bodies_days and "
+            "disk_budget).",
         )
     return ApiError("not_found", "The logged request has no body on this side.")

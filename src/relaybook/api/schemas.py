@@ -466,31 +466,6 @@ class RetentionStatus(Struct, kw_only=True):
     ]
 
 
-class Status(Struct, kw_only=True):
-    """The state of Relaybook."""
-
-    version: str
-    relay_base_url: str
-    dashboard_url: str | None
-    page_build: Annotated[str | None, Meta(description="Build id of the page. `null` if it was not built.")]
-    sample_data: Annotated[bool, Meta(description="Whether `relaybook demo` fills this log.")]
-    records: int
-    namespaces: Annotated[int, Meta(description="Number of namespaces, including pinned ones.")]
-    labels: Annotated[int, Meta(description="Number of pinned namespaces.")]
-    last_seq: int
-    feedback: Annotated[int, Meta(description="Number of requests that have feedback.")]
-    indexed_to: Annotated[int, Meta(description="`seq` of the newest record that full-text search can find.")]
-    running: int
-    refused: Annotated[dict[str, int], Meta(description="Number of requests that were not admitted, by error code.")]
-    frames_lost: int
-    journal: JournalStatus
-    storage: StorageStatus
-    retention: RetentionStatus
-    gaps: Annotated[list[LogGap], Meta(description="The latest 100 gaps.")]
-    gap_count: int
-    settings: Annotated[dict[str, Any], Meta(description="Effective settings, without secrets.")]
-
-
 class DeletionRow(Struct, kw_only=True):
     """A deletion. It is remembered forever, but when it is done, without the values of its filter."""
 
@@ -514,6 +489,32 @@ class DeletionRow(Struct, kw_only=True):
     requested_at: TimestampText
     requested_by: Annotated[str, Meta(description="Address of the client that requested it, or `command line`.")]
     done_at: Annotated[TimestampText | None, Meta(description="`null` until the deletion is done.")]
+
+
+class Status(Struct, kw_only=True):
+    """The state of Relaybook."""
+
+    version: str
+    relay_base_url: str
+    dashboard_url: str | None
+    page_build: Annotated[str | None, Meta(description="Build id of the page. `null` if it was not built.")]
+    sample_data: Annotated[bool, Meta(description="Whether `relaybook demo` fills this log.")]
+    records: int
+    namespaces: Annotated[int, Meta(description="Number of namespaces, including pinned ones.")]
+    labels: Annotated[int, Meta(description="Number of pinned namespaces.")]
+    last_seq: int
+    feedback: Annotated[int, Meta(description="Number of requests that have feedback.")]
+    indexed_to: Annotated[int, Meta(description="`seq` of the newest record that full-text search can find.")]
+    running: int
+    refused: Annotated[dict[str, int], Meta(description="Number of requests that were not admitted, by error code.")]
+    frames_lost: int
+    journal: JournalStatus
+    storage: StorageStatus
+    retention: RetentionStatus
+    deletions: Annotated[list[DeletionRow], Meta(description="The latest 10 deletions, newest first.")]
+    gaps: Annotated[list[LogGap], Meta(description="The latest 100 gaps.")]
+    gap_count: int
+    settings: Annotated[dict[str, Any], Meta(description="Effective settings, without secrets.")]
 
 
 class RequestedDeletion(DeletionRow, kw_only=True):

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from relaybook import clock
 from relaybook.api import arguments, openapi
+from relaybook.api.deletions import row_of as deletion_row
 from relaybook.api.errors import ApiError
 from relaybook.api.options import ApiOptions, LogMetrics, options_of
 from relaybook.api.reading import async_reader_of
@@ -26,6 +27,7 @@ from relaybook.api.schemas import (
 )
 from relaybook.clock import format_timestamp
 from relaybook.log.aggregate.stats import StatsQuery
+from relaybook.log.deletions import Deletion
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Gap
 from relaybook.log.retention import DAY_US, Retention
@@ -36,6 +38,7 @@ from relaybook.log.store.port import Reader, StoreStatus
 routes = Routes("status")
 
 MAX_GAPS: Final = 100
+MAX_DELETIONS: Final = 10
 _log = logging.getLogger("relaybook.api")
 
 
@@ -52,7 +55,7 @@ async def get_status(request: Request) -> Response:
         running = len(reader.running(Filter()))
         log, store = options.probe.read(), reader.status()
         retention = _retention(options.retention, log, store, _oldest_aggregates(reader, deadline_ns))
-        return _status(options, log, store, running, reader.gaps(0), retention)
+        return _status(options, log, store, running, reader.gaps(0), retention, reader.deletions(MAX_DELETIONS))
 
     return Response(msgspec.json.encode(await async_reader.run(query)), media_type="application/json")
 
@@ -119,6 +122,7 @@ def _status(
     running: int,
     gaps: list[Gap],
     retention: RetentionStatus,
+    deletions: list[Deletion],
 ) -> Status:
     return Status(
         version=options.version,
@@ -143,6 +147,7 @@ def _status(
             days_left=log.days_left,
         ),
         retention=retention,
+        deletions=[deletion_row(deletion) for deletion in deletions],
         gaps=[_gap(gap) for gap in gaps[:MAX_GAPS]],
         gap_count=len(gaps),
         settings=options.settings,

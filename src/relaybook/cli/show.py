@@ -20,7 +20,7 @@ _IDS: Final = {
 }
 _NOT_STORED: Final = {
     "no_bodies": "Not stored: this request was logged without bodies.",
-    "expired": "No longer stored: the file with the bodies was deleted.",
+    "expired": "No longer stored: the content of this request has expired (settings keep_bodies_days and disk_budget).",
 }
 
 

@@ -9,6 +9,7 @@ from tests.support.built_page import BUILD, page_in
 
 from relaybook import clock
 from relaybook.api.options import LogMetrics
+from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Gap
 from relaybook.log.retention import Cutoff, Cutoffs, Retention, Rule
 from relaybook.log.store.memory import MemoryStore
@@ -68,6 +69,15 @@ def test_the_status_says_what_is_kept_since_when_and_what_was_removed() -> None:
     removal = retention["last_removal"]
     assert (removal["reason"], removal["requests"], removal["contents"]) == ("age", 1, 1)
     assert removal["at"].endswith("Z")
+
+
+def test_the_status_has_the_latest_deletions() -> None:
+    store = log_of(record_of(1))
+    for _ in range(12):
+        store.request(Filter((Term("namespace", ("ios",)),)), 5, "127.0.0.1")
+    deletions = client_of(store).get("/api/status").json()["deletions"]
+    assert len(deletions) == 10
+    assert (deletions[0]["state"], deletions[0]["requests"], deletions[0]["removed"]) == ("removing", 5, 0)
 
 
 def test_the_retention_of_an_empty_log_has_no_days() -> None:
