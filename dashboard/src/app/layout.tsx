@@ -7,6 +7,7 @@ import { type ReactNode, Suspense, useContext, useMemo, useState } from "react";
 import { labelsQuery } from "~/api/namespaces";
 import { useStatus } from "~/api/status";
 import { EMPTY_SEARCH, type LogSearch, parseSearch } from "~/domain/log-search";
+import { DeletionNotice } from "~/features/deletions/deletion-notice";
 import { PaletteButton } from "~/features/palette/palette-button";
 import { LiveSwitch } from "~/features/requests/live-controls";
 import { SampleNote, VersionNotice } from "~/features/status/banners";
@@ -55,6 +56,7 @@ export function AppFrame() {
             <div className={css.frame} {...hover.handlers}>
               <Header search={search}>{isLog && <LiveSwitch />}</Header>
               <VersionNotice />
+              <DeletionNotice />
               <div className={css.page}>
                 <Outlet />
               </div>

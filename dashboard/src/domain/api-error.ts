@@ -7,12 +7,15 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly param: string | null;
+  /** The number of requests that match, if it was not confirmed. */
+  readonly requests: number | undefined;
 
-  constructor(status: number, problem: Pick<Problem, "message" | "code" | "param" | "term">) {
+  constructor(status: number, problem: Pick<Problem, "message" | "code" | "param" | "term" | "requests">) {
     super(explainTerm(problem.term, problem.message));
     this.status = status;
     this.code = problem.code;
     this.param = problem.param;
+    this.requests = problem.requests;
   }
 }
 

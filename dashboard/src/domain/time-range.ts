@@ -40,6 +40,13 @@ function formatEnd(text: string, now: Date): string {
   return Number.isNaN(at.getTime()) || text.startsWith("-") ? text : `${day(at, now)} ${clockTime(text)}`;
 }
 
+/** The range with absolute ends, which always selects the same requests. Without an end it ends now. */
+export function fixedRange(range: TimeRange, now: Date): TimeRange {
+  const fixed = (text: string) => parseTimestamp(text, now)?.toISOString() ?? text;
+  const to = range.to === undefined ? now.toISOString() : fixed(range.to);
+  return range.from === undefined ? { to } : { from: fixed(range.from), to };
+}
+
 const UNITS_MS: Record<string, number> = { s: 1e3, m: 60e3, h: 3600e3, d: 86_400e3, w: 604_800e3 };
 
 /** Parse one end of a range, RFC 3339 or relative such as `-15m`. `undefined` if it is invalid. */

@@ -7,7 +7,7 @@ type Changes = { [Name in keyof Status]?: Status[Name] extends object ? Partial<
 
 /** A status without problems, with these changes. */
 export function statusWith(changes: Changes = {}): Status {
-  const { journal, storage, settings, ...others } = changes;
+  const { journal, storage, settings, retention, ...others } = changes;
   const healthy = {
     version: "0.1.0",
     relay_base_url: "http://127.0.0.1:4100/v1",
@@ -23,6 +23,16 @@ export function statusWith(changes: Changes = {}): Status {
     frames_lost: 0,
     journal: { lag_bytes: 400, lag_seconds: 0.21, ...journal },
     storage: { data_path: "/data", store_bytes: 4.2e9, disk_free_bytes: 84e9, days_left: 23, ...storage },
+    retention: {
+      bodies: { days: 0, oldest_day: "2026-11-01" },
+      requests: { days: 0, oldest_day: "2026-11-01" },
+      aggregates: { days: 0, oldest_day: "2026-11-01" },
+      disk_budget_bytes: 50e9,
+      disk_used_bytes: 4.3e9,
+      last_removal: null,
+      ...retention,
+    },
+    deletions: [],
     gaps: [],
     gap_count: 0,
     settings: {

@@ -3,7 +3,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import type { StatsResponse } from "~/generated/api-types";
 import { point, statsAnswer } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
-import { OverviewContent, useFrozenWhilePressed } from "./overview-page";
+import { OverviewContent, reachesBehind, useFrozenWhilePressed } from "./overview-page";
 
 // There is no canvas in these tests.
 vi.mock("./uplot-chart", () => ({
@@ -165,4 +165,20 @@ it("the charts are frozen while a pointer button is pressed, until after the lis
     await new Promise((done) => setTimeout(done));
   });
   expect([atRelease, result.current.shown]).toEqual(["before", "after"]);
+});
+
+it("charts that reach behind the oldest request say that only the aggregates remain", async () => {
+  const found = statsAnswer(undefined, [[null, [point(0, 30)]]]);
+  vi.stubGlobal("fetch", async (url: string) => {
+    const retention = { requests: { days: 1, oldest_day: "2026-11-23" } };
+    return Response.json(url.includes("/api/status") ? { records: 3, retention } : found);
+  });
+  await renderAt("", <OverviewContent />);
+  const note = "Before 2026-11-23: The requests of these days were removed; their aggregates remain.";
+  expect(await screen.findByText(note)).toBeVisible();
+});
+
+it("charts reach behind a log if any of their requests is older than its oldest day", () => {
+  const found = statsAnswer("model", [["gpt-4o", [point(0, 3)]]], [point(1, 2)]);
+  expect(["2026-11-22", "2026-11-23", ""].map((oldest) => reachesBehind(found, oldest))).toEqual([false, true, true]);
 });

@@ -7,6 +7,7 @@ import { useMemo, useState } from "react";
 import { feedbackSummaryQuery, useHasFeedback } from "~/api/feedback";
 import { propertiesQuery } from "~/api/namespaces";
 import { bucketsOf, statsQuery } from "~/api/stats";
+import { useStatus } from "~/api/status";
 import { withSort } from "~/domain/log-search";
 import { FilterBar } from "~/filters/filter-bar";
 import { useLabels } from "~/filters/labels";
@@ -149,6 +150,7 @@ export function OverviewContent() {
       <div className={css.totals}>
         <Totals total={answer.total} feedback={feedback} />
       </div>
+      <RemovedNote answer={answer} />
       <div className={css.shown} data-grouped={grouped.by === undefined ? undefined : ""}>
         <div className={css.charts} onPointerDown={onPointerDown}>
           <Charts
@@ -165,6 +167,23 @@ export function OverviewContent() {
       </div>
     </div>
   );
+}
+
+/** Says so if the charts reach behind the oldest request of the log. */
+function RemovedNote({ answer }: { answer: StatsResponse }) {
+  const oldest = useStatus(({ retention }) => retention?.requests.oldest_day ?? "");
+  if (oldest === undefined || !reachesBehind(answer, oldest)) return null;
+  return (
+    <p className={css.removed}>
+      {oldest !== "" && <>Before {oldest}: </>}The requests of these days were removed; their aggregates remain.
+    </p>
+  );
+}
+
+/** Whether the answer has requests before this day (UTC), or has any if the log has none. */
+export function reachesBehind({ groups, other }: StatsResponse, oldest: string): boolean {
+  const points = [...groups, ...(other === null ? [] : [other])].flatMap((group) => group.points);
+  return points.some(({ at, requests }) => requests > 0 && (oldest === "" || at.slice(0, 10) < oldest));
 }
 
 /** The groups of an answer. While the next answer is loading, they are grouped by the field of the previous one. */

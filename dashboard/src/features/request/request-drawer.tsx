@@ -8,6 +8,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { requestQuery } from "~/api/requests";
 import { ApiError } from "~/domain/api-error";
+import { DeleteRequestButton } from "~/features/deletions/delete-button";
 import type { RequestDetail } from "~/generated/api-types";
 import { useLogSearch } from "~/navigation/search-context";
 import { QuietButton } from "~/ui/quiet-button";
@@ -59,7 +60,14 @@ export function RequestDrawer({ id, newer, older, onGo, onClose }: RequestDrawer
         <div className={css.page} data-waits={isPlaceholderData || undefined}>
           {error !== null && <LoadProblem error={error} onRetry={() => void refetch()} />}
           {data === undefined && error === null && <p className={css.loading}>Loading the request…</p>}
-          {data !== undefined && <RequestView key={data.id} request={data} view={view} onView={setView} onGo={onGo} />}
+          {data !== undefined && (
+            <>
+              <RequestView key={data.id} request={data} view={view} onView={setView} onGo={onGo} />
+              <div className={css.foot}>
+                <DeleteRequestButton id={data.id} isRunning={data.outcome === "open"} onDeleted={onClose} />
+              </div>
+            </>
+          )}
         </div>
       </div>
     </SidePanel>

@@ -9,6 +9,7 @@ import { notPinned, propertiesQuery, usePin } from "~/api/namespaces";
 import { requestQuery } from "~/api/requests";
 import { useStatus } from "~/api/status";
 import { toListParams, withoutQuery } from "~/domain/log-search";
+import { DeleteMatchesButton } from "~/features/deletions/delete-button";
 import { FilterBar } from "~/filters/filter-bar";
 import { NamespaceBar } from "~/filters/namespace-bar";
 import { QueryInput } from "~/filters/query-input";
@@ -151,6 +152,7 @@ export function RequestsPage() {
               isAway={anchor !== undefined || !includesNewest}
               onClick={toNewest}
             />
+            <DeleteMatchesButton />
           </FilterBar>
           <div className={pageCss.histogram}>
             <Suspense>{areRowsKnown && <Histogram search={log.list.search} />}</Suspense>

@@ -2,6 +2,7 @@
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useRemoved } from "~/api/deletions";
 import { useLive } from "~/api/live-stream";
 import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type QueryError } from "~/api/requests";
 import { type Filter, hasWords, isOnlyValue } from "~/domain/filter";
@@ -88,6 +89,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, canScrollR
     [key, start],
   );
   const refetch = useCallback(() => setReading((last) => last + 1), []);
+  useRemoved(refetch);
 
   const isLiveOn = search.live !== false && search.sort === undefined;
   useLive(asked, isLiveOn && pages !== undefined && !query.isPlaceholderData, {

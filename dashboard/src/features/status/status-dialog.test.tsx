@@ -44,3 +44,27 @@ it("an unknown figure is a dash", async () => {
   expect(await within(panel).findByText("– (not enough data)")).toBeVisible();
   expect(within(panel).getAllByText("–")).toHaveLength(2);
 });
+
+it("the latest deletions say when, how many, by whom and how far they are", async () => {
+  answerWith(
+    statusWith({
+      deletions: [
+        {
+          id: "d1",
+          state: "erasing",
+          filter: [["namespace", "ios"]],
+          requests: 37,
+          removed: 37,
+          requested_at: "2020-11-21T14:01:02Z",
+          requested_by: "203.0.113.7",
+          done_at: null,
+        },
+      ],
+    }),
+  );
+  const panel = await open();
+  const line = await within(panel).findByRole("listitem");
+  expect(line).toHaveTextContent(
+    "37 requests deleted by 203.0.113.7 (namespace is ios): gone from the log; their bytes are being erased",
+  );
+});

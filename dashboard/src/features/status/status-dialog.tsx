@@ -5,14 +5,21 @@ import "@mantine/core/styles/Alert.css";
 import "@mantine/core/styles/Table.css";
 import { gapCount, gapSpan } from "~/domain/gaps";
 import { bytes, count, plural } from "~/format/number";
-import { utc } from "~/format/time";
-import type { LogGap, Status } from "~/generated/api-types";
+import { listTime, utc } from "~/format/time";
+import type { DeletionRow, LogGap, Status } from "~/generated/api-types";
 import { GAP_REASONS, REFUSALS } from "~/generated/vocabulary";
 import { CopyButton } from "~/ui/copy-button";
 import { useHealth } from "./health";
 import { SettingsTable } from "./settings-table";
 import css from "./status-dialog.module.css";
-import { formatDelay, formatRetention, untilFull } from "./status-text";
+import {
+  DELETION_STATES,
+  formatDelay,
+  formatDeletedTerm,
+  formatRemoval,
+  retentionFacts,
+  untilFull,
+} from "./status-text";
 
 type StatusPanelProps = { opened: boolean; onClose: () => void };
 
@@ -43,6 +50,8 @@ export function StatusPanel({ opened, onClose }: StatusPanelProps) {
         {status !== undefined && at !== null && (
           <>
             <StorageSummary status={status} />
+            <RetentionSummary status={status} now={at} />
+            <DeletionList deletions={status.deletions} now={at} />
             <GapList gaps={status.gaps} total={status.gap_count} now={at} />
             <RefusalList refused={status.refused} />
             <SettingsTable settings={status.settings} />
@@ -60,7 +69,6 @@ export function StatusPanel({ opened, onClose }: StatusPanelProps) {
 /** Numbers of journal, log and disk. */
 export function StorageSummary({ status }: { status: Status }) {
   const { journal, storage } = status;
-  const keeping = formatRetention(status);
   return (
     <div className={css.columns}>
       <FactColumn
@@ -77,8 +85,6 @@ export function StorageSummary({ status }: { status: Status }) {
         facts={[
           ["requests", count(status.records)],
           ["size", bytes(storage.store_bytes)],
-          ["requests kept", keeping.requests],
-          ["prompts and responses kept", keeping.bodies],
         ]}
       />
       <FactColumn
@@ -94,6 +100,48 @@ export function StorageSummary({ status }: { status: Status }) {
         </p>
       )}
     </div>
+  );
+}
+
+/** How long the parts of the log are kept, the oldest day of each, and what was removed last. */
+export function RetentionSummary({ status, now }: { status: Status; now: Date }) {
+  const { last_removal: removal } = status.retention;
+  return (
+    <section>
+      <FactColumn title="Retention" facts={retentionFacts(status)} />
+      <p title={removal === null ? undefined : utc(removal.at)}>{formatRemoval(removal, now)}</p>
+    </section>
+  );
+}
+
+type DeletionListProps = { deletions: readonly DeletionRow[]; now: Date };
+
+/** The latest deletions by users. */
+export function DeletionList({ deletions, now }: DeletionListProps) {
+  if (deletions.length === 0) return null;
+  return (
+    <section>
+      <h3>Deletions</h3>
+      <ul className={css.list}>
+        {deletions.map((deletion) => (
+          <li key={deletion.id}>
+            <span className="muted" title={utc(deletion.requested_at)}>
+              {listTime(deletion.requested_at, now)}
+            </span>{" "}
+            <span>
+              <strong>{plural(deletion.removed, "request")}</strong> deleted by <bdi>{deletion.requested_by}</bdi>
+              {deletion.filter.length > 0 && (
+                <>
+                  {" "}
+                  (<bdi>{deletion.filter.map(formatDeletedTerm).join(" · ")}</bdi>)
+                </>
+              )}
+              : {DELETION_STATES[deletion.state]}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

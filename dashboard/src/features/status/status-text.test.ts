@@ -2,7 +2,15 @@ import { describe, expect, it } from "vitest";
 import { gapCount, gapSpan } from "~/domain/gaps";
 import { statusWith } from "~/test/fixtures";
 import { settingText } from "./settings-table";
-import { formatDelay, formatDiskSpace, formatLag, formatRetention, untilFull } from "./status-text";
+import {
+  formatDelay,
+  formatDeletedTerm,
+  formatDiskSpace,
+  formatLag,
+  formatRemoval,
+  retentionFacts,
+  untilFull,
+} from "./status-text";
 
 describe("figures of the status", () => {
   it("show a delay with its unit, and leave it out if unknown", () => {
@@ -32,13 +40,40 @@ describe("figures of the status", () => {
     ]);
   });
 
-  it("show how long requests and their bodies are kept", () => {
-    expect(formatRetention(statusWith())).toEqual({ requests: "forever", bodies: "forever" });
-    expect(formatRetention(statusWith({ settings: { keep_days: 30, keep_bodies_days: 1 } }))).toEqual({
-      requests: "30 days",
-      bodies: "1 day",
+  it("show how long each part is kept, and since when", () => {
+    const status = statusWith({
+      retention: {
+        bodies: { days: 1, oldest_day: "2026-11-20" },
+        requests: { days: 30, oldest_day: null },
+        aggregates: { days: 0, oldest_day: "2026-01-02" },
+        disk_budget_bytes: null,
+      },
     });
-    expect(formatRetention(statusWith({ settings: { log: "no-bodies" } })).bodies).toBe("not kept (log is no-bodies)");
+    expect(retentionFacts(status).map(([, value]) => value)).toEqual([
+      "1 day; oldest: 2026-11-20",
+      "30 days",
+      "forever; oldest: 2026-01-02",
+      "4.3 GB, no limit",
+    ]);
+    expect(retentionFacts(statusWith({ settings: { log: "no-bodies" } }))[0]?.[1]).toBe("not kept (log is no-bodies)");
+  });
+
+  it("say what was removed last, and why", () => {
+    const at = "2026-11-21T14:00:00Z";
+    const now = new Date("2026-11-21T16:00:00Z");
+    expect(formatRemoval(null, now)).toBe("Nothing has been removed by age or disk space.");
+    expect(formatRemoval({ at, reason: "age", requests: 120, contents: 1 }, now)).toBe(
+      "Last removed, 2 h ago: 120 requests and the content of 1 request, by age (keep_days, keep_bodies_days).",
+    );
+    expect(formatRemoval({ at, reason: "disk_budget", requests: 0, contents: 40 }, now)).toBe(
+      "Last removed, 2 h ago: the content of 40 requests, because the log took more disk space than disk_budget.",
+    );
+  });
+
+  it("show a deletion's filter, without the values of a finished one", () => {
+    expect(formatDeletedTerm(["namespace", "ios"])).toBe("namespace is ios");
+    expect(formatDeletedTerm(["not.model", "gpt-4o"])).toBe("model is not gpt-4o");
+    expect(formatDeletedTerm(["property", null])).toBe("property");
   });
 });
 

@@ -1,9 +1,11 @@
 /** Numbers of the status as text. Pure. */
 
-import { numberSetting, textSetting } from "~/api/status";
+import { textSetting } from "~/api/status";
+import { describeValue, termLabel } from "~/domain/filter-text";
 import { duration } from "~/format/duration";
-import { bytes } from "~/format/number";
-import type { Status } from "~/generated/api-types";
+import { bytes, plural } from "~/format/number";
+import { ago } from "~/format/time";
+import type { DeletionRow, Removal, RetentionClock, Status } from "~/generated/api-types";
 
 /** `log 0.2 s behind`. `null` if unknown. */
 export function formatLag(seconds: number | null): string | null {
@@ -39,14 +41,50 @@ export function untilFull(days: number): string {
   return days < 36_500 ? `${Math.round(days / 365)} years` : "more than 100 years";
 }
 
-/** How long requests and their bodies are kept. */
-export function formatRetention(status: Status): { requests: string; bodies: string } {
-  const requests = days(numberSetting(status, "keep_days"));
-  if (textSetting(status, "log") === "no-bodies") return { requests, bodies: "not kept (log is no-bodies)" };
-  return { requests, bodies: days(numberSetting(status, "keep_bodies_days")) };
+/** Names and values of what is kept: `30 days, since 2026-11-01`. */
+export function retentionFacts(status: Status): [string, string][] {
+  const { bodies, requests, aggregates, disk_budget_bytes: budget, disk_used_bytes: used } = status.retention;
+  const isWithoutBodies = textSetting(status, "log") === "no-bodies";
+  return [
+    ["prompts and responses kept", isWithoutBodies ? "not kept (log is no-bodies)" : formatClock(bodies)],
+    ["requests kept", formatClock(requests)],
+    ["aggregates over time kept", formatClock(aggregates)],
+    ["disk space used", budget === null ? `${bytes(used)}, no limit` : `${bytes(used)} of ${bytes(budget)}`],
+  ];
 }
 
-function days(kept: number | null): string {
-  if (kept === null || kept === 0) return "forever";
+function formatClock({ days: kept, oldest_day: oldest }: RetentionClock): string {
+  return oldest === null ? days(kept) : `${days(kept)}; oldest: ${oldest}`;
+}
+
+/** `2 h ago, 120 requests and the content of 40 more were removed, because they were too old (keep_days, …).` */
+export function formatRemoval(removal: Removal | null, now: Date): string {
+  if (removal === null) return "Nothing has been removed by age or disk space.";
+  const parts = [
+    ...(removal.requests > 0 ? [plural(removal.requests, "request")] : []),
+    ...(removal.contents > 0 ? [`the content of ${plural(removal.contents, "request")}`] : []),
+  ];
+  const reason =
+    removal.reason === "age"
+      ? "by age (keep_days, keep_bodies_days)"
+      : "because the log took more disk space than disk_budget";
+  return `Last removed, ${ago(removal.at, now)}: ${parts.join(" and ")}, ${reason}.`;
+}
+
+/** By state: what happens to the requests of a deletion. */
+export const DELETION_STATES: Readonly<Record<DeletionRow["state"], string>> = {
+  removing: "being removed",
+  erasing: "gone from the log; their bytes are being erased",
+  done: "erased",
+};
+
+/** One term of a deletion's filter. The value is removed when the deletion is done. */
+export function formatDeletedTerm([param, value]: DeletionRow["filter"][number]): string {
+  const name = param.replace(/^not\./, "");
+  return value === null ? name : termLabel(describeValue(name, value, name !== param));
+}
+
+function days(kept: number): string {
+  if (kept === 0) return "forever";
   return kept === 1 ? "1 day" : `${kept} days`;
 }

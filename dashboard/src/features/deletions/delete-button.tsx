@@ -1,0 +1,55 @@
+/** Buttons that open the dialogs for deleting requests. */
+
+import { type ReactNode, Suspense, useState } from "react";
+import { useLogSearch } from "~/navigation/search-context";
+import { lazyPart } from "~/ui/lazy-part";
+import { QuietButton } from "~/ui/quiet-button";
+
+const DeleteMatchesDialog = lazyPart(() => import("./delete-dialog").then((dialog) => dialog.DeleteMatchesDialog));
+const DeleteRequestDialog = lazyPart(() => import("./delete-dialog").then((dialog) => dialog.DeleteRequestDialog));
+
+/** Deletes the requests of a filtered log. Nothing if the log is not filtered. */
+export function DeleteMatchesButton() {
+  const { filter, range } = useLogSearch();
+  if (filter.length === 0 && Object.keys(range).length === 0) return null;
+  return (
+    <DialogButton label="Delete these requests…" text="Delete…">
+      {(close) => <DeleteMatchesDialog onClose={close} />}
+    </DialogButton>
+  );
+}
+
+type Props = { id: string; isRunning: boolean; onDeleted: () => void };
+
+/** Deletes one request. */
+export function DeleteRequestButton({ id, isRunning, onDeleted }: Props) {
+  return (
+    <DialogButton
+      text="Delete this request…"
+      disabled={isRunning}
+      title={isRunning ? "A running request can be deleted when it has ended." : undefined}
+    >
+      {(close) => <DeleteRequestDialog id={id} onDeleted={onDeleted} onClose={close} />}
+    </DialogButton>
+  );
+}
+
+type ButtonProps = {
+  text: string;
+  label?: string;
+  title?: string | undefined;
+  disabled?: boolean;
+  children: (close: () => void) => ReactNode;
+};
+
+function DialogButton({ text, label, title = label, disabled = false, children }: ButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <QuietButton label={label} title={title} disabled={disabled} onClick={() => setOpen(true)}>
+        {text}
+      </QuietButton>
+      <Suspense>{isOpen && children(() => setOpen(false))}</Suspense>
+    </>
+  );
+}

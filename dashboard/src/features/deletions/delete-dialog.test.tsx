@@ -1,0 +1,115 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { renderAt } from "~/test/render";
+import { DeleteMatchesButton, DeleteRequestButton } from "./delete-button";
+
+beforeEach(() => vi.stubGlobal("scrollTo", () => {}));
+afterEach(() => vi.unstubAllGlobals());
+
+/**
+ * Fake the API of a log in which `counts[0]` requests match, and then the next count when a deletion is confirmed.
+ * Returns the deletions that were accepted.
+ */
+function answerWith(counts: number[], running = 0, isCountComplete = true): URL[] {
+  const accepted: URL[] = [];
+  vi.stubGlobal("fetch", async (address: string, { method = "GET" }: RequestInit = {}) => {
+    const url = new URL(address, "http://relaybook");
+    if (url.pathname === "/api/count") {
+      return Response.json({ requests: isCountComplete ? counts[0] : 1, complete: isCountComplete });
+    }
+    if (method !== "DELETE") return Response.json({ data: [], running: Array.from({ length: running }, () => ({})) });
+    const confirm = url.searchParams.get("confirm");
+    if (confirm !== null && counts.length > 1) counts.shift();
+    if (url.pathname !== "/api/requests" || confirm === String(counts[0])) {
+      accepted.push(url);
+      return Response.json({ id: "d1" }, { status: 202 });
+    }
+    const error = { message: "no", type: "invalid_request_error", param: "confirm", code: "wrong_count" };
+    return Response.json({ error: { ...error, requests: counts[0] } }, { status: 409 });
+  });
+  return accepted;
+}
+
+async function open(search = "?namespace=ios&from=2026-11-01T00:00:00Z") {
+  await renderAt(search, <DeleteMatchesButton />);
+  await userEvent.click(await screen.findByRole("button", { name: "Delete these requests…" }));
+  return screen.findByRole("dialog");
+}
+
+it("the requests of the filter are deleted after a question that says how many they are", async () => {
+  const accepted = answerWith([37], 2);
+  const dialog = await open();
+  expect(await within(dialog).findByText("Delete these 37 requests")).toBeVisible();
+  expect(dialog).toHaveTextContent("namespace is ios");
+  expect(dialog).toHaveTextContent("This cannot be undone");
+  expect(dialog).toHaveTextContent("2 matching requests are still running and will not be deleted.");
+  expect(within(dialog).getByRole("button", { name: "Cancel" })).toHaveFocus();
+  await userEvent.click(within(dialog).getByRole("button", { name: "Delete 37 requests" }));
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  expect(accepted).toHaveLength(1);
+  const { searchParams } = accepted[0] as URL;
+  expect([searchParams.get("namespace"), searchParams.get("confirm")]).toEqual(["ios", "37"]);
+  // Requests that are made in the meantime do not match.
+  expect(searchParams.get("to")).toMatch(/^\d{4}-.*Z$/);
+});
+
+it("the number of more than 1,000 requests must be typed", async () => {
+  const accepted = answerWith([1234]);
+  const dialog = await open();
+  const button = await within(dialog).findByRole("button", { name: "Delete 1,234 requests" });
+  expect(button).toBeDisabled();
+  const field = within(dialog).getByRole("textbox", { name: "Type 1,234 to delete 1,234 requests" });
+  await userEvent.type(field, "123");
+  expect(button).toBeDisabled();
+  await userEvent.type(field, "4");
+  await userEvent.click(button);
+  await waitFor(() => expect(accepted).toHaveLength(1));
+});
+
+it("a number that has changed is shown before anything is deleted", async () => {
+  const accepted = answerWith([2, 3]);
+  const dialog = await open();
+  await userEvent.click(await within(dialog).findByRole("button", { name: "Delete 2 requests" }));
+  expect(await within(dialog).findByRole("button", { name: "Delete 3 requests" })).toBeEnabled();
+  expect(within(dialog).getByRole("alert")).toHaveTextContent("The number of matching requests has changed.");
+  expect(accepted).toEqual([]);
+});
+
+it("a number that takes long to count is counted completely", async () => {
+  answerWith([37], 0, false);
+  expect(await within(await open()).findByText("Delete these 37 requests")).toBeVisible();
+});
+
+it("nothing can be deleted if nothing matches", async () => {
+  answerWith([0]);
+  const dialog = await open();
+  expect(await within(dialog).findByText("No finished request matches.")).toBeVisible();
+  expect(within(dialog).getByRole("button", { name: /^Delete/ })).toBeDisabled();
+});
+
+it("a log without a filter has no button", async () => {
+  answerWith([5]);
+  await renderAt("", [<DeleteMatchesButton key="button" />, <i key="end">end</i>]);
+  expect(await screen.findByText("end")).toBeVisible();
+  expect(screen.queryByRole("button")).toBeNull();
+});
+
+it("one request is deleted by its id", async () => {
+  const accepted = answerWith([1]);
+  const onDeleted = vi.fn();
+  await renderAt("", <DeleteRequestButton id="0199" isRunning={false} onDeleted={onDeleted} />);
+  await userEvent.click(await screen.findByRole("button", { name: "Delete this request…" }));
+  const dialog = await screen.findByRole("dialog");
+  await userEvent.click(within(dialog).getByRole("button", { name: "Delete" }));
+  await waitFor(() => expect(onDeleted).toHaveBeenCalledOnce());
+  expect(accepted.map(({ pathname }) => pathname)).toEqual(["/api/requests/0199"]);
+});
+
+it("a running request cannot be deleted", async () => {
+  await renderAt("", <DeleteRequestButton id="0199" isRunning onDeleted={() => {}} />);
+  const button = await screen.findByRole("button", { name: "Delete this request…" });
+  await userEvent.click(button);
+  expect(button).toHaveAttribute("aria-disabled", "true");
+  expect(screen.queryByRole("dialog")).toBeNull();
+});

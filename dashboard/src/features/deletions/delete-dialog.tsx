@@ -1,0 +1,151 @@
+/** Dialogs that say what a deletion does, and ask. */
+
+import { Button, Group, Modal, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { type Matches, matchesQuery, useDeleteMatches, useDeleteRequest } from "~/api/deletions";
+import { ApiError } from "~/domain/api-error";
+import { describeSearch } from "~/domain/filter-text";
+import { toApiParams } from "~/domain/log-search";
+import { fixedRange } from "~/domain/time-range";
+import { count, plural } from "~/format/number";
+import { useLogSearch } from "~/navigation/search-context";
+import pageCss from "~/ui/page.module.css";
+import css from "./deletions.module.css";
+
+/** To delete more requests, their number must be typed. */
+const MANY = 1000;
+
+/** Deletes all finished requests that match the filter and started before the dialog was opened. */
+export function DeleteMatchesDialog({ onClose }: { onClose: () => void }) {
+  const search = useLogSearch();
+  const [params] = useState(() => toApiParams({ ...search, range: fixedRange(search.range, new Date()) }));
+  const counted = useQuery(matchesQuery(params));
+  const deletion = useDeleteMatches(params);
+  const [typed, setTyped] = useState("");
+  const found = counted.isFetching ? undefined : counted.data;
+  const requests = found?.requests ?? 0;
+  const mustType = requests > MANY;
+  const hasChanged = deletion.error instanceof ApiError && deletion.error.code === "wrong_count";
+  const isConfirmed = requests > 0 && (!mustType || typed.replaceAll(/\D/g, "") === String(requests));
+  const submit = () => {
+    deletion.mutate(requests, {
+      onSuccess: onClose,
+      onError: () => {
+        setTyped("");
+        void counted.refetch();
+      },
+    });
+  };
+  return (
+    <Question
+      title={found === undefined || requests === 0 ? "Delete requests" : `Delete these ${plural(requests, "request")}`}
+      action={`Delete ${plural(requests, "request")}`}
+      error={counted.error ?? (hasChanged ? null : deletion.error)}
+      canSubmit={isConfirmed}
+      isPending={deletion.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <p className={pageCss.note}>{describeSearch(search)}</p>
+      {found === undefined && counted.error === null && <p role="status">Counting the requests…</p>}
+      {found !== undefined && <Meaning found={found} />}
+      {hasChanged && <p role="alert">The number of matching requests has changed. Check it, then delete again.</p>}
+      {found !== undefined && mustType && (
+        <TextInput
+          label={`Type ${count(requests)} to delete ${plural(requests, "request")}`}
+          autoComplete="off"
+          inputMode="numeric"
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      )}
+    </Question>
+  );
+}
+
+function Meaning({ found: { requests, running } }: { found: Matches }) {
+  return (
+    <>
+      {requests === 0 ? <p>No finished request matches.</p> : <CannotBeUndone />}
+      {running > 0 && (
+        <p>{plural(running, "matching request is", "matching requests are")} still running and will not be deleted.</p>
+      )}
+    </>
+  );
+}
+
+function CannotBeUndone() {
+  return (
+    <p>
+      This cannot be undone, for anyone who uses this log. Lists, counts and charts will no longer have them, and their
+      bytes are erased from the disk. Backups and exported files are not changed.
+    </p>
+  );
+}
+
+type RequestProps = { id: string; onDeleted: () => void; onClose: () => void };
+
+/** Deletes one finished request. */
+export function DeleteRequestDialog({ id, onDeleted, onClose }: RequestProps) {
+  const deletion = useDeleteRequest(id);
+  return (
+    <Question
+      title="Delete this request"
+      action="Delete"
+      error={deletion.error}
+      canSubmit
+      isPending={deletion.isPending}
+      onSubmit={() => deletion.mutate(undefined, { onSuccess: onDeleted })}
+      onClose={onClose}
+    >
+      <p className={pageCss.note}>{id}</p>
+      <CannotBeUndone />
+    </Question>
+  );
+}
+
+type QuestionProps = {
+  title: string;
+  action: string;
+  error: Error | null;
+  canSubmit: boolean;
+  isPending: boolean;
+  onSubmit: () => void;
+  onClose: () => void;
+  children: ReactNode;
+};
+
+function Question({ title, action, error, canSubmit, isPending, onSubmit, onClose, children }: QuestionProps) {
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={title}
+      lockScroll={false}
+      // Without a role, its <header> would be another banner landmark of the page.
+      attributes={{ header: { role: "presentation" } }}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <form
+        className={css.question}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (canSubmit && !isPending) onSubmit();
+        }}
+      >
+        {children}
+        {error !== null && <p role="alert">{error.message}</p>}
+        <Group justify="end" gap={8}>
+          {/* It has the focus, so that Enter deletes nothing. */}
+          <Button data-autofocus variant="default" size="compact-md" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" color="red" size="compact-md" disabled={!canSubmit} loading={isPending}>
+            {action}
+          </Button>
+        </Group>
+      </form>
+    </Modal>
+  );
+}

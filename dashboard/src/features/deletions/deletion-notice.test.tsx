@@ -1,0 +1,54 @@
+import { screen, waitFor } from "@testing-library/react";
+import { afterEach, expect, it, vi } from "vitest";
+import { useRemoved } from "~/api/deletions";
+import type { DeletionRow } from "~/generated/api-types";
+import { answerWith, statusWith } from "~/test/fixtures";
+import { renderAt } from "~/test/render";
+import { DeletionNotice, progressOf } from "./deletion-notice";
+
+afterEach(() => vi.unstubAllGlobals());
+
+function deletion(changes: Partial<DeletionRow> = {}): DeletionRow {
+  return {
+    id: "d1",
+    state: "removing",
+    filter: [["namespace", "ios"]],
+    requests: 37,
+    removed: 12,
+    requested_at: "2026-11-21T13:02:27.482103Z",
+    requested_by: "127.0.0.1",
+    done_at: null,
+    ...changes,
+  };
+}
+
+it("the progress of deletions is shown while requests are being removed", async () => {
+  answerWith(statusWith({ deletions: [deletion(), deletion({ id: "d0", state: "erasing" })] }));
+  await renderAt("", <DeletionNotice />);
+  expect(await screen.findByText("Deleting 37 requests: 12 removed (32 %).")).toBeVisible();
+});
+
+it("several deletions are one line, and removed requests beyond the number are not more than all", () => {
+  expect(progressOf([deletion(), deletion({ requests: 63, removed: 8 })])).toBe(
+    "Deleting 100 requests: 20 removed (20 %).",
+  );
+  expect(progressOf([deletion({ requests: 1, removed: 2 })])).toBe("Deleting 1 request: 2 removed (100 %).");
+  expect(progressOf([deletion({ state: "done" })])).toBe("");
+});
+
+function Watching({ onRemoved }: { onRemoved: () => void }) {
+  useRemoved(onRemoved);
+  return <i>watching</i>;
+}
+
+it("the page is told when the requests are gone, but not of deletions before it was opened", async () => {
+  const earlier = deletion({ id: "d0", state: "done" });
+  answerWith(statusWith({ deletions: [deletion(), earlier] }));
+  const onRemoved = vi.fn();
+  await renderAt("", [<Watching key="a" onRemoved={onRemoved} />, <DeletionNotice key="b" />]);
+  expect(await screen.findByText(/^Deleting 37 requests/)).toBeVisible();
+  expect(onRemoved).not.toHaveBeenCalled();
+  answerWith(statusWith({ deletions: [deletion({ state: "erasing" }), earlier] }));
+  await waitFor(() => expect(onRemoved).toHaveBeenCalledOnce(), { timeout: 4000 });
+  expect(screen.queryByText(/^Deleting/)).toBeNull();
+});
