@@ -184,7 +184,7 @@ def parameter_value(name: str, value: str) -> str:
     """Return a value of a term as it is written in a query parameter: the inverse of ``checked_value``."""
     if name in ("from", "to"):
         return clock.format_timestamp(int(value))
-    if name not in NUMBERS:
+    if name not in NUMBERS and name != SCORE:
         return value
     sign, number = comparison(value)
     unit = ("ms" if number < 1e15 else "h") if name in _DURATIONS else ""

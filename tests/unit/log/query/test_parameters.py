@@ -191,6 +191,7 @@ def test_a_substring_search_without_start_time_is_rejected(name: str, value: str
         [("not.begins.property.user-id", "7"), ("status", "4xx"), ("failed", "true"), ("words", "my refund")],
         [("from", "0001-01-01"), ("to", "2026-01-01T00:00:00.000042Z")],
         [("duration", ">2.5s"), ("duration", "<=300.1ms"), ("first_token", "<999999999999999h")],
+        [("score", "<-0.5"), ("not.label", "good"), ("feedback", "any")],
         [("cost", ">0.000000000000001"), ("input_tokens", "12"), ("output_tokens", ">=999999999999999")],
     ],
 )
