@@ -1,12 +1,12 @@
 /** Deletions: how many requests would be deleted, deleting them, and noticing that some were deleted. */
 
-import { queryOptions, type UseMutationResult, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
+import { queryOptions, type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { ApiError } from "~/domain/api-error";
 import type { RequestCount, RequestedDeletion } from "~/generated/api-types";
 import { apiUrl, getJson, sendJson } from "./client";
 import { getPage } from "./requests";
-import { statusQuery } from "./status";
+import { removedIds, useStatus } from "./status";
 
 /** Parameters of the API that select requests. */
 type Params = readonly (readonly [string, string])[];
@@ -66,23 +66,12 @@ function useDeletion<Input>(urlOf: (input: Input) => string): UseMutationResult<
   });
 }
 
-/** Calls `onRemoved` when the requests of a deletion are gone from the log. */
-export function useRemoved(onRemoved: () => void): void {
-  const removed = useQuery({ ...statusQuery(), select: removedIds }).data;
-  const before = useRef<string>(undefined);
-  const latest = useRef(onRemoved);
-  useEffect(() => {
-    latest.current = onRemoved;
-  });
-  useEffect(() => {
-    if (before.current !== undefined && removed !== undefined && removed !== before.current) latest.current();
-    before.current = removed ?? before.current;
-  }, [removed]);
-}
-
-function removedIds({ deletions }: { deletions?: readonly { id: string; state: string }[] }): string {
-  return (deletions ?? [])
-    .filter(({ state }) => state !== "removing")
-    .map(({ id }) => id)
-    .join(" ");
+/** How often requests of a deletion were gone from the log since the component was mounted. */
+export function useRemovals(): number {
+  const removed = useStatus(removedIds);
+  const [seen, setSeen] = useState<{ removed: string | undefined; times: number }>({ removed: undefined, times: 0 });
+  if (removed === undefined || removed === seen.removed) return seen.times;
+  const next = { removed, times: seen.removed === undefined ? 0 : seen.times + 1 };
+  setSeen(next);
+  return next.times;
 }

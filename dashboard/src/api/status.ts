@@ -4,11 +4,30 @@ import { queryOptions, type UseQueryResult, useQuery } from "@tanstack/react-que
 import type { Status } from "~/generated/api-types";
 import { apiUrl, getJson } from "./client";
 
+/** Queries that are not read again when requests were deleted: the log starts again by itself. */
+const NOT_READ_AGAIN = ["status", "log", "deletion-matches"];
+
+/** The ids of the latest deletions whose requests are gone from the log. */
+export function removedIds({ deletions }: Pick<Status, "deletions">): string {
+  return (deletions ?? [])
+    .filter(({ state }) => state !== "removing")
+    .map(({ id }) => id)
+    .join(" ");
+}
+
 /** Polled every two seconds while the page is visible. */
 export function statusQuery() {
   return queryOptions({
     queryKey: ["status"],
-    queryFn: ({ signal }) => getJson<Status>(apiUrl("status"), signal, 4_000),
+    queryFn: async ({ client, signal }) => {
+      const status = await getJson<Status>(apiUrl("status"), signal, 4_000);
+      const before = client.getQueryData<Status>(["status"]);
+      // What the page shows may have requests that were deleted since.
+      if (before !== undefined && removedIds(before) !== removedIds(status)) {
+        void client.invalidateQueries({ predicate: ({ queryKey }) => !NOT_READ_AGAIN.includes(String(queryKey[0])) });
+      }
+      return status;
+    },
     refetchInterval: 2_000,
   });
 }

@@ -8,7 +8,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { requestQuery } from "~/api/requests";
 import { ApiError } from "~/domain/api-error";
-import { DeleteRequestButton } from "~/features/deletions/delete-button";
+import { DeleteRequestButton } from "~/filters/delete-button";
 import type { RequestDetail } from "~/generated/api-types";
 import { useLogSearch } from "~/navigation/search-context";
 import { QuietButton } from "~/ui/quiet-button";

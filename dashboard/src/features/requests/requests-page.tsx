@@ -9,7 +9,7 @@ import { notPinned, propertiesQuery, usePin } from "~/api/namespaces";
 import { requestQuery } from "~/api/requests";
 import { useStatus } from "~/api/status";
 import { toListParams, withoutQuery } from "~/domain/log-search";
-import { DeleteMatchesButton } from "~/features/deletions/delete-button";
+import { DeleteMatchesButton } from "~/filters/delete-button";
 import { FilterBar } from "~/filters/filter-bar";
 import { NamespaceBar } from "~/filters/namespace-bar";
 import { QueryInput } from "~/filters/query-input";

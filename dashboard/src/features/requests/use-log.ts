@@ -2,7 +2,7 @@
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { useRemoved } from "~/api/deletions";
+import { useRemovals } from "~/api/deletions";
 import { useLive } from "~/api/live-stream";
 import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type QueryError } from "~/api/requests";
 import { type Filter, hasWords, isOnlyValue } from "~/domain/filter";
@@ -53,7 +53,7 @@ export type Log = {
 /** `canScrollRows` is called when rows arrive; `true` shows them immediately, which moves the others down. */
 export function useLog(search: LogSearch, anchor: string | undefined, canScrollRows: () => boolean): Log {
   const [reading, setReading] = useState(0);
-  const options = logQuery(search, anchor, reading);
+  const options = logQuery(search, anchor, reading + useRemovals());
   const query = useInfiniteQuery(options);
   const pages = query.data?.pages;
   const key = query.isPlaceholderData ? PREVIOUS_LIST : JSON.stringify(options.queryKey);
@@ -89,7 +89,6 @@ export function useLog(search: LogSearch, anchor: string | undefined, canScrollR
     [key, start],
   );
   const refetch = useCallback(() => setReading((last) => last + 1), []);
-  useRemoved(refetch);
 
   const isLiveOn = search.live !== false && search.sort === undefined;
   useLive(asked, isLiveOn && pages !== undefined && !query.isPlaceholderData, {

@@ -1,21 +1,12 @@
 /** A line with the progress while requests are being deleted. */
 
-import { useQueryClient } from "@tanstack/react-query";
-import { useRemoved } from "~/api/deletions";
 import { useStatus } from "~/api/status";
-import css from "~/features/status/status-bar.module.css";
 import { count, plural } from "~/format/number";
 import type { DeletionRow } from "~/generated/api-types";
+import css from "./status-bar.module.css";
 
-/** Queries that are not read again when requests were deleted: the log reads itself again. */
-const NOT_READ_AGAIN = ["status", "log"];
-
-/** Says how far deletions are. When their requests are gone, everything that the page shows is read again. */
+/** Says how far deletions are. */
 export function DeletionNotice() {
-  const client = useQueryClient();
-  useRemoved(() => {
-    void client.invalidateQueries({ predicate: ({ queryKey }) => !NOT_READ_AGAIN.includes(String(queryKey[0])) });
-  });
   const text = useStatus(({ deletions }) => progressOf(deletions ?? [])) ?? "";
   return (
     <div role="status">

@@ -11,7 +11,7 @@ import { fixedRange } from "~/domain/time-range";
 import { count, plural } from "~/format/number";
 import { useLogSearch } from "~/navigation/search-context";
 import pageCss from "~/ui/page.module.css";
-import css from "./deletions.module.css";
+import css from "./delete-dialog.module.css";
 
 /** To delete more requests, their number must be typed. */
 const MANY = 1000;
