@@ -3,6 +3,7 @@
 from playwright.sync_api import expect
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World
+from tests.support.axe import check_accessibility
 from tests.support.browser import needs_chromium
 
 pytestmark = needs_chromium
@@ -15,6 +16,7 @@ def test_the_requests_of_a_filtered_log_are_deleted_and_disappear(tab: LogPage, 
     tab.filter_bar.get_by_role("button", name="Delete these requests…").click()
     dialog = tab.page.get_by_role("dialog", name="Delete these 3 requests")
     expect(dialog).to_contain_text("This cannot be undone")
+    check_accessibility(tab.page)
     dialog.get_by_role("button", name="Delete 3 requests").click()
     expect(dialog).to_be_hidden()
     expect(tab.page.get_by_text("No request where namespace is gone")).to_be_visible()

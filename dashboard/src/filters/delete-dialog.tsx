@@ -141,7 +141,7 @@ function Question({ title, action, error, canSubmit, isPending, onSubmit, onClos
           <Button data-autofocus variant="default" size="compact-md" onClick={onClose}>
             Cancel
           </Button>
-          <Button type="submit" color="red" size="compact-md" disabled={!canSubmit} loading={isPending}>
+          <Button type="submit" color="red.9" size="compact-md" disabled={!canSubmit} loading={isPending}>
             {action}
           </Button>
         </Group>

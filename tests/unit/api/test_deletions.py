@@ -138,6 +138,15 @@ def test_deleting_requires_the_token() -> None:
     assert store.deletions(10) == []
 
 
+def test_the_token_for_feedback_cannot_delete() -> None:
+    store = log_of(record_of(1))
+    client = client_of(store, token="secret", feedback_token="feedback")
+    target = "/api/requests?kind=chat&confirm=1"
+    assert client.request("DELETE", target, ("authorization", "Bearer feedback")).status == 403
+    assert store.deletions(10) == []
+    assert client.request("DELETE", target, ("authorization", "Bearer secret")).status == 202
+
+
 @pytest.mark.parametrize(("trusted", "expected"), [([], "127.0.0.1"), (["127.0.0.1"], "203.0.113.7")])
 def test_the_address_is_that_of_the_client_behind_a_trusted_proxy(trusted: list[str], expected: str) -> None:
     client = client_of(log_of(record_of(1)), trusted_proxies=trusted)
