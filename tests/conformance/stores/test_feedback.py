@@ -104,11 +104,12 @@ def test_pending_feedback_joins_only_one_request(store: Store) -> None:
 
 
 def test_pending_feedback_expires_after_an_hour_unless_the_request_is_running(store: Store) -> None:
+    now = clock.wall_us()
     late, running = an_entry(), an_entry()
     store.commit(running=[Running(record=a_record(id=running.record.id, outcome="open"))])
     for entry in (late, running):
-        store.feedback.add_feedback(entry.record.id, given(at=NOW - PENDING_US - 1_000_000))
-    store.feedback.add_feedback("client-1", given(at=NOW - PENDING_US + 60_000_000))
+        store.feedback.add_feedback(entry.record.id, given(at=now - PENDING_US - 1_000_000))
+    store.feedback.add_feedback("client-1", given(at=now - PENDING_US + 60_000_000))
     in_time = an_entry(client_request_id="client-1")
     store.commit(late, running, in_time)
     assert feedback_of(store, late.record.id) == []
