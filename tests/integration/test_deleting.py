@@ -29,7 +29,7 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatedProv
 
 @pytest.fixture
 def server(tmp_path: Path, upstream: SimulatedProvider) -> Iterator[Server]:
-    with Server(tmp_path, upstream.url, "--seal-after", "0.1") as server:
+    with Server(tmp_path, upstream.url, "--seal-after", "0.1", "--segment-bytes", "1MiB") as server:
         yield server
 
 
@@ -102,30 +102,30 @@ def test_no_file_has_a_byte_of_a_deleted_request(server: Server) -> None:
 
 
 def test_a_deletion_survives_the_death_of_the_recorder(server: Server) -> None:
-    canaries = [Canary() for _ in range(30)]
+    canaries = [Canary() for _ in range(12)]
     for each in canaries:
         each.send(server)
-    wait_until(lambda: server.get("/api/status")["records"] == 30, what="the records")
-    deletions = [delete(server, Filter((Term("user", (each.texts["user"],)),))) for each in canaries[:29]]
+    wait_until(lambda: server.get("/api/status")["records"] == 12, what="the records")
+    deletions = [delete(server, Filter((Term("user", (each.texts["user"],)),))) for each in canaries[:11]]
     for _ in range(3):
         pid = server.pid_of("recorder")
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda pid=pid: server.pid_of("recorder") != pid, what="the restart of the recorder")
     wait_until_done(server, *deletions)
-    assert [found for each in canaries[:29] for found in each.found(server.data)] == []
-    assert {place for place, _ in canaries[29].found(server.data)} == set(PLACES)
+    assert [found for each in canaries[:11] for found in each.found(server.data)] == []
+    assert {place for place, _ in canaries[11].found(server.data)} == set(PLACES)
 
 
 def test_a_request_that_is_deleted_before_its_text_is_indexed_cannot_be_found(server: Server) -> None:
-    canaries = [Canary() for _ in range(60)]
+    canaries = [Canary() for _ in range(20)]
     for each in canaries:
         each.send(server)
     wait_until(lambda: server.get("/api/status")["records"] > 0, what="a record")
     last = server.get("/api/status")["last_seq"]
     wait_until_done(server, delete(server, Filter()))
-    wait_until(lambda: server.get("/api/status")["last_seq"] == 60, what="the records")
+    wait_until(lambda: server.get("/api/status")["last_seq"] == 20, what="the records")
     left = server.get("/api/status")["records"]
-    assert left <= 60 - last
+    assert left <= 20 - last
     assert left == sum(bool(each.found(server.data)) for each in canaries)
 
 
