@@ -28,8 +28,9 @@ from tests.support.sqlmap import MARK, needs_sqlmap, scan
 
 from relaybook.api.app import create_app
 from relaybook.api.options import ApiOptions
-from relaybook.log.query.filters import NAMES
+from relaybook.log.query.filters import NAMES, Filter, Term
 from relaybook.log.query.term_values import allows_prefix
+from relaybook.log.store import open_store
 from relaybook.log.store.memory import MemoryStore
 from relaybook.server.data_directory import DataDirectory
 
@@ -238,7 +239,10 @@ def values_of(server: Server) -> dict[str, str]:
     values |= {"from": "-1d", "to": "2199-12-31", "limit": "5", "cursor": "o290", "around": record["id"]}
     values |= {"field": "property.user", "name": "user", "pinned": "true", "sort": "requests"}
     page = server.get("/api/namespaces?prefix=team&pinned=true&sort=requests&limit=1")
+    no_requests = Filter((Term("namespace", ("nobody",)),))
+    deletion = open_store(DataDirectory(server.data).store).open_deletions().request(no_requests, 0, "127.0.0.1")
     return values | {
+        "/api/deletions/{id} id": deletion.id,
         "/api/namespaces cursor": page["next_cursor"],
         "/api/stats to": "-0s",
         "/api/requests sort": "cost_usd",
