@@ -167,6 +167,23 @@ def test_an_open_exchange_does_not_keep_the_journal_from_being_deleted(tmp_path:
     store.close()
 
 
+def test_segments_that_a_killed_recorder_did_not_remove_go_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(RunReader, "remove_before", lambda *_: 0)  # killed after each commit
+        recorder = world.recorder()
+        for _ in range(40):
+            exchange = world.open()
+            world.put(FrameKind.SENT, exchange, b"x" * 60_000)
+            world.close(exchange)
+        run_until_idle(recorder)
+    assert sequences(world.writer.path)[0] == 1
+    run_until_idle(world.recorder())
+    assert sequences(world.writer.path)[0] > 1
+
+
 def test_a_large_body_is_stored_completely_without_being_held_in_memory(tmp_path: Path) -> None:
     store = SqliteWriter(tmp_path / "store")
     world = World(tmp_path, store)

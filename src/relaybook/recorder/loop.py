@@ -100,6 +100,8 @@ _IDLE_NS: Final = 50_000_000
 _BUSY_NS: Final = 100_000_000
 #: Maximum duration of removing and tidying, apart from the last step, so that recording waits less than 50 ms for it.
 _REMOVAL_NS: Final = 25_000_000
+#: Deletions pause for this time after a failure.
+_DELETE_AGAIN_NS: Final = 5 * clock.NANOSECONDS
 _MANY_FRAMES: Final = 2000
 
 
@@ -145,6 +147,7 @@ class Recorder:
         self._runs_listed_ns = 0
         self._running_written_ns = 0
         self._had_running = False
+        self._delete_after_ns = 0
         #: Whether the last step read many frames, so that more are probably waiting.
         self._is_behind = False
 
@@ -214,11 +217,14 @@ class Recorder:
 
     def _delete(self, until_ns: int) -> bool:
         """Carry out deletions. Returns whether requests were removed."""
+        if clock.monotonic_ns() < self._delete_after_ns:
+            return False
         try:
             return self._store.delete(until_ns) > 0
         except (StoreUnavailable, DeadlinePassed) as error:
             log.warning("deletion_delayed", extra={"reason": str(error)})
-            return False
+            self._delete_after_ns = clock.monotonic_ns() + _DELETE_AGAIN_NS
+            return True  # some may have been removed before the failure
 
     def _list_runs(self, now: int) -> None:
         self._runs_listed_ns = now
@@ -229,7 +235,10 @@ class Recorder:
             self._positions = {name: at for name, at in self._positions.items() if name not in gone}
         for path in paths:
             if path.name not in self._runs:
-                self._runs[path.name] = Run(path, self._positions.get(path.name), self._store.checkpoints(path.name))
+                position = self._positions.get(path.name)
+                run = self._runs[path.name] = Run(path, position, self._store.checkpoints(path.name))
+                if position is not None:  # a recorder may have died before it removed what it had recorded
+                    run.reader.remove_before(position.replay_from[0])
 
     def _read(self, run: Run) -> bool:
         before = run.reader.place

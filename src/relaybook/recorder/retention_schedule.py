@@ -16,6 +16,8 @@ from relaybook.log.store.port import Reader, Writer
 log = logging.getLogger("relaybook.recorder")
 
 _SETTLE_NS: Final = 10 * 60 * clock.NANOSECONDS
+#: Retention pauses for this time after a failure.
+_AGAIN_NS: Final = 5 * clock.NANOSECONDS
 _MEASURE_NS: Final = 10 * clock.NANOSECONDS
 #: While the log shrinks, its size is measured this many times as often.
 _OFTEN: Final = 10
@@ -61,16 +63,21 @@ class RetentionSchedule:
         self._least = Cutoff()
         self._is_shrinking = False
         self._measured_ns: int | None = None
+        self._not_before_ns = 0
 
     def work(self, until_ns: int) -> bool:
         """Work until ``until_ns`` (monotonic clock). Returns whether something was removed."""
-        self._settle(clock.monotonic_ns())
+        now_ns = clock.monotonic_ns()
+        if now_ns < self._not_before_ns:
+            return False
+        self._settle(now_ns)
         cutoffs = raised(self._by_age, self._least) if self._least != Cutoff() else self._by_age
         try:
             done = self._store.retain(cutoffs, until_ns)
         except StoreUnavailable as error:
             log.warning("retention_delayed", extra={"reason": str(error)})
-            return False
+            self._not_before_ns = now_ns + _AGAIN_NS
+            return True  # something may have been removed before the failure
         return bool(done.removed or done.expired)
 
     def _settle(self, now_ns: int) -> None:

@@ -13,6 +13,7 @@ import msgspec
 from relaybook import clock
 from relaybook.log.deletions import without_values
 from relaybook.log.query.filters import Cursor, Filter, needs_text
+from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.sqlite.connection import truncate_wal
 from relaybook.log.store.sqlite.deletions import decode_filter, encode
 from relaybook.log.store.sqlite.reader import SqliteReader
@@ -21,8 +22,10 @@ from relaybook.log.store.sqlite.rollups import RollupTables
 from relaybook.log.store.sqlite.text_index import FILE, SqliteTextIndex
 
 _UNFINISHED: Final = """
-SELECT rowid, state, filter, position, up_to, segments FROM deletions WHERE state <> 'done' ORDER BY rowid
+SELECT rowid, state, filter, position, up_to, segments FROM deletions WHERE state <> 'done'
+ORDER BY state DESC, rowid
 """
+_ERASING: Final = "SELECT rowid FROM deletions WHERE state = 'erasing'"
 _ADVANCE: Final = "UPDATE deletions SET position = ?, removed = removed + ? WHERE rowid = ?"
 _REMOVED: Final = "UPDATE deletions SET state = 'erasing', segments = ? WHERE rowid = ?"
 _DONE: Final = "UPDATE deletions SET state = 'done', filter = ?, segments = NULL, done_at = ? WHERE rowid = ?"
@@ -38,7 +41,7 @@ _LOOK_EVERY_NS: Final = 200_000_000
 
 
 class DeletionPass:
-    """Carries out deletions, the oldest first."""
+    """Carries out deletions: first removes the requests of all of them, the oldest first, then erases."""
 
     def __init__(self, connection: apsw.Connection, rollups: RollupTables, directory: Path, busy_s: float) -> None:
         self._connection = connection
@@ -49,9 +52,9 @@ class DeletionPass:
         self._reader: SqliteReader | None = None
         self._search_ns = _SEARCH_NS
         self._looked_ns = 0
-        #: The deletions for which the text index was compacted, and how far that is.
+        #: The deletions for which the text index was compacted, and those for which it is being compacted.
         self._compacted: set[int] = set()
-        self._is_compacting = False
+        self._compacting: set[int] = set()
 
     def work(self, until_ns: int) -> int:
         """Work until ``until_ns`` (monotonic clock). Returns the number of requests removed."""
@@ -83,8 +86,11 @@ class DeletionPass:
         reader = self._reader = self._reader or SqliteReader(self._directory)
         if needs_text(filter_) and reader.status().indexed_to < min(up_to, reader.last_seq()):
             return None
-        deadline_ns = clock.monotonic_ns() + self._search_ns
-        page = reader.page(filter_, _SLICE, Cursor("newer", position), deadline_ns)
+        try:
+            page = reader.page(filter_, _SLICE, Cursor("newer", position), clock.monotonic_ns() + self._search_ns)
+        except DeadlinePassed:
+            self._search_ns = min(2 * self._search_ns, _MAX_SEARCH_NS)
+            return 0
         found = [record.seq for record in reversed(page.records) if record.seq is not None and record.seq <= up_to]
         reached = up_to if page.newer_cursor is None else page.newer_cursor.seq
         if page.complete and len(page.records) < _SLICE:
@@ -111,7 +117,7 @@ class DeletionPass:
         if self._connection.execute(_IS_ERASING).get:
             return False
         if number not in self._compacted:
-            return self._compact(number)
+            return self._compact()
         if not self._are_read(msgspec.json.decode(segments, type=dict[str, int])):
             return False
         values = (encode(without_values(filter_)).decode(), clock.wall_us(), number)
@@ -119,22 +125,27 @@ class DeletionPass:
         truncate_wal(self._connection, self._busy_s)
         return True
 
-    def _compact(self, number: int) -> bool:
-        """Do a step of rewriting the whole text index, then truncate the WALs."""
+    def _compact(self) -> bool:
+        """Do a step of rewriting the whole text index, once for all deletions that are being erased.
+
+        The last step truncates the WALs.
+        """
+        is_first = not self._compacting
+        if is_first:
+            self._compacting = {number for (number,) in self._connection.execute(_ERASING)}
         if (self._directory / FILE).exists():
             index = SqliteTextIndex(self._directory)
             try:
-                is_first, self._is_compacting = not self._is_compacting, True
                 if index.compact_all(is_first=is_first):
                     return True
                 if not index.truncate_wal():
                     return False
             finally:
                 index.close()
-        self._is_compacting = False
         if not truncate_wal(self._connection, self._busy_s):
             return False
-        self._compacted.add(number)
+        self._compacted |= self._compacting
+        self._compacting = set()
         return True
 
     def _are_read(self, segments: dict[str, int]) -> bool:
