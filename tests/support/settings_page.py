@@ -40,6 +40,8 @@ def settings_page() -> str:
 def _row(name: str) -> str:
     default = default_of(name)
     spelling = f"`{flag_of(name)}`" if name in FLAGS else f"`{variable_of(name)}` (no flag)"
+    if name == "namespaces":
+        spelling = "`[namespaces.…]` (only in the file)"
     value_type = "size" if default.endswith("iB") else describe_type(TYPES[name])
     shown = default if default == "–" else f"`{default}`"
     return f"| {spelling} | {shown} | {value_type} | {FIELDS[name].metadata['help']} |\n"

@@ -31,6 +31,7 @@ from relaybook.settings.configuration import Configuration
 #: More bytes than an EndLine has.
 _END_BYTES: Final = 4096
 _END_START: Final = b'{"end":true,'
+_SPREADSHEETS: Final = ("xlsx", "xls", "ods")
 _RESUMABLE: Final = ("jsonl", "csv")
 _PARQUET_END: Final = b"PAR1"
 _TIMES: Final = ("from", "to")
@@ -82,9 +83,15 @@ def export(
 
 
 def _format_of(output: Path | None) -> str:
-    """Return the format that the file's name ends with; ``jsonl`` otherwise."""
+    """Return the format that the file's name ends with; ``jsonl`` if it has no ending. Raises BadArgument."""
     suffix = "" if output is None else output.suffix.lower().removeprefix(".")
-    return suffix if suffix in FILE_FORMATS else "jsonl"
+    if not suffix or suffix in FILE_FORMATS:
+        return suffix or "jsonl"
+    hint = " A spreadsheet opens .csv." if suffix in _SPREADSHEETS else ""
+    raise BadArgument(
+        f"The ending of {escape(str(output))!r} is not a format. End the name with .jsonl, .csv or .parquet, or add "
+        f"--format with one of {', '.join(FILE_FORMATS)}.{hint}"
+    )
 
 
 def absolute_times(terms: Terms, now_us: int) -> Terms:
@@ -168,6 +175,8 @@ def _to_file(log: LogSource, wanted: _State, output: Path, *, resume: bool) -> i
     counted = f"{end.count:,} requests" if FILE_FORMATS[state.format].is_text else "The requests"
     print(f"{counted} were exported to {output} ({size:,} bytes).", file=sys.stderr)
     _report_omitted(end)
+    if not end.count and not end.omitted and FILE_FORMATS[state.format].is_text:
+        print(f"No request matches.{hint(log, state.terms)}", file=sys.stderr)
     return 0
 
 

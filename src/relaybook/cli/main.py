@@ -192,7 +192,9 @@ def check(
         bool, Parameter(negative=(), help="Copy all readable records of damaged stores into the log")
     ] = False,
     requeue: Annotated[bool, Parameter(negative=(), help="Try again to store the records in the quarantine")] = False,
-    bodies: Annotated[bool, Parameter(negative=(), help="Read every stored body, which can take minutes")] = False,
+    bodies: Annotated[
+        bool, Parameter(negative=(), help="Read every stored body, instead of checking ports and upstream")
+    ] = False,
     **flags: Any,
 ) -> int:
     """Check settings, data directory, journal, store, ports and upstream; repair the log."""

@@ -259,15 +259,21 @@ def _print_start(settings: Settings, base_url: str, dashboard: str) -> None:
 
 def _retention_text(settings: Settings) -> str:
     """Return what is kept and how long, for the first lines."""
-    days = [
-        f"{what} {count} {'day' if count == 1 else 'days'}"
-        for what, count in (("bodies", settings.keep_bodies_days), ("requests", settings.keep_days))
-        if count
-    ]
     budget = settings.disk_budget
     size = f"at most {budget / 1e9:.3g} GB" if isinstance(budget, int) else "as long as there is room"
-    kept = [*(days or ["forever"]), *([size] if budget != "none" else [])]
-    return "kept: " + ", ".join(kept)
+    own = [f"{name} {_days_text(each.keep_bodies_days, each.keep_days)}" for name, each in settings.namespaces.items()]
+    days = _days_text(settings.keep_bodies_days or None, settings.keep_days or None) or "forever"
+    return f"kept {'; '.join([days, *own])}{f', {size}' if budget != 'none' else ''}"
+
+
+def _days_text(body_days: int | None, days: int | None) -> str:
+    """Return what is kept how long, without what is not set. 0 days are forever."""
+    kept = [("bodies", body_days), ("requests", days)]
+    return ", ".join(f"{what} {_count_text(count)}" for what, count in kept if count is not None)
+
+
+def _count_text(days: int) -> str:
+    return f"{days} {'day' if days == 1 else 'days'}" if days else "forever"
 
 
 def _print_demo_start(settings: Settings, base_url: str, dashboard: str) -> None:

@@ -93,7 +93,9 @@ def resolve(
         origin = raw.get(error.name)
         raise BadSetting(error.name, f"{error} It was set by {origin.name}." if origin else str(error)) from None
     sources = {name: raw[name].source if name in raw else "default" for name in FIELDS}
-    return Configuration(settings, sources, [*_unknown_variables(environ), *_upstream_warnings(settings)])
+    return Configuration(
+        settings, sources, [*_unknown_variables(environ), *_upstream_warnings(settings), *_token_warnings(settings)]
+    )
 
 
 def default_data(environ: Mapping[str, str], directory: Path) -> Path:
@@ -163,6 +165,15 @@ def _unknown_variables(environ: Mapping[str, str]) -> list[str]:
     # Compare without the prefix, which would make all names similar.
     suggestion = suggest(unknown[0].removeprefix(PREFIX), map(str.upper, FIELDS)) if len(unknown) == 1 else ""
     return [f"Ignoring unknown settings: {', '.join(unknown)}.{suggestion.replace('mean ', f'mean {PREFIX}')}"]
+
+
+def _token_warnings(settings: Settings) -> list[str]:
+    if not settings.feedback_token or settings.dashboard_token:
+        return []
+    return [
+        "feedback_token is set without a dashboard_token, so whoever reaches the dashboard can read the log without a "
+        "token. Set RELAYBOOK_DASHBOARD_TOKEN, too."
+    ]
 
 
 def _upstream_warnings(settings: Settings) -> list[str]:

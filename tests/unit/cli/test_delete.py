@@ -12,6 +12,8 @@ from relaybook.cli.failure import BadArgument, CommandFailed
 from relaybook.cli.server_log import CountChanged
 from relaybook.settings.configuration import Configuration, resolve
 
+GONE = "No file of the log has their bytes any more.\n"
+
 STATES = ("removing", "erasing", "done")
 
 
@@ -161,7 +163,7 @@ def test_with_wait_it_returns_when_the_deletion_is_done(
 ) -> None:
     run(monkeypatch, settings, Log(2), yes=True, waits=True)
     output = capsys.readouterr()
-    assert (output.out, output.err) == ("2 requests deleted.\n", "")
+    assert (output.out, output.err) == (f"2 requests deleted.\n{GONE}", "")
 
 
 @pytest.mark.parametrize("filters", [[], ["q="]])
