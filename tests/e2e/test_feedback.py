@@ -35,6 +35,9 @@ def test_a_request_is_rated_with_keys_and_found_by_its_label(tab: LogPage, world
     tab.drawer.get_by_label("Label").fill("helpful")
     tab.drawer.get_by_label("Comment").fill("1 + 1 - 2")
     tab.drawer.get_by_role("button", name="Save").click()
+    expect(tab.drawer.get_by_role("link", name="Filter by label helpful")).to_be_visible()
+    # A control that is half scrolled out of view counts as too small.
+    tab.drawer.evaluate("panel => panel.querySelectorAll('*').forEach(each => { each.scrollTop = 0 })")
     check_accessibility(tab.page)
     tab.drawer.get_by_role("link", name="Filter by label helpful").click()
     tab.wait_for_query(("label", "helpful"))

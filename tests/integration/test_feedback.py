@@ -33,9 +33,18 @@ def give(server: Server, any_id: str, feedback: dict[str, Any], token: str | Non
     headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
     url = f"{server.dashboard}/api/requests/{any_id}/feedback"
     request = urllib.request.Request(url, json.dumps(feedback).encode(), headers)
-    with urllib.request.urlopen(request, timeout=30) as response:
-        found: dict[str, Any] = json.load(response)
-    return found
+
+    def given() -> dict[str, Any] | None:
+        try:
+            with urllib.request.urlopen(request, timeout=30) as response:
+                found: dict[str, Any] = json.load(response)
+        except urllib.error.HTTPError as error:
+            if error.code == 503:  # the recorder has not created the store yet
+                return None
+            raise
+        return found
+
+    return wait_until(given, what="a store for the feedback")
 
 
 def completion(server: Server) -> dict[str, Any]:
