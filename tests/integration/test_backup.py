@@ -1,6 +1,7 @@
 """A backup of a log that is written meanwhile is whole, and serves as a log of its own."""
 
 import json
+import os
 import threading
 import urllib.request
 from pathlib import Path
@@ -134,6 +135,21 @@ def test_damage_is_found_and_named(tmp_path: Path) -> None:
     found = open_store(tmp_path / "store").verify(lambda done, total: None)
     assert (found.records, found.damaged) == (3, 1)
     assert found.problems[0].startswith(f"request {ids[1]}: {pack} is damaged at byte")
+
+
+def test_a_pack_that_is_too_short_is_named(tmp_path: Path) -> None:
+    writer = SqliteWriter(tmp_path / "store")
+    fill(writer, 3)
+    writer.close()
+    (pack,) = (tmp_path / "store" / "bodies").iterdir()
+    os.truncate(pack, pack.stat().st_size * 5 // 6)
+    with pytest.raises(StoreUnavailable) as failure:
+        back_up(tmp_path, tmp_path / "copy")
+    assert str(failure.value) == (
+        f"{pack} is shorter than the database says, so it is damaged. Run `relaybook check --bodies` to see which "
+        "requests cannot be read."
+    )
+    assert open_store(tmp_path / "store").verify(lambda done, total: None).damaged == 1
 
 
 def test_a_directory_with_the_backup_of_another_log_is_refused(tmp_path: Path) -> None:

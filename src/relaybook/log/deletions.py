@@ -8,17 +8,17 @@ import msgspec
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Timestamp
 
-#: ``removing``: requests still disappear from the log; ``erasing``: they are gone from the log, and their bytes are
-#: being erased from the files; ``done``: no file has their bytes.
+#: ``removing``: requests are still being removed; ``erasing``: all are removed, their bytes are being erased; ``done``:
+#: no file contains their bytes.
 DeletionState = Literal["removing", "erasing", "done"]
-#: Fields whose values may stay in a finished deletion, because they tell nothing about a person.
+#: Fields whose values stay in a finished deletion, because they do not identify a person.
 _KEPT_FIELDS: Final = ("from", "to", "status", "failed", "result", "kind", "outcome")
 
 
 class Deletion(msgspec.Struct, kw_only=True):
-    """A deletion. It is remembered forever, but when it is done, no longer with the values of its filter.
+    """A deletion. It is kept forever; when it is done, values in its filter that could identify a person are removed.
 
-    ``requests`` is the number of matches when it was requested, ``removed`` how many were removed so far.
+    ``requests`` is the number of matches at the time of the request; ``removed`` is the number removed so far.
     ``requested_by`` is an address. Times are in microseconds since the epoch.
     """
 
@@ -38,12 +38,12 @@ class Deletions(Protocol):
     def request(self, filter_: Filter, requests: int, by: str) -> Deletion:
         """Request the deletion of all finished requests that match now. ``requests`` is their number.
 
-        Survives a crash. Raises StoreUnavailable.
+        The deletion is durable when this returns. Raises StoreUnavailable if the log is locked or missing.
         """
 
 
 def without_values(filter_: Filter) -> Filter:
-    """Return the filter without values that could identify what was deleted. Such a term has no values."""
+    """Return the filter; terms that could identify what was deleted keep their name but lose their values."""
     return Filter(tuple(_without_values(filter_)))
 
 

@@ -1,7 +1,7 @@
-"""Decide what leaves the log: by age, and by namespace.
+"""Decide which requests are removed and which lose only their content, by age and by namespace.
 
-A request loses its content (bodies, headers, previews, error message, searchable text) when it ended before one time,
-and is removed when it ended before another. A namespace can have times of its own. Pure.
+A request that ended before the content cutoff loses its content (bodies, headers, previews, error message, searchable
+text). A request that ended before the request cutoff is removed. A namespace can have its own cutoffs. Pure.
 """
 
 from functools import cached_property
@@ -14,16 +14,19 @@ from relaybook.tags import NamespacePatterns
 
 DAY_US: Final = 86_400_000_000
 
-#: What happens to a request: it stays, only its content is removed, or it is removed.
+#: ``kept``: unchanged; ``expired``: only the content is removed; ``removed``: the request is removed.
 Fate = Literal["kept", "expired", "removed"]
 
 
-#: Why requests left the log: they were too old, or the log took more than ``disk_budget``.
+#: Why requests were removed or expired: they were too old, or the log exceeded ``disk_budget``.
 RemovalReason = Literal["age", "disk_budget"]
 
 
 class Removal(msgspec.Struct, frozen=True, kw_only=True):
-    """What was removed at a time (microseconds): requests, and the content of requests that stay."""
+    """One removal: the number of requests removed, and the number of others that lost their content.
+
+    ``at`` is in microseconds since the epoch.
+    """
 
     at: int
     reason: RemovalReason
@@ -32,23 +35,29 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """For how many UTC days content and requests are kept after the day on which the request ended. 0: forever."""
+    """The number of whole UTC days after a request's last day for which its content and the request are kept.
+
+    0 keeps them forever.
+    """
 
     body_days: int = 0
     days: int = 0
 
 
 class Cutoff(msgspec.Struct, frozen=True):
-    """Times in microseconds since the epoch. What ended before them leaves the log; 0 keeps everything."""
+    """Requests that ended before ``content`` lose their content; those that ended before ``requests`` are removed.
+
+    0 disables a cutoff. Microseconds since the epoch.
+    """
 
     content: int = 0
     requests: int = 0
 
 
 class Cutoffs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """The times for all requests, and for namespaces with times of their own, by pattern.
+    """The general cutoffs, and those of namespaces with their own, by pattern.
 
-    Aggregates over time that end before ``aggregates`` are removed. ``reason`` is why something is removed.
+    Aggregates over time that end before ``aggregates`` are removed. ``reason`` is the cause of all these removals.
     """
 
     general: Cutoff = Cutoff()
@@ -58,7 +67,7 @@ class Cutoffs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def latest(self) -> Cutoff:
-        """The latest time of each kind in any namespace."""
+        """The latest cutoff of each kind in any namespace."""
         cutoffs = [self.general, *self.by_pattern.values()]
         return Cutoff(max(cutoff.content for cutoff in cutoffs), max(cutoff.requests for cutoff in cutoffs))
 
@@ -75,14 +84,14 @@ class Cutoffs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 class Retention(msgspec.Struct, frozen=True, kw_only=True):
-    """The rules by which requests leave the log."""
+    """The rules by which requests, their content and aggregates are removed."""
 
     general: Rule = Rule()
     by_pattern: dict[str, Rule] = {}
     aggregate_days: int = 0
 
     def cutoffs(self, now_us: int) -> Cutoffs:
-        """Return the times that apply at ``now_us``. They change once a day, at midnight UTC."""
+        """Return the cutoffs at ``now_us``. They change once a day, at midnight UTC."""
         midnight = now_us - now_us % DAY_US
         return Cutoffs(
             general=_cutoff(self.general, midnight),
@@ -92,7 +101,10 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Return the rules of the settings. A namespace's unset values are the general ones."""
+        """Return the rules of the settings.
+
+        A value that a namespace does not set is taken from the general settings.
+        """
         general = Rule(body_days=settings.keep_bodies_days, days=settings.keep_days)
         by_pattern = {
             pattern: Rule(
@@ -113,7 +125,7 @@ def _before(midnight: int, days: int) -> int:
 
 
 def raised(cutoffs: Cutoffs, least: Cutoff) -> Cutoffs:
-    """Return the cutoffs, none of them before ``least``, because the log takes too much disk space."""
+    """Return the cutoffs, each at least ``least``, because the log exceeds its disk budget."""
     return Cutoffs(
         general=_later(cutoffs.general, least),
         by_pattern={pattern: _later(cutoff, least) for pattern, cutoff in cutoffs.by_pattern.items()},

@@ -1,4 +1,4 @@
-"""Run the recorder's loop: read all runs of the journal, commit records, and remove recorded segments.
+"""Read the journals of all workers, commit their records, and delete the segments that are recorded.
 
 One transaction holds a batch's records and the positions up to which the journal was read, so a restart at any time
 loses nothing and records nothing twice. Failures of the environment (a full disk, a locked database) are retried until

@@ -1,7 +1,7 @@
-"""Decide when retention runs, and how far: by age after midnight, and by disk space when the log takes too much.
+"""Decide when retention runs and which cutoffs it uses.
 
-The wall clock can be wrong for a while. A new day counts only after the clock has shown it for some minutes, so that a
-jump of the clock does not remove the log.
+Age cutoffs change at midnight UTC; disk cutoffs advance while the log exceeds its budget. New age cutoffs apply only
+after the clock has shown the new day for ten minutes, so that a clock jump does not empty the log.
 """
 
 import logging
@@ -28,7 +28,7 @@ _TARGET: Final = 0.95
 
 
 class DiskUse(NamedTuple):
-    """The disk space of journal and store, and how much they may take, in bytes. ``budget`` is `None` for no limit."""
+    """Disk space used by journal and store, and its limit, in bytes. ``budget`` is `None` if there is no limit."""
 
     used: int
     budget: int | None
@@ -47,19 +47,19 @@ class RetentionSchedule:
         settle_ns: int = _SETTLE_NS,
         measure_ns: int = _MEASURE_NS,
     ) -> None:
-        """``measure`` returns the disk use, and is called at most every ``measure_ns``. A day counts after
-        ``settle_ns``."""
+        """``measure`` returns the disk use, and is called at most every ``measure_ns``, but more often while the log
+        shrinks. New age cutoffs apply after the clock has shown them for ``settle_ns``."""
         self._retention = retention
         self._store = store
         self._reader = reader
         self._measure = measure
         self._settle_ns = settle_ns
         self._measure_ns = measure_ns
-        #: The cutoffs by age that apply; those that the clock shows now, and since when.
+        #: The age cutoffs in use; the cutoffs of the current wall-clock day, and when they were first seen.
         self._by_age = Cutoffs()
         self._shown = Cutoffs()
         self._shown_since_ns = 0
-        #: What must leave because of the budget, and whether the log is being shrunk.
+        #: The cutoffs that the disk budget demands, and whether the log is being shrunk.
         self._least = Cutoff()
         self._is_shrinking = False
         self._measured_ns: int | None = None
@@ -88,9 +88,9 @@ class RetentionSchedule:
             self._by_age = self._shown
 
     def check_budget(self) -> None:
-        """Raise the cutoffs by one day or one hour if the log takes too much space.
+        """Advance the cutoffs by a day, an hour or a minute if the log exceeds its disk budget.
 
-        Call it when the space of everything removed so far was freed.
+        Call it only after the space of everything removed has been freed.
         """
         now_ns = clock.monotonic_ns()
         every_ns = self._measure_ns // (_OFTEN if self._is_shrinking else 1)
@@ -114,8 +114,8 @@ class RetentionSchedule:
 def _next_cutoff(oldest_at: int | None, oldest_content_at: int | None, now_us: int) -> Cutoff | None:
     """Return the cutoff that removes the oldest content, or, if there is none, the oldest requests.
 
-    One day of it is removed; of the last day, one hour; of the last hour, one minute. The last minute always stays, and
-    so do the requests of the last hour. `None` if nothing may be removed.
+    Each step removes one day; within the last day, one hour; within the last hour, one minute. The last minute of
+    content and the last hour of requests are always kept. `None` if nothing may be removed.
     """
     if oldest_content_at is not None and oldest_content_at < now_us - _MINUTE_US:
         return Cutoff(content=_end_of_unit(oldest_content_at, now_us))
@@ -130,11 +130,11 @@ def _end_of_unit(at_us: int, now_us: int) -> int:
 
 
 def disk_budget(setting: int | str, used: int, free: int, size: int, min_free: int) -> int | None:
-    """Return the disk space that journal and store may take, in bytes. `None` for no limit.
+    """Return the disk space that journal and store may use, in bytes. `None` if there is no limit.
 
-    ``used`` is what they take now; ``free`` and ``size`` are those of the file system. ``auto`` leaves 15 % of the file
-    system free, but at most 8 GiB, and at least twice ``min_free``, below which requests are refused. If other programs
-    have filled the disk, the log may still take 1 GiB, or half of what they left if that is less.
+    ``used`` is the space that they use now; ``free`` and ``size`` describe the file system. ``auto`` leaves 15 % of the
+    file system free, at most 8 GiB but at least twice ``min_free``, below which requests are refused. If other programs
+    fill the disk, the log may still use 1 GiB, or half of the remaining space if that is less.
     """
     if isinstance(setting, int):
         return setting

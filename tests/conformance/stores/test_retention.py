@@ -1,4 +1,4 @@
-"""Requests leave the log by age and namespace; what was derived from them follows."""
+"""Requests are removed by age and namespace, together with everything derived from them."""
 
 import random
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which requests leave the log, and when."""
+"""Which requests are removed or expire, and when."""
 
 import pytest
 from tests.support.records import A_TIMESTAMP

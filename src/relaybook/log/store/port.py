@@ -224,7 +224,7 @@ class StoreStatus(msgspec.Struct, kw_only=True):
 
 
 class Retained(msgspec.Struct, frozen=True, kw_only=True):
-    """What one call of ``Writer.retain`` did: how many requests it removed, and of how many only the content.
+    """The result of one call of ``Writer.retain``: requests removed, and others that lost their content.
 
     ``is_complete`` is True if nothing is left to remove.
     """

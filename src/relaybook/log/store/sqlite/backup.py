@@ -1,8 +1,8 @@
 """Copy a store while a writer uses it. The copy has everything that was committed when the copy began.
 
-Packs only grow, so a later backup to the same directory copies only what is new; the database is copied as a whole. It
-is renamed last. So an interrupted backup leaves the earlier one usable: a writer ignores the bytes of packs beyond the
-lengths that its database has.
+Packs only grow, so a later backup to the same directory copies only their new bytes. The database is copied to a
+temporary file and renamed last. If a backup is interrupted, the earlier one stays usable: a writer ignores bytes beyond
+the pack lengths in its database.
 """
 
 import errno
@@ -27,7 +27,7 @@ from relaybook.log.store.sqlite.text_index import FILE, log_identity
 _CHUNK_BYTES: Final = 8 << 20
 _PAGES: Final = 1024
 
-#: Called with the bytes that are done, and those of the whole backup.
+#: Called with the number of bytes copied so far and the total.
 OnProgress = Callable[[int, int], object]
 
 
@@ -53,7 +53,10 @@ def back_up(directory: Path, target: Path, on_progress: OnProgress) -> Backup:
 
 
 def _reject_other_log(connection: apsw.Connection, target: Path) -> None:
-    """Raise StoreUnavailable if the target has the backup of another log. Begins the snapshot of the connection."""
+    """Raise StoreUnavailable if the target has the backup of another log.
+
+    The first read also starts the connection's snapshot.
+    """
     identity = log_identity(connection)
     if not (target / DATABASE).exists():
         return
@@ -66,7 +69,7 @@ def _reject_other_log(connection: apsw.Connection, target: Path) -> None:
 
 
 class _Copy:
-    """One backup. The connection has a snapshot, which says how much of each pack belongs to it."""
+    """One backup. The pack lengths in the connection's snapshot determine how much of each pack is copied."""
 
     def __init__(self, directory: Path, target: Path, connection: apsw.Connection, on_progress: OnProgress) -> None:
         self._source = directory / BODIES
@@ -94,7 +97,7 @@ class _Copy:
         return Backup(records=records, copied_bytes=self._copied, total_bytes=self._total)
 
     def _open(self, pack: int) -> int | None:
-        """Open a pack, so that it can be read although retention deletes it. `None` if it was deleted already."""
+        """Open a pack, so that it stays readable even if retention deletes it. `None` if it is already deleted."""
         try:
             return _open(self._source / pack_name(pack))
         except FileNotFoundError:
@@ -107,19 +110,22 @@ class _Copy:
             present = min(os.fstat(target).st_size, length)
             self._progress(present)
             for start in range(present, length, _CHUNK_BYTES):
-                self._copy_range(source, target, start, min(_CHUNK_BYTES, length - start))
+                self._copy_range(pack, source, target, start, min(_CHUNK_BYTES, length - start))
             os.ftruncate(target, length)
             if present < length:
                 disk.sync(target)
         finally:
             os.close(target)
 
-    def _copy_range(self, source: int, target: int, start: int, length: int) -> None:
+    def _copy_range(self, pack: int, source: int, target: int, start: int, length: int) -> None:
         end = start + length
         while start < end:
             copied = _copy_file_range(source, target, start, end - start)
             if copied == 0:
-                raise OSError(errno.EIO, "a pack is shorter than its length in the database")
+                raise StoreUnavailable(
+                    f"{self._source / pack_name(pack)} is shorter than the database says, so it is damaged. "
+                    "Run `relaybook check --bodies` to see which requests cannot be read."
+                )
             start += copied
             self._copied += copied
             self._progress(copied)
@@ -162,7 +168,7 @@ def _copy_file_range(source: int, target: int, start: int, length: int) -> int:
 
 
 def _copy_text_index(directory: Path, target: Path) -> None:
-    """Copy the text index. It is copied before the log, because an index that is ahead of its log is not used."""
+    """Copy the text index. It must be copied before the log: an index that is ahead of its log is rejected."""
     if not (directory / FILE).exists():
         return
     connection = apsw.Connection(str(directory / FILE), flags=apsw.SQLITE_OPEN_READONLY)

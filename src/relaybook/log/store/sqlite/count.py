@@ -1,8 +1,8 @@
 """Count the matching records, until finished or until the deadline passes.
 
-The cheapest source is used. In blocks of records that lie completely in the requested time range, start times are not
-checked: the counts of the block are stored, or the index of a term yields them. Records are read only at the edges of
-the time range, and where no index serves all conditions.
+Each count uses the cheapest method. In blocks of records that lie completely in the requested time range, start times
+are not checked: the counts of the block are stored, or the index of a term yields them. Records are read only at the
+edges of the time range, and where no index serves all conditions.
 
 With a million records on two shared cores, counting takes 2 ms for a time range, 8 ms if a namespace is also given, and
 17–25 ms if one of three models is given. If records must be read (for two terms, or for a term without an index), it

@@ -1,7 +1,7 @@
 """Carry out deletions on the writer's connection.
 
-A deletion first removes its requests from the log, slice by slice. Then it waits until the bytes of everything removed
-are gone: from packs and text index (see ``reclaiming.py``), from the WALs, and from the journal's segments.
+A deletion first removes its requests from the log in small transactions. It is done when their bytes are erased from
+the packs and the text index (see ``reclaiming.py``), the WALs, and the journal.
 """
 
 from pathlib import Path
@@ -34,7 +34,7 @@ _IS_ERASING: Final = "SELECT EXISTS (SELECT 1 FROM removed_frames) OR EXISTS (SE
 _SEGMENTS: Final = "SELECT run, read_segment - is_segment_start, replay_segment FROM positions"
 #: Records per transaction.
 _SLICE: Final = 128
-#: The time that the search for a slice may take; doubled as long as it finds nothing.
+#: Time limit of one search for requests to remove. It is doubled after each search that makes no progress.
 _SEARCH_NS: Final = 25_000_000
 _MAX_SEARCH_NS: Final = 2 * clock.NANOSECONDS
 _LOOK_EVERY_NS: Final = 200_000_000
@@ -52,7 +52,7 @@ class DeletionPass:
         self._reader: SqliteReader | None = None
         self._search_ns = _SEARCH_NS
         self._looked_ns = 0
-        #: The deletions for which the text index was compacted, and those for which it is being compacted.
+        #: Deletions for which the text index was compacted, and those for which it is being compacted.
         self._compacted: set[int] = set()
         self._compacting: set[int] = set()
 
@@ -71,7 +71,10 @@ class DeletionPass:
         return removed
 
     def _step(self) -> int | None:
-        """Do a step of the first deletion with something to do. `None` if there is none."""
+        """Do one step of the oldest deletion that can proceed.
+
+        Returns the number of requests removed, or `None` if no deletion can proceed.
+        """
         for number, state, filter_, position, up_to, segments in list(self._connection.execute(_UNFINISHED)):
             if state == "removing":
                 removed = self._remove(number, decode_filter(filter_), position, up_to)
@@ -82,7 +85,10 @@ class DeletionPass:
         return None
 
     def _remove(self, number: int, filter_: Filter, position: int, up_to: int) -> int | None:
-        """Remove a slice. Returns how many requests were removed; `None` if the deletion has to wait."""
+        """Remove the next requests, at most ``_SLICE``.
+
+        Returns the number of requests removed; `None` if the text index does not contain all requests yet.
+        """
         reader = self._reader = self._reader or SqliteReader(self._directory)
         if needs_text(filter_) and reader.status().indexed_to < min(up_to, reader.last_seq()):
             return None
@@ -113,7 +119,10 @@ class DeletionPass:
         return len(records)
 
     def _erase(self, number: int, filter_: Filter, segments: str) -> bool:
-        """Do a step of erasing. Returns False if the deletion has to wait for others."""
+        """Do one step of erasing.
+
+        Returns False if frames or texts are not erased yet, or if WALs or segments are still in use.
+        """
         if self._connection.execute(_IS_ERASING).get:
             return False
         if number not in self._compacted:
@@ -126,9 +135,9 @@ class DeletionPass:
         return True
 
     def _compact(self) -> bool:
-        """Do a step of rewriting the whole text index, once for all deletions that are being erased.
+        """Rewrite a part of the text index, for all deletions that are being erased.
 
-        The last step truncates the WALs.
+        When all of it is rewritten, truncates the WALs. Returns False if a WAL is in use.
         """
         is_first = not self._compacting
         if is_first:
@@ -149,7 +158,7 @@ class DeletionPass:
         return True
 
     def _are_read(self, segments: dict[str, int]) -> bool:
-        """Return whether the journal no longer has the segments that were read when the requests were removed."""
+        """Return whether all segments that the recorder had read before the removal are deleted."""
         return all(replay > segments[run] for run, _, replay in self._connection.execute(_SEGMENTS) if run in segments)
 
     def close(self) -> None:

@@ -43,7 +43,7 @@ def _deletion(row: tuple[Any, ...]) -> Deletion:
 
 
 class SqliteDeletions:
-    """Requests deletions alongside the writer. Each request uses a new connection and a short transaction."""
+    """Requests deletions alongside the writer. Each call uses its own connection and a short transaction."""
 
     def __init__(self, directory: Path, *, busy_s: float = 2.0) -> None:
         self._directory = directory

@@ -1,6 +1,6 @@
 """Write finished requests, and add them to the counters.
 
-A finished request is stored as frames, a row, properties, codes, a message chain and foreign ids. Each statement
+A finished request is stored as body frames, a row, properties, codes, a message chain and foreign ids. Each statement
 processes a whole batch, sorted by key. 1,000 records cost about 21 µs each (benchmarks/store_writing.py).
 """
 
@@ -85,7 +85,7 @@ class EntryTables:
         self._connection.execute(_ADD_TO_TOTALS, (len(records),))
 
     def _append(self, frames: Sequence[SharedFrame], packs: PackWriter) -> list[bytes]:
-        """Append all frames of the batch with one write. Return the ``bodies`` value of each row."""
+        """Append all body frames of the batch with one write. Return the ``bodies`` value of each row."""
         pack, offset = packs.append(b"".join([shared.frame for shared in frames]))
         records = Counter({pack: len(frames)})
         locations = []

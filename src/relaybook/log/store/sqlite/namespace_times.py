@@ -9,7 +9,7 @@ from relaybook.log.record import Record
 from relaybook.log.store.sqlite.schema import BLOCK
 from relaybook.log.store.sqlite.zone_maps import forget_name
 
-#: The times of a namespace with at most this many requests are read from all of them.
+#: If a namespace has at most this many requests, all are read to find its times.
 _FEW: Final = 64
 _ROW: Final = "SELECT requests, first_at, last_at, pinned OR is_decided FROM namespaces WHERE namespace = ?"
 _SET_TIMES: Final = "UPDATE namespaces SET first_at = ?, last_at = ? WHERE namespace = ?"
@@ -27,8 +27,8 @@ _LATER_BLOCKS: Final = "SELECT block FROM block_ranges WHERE block < ? AND last_
 def correct_namespaces(connection: apsw.Connection, removed: Iterable[Record], *, keeps_labels: bool) -> None:
     """Correct the namespaces of removed records, within the caller's transaction.
 
-    Their counters and the block ranges must be correct already. A namespace without requests is removed. With
-    ``keeps_labels`` it stays if it has a label, or if a person has unpinned it.
+    The caller must first update the namespaces' counters and the block ranges. An empty namespace is removed. With
+    ``keeps_labels``, an empty namespace is kept if it has a label or a person has unpinned it.
     """
     times: dict[str, tuple[int, int]] = {}
     for record in removed:

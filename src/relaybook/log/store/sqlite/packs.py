@@ -1,4 +1,4 @@
-"""Read and write packs: append-only files of zstd frames.
+"""Read and write packs: append-only files of body frames, which are zstd frames.
 
 Each day of recording (UTC) has its own series of packs. A pack's number consists of the digits of its date and of its
 index within the day: ``2026112100001`` is ``2026-11-21-01.pack``.
@@ -6,7 +6,7 @@ index within the day: ``2026112100001`` is ``2026-11-21-01.pack``.
 Appended bytes are part of the store only after a transaction has stored the pack's new length. A writer truncates every
 pack to its stored length when it opens. A pack is added to the database before its file is created. Files that are not
 in the database are not changed, because they belong to a database that was moved away. A pack is deleted
-when all its records are removed or have expired; erasing a frame punches a hole.
+when all its records are removed or have expired; erasing a body frame punches a hole.
 """
 
 import os
@@ -130,7 +130,7 @@ class PackWriter:
         return self._pack, offset
 
     def append_chunk(self, data: bytes, compressor: zstandard.ZstdCompressor) -> BodyRef:
-        """Compress body bytes and append them as a separate frame."""
+        """Compress body bytes and append them as a separate body frame."""
         frame = compressor.compress(data)
         pack, offset = self.append(frame)
         return BodyRef((pack, offset, len(frame)), len(data))
@@ -187,7 +187,7 @@ class PackWriter:
 
 
 def read_body(directory: Path, ref: BodyRef) -> Iterator[bytes]:
-    """Yield the original bytes of a frame in chunks of at most 128 KiB.
+    """Yield the original bytes of a body frame in chunks of at most 128 KiB.
 
     Raises BodyDamaged if the bytes cannot be restored.
     """

@@ -1,7 +1,8 @@
-"""Erase what was removed from the log, and free its space: frames in packs, texts in the index, pages of the database.
+"""Erase removed data and free its disk space: body frames in packs, texts in the index, pages of the database.
 
-The tables ``removed_frames`` and ``removed_texts`` say what is left to do. Every step can be repeated, so a crash
-between a step and the deletion of its row does no harm. A pack whose records are all gone is deleted as a whole.
+The tables ``removed_frames`` and ``removed_texts`` list the remaining work. Every step can be repeated, so a crash
+between a step and the deletion of its row does no harm. A pack whose records are all removed or expired is deleted as a
+whole.
 """
 
 from collections.abc import Iterator
@@ -40,7 +41,7 @@ class Reclaimer:
         self._connection = connection
         self._packs = packs
         self._directory = directory
-        #: Whether texts were removed since the index was compacted.
+        #: Whether texts were removed since the last compaction of the index.
         self._has_removed_texts = False
 
     def work(self, until_ns: int) -> bool:
@@ -68,9 +69,10 @@ class Reclaimer:
         return True
 
     def _first_needed_pack(self) -> int:
-        """Return the first pack of today, or of the day on which the oldest exchange with a checkpoint began.
+        """Return the first pack that is still needed.
 
-        The first 48 bits of an exchange's id are the milliseconds since the epoch.
+        It is the first pack of today, or of the day on which the oldest unfinished exchange with a checkpoint began,
+        whichever is earlier. The first 48 bits of an exchange's id are the milliseconds since the epoch.
         """
         began = self._connection.execute(_OLDEST_CHECKPOINT).get
         today = first_pack_of_day(clock.wall_us())

@@ -1,8 +1,7 @@
 """Remove requests, or only their content, and everything the store derived from them.
 
-A transaction removes rows and adjusts counters. It also notes the frames and the texts that must go, because other
-files hold them; ``Reclaimer`` (reclaiming.py) erases them afterwards, even after a crash. The caller owns the
-transaction.
+A transaction removes rows and adjusts counters. It also lists the body frames and texts to erase, because they are in
+other files; ``Reclaimer`` (reclaiming.py) erases them later, even after a crash. The caller owns the transaction.
 """
 
 from collections import Counter
@@ -49,7 +48,7 @@ FROM requests WHERE seq BETWEEN :block * {size} AND :block * {size} + {size} - 1
 )
 _REMOVE_BLOCK: Final = "DELETE FROM block_ranges WHERE block = ?"
 
-#: Pack, offset, length.
+#: A body frame: pack, offset, length.
 Frame = tuple[int, int, int]
 
 
@@ -57,14 +56,15 @@ class Remover:
     """Removes requests on the writer's connection, within the caller's transaction."""
 
     def __init__(self, connection: apsw.Connection, *, keeps_labels: bool) -> None:
-        """With ``keeps_labels``, a namespace with a label stays although all its requests are removed."""
+        """With ``keeps_labels``, a namespace with a label is kept even if all its requests are removed."""
         self._connection = connection
         self._keeps_labels = keeps_labels
 
     def expire(self, seqs: Sequence[int]) -> None:
-        """Remove the content of these requests: bodies, headers, previews, error message, chain and text.
+        """Remove the content of these requests.
 
-        ``seqs`` are in ascending order and have content.
+        It consists of bodies, headers, previews, error message, message chain (see conversations) and searchable text.
+        ``seqs`` are in ascending order, and each request has content.
         """
         execute_many = self._connection.executemany
         keys = [(seq,) for seq in seqs]
@@ -75,7 +75,7 @@ class Remover:
     def remove(self, seqs: Sequence[int]) -> list[Record]:
         """Remove these requests, and return them. ``seqs`` are in ascending order.
 
-        Aggregates over time still count them.
+        Does not change the aggregates over time; the caller subtracts the requests if needed.
         """
         execute_many = self._connection.executemany
         keys = [(seq,) for seq in seqs]
@@ -125,7 +125,7 @@ class Remover:
 
 
 def merge_adjacent(frames: Iterable[Frame]) -> list[Frame]:
-    """Return the frames in order, with neighbors merged into one."""
+    """Return the body frames in order, with neighbors merged into one."""
     merged: list[Frame] = []
     for pack, offset, length in sorted(set(frames)):
         if merged and merged[-1][0] == pack and merged[-1][1] + merged[-1][2] == offset:
@@ -136,7 +136,7 @@ def merge_adjacent(frames: Iterable[Frame]) -> list[Frame]:
 
 
 def _ranges(seqs: Sequence[int]) -> list[tuple[int, int]]:
-    """Return first and last number of each range of consecutive numbers."""
+    """Return the first and the last number of each range of consecutive numbers."""
     if not seqs:
         return []
     ends = [before for before, after in pairwise(seqs) if after != before + 1]

@@ -1,7 +1,7 @@
-"""Remove what ended before the cutoffs, block by block, oldest first.
+"""Remove or expire requests that ended before the cutoffs, in blocks of consecutive records, oldest first.
 
-A pass examines every block of records that can contain something to remove. It needs no stored position: after a crash,
-blocks that are done are skipped by their counts.
+A pass examines every block that can contain something to remove. It stores no position: after a crash, the pass starts
+again and skips blocks whose counts show that nothing is left to remove.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,11 +39,11 @@ class RetentionPass:
         #: The cutoffs of the current or the last pass, and the next block to examine.
         self._cutoffs: Cutoffs | None = None
         self._block = 0
-        #: What is left to remove of the blocks that were examined.
+        #: Records of examined blocks that are not removed yet, and those that are not expired yet.
         self._to_remove: list[int] = []
         self._to_expire: list[int] = []
         self.is_complete = True
-        #: What the pass has removed since this process began.
+        #: Requests that the current pass removed or expired; reset when a pass starts.
         self._removed = self._expired = 0
 
     def work(self, cutoffs: Cutoffs, until_ns: int) -> Retained:
@@ -85,7 +85,7 @@ class RetentionPass:
         return None if found is None else found[0]
 
     def _examine(self, cutoffs: Cutoffs, block: int) -> None:
-        """Find the records of a block to remove, and those whose content is to be removed."""
+        """Find the records in a block that are to be removed, and those that are to lose their content."""
         for seq, namespace, ended_at, has_content in self._connection.execute(
             _RECORDS, (block * BLOCK, block * BLOCK + BLOCK - 1)
         ):

@@ -66,7 +66,7 @@ class _Field:
 class RollupTables:
     """Adds records within the caller's transaction.
 
-    Caches the stored state, because there is only one writer.
+    It caches fields, series and the rows of the last batch. This is safe because there is only one writer.
     """
 
     def __init__(self, connection: apsw.Connection) -> None:

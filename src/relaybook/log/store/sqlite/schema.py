@@ -168,7 +168,7 @@ CREATE TABLE erasures (pack INTEGER NOT NULL, "offset" INTEGER NOT NULL, length 
   PRIMARY KEY (pack, "offset")) STRICT, WITHOUT ROWID;
 -- records: the number of records with data in the pack
 CREATE TABLE packs (pack INTEGER PRIMARY KEY, length INTEGER NOT NULL, records INTEGER NOT NULL DEFAULT 0) STRICT;
--- what is left to do after requests were removed or expired, see removal.py
+-- the body frames to erase, because their requests were removed or expired, see removal.py
 CREATE TABLE removed_frames (pack INTEGER NOT NULL, "offset" INTEGER NOT NULL, length INTEGER NOT NULL,
   PRIMARY KEY (pack, "offset")) STRICT, WITHOUT ROWID;
 CREATE TABLE removals (at INTEGER NOT NULL, reason TEXT NOT NULL, requests INTEGER NOT NULL,

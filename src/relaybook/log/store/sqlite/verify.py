@@ -1,4 +1,4 @@
-"""Verify a store: the structure of its database, and every frame of every record with its checksum."""
+"""Verify a store: the structure of its database, and every body frame of every record with its checksum."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,9 +19,10 @@ _STRUCTURE: Final = f"PRAGMA integrity_check({_MAX_PROBLEMS})"
 
 
 def verify(directory: Path, on_progress: Callable[[int, int], object]) -> Verification:
-    """Verify the store in a directory. ``on_progress`` is called with the records that are done, and with their number.
+    """Verify the store in a directory. ``on_progress`` is called with the number of records checked and the total.
 
-    Requests that are deleted or expire meanwhile are no problem. Raises StoreUnavailable and StoreDamaged.
+    Requests deleted or expired during the check are not reported. Raises StoreUnavailable if there is no log or it
+    cannot be read, and StoreDamaged if the database is too damaged to be checked.
     """
     path = directory / DATABASE
     with translated(path):
@@ -50,7 +51,7 @@ def verify(directory: Path, on_progress: Callable[[int, int], object]) -> Verifi
 
 
 def _problem(directory: Path, location: RecordLocation | None) -> str | None:
-    """Return what is wrong with the record's frames."""
+    """Return the problem with the record's body frames, `None` if all are intact."""
     if location is None:
         return None
     try:

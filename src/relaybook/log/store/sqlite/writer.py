@@ -1,7 +1,8 @@
 """Write to the SQLite store, with one transaction per batch.
 
-A commit writes frames to the pack (synced with ``power``), then rows, counters and the pack's length, then commits the
-transaction. A failure before the transaction commits leaves only bytes in the pack, which the next append overwrites.
+A commit writes body frames to the pack (synced with ``power``), then rows, counters and the pack's length, then commits
+the transaction. A failure before the transaction commits leaves only bytes in the pack, which the next append
+overwrites.
 """
 
 import os
