@@ -187,11 +187,17 @@ def test_a_partial_file_of_another_export_is_not_continued(
         cut_after(patched, 1)
         assert main([*command, "namespace=ios"]) == 1
     assert main([*command, "namespace=web"]) == 2
-    assert "started with filters namespace=ios, not namespace=web." in capsys.readouterr().err
+    assert capsys.readouterr().err.endswith(
+        "The partial file was started with filters namespace=ios, not with filters namespace=web. "
+        "Continue with filters namespace=ios, or start over without --resume.\n"
+    )
+    assert main(command) == 2
+    assert "not without filters." in capsys.readouterr().err
     assert main([*command, "namespace=ios", "--bodies"]) == 2
+    assert "started without --bodies, not with --bodies. Continue without --bodies," in capsys.readouterr().err
     Path("log.part.json").write_text("{")
     assert main([*command, "namespace=ios"]) == 1
-    assert "Start again without --resume." in capsys.readouterr().err
+    assert "Start over without --resume." in capsys.readouterr().err
 
 
 def test_a_new_property_changes_the_columns(
@@ -239,7 +245,7 @@ def test_fine_tuning_lines_tell_what_was_left_out(
     assert (tmp_path / "chat.jsonl").read_bytes() == b""
     exported, omitted = capsys.readouterr().err.splitlines()
     assert exported == "0 requests were exported to chat.jsonl (0 bytes)."
-    assert omitted == "1,300 requests were left out: 13 failed, 1,287 that chat lines cannot express."
+    assert omitted == "1,300 requests were left out: 13 failed, 1,287 not expressible in chat format."
 
 
 def test_a_directory_that_is_missing_is_one_line(source: list[str], capsys: pytest.CaptureFixture[str]) -> None:

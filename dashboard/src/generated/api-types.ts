@@ -54,7 +54,7 @@ export type Row = {
   error_code: string | null;
   /** Error message of the relay or the upstream. */
   error_message: string | null;
-  /** Milliseconds from the arrival of the headers to the end. */
+  /** Milliseconds from the arrival of the request's headers to the end of the exchange. */
   duration_ms: number | null;
   /** Milliseconds to the first chunk with text, reasoning, a refusal or a tool call. `null` if the response was not a stream. */
   first_token_ms: number | null;
@@ -238,7 +238,7 @@ export type RequestDetail = {
   error_code: string | null;
   /** Error message of the relay or the upstream. */
   error_message: string | null;
-  /** Milliseconds from the arrival of the headers to the end. */
+  /** Milliseconds from the arrival of the request's headers to the end of the exchange. */
   duration_ms: number | null;
   /** Milliseconds to the first chunk with text, reasoning, a refusal or a tool call. `null` if the response was not a stream. */
   first_token_ms: number | null;
@@ -452,7 +452,7 @@ export type ThreadRow = {
   error_code: string | null;
   /** Error message of the relay or the upstream. */
   error_message: string | null;
-  /** Milliseconds from the arrival of the headers to the end. */
+  /** Milliseconds from the arrival of the request's headers to the end of the exchange. */
   duration_ms: number | null;
   /** Milliseconds to the first chunk with text, reasoning, a refusal or a tool call. `null` if the response was not a stream. */
   first_token_ms: number | null;
@@ -545,13 +545,13 @@ export type Namespace = {
   namespace: string;
   requests: number;
   failed: number;
-  /** `null` if counted for a time range. */
+  /** `null` if only the requests of a time range are counted. */
   input_tokens: number | null;
-  /** `null` if counted for a time range. */
+  /** `null` if only the requests of a time range are counted. */
   output_tokens: number | null;
-  /** `null` if counted for a time range. */
+  /** `null` if only the requests of a time range are counted. */
   cost_usd: number | null;
-  /** `null` without requests. `null` if counted for a time range. */
+  /** `null` without requests. `null` if only the requests of a time range are counted. */
   first_at: string | null;
   /** Start of the latest request. `null` without requests. */
   last_at: string | null;
@@ -582,7 +582,7 @@ export type LabelChange = {
 export type NewFeedback = {
   /** How good the response is. Any finite number. */
   score?: number | null;
-  /** A short name for groups of requests, such as `wrong_tone`. */
+  /** A short name that groups requests, such as `wrong_tone`. */
   label?: string | null;
   /** Free text. */
   comment?: string | null;
@@ -601,11 +601,11 @@ export type AcceptedFeedback = {
 export type FeedbackSummary = {
   /** Number of matching requests that have feedback. */
   requests: number;
-  /** Number of their scores, one of each source that gave a score. */
+  /** Number of scores of these requests: one per source that gave a score. */
   scores: number;
-  /** Mean of these scores. `null` if there are none. */
+  /** Mean of all scores of the matching requests. `null` if none has a score. */
   mean_score: number | null;
-  /** `false` if the search was stopped at its time limit. It has the newest requests. */
+  /** `false` if the search was stopped at its time limit. Only the newest requests are counted. */
   complete: boolean;
 };
 
@@ -660,7 +660,7 @@ export type RequestedDeletion = {
   running: number;
 };
 
-/** A deletion. It is remembered forever, but when it is done, without the values of its filter. */
+/** A deletion. It is kept forever; when done, values in its filter that could identify a person are removed. */
 export type DeletionRow = {
   id: string;
   /** `removing`: requests are being removed from the log. `erasing`: all are removed, and their bytes are being erased from the files. `done`: no file has their bytes. */
@@ -788,7 +788,7 @@ export type StorageStatus = {
   days_left: number | null;
 };
 
-/** What leaves the log, and when. Namespaces can have times of their own: see `namespaces` in `settings`. */
+/** How long data is kept, the disk budget, and the last removal. Namespaces may differ: see `settings.namespaces`. */
 export type RetentionStatus = {
   /** The content of requests: bodies, headers, previews, error messages, searchable text. */
   bodies: RetentionClock;
@@ -799,26 +799,26 @@ export type RetentionStatus = {
   disk_budget_bytes: number | null;
   /** Disk space that journal and store take. `null` if unknown. */
   disk_used_bytes: number | null;
-  /** The last run that removed something. `null` if there was none. */
+  /** The last pass that removed something. `null` if there was none. */
   last_removal: Removal | null;
 };
 
 /** One kind of data, and how long it is kept. */
 export type RetentionClock = {
-  /** The setting: days until it leaves the log. 0: it is kept forever. */
+  /** The setting: days until it is removed. 0: it is kept forever. */
   days: number;
   /** The oldest day (UTC) of which the log has it. `null` if there is none. */
   oldest_day: string | null;
 };
 
-/** What retention removed in one run. */
+/** The result of one retention pass. */
 export type Removal = {
   at: string;
   /** `age`: it was too old. `disk_budget`: the log took too much disk space. */
   reason: "age" | "disk_budget";
   /** Number of requests that were removed. */
   requests: number;
-  /** Number of requests that stay, but lost their content. */
+  /** Number of other requests that lost their content. */
   contents: number;
 };
 

@@ -140,10 +140,10 @@ def create_app(
     """Return the ASGI application. The caller closes the reader, after the last request.
 
     Without ``labels``, ``saved_filters`` or ``deletions``, requests to change them fail; without ``feedback_log``,
-    requests to give feedback.
+    requests to give feedback fail.
 
-    ``app.state.broadcaster.close()`` ends all live connections. A server that waits for open connections when it stops
-    must call it first.
+    On shutdown, call ``app.state.broadcaster.close()`` before the server waits for open connections; it ends all live
+    connections.
     """
     app = DashboardApi(options)
     app.state.options = options

@@ -1,8 +1,8 @@
 """Poll the log once for all live connections and send new and changed rows to them.
 
-Every ``poll_seconds`` the poller reads the records since its last poll and the running requests, and offers each new or
-changed row to every subscription. It runs only while there are subscriptions. A slow subscriber never blocks it: each
-subscription's queue is bounded, and a subscription whose queue is full is closed.
+Every ``poll_seconds``, the poller reads the running requests and all records added since its last poll. It offers each
+new or changed row to every subscription. It runs only while there are subscriptions. A slow subscriber never blocks it:
+each subscription's queue is bounded, and a subscription whose queue is full is closed.
 """
 
 import asyncio

@@ -45,7 +45,7 @@ _VALUE_MEANINGS: Final = {
     "contains": "A substring of prompt or response, case-insensitive. Requires `from`, because it scans the bodies of "
     "all requests since then.",
     "duration": "A comparison with a unit: `>2s`, `<=300ms`. If repeated, all must match.",
-    "first_token": "A comparison with a unit. If repeated, all must match.",
+    "first_token": "Time to the first token, compared with a unit: `>500ms`. If repeated, all must match.",
     "cost": "A comparison in US dollars: `>0.01`. If repeated, all must match.",
     "input_tokens": "A number or a comparison: `>1000`. If repeated, all must match.",
     "output_tokens": "A number or a comparison. If repeated, all must match.",

@@ -43,7 +43,7 @@ MEANINGS: Final[dict[str, str]] = {
     "status": "HTTP status sent to the client. `null` if there is none yet.",
     "error_code": "Error code of the relay or the upstream.",
     "error_message": "Error message of the relay or the upstream.",
-    "duration_ms": "Milliseconds from the arrival of the headers to the end.",
+    "duration_ms": "Milliseconds from the arrival of the request's headers to the end of the exchange.",
     "first_token_ms": "Milliseconds to the first chunk with text, reasoning, a refusal or a tool call. `null` if the "
     "response was not a stream.",
     "relay_ms": "Milliseconds from reading the last byte of the request to sending it to the upstream.",

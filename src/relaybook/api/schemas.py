@@ -250,7 +250,7 @@ class RequestCount(Struct, kw_only=True):
     ]
 
 
-_OF_ALL_TIME: Final = "`null` if counted for a time range."
+_OF_ALL_TIME: Final = "`null` if only the requests of a time range are counted."
 
 
 class Namespace(Struct, kw_only=True):
@@ -287,10 +287,13 @@ class FeedbackSummary(Struct, kw_only=True):
     """The feedback on the requests that match a filter."""
 
     requests: Annotated[int, Meta(description="Number of matching requests that have feedback.")]
-    scores: Annotated[int, Meta(description="Number of their scores, one of each source that gave a score.")]
-    mean_score: Annotated[float | None, Meta(description="Mean of these scores. `null` if there are none.")]
+    scores: Annotated[int, Meta(description="Number of scores of these requests: one per source that gave a score.")]
+    mean_score: Annotated[
+        float | None, Meta(description="Mean of all scores of the matching requests. `null` if none has a score.")
+    ]
     complete: Annotated[
-        bool, Meta(description="`false` if the search was stopped at its time limit. It has the newest requests.")
+        bool,
+        Meta(description="`false` if the search was stopped at its time limit. Only the newest requests are counted."),
     ]
 
 
@@ -419,20 +422,20 @@ class StorageStatus(Struct, kw_only=True):
 
 
 class Removal(Struct, kw_only=True):
-    """What retention removed in one run."""
+    """The result of one retention pass."""
 
     at: TimestampText
     reason: Annotated[
         RemovalReason, Meta(description="`age`: it was too old. `disk_budget`: the log took too much disk space.")
     ]
     requests: Annotated[int, Meta(description="Number of requests that were removed.")]
-    contents: Annotated[int, Meta(description="Number of requests that stay, but lost their content.")]
+    contents: Annotated[int, Meta(description="Number of other requests that lost their content.")]
 
 
 class RetentionClock(Struct, kw_only=True):
     """One kind of data, and how long it is kept."""
 
-    days: Annotated[int, Meta(description="The setting: days until it leaves the log. 0: it is kept forever.")]
+    days: Annotated[int, Meta(description="The setting: days until it is removed. 0: it is kept forever.")]
     oldest_day: Annotated[
         str | None,
         Meta(
@@ -443,7 +446,7 @@ class RetentionClock(Struct, kw_only=True):
 
 
 class RetentionStatus(Struct, kw_only=True):
-    """What leaves the log, and when. Namespaces can have times of their own: see `namespaces` in `settings`."""
+    """How long data is kept, the disk budget, and the last removal. Namespaces may differ: see `settings.namespaces`."""
 
     bodies: Annotated[
         RetentionClock,
@@ -462,12 +465,12 @@ class RetentionStatus(Struct, kw_only=True):
         int | None, Meta(description="Disk space that journal and store take. `null` if unknown.")
     ]
     last_removal: Annotated[
-        Removal | None, Meta(description="The last run that removed something. `null` if there was none.")
+        Removal | None, Meta(description="The last pass that removed something. `null` if there was none.")
     ]
 
 
 class DeletionRow(Struct, kw_only=True):
-    """A deletion. It is remembered forever, but when it is done, without the values of its filter."""
+    """A deletion. It is kept forever; when done, values in its filter that could identify a person are removed."""
 
     id: str
     state: Annotated[

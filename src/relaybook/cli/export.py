@@ -284,23 +284,27 @@ def _read_state(path: Path, part: Path) -> _State:
         return msgspec.json.decode(path.read_bytes(), type=_State)
     except (OSError, msgspec.MsgspecError):
         raise CommandFailed(
-            f"{part} cannot be continued, because {path.name} is missing or damaged. Start again without --resume."
+            f"{part} cannot be continued, because {path.name} is missing or damaged. Start over without --resume."
         ) from None
 
 
 def _reject_other(state: _State, wanted: _State) -> None:
     """Raise BadArgument if the partial file belongs to another export."""
-    for name, before, now in (
-        ("filters", " ".join(state.filters), " ".join(wanted.filters)),
-        ("--format", state.format, wanted.format),
-        ("--bodies", json.dumps(state.bodies), json.dumps(wanted.bodies)),
-        ("log", state.source, wanted.source),
-    ):
+    for before, now in zip(_described(state), _described(wanted), strict=True):
         if before != now:
             raise BadArgument(
-                f"The partial file was started with {name} {escape(before) or 'none'}, not {escape(now) or 'none'}. "
-                "Use the same, or start again without --resume."
+                f"The partial file was started {before}, not {now}. Continue {before}, or start over without --resume."
             )
+
+
+def _described(state: _State) -> list[str]:
+    """Return what defines an export, for messages."""
+    return [
+        f"with filters {escape(' '.join(state.filters))}" if state.filters else "without filters",
+        f"with --format {escape(state.format)}",
+        "with --bodies" if state.bodies else "without --bodies",
+        f"from {escape(state.source)}",
+    ]
 
 
 def _read_partial(part: Path, format_name: str) -> _Partial:
@@ -353,7 +357,7 @@ def _without_header(download: Download, partial: _Partial) -> Download:
     while len(first) < len(partial.header) and (chunk := next(download.chunks, None)) is not None:
         first += chunk
     if not first.startswith(partial.header):
-        raise CommandFailed("The log has new properties, so the columns are different. Start again without --resume.")
+        raise CommandFailed("The log has new properties, so the columns are different. Start over without --resume.")
 
     def chunks() -> Iterator[bytes]:
         yield first[len(partial.header) :]

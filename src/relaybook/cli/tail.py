@@ -68,7 +68,10 @@ def _did_you_mean(value: str, known: Iterable[str]) -> str:
 
 
 def _text_hint(log: LogSource, parsed: Filter) -> str:
-    """Explain that the text is an id, a namespace or only part of a word, or that the log has no bodies."""
+    """Return a hint why a text search found nothing. Empty if the filter has no text.
+
+    The text is an id, a namespace or part of a word, or bodies are not logged.
+    """
     found = [term for term in parsed.terms if term.name == WORDS and not term.negated]
     if found and any(row["body_state"] == "no_bodies" for row in log.latest([], 1)):
         return " The latest request was logged without bodies (setting log or header Service-Log), so it has no text."

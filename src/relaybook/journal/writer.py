@@ -45,7 +45,10 @@ def _number_of(head: bytes) -> int:
 
 
 class JournalWriter:
-    """Writes the run of one worker. Frames survive the process after ``write``, and a power loss after ``sync``."""
+    """Writes the run of one worker.
+
+    After ``write``, frames survive a crash of the process; after ``sync``, also a power failure.
+    """
 
     def __init__(
         self, directory: Path, segment_bytes: int, *, durable: bool, seal_after_seconds: float = SEAL_AFTER_SECONDS

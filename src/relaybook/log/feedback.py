@@ -34,7 +34,7 @@ class NewFeedback(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     score: Annotated[float | None, Meta(description="How good the response is. Any finite number.")] = None
     label: Annotated[
         Annotated[str, Meta(min_length=1, max_length=MAX_LABEL, pattern=_TEXT)] | None,
-        Meta(description="A short name for groups of requests, such as `wrong_tone`."),
+        Meta(description="A short name that groups requests, such as `wrong_tone`."),
     ] = None
     comment: Annotated[
         Annotated[str, Meta(min_length=1, max_length=MAX_COMMENT, pattern=_TEXT)] | None,

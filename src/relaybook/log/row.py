@@ -1,6 +1,6 @@
-"""Convert a record to a row of the API, with its result in a few words for people.
+"""Convert a record to an API row, and describe its result in a short, readable text.
 
-The page and the command line show the same words. Pure.
+The page and the command line show the same text. Pure.
 """
 
 from typing import Annotated, Any, Final, Literal

@@ -27,7 +27,8 @@ _LOOPBACK_NAMES = (b"localhost", b"127.0.0.1", b"[::1]")
 class RelayContext:
     """The state that all connections of one worker share. Implements ``ExchangeContext``.
 
-    ``now`` is the loop time of the last sweep, which is exact enough for timeouts of seconds.
+    ``now`` is the loop time of the last timeout check (a few per second), which is precise enough for timeouts of
+    seconds.
     """
 
     def __init__(

@@ -37,7 +37,7 @@ class HeaderRules(Generic[H]):
         self.cached: dict[bytes, Handler[H] | None] = {}
 
     def apply(self, lines: list[bytes], head: H, forwarded: list[bytes]) -> None:
-        """Add each line to ``forwarded``, or call its handler."""
+        """Call the handler of each line that has one; append all other lines to ``forwarded``."""
         cached = self.cached
         forward = forwarded.append
         for line in lines:

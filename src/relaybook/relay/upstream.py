@@ -93,7 +93,7 @@ class UpstreamConnection(Connection):
         exchange.reconnect(unwritten)
 
     def _has_ended(self) -> bool:
-        """Return whether the idle socket has ended or has unread data, which is either its end or unexpected bytes."""
+        """Return whether the upstream has closed the idle connection or sent unexpected bytes."""
         if self.has_eof:
             return True
         if self.poll is None:

@@ -131,7 +131,7 @@ class Supervisor:
         return all(child.is_ready for child in self._children if child.role == "relay")
 
     def _replace(self) -> None:
-        """Tell the predecessors to finish as soon as the new relays listen."""
+        """Once the new relays listen, tell the previous children to finish."""
         self._predecessors = [each for each in self._predecessors if not each.has_ended()]
         if not self._has_replaced and self._relays_listen():
             self._has_replaced = True

@@ -75,9 +75,10 @@ def resolve(
 ) -> Configuration:
     """Return all settings, validated. Raises BadSetting.
 
-    ``flags`` contains only the flags that were passed. Relative paths are relative to ``directory``; paths in the file
-    are relative to the file. Reads the file ``config``, or else RELAYBOOK_CONFIG, or else relaybook.toml in
-    ``directory`` if it exists. An empty variable counts as not set. ``data`` is absolute.
+    ``flags`` contains only the flags that were passed. Relative paths in flags and variables are relative to
+    ``directory``; those in the TOML file are relative to that file. Reads the file ``config``, or else
+    RELAYBOOK_CONFIG, or else relaybook.toml in ``directory`` if it exists. An empty variable counts as not set.
+    ``data`` is absolute.
     """
     raw: dict[str, _RawValue] = {}
     raw.update(_from_file(config, environ, directory))

@@ -85,7 +85,9 @@ class Settings:
     max_in_flight: int = setting(10_000, "Maximum number of concurrent requests per worker")
     max_connections: int = setting(50_000, "Maximum number of client connections per worker")
     keep_other_bodies: int = setting(
-        16 * MIB, "Larger bodies on paths whose format is not supported are truncated to 64 KiB in the log"
+        16 * MIB,
+        "Bodies on paths without a supported format are logged whole up to this size; larger ones are truncated to "
+        "64 KiB in the log",
     )
     header_timeout: float = setting(10.0, "Time for a request's headers to arrive")
     body_timeout: float = setting(30.0, "Time for the next bytes of a request body to arrive")
@@ -105,11 +107,11 @@ class Settings:
     )
     min_free: int = setting(1 * GIB, "New requests are refused if less disk space is free")
     max_journal: int = setting(10 * GIB, "New requests are refused if the journal takes more disk space")
-    keep_bodies_days: Days = setting(0, "Days until the content of a request leaves the log; 0 keeps it forever")
-    keep_days: Days = setting(0, "Days until a request leaves the log; 0 keeps it forever")
-    keep_aggregates_days: Days = setting(0, "Days until aggregates over time leave the log; 0 keeps them forever")
+    keep_bodies_days: Days = setting(0, "Days until the content of a request is removed; 0 keeps it forever")
+    keep_days: Days = setting(0, "Days until a request is removed; 0 keeps it forever")
+    keep_aggregates_days: Days = setting(0, "Days until aggregates over time are removed; 0 keeps them forever")
     disk_budget: Literal["auto", "none"] | int = setting(
-        "auto", "Maximum disk space of journal and store. If they take more, the oldest content leaves the log first"
+        "auto", "Maximum disk space of journal and store. If they take more, the oldest content is removed first"
     )
     namespaces: dict[str, NamespaceSettings] = setting(
         {}, "`keep_days`, `keep_bodies_days` and `log` of some namespaces, in a table per name or pattern", flag=False
@@ -151,7 +153,8 @@ class Settings:
             if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,31}", prefix):
                 raise BadSetting(
                     "header_prefix",
-                    f"header_prefix contains {prefix!r}: expected 1 to 32 letters and digits, such as Service.",
+                    f"header_prefix contains {prefix!r}: expected a letter, then at most 31 letters or digits, "
+                    "such as Service.",
                 )
         if not self.header_prefix:
             raise BadSetting("header_prefix", "header_prefix is empty. Set at least one prefix, such as Service.")

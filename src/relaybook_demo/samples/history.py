@@ -1,4 +1,4 @@
-"""Build the scenarios for the first seconds: first every namespace in order, then each kind of log entry once."""
+"""Build the scenarios for the first seconds of the demo: one per namespace, then one per kind of log entry."""
 
 import random
 from dataclasses import replace

@@ -22,7 +22,7 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 class _Omitted(Exception):
-    """The request has no line. The message is the reason, to be written after a number: "7 failed"."""
+    """Raised if a request is omitted from the export. The message is the reason, written after a number: "7 failed"."""
 
 
 class FineTuning:
@@ -72,7 +72,7 @@ def _line(record: Record, view: RequestView) -> bytes:
     except BodyDamaged:
         raise _Omitted("without bodies") from None
     except NotChat:
-        raise _Omitted("that chat lines cannot express") from None
+        raise _Omitted("not expressible in chat format") from None
     return _encode({"messages": messages} | request) + b"\n"
 
 

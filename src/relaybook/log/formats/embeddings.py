@@ -11,7 +11,7 @@ from relaybook.log.formats.wire import REQUEST
 
 
 def read_request(data: bytes) -> RequestFacts:
-    """Return the facts of a request."""
+    """Parse the body of an embedding request: model, parameters and preview."""
     request = lenient.read(REQUEST, data)
     return RequestFacts() if request is None else request_facts(request, plain_preview(request.input), None)
 
