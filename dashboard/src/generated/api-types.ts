@@ -788,7 +788,7 @@ export type StorageStatus = {
   days_left: number | null;
 };
 
-/** How long data is kept, the disk budget, and the last removal. Namespaces may differ: see `settings.namespaces`. */
+/** How long data is kept, the disk budget and the last removal. Namespaces may differ: see `settings.namespaces`. */
 export type RetentionStatus = {
   /** The content of requests: bodies, headers, previews, error messages, searchable text. */
   bodies: RetentionClock;

@@ -446,7 +446,7 @@ class RetentionClock(Struct, kw_only=True):
 
 
 class RetentionStatus(Struct, kw_only=True):
-    """How long data is kept, the disk budget, and the last removal. Namespaces may differ: see `settings.namespaces`."""
+    """How long data is kept, the disk budget and the last removal. Namespaces may differ: see `settings.namespaces`."""
 
     bodies: Annotated[
         RetentionClock,
