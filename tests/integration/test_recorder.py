@@ -167,6 +167,22 @@ def test_an_open_exchange_does_not_keep_the_journal_from_being_deleted(tmp_path:
     store.close()
 
 
+def test_a_bug_in_removing_does_not_stop_recording(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    class Defective(MemoryStore):
+        def delete(self, until_ns: int) -> int:
+            raise ZeroDivisionError
+
+    world = World(tmp_path, Defective())
+    recorder = world.recorder()
+    world.close(world.open())
+    run_until_idle(recorder)
+    recorder._catch_up(1_000_000)
+    world.close(world.open())
+    run_until_idle(recorder)
+    assert world.store.status().records == 2
+    assert [record.message for record in caplog.records] == ["removal_failed"]
+
+
 def test_segments_that_a_killed_recorder_did_not_remove_go_at_the_next_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ from relaybook import clock
 from relaybook.journal.events import RefusalCounts
 from relaybook.journal.reader import START, Place, RunReader, list_runs
 from relaybook.log.record import Gap
-from relaybook.log.store.errors import BatchRejected, DeadlinePassed, StoreUnavailable
+from relaybook.log.store.errors import BatchRejected, DeadlinePassed, StoreDamaged, StoreUnavailable
 from relaybook.log.store.port import Batch, BodyRef, Entry, ExchangeCheckpoint, Running, RunPosition, Writer
 from relaybook.recorder.body_policy import BodyPolicy, shown_ids
 from relaybook.recorder.crash_guard import CrashGuard
@@ -100,8 +100,8 @@ _IDLE_NS: Final = 50_000_000
 _BUSY_NS: Final = 100_000_000
 #: Maximum duration of removing and tidying, apart from the last step, so that recording waits less than 50 ms for it.
 _REMOVAL_NS: Final = 25_000_000
-#: Deletions pause for this time after a failure.
-_DELETE_AGAIN_NS: Final = 5 * clock.NANOSECONDS
+#: Removing pauses for this time after a failure.
+_REMOVE_AGAIN_NS: Final = 5 * clock.NANOSECONDS
 _MANY_FRAMES: Final = 2000
 
 
@@ -147,7 +147,7 @@ class Recorder:
         self._runs_listed_ns = 0
         self._running_written_ns = 0
         self._had_running = False
-        self._delete_after_ns = 0
+        self._remove_after_ns = 0
         #: Whether the last step read many frames, so that more are probably waiting.
         self._is_behind = False
 
@@ -206,25 +206,29 @@ class Recorder:
         Returns False if none is left.
         """
         worked = self._text.work(clock.monotonic_ns() + time_ns)
-        until_ns = clock.monotonic_ns() + _REMOVAL_NS
-        if self._delete(until_ns) or self._retention.work(until_ns):
+        if clock.monotonic_ns() < self._remove_after_ns:
+            return worked
+        try:
+            return self._remove(clock.monotonic_ns() + _REMOVAL_NS) or worked
+        except StoreDamaged:
+            raise
+        except (StoreUnavailable, DeadlinePassed) as error:
+            log.warning("removal_delayed", extra={"reason": str(error)})
+        except Exception:  # a bug in Relaybook must not stop recording
+            log.exception("removal_failed")
+        self._remove_after_ns = clock.monotonic_ns() + _REMOVE_AGAIN_NS
+        self._text.forget()  # some requests may have been removed before the failure
+        return worked
+
+    def _remove(self, until_ns: int) -> bool:
+        """Carry out deletions and retention, then free the space. Returns False if there was nothing to do."""
+        if self._store.delete(until_ns) > 0 or self._retention.work(until_ns):
             self._text.forget()
             return True
         if self._store.run_maintenance(until_ns):
             return True
         self._retention.check_budget()
-        return worked
-
-    def _delete(self, until_ns: int) -> bool:
-        """Carry out deletions. Returns whether requests were removed."""
-        if clock.monotonic_ns() < self._delete_after_ns:
-            return False
-        try:
-            return self._store.delete(until_ns) > 0
-        except (StoreUnavailable, DeadlinePassed) as error:
-            log.warning("deletion_delayed", extra={"reason": str(error)})
-            self._delete_after_ns = clock.monotonic_ns() + _DELETE_AGAIN_NS
-            return True  # some may have been removed before the failure
+        return False
 
     def _list_runs(self, now: int) -> None:
         self._runs_listed_ns = now
