@@ -152,6 +152,17 @@ def test_a_pack_that_is_too_short_is_named(tmp_path: Path) -> None:
     assert open_store(tmp_path / "store").verify(lambda done, total: None).damaged == 1
 
 
+@pytest.mark.parametrize("missing", [1, 4, 5])
+def test_a_pack_without_its_last_bytes_is_damaged(tmp_path: Path, missing: int) -> None:
+    writer = SqliteWriter(tmp_path / "store")
+    ids = fill(writer, 3)
+    writer.close()
+    (pack,) = (tmp_path / "store" / "bodies").iterdir()
+    pack.write_bytes(pack.read_bytes()[:-missing])
+    found = open_store(tmp_path / "store").verify(lambda done, total: None)
+    assert (found.damaged, ids[2] in found.problems[0]) == (1, True)
+
+
 def test_a_directory_with_the_backup_of_another_log_is_refused(tmp_path: Path) -> None:
     for name in ("one", "other"):
         writer = SqliteWriter(tmp_path / name / "store")

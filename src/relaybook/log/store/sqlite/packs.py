@@ -200,9 +200,9 @@ def read_body(directory: Path, ref: BodyRef) -> Iterator[bytes]:
         except FileNotFoundError as error:
             raise BodyDamaged(f"{path} does not exist. Restore it from a backup.") from error
         try:
-            source = cast(IO[bytes], _Range(fd, offset, length))
+            source = _Range(fd, offset, length)
             for chunk in zstandard.ZstdDecompressor().read_to_iter(
-                source, read_size=_CHUNK_BYTES, write_size=_CHUNK_BYTES
+                cast(IO[bytes], source), read_size=_CHUNK_BYTES, write_size=_CHUNK_BYTES
             ):
                 remaining -= len(chunk)
                 yield chunk
@@ -210,7 +210,7 @@ def read_body(directory: Path, ref: BodyRef) -> Iterator[bytes]:
             raise BodyDamaged(f"{path} is damaged at byte {offset} ({error}). Restore it from a backup.") from error
         finally:
             os.close(fd)
-    if remaining != 0:
+    if remaining or source.remaining:  # a missing checksum is no error for zstandard
         raise BodyDamaged(f"{path} is damaged at byte {offset} (unexpected end of data). Restore it from a backup.")
 
 
@@ -222,7 +222,12 @@ class _Range:
         self._position = offset
         self._end = offset + length
 
+    @property
+    def remaining(self) -> int:
+        """The number of bytes that were not read."""
+        return self._end - self._position
+
     def read(self, size: int, *_: Any) -> bytes:
-        data = os.pread(self._fd, min(size, self._end - self._position), self._position)
+        data = os.pread(self._fd, min(size, self.remaining), self._position)
         self._position += len(data)
         return data
