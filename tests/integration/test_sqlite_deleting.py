@@ -9,6 +9,7 @@ import apsw
 import pytest
 from tests.support.files import contents_below, raw_and_decompressed
 from tests.support.records import A_TIMESTAMP, an_entry
+from tests.support.server import wait_until
 
 from relaybook import clock
 from relaybook.log.namespaces import LabelChange
@@ -158,6 +159,17 @@ def test_a_whole_day_and_a_namespace_of_a_thousand_are_gone(writer: SqliteWriter
     writer.commit(Batch(entries=[an_entry(user="other", started_at=A_TIMESTAMP) for _ in range(1000)]))
     delete(writer, tmp_path, Filter((Term("user", ("other",), negated=True),)))
     assert not any(each.found(tmp_path) for each in canaries)
+
+
+def test_a_deletion_forgets_the_values_of_its_filter_before_it_erases(writer: SqliteWriter, tmp_path: Path) -> None:
+    """A WAL that is written after the erasing has no page with such a value."""
+    canaries = Canaries(40)
+    fill(writer, tmp_path, canaries.entry(writer))
+    SqliteDeletions(tmp_path).request(Filter((Term("user", (canaries.values["user"],)),)), 1, "127.0.0.1")
+    reader = SqliteReader(tmp_path)
+    wait_until(lambda: writer.delete(clock.monotonic_ns() + 5_000_000) < 0 or reader.deletions(1)[0].state == "erasing")
+    assert reader.deletions(1)[0].filter_ == Filter((Term("user", ()),))
+    reader.close()
 
 
 def test_a_deletion_that_was_interrupted_anywhere_is_finished(tmp_path: Path) -> None:

@@ -660,7 +660,7 @@ export type RequestedDeletion = {
   running: number;
 };
 
-/** A deletion. It is kept forever; when done, values in its filter that could identify a person are removed. */
+/** A deletion. It is kept forever. Once its requests are removed, its filter names no person. */
 export type DeletionRow = {
   id: string;
   /** `removing`: requests are being removed from the log. `erasing`: all are removed, and their bytes are being erased from the files. `done`: no file has their bytes. */

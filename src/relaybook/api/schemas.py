@@ -470,7 +470,7 @@ class RetentionStatus(Struct, kw_only=True):
 
 
 class DeletionRow(Struct, kw_only=True):
-    """A deletion. It is kept forever; when done, values in its filter that could identify a person are removed."""
+    """A deletion. It is kept forever. Once its requests are removed, its filter names no person."""
 
     id: str
     state: Annotated[

@@ -16,7 +16,7 @@ _KEPT_FIELDS: Final = ("from", "to", "status", "failed", "result", "kind", "outc
 
 
 class Deletion(msgspec.Struct, kw_only=True):
-    """A deletion. It is kept forever; when it is done, values in its filter that could identify a person are removed.
+    """A deletion. It is kept forever. Once its requests are removed, it has no values that could identify a person.
 
     ``requests`` is the number of matches at the time of the request; ``removed`` is the number removed so far.
     ``requested_by`` is an address. Times are in microseconds since the epoch.

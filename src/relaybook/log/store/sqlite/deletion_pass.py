@@ -27,8 +27,9 @@ ORDER BY state DESC, rowid
 """
 _ERASING: Final = "SELECT rowid FROM deletions WHERE state = 'erasing'"
 _ADVANCE: Final = "UPDATE deletions SET position = ?, removed = removed + ? WHERE rowid = ?"
-_REMOVED: Final = "UPDATE deletions SET state = 'erasing', segments = ? WHERE rowid = ?"
-_DONE: Final = "UPDATE deletions SET state = 'done', filter = ?, segments = NULL, done_at = ? WHERE rowid = ?"
+#: The values of the filter go now, so that they are in no WAL that is written after the last truncation.
+_REMOVED: Final = "UPDATE deletions SET state = 'erasing', filter = ?, segments = ? WHERE rowid = ?"
+_DONE: Final = "UPDATE deletions SET state = 'done', segments = NULL, done_at = ? WHERE rowid = ?"
 _IS_ERASING: Final = "SELECT EXISTS (SELECT 1 FROM removed_frames) OR EXISTS (SELECT 1 FROM removed_texts)"
 #: By run: the last segment that can have frames of recorded requests, and the first that the journal still has.
 _SEGMENTS: Final = "SELECT run, read_segment - is_segment_start, replay_segment FROM positions"
@@ -80,7 +81,7 @@ class DeletionPass:
                 removed = self._remove(number, decode_filter(filter_), position, up_to)
                 if removed is not None:
                     return removed
-            elif self._erase(number, decode_filter(filter_), segments):
+            elif self._erase(number, segments):
                 return 0
         return None
 
@@ -109,7 +110,8 @@ class DeletionPass:
             self._connection.execute(_ADVANCE, (reached, len(records), number))
             if reached >= up_to:
                 segments = {run: read for run, read, _ in self._connection.execute(_SEGMENTS)}
-                self._connection.execute(_REMOVED, (encode(segments).decode(), number))
+                remembered = encode(without_values(filter_)).decode()
+                self._connection.execute(_REMOVED, (remembered, encode(segments).decode(), number))
             self._connection.execute("COMMIT")
         except BaseException:
             if self._connection.in_transaction:
@@ -118,7 +120,7 @@ class DeletionPass:
         self._rollups.committed()
         return len(records)
 
-    def _erase(self, number: int, filter_: Filter, segments: str) -> bool:
+    def _erase(self, number: int, segments: str) -> bool:
         """Do one step of erasing.
 
         Returns False if frames or texts are not erased yet, or if WALs or segments are still in use.
@@ -129,9 +131,7 @@ class DeletionPass:
             return self._compact()
         if not self._are_read(msgspec.json.decode(segments, type=dict[str, int])):
             return False
-        values = (encode(without_values(filter_)).decode(), clock.wall_us(), number)
-        self._connection.execute(_DONE, values)
-        truncate_wal(self._connection, self._busy_s)
+        self._connection.execute(_DONE, (clock.wall_us(), number))
         return True
 
     def _compact(self) -> bool:
