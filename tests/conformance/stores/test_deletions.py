@@ -78,6 +78,17 @@ def test_a_namespace_without_requests_disappears_with_its_label(store: Store) ->
     assert [row.namespace for row in rows] == ["other"]
 
 
+def test_requests_after_a_deletion_are_counted_under_their_names(store: Store, twin: Store) -> None:
+    store.commit(a_request(1, properties={"channel": "web"}), a_request(0))
+    delete(store, Filter((Term("from", ("0",)),)))
+    for days in (1, 0):
+        fresh = a_request(days, properties={"channel": "web"})
+        for each in (store, twin):
+            each.commit(fresh)
+            each.restart()
+    assert aggregates(store) == aggregates(twin)
+
+
 def test_words_find_what_is_to_be_deleted(store: Store) -> None:
     store.commit(a_request(2), a_request(1))
     store.text.add([(1, "keep this"), (2, "delete this")], 2)

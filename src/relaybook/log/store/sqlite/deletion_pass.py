@@ -117,7 +117,6 @@ class DeletionPass:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
-        self._rollups.committed()
         return len(records)
 
     def _erase(self, number: int, segments: str) -> bool:

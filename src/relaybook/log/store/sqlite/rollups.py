@@ -31,7 +31,7 @@ _SET: Final = "INSERT OR REPLACE INTO rollups (level, field, at, series, aggrega
 _GET: Final = "SELECT aggregates FROM rollups WHERE level = ? AND field = ? AND at = ? AND series = ?"
 _HAS_ROWS: Final = "SELECT EXISTS (SELECT 1 FROM rollups WHERE level = 1440 AND field = ? AND series = ?)"
 _HAS_PROPERTY: Final = "SELECT EXISTS (SELECT 1 FROM value_counts WHERE field = 'property' AND value = ?)"
-_FORGET_SERIES: Final = "UPDATE series SET value = ? WHERE id = ?"
+_FORGET_SERIES: Final = "UPDATE series SET value = ? WHERE id = ? AND value IS NOT NULL"
 #: Removes 2,000 rows, which takes about 10 ms.
 _REMOVE: Final = """
 DELETE FROM rollups WHERE (level, field, at, series) IN
@@ -127,12 +127,11 @@ class RollupTables:
     def subtract(self, records: Iterable[Record]) -> None:
         """Subtract deleted records, and forget values that no record has any more.
 
-        The values of fields must be counted without these records already.
+        The values of fields must be counted without these records already. Afterwards the stored state is read again.
         """
         if not self._is_loaded:
             self._load()
-        self._is_loaded = False  # until the transaction is committed
-        self._stored = {}
+        self._is_loaded = False
         minutes: defaultdict[tuple[int, _Series], list[Contribution]] = defaultdict(list)
         for record in records:
             at, contribution = record.started_at // MINUTE_US, contribution_of(record)
@@ -144,8 +143,9 @@ class RollupTables:
             for level in LEVELS:
                 cells.setdefault((level, field, at - at % level, number), Aggregates()).add(aggregates)
         emptied = {key[1::2] for key, aggregates in sorted(cells.items(), key=_key) if self._subtract(key, aggregates)}
+        fixed = {field.number for field in self._fields.values() if field.name in (ALL, "outcome")}
         for field, number in sorted(emptied):
-            if not self._connection.execute(_HAS_ROWS, (field, number)).get:
+            if field not in fixed and not self._connection.execute(_HAS_ROWS, (field, number)).get:
                 self._connection.execute(_FORGET_SERIES, (_forgotten(number), number))
         for name in sorted({name for record in records for name in record.properties}):
             if not self._connection.execute(_HAS_PROPERTY, (name,)).get:
