@@ -120,7 +120,7 @@ export type Note = {
 
 /** Feedback on a request. */
 export type RequestFeedback = {
-  /** Who gave it. A request has one feedback of each source, the latest. */
+  /** Who gave it. A request keeps only the latest feedback from each source. */
   source: string;
   score: number | null;
   label: string | null;
@@ -397,7 +397,7 @@ export type ThreadRow = {
   turn: number;
   /** Id of the request it continues. `null` if it starts a conversation. */
   follows: string | null;
-  /** Id of the previous request with the same messages, of which this one is a retry or variant. */
+  /** Id of an earlier request with the same messages. This one is a retry or a variant of it. */
   repeats: string | null;
   new_messages: NewMessages;
   /** Identifier of the request (UUIDv7), also in the response header `Service-Request-Id`. */
@@ -586,13 +586,13 @@ export type NewFeedback = {
   label?: string | null;
   /** Free text. */
   comment?: string | null;
-  /** Who gives the feedback. A request has one feedback of each source, the latest. */
+  /** Who gives the feedback. A request keeps only the latest feedback from each source. */
   source?: string;
 };
 
 /** The feedback as it was accepted. */
 export type AcceptedFeedback = {
-  /** `pending`: no finished request has the id yet. The feedback joins the request later. */
+  /** `pending`: no finished request has the id yet. The feedback is added when one does. */
   state: "pending" | "stored";
   feedback: RequestFeedback;
 };
@@ -656,7 +656,7 @@ export type RequestedDeletion = {
   requested_by: string;
   /** `null` until the deletion is done. */
   done_at: string | null;
-  /** Number of running requests that match. They are not deleted, also not when they end. */
+  /** Number of running requests that match. They are not deleted, even after they end. */
   running: number;
 };
 
@@ -734,7 +734,7 @@ export type Suggestion = {
   label: string;
   /** What it means, in a few words. */
   hint: string | null;
-  /** How many requests have the value. `null` if not counted. */
+  /** Number of requests with this value. `null` if not counted. */
   requests: number | null;
 };
 
@@ -807,7 +807,7 @@ export type RetentionStatus = {
 export type RetentionClock = {
   /** The setting: days until it is removed. 0: it is kept forever. */
   days: number;
-  /** The oldest day (UTC) of which the log has it. `null` if there is none. */
+  /** The oldest day (UTC) for which the log still has it. `null` if there is none. */
   oldest_day: string | null;
 };
 

@@ -78,7 +78,7 @@ MEANINGS: Final[dict[str, str]] = {
 class RequestFeedback(Struct, kw_only=True):
     """Feedback on a request."""
 
-    source: Annotated[str, Meta(description="Who gave it. A request has one feedback of each source, the latest.")]
+    source: Annotated[str, Meta(description="Who gave it. A request keeps only the latest feedback from each source.")]
     score: float | None
     label: str | None
     comment: str | None

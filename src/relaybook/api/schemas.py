@@ -99,7 +99,7 @@ class ThreadPart(Struct, kw_only=True):
     ]
     repeats: Annotated[
         str | None,
-        Meta(description="Id of the previous request with the same messages, of which this one is a retry or variant."),
+        Meta(description="Id of an earlier request with the same messages. This one is a retry or a variant of it."),
     ]
     new_messages: NewMessages
 
@@ -302,7 +302,7 @@ class AcceptedFeedback(Struct, kw_only=True):
 
     state: Annotated[
         Literal["stored", "pending"],
-        Meta(description="`pending`: no finished request has the id yet. The feedback joins the request later."),
+        Meta(description="`pending`: no finished request has the id yet. The feedback is added when one does."),
     ]
     feedback: RequestFeedback
 
@@ -347,7 +347,7 @@ class Suggestion(Struct, kw_only=True):
     insert: Annotated[str, Meta(description="The text to insert. It ends in a colon if a value has to follow.")]
     label: Annotated[str, Meta(description="The text to show.")]
     hint: Annotated[str | None, Meta(description="What it means, in a few words.")]
-    requests: Annotated[int | None, Meta(description="How many requests have the value. `null` if not counted.")]
+    requests: Annotated[int | None, Meta(description="Number of requests with this value. `null` if not counted.")]
 
 
 class Suggestions(Struct, kw_only=True):
@@ -439,7 +439,7 @@ class RetentionClock(Struct, kw_only=True):
     oldest_day: Annotated[
         str | None,
         Meta(
-            description="The oldest day (UTC) of which the log has it. `null` if there is none.",
+            description="The oldest day (UTC) for which the log still has it. `null` if there is none.",
             extra_json_schema={"format": "date"},
         ),
     ]
@@ -524,7 +524,7 @@ class RequestedDeletion(DeletionRow, kw_only=True):
     """The deletion that was requested."""
 
     running: Annotated[
-        int, Meta(description="Number of running requests that match. They are not deleted, also not when they end.")
+        int, Meta(description="Number of running requests that match. They are not deleted, even after they end.")
     ]
 
 

@@ -117,7 +117,7 @@ def tail(
 def export(
     *filters: Annotated[str, Parameter(help="Filters, as for tail. All requests by default")],
     format: Annotated[  # noqa: A002 - the name of the flag
-        str | None, Parameter(help="jsonl, csv, chat or parquet. By default the ending of FILE, otherwise jsonl")
+        str | None, Parameter(help="jsonl, csv, chat or parquet. Default: extension of FILE, or jsonl")
     ] = None,
     output: Annotated[
         Path | None, Parameter(name=("--output", "-o"), help="File to write. Standard output by default")

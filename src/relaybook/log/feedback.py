@@ -46,7 +46,7 @@ class NewFeedback(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
             min_length=1,
             max_length=MAX_SOURCE,
             pattern=_TEXT,
-            description="Who gives the feedback. A request has one feedback of each source, the latest.",
+            description="Who gives the feedback. A request keeps only the latest feedback from each source.",
         ),
     ] = DEFAULT_SOURCE
 

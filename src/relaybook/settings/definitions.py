@@ -38,7 +38,7 @@ def setting(default: Any, text: str, *, secret: bool = False, flag: bool = True)
 
 @dataclass(frozen=True, kw_only=True)
 class NamespaceSettings:
-    """Settings of the namespaces that a pattern names. `None`: as for all others."""
+    """Settings of the namespaces that match a pattern. `None` means the general setting."""
 
     keep_bodies_days: Days | None = None
     keep_days: Days | None = None
@@ -54,11 +54,11 @@ class Settings:
     dashboard_url: str | None = setting(None, "Public URL of the dashboard, if it is behind a reverse proxy")
     dashboard_token: str | None = setting(None, "Token for signing in to the dashboard", secret=True, flag=False)
     feedback_token: str | None = setting(
-        None, "Token for programs that give feedback on requests; it allows nothing else", secret=True, flag=False
+        None, "Token for programs that send feedback; it allows nothing else", secret=True, flag=False
     )
     upstream: str = setting("https://api.openai.com/v1", "Base URL of the upstream; it replaces /v1 in the path")
     upstream_ca_file: Path | None = setting(
-        None, "PEM file of trusted certificate authorities, instead of the system's"
+        None, "PEM file of certificate authorities to trust instead of the system's"
     )
     default_namespace: str = setting("default", "Namespace of requests that do not set one")
     log: Literal["full", "no-bodies"] = setting(
@@ -71,10 +71,10 @@ class Settings:
         "process", "What the log survives: a crash of the program, or a power failure as well"
     )
     when_log_fails: Literal["refuse", "forward"] = setting(
-        "refuse", "If requests cannot be logged: refuse them, or forward them unlogged"
+        "refuse", "Whether to refuse requests that cannot be logged, or forward them unlogged"
     )
     on_client_gone: Literal["cancel", "finish"] = setting(
-        "cancel", "If the client disconnects: cancel the upstream request, or finish reading the response"
+        "cancel", "When a client disconnects: cancel the upstream request, or read its response to the end"
     )
     hosts: list[str] = setting(
         [], "Additional host names to accept in the Host header if the relay listens on loopback"
@@ -86,7 +86,7 @@ class Settings:
     max_connections: int = setting(50_000, "Maximum number of client connections per worker")
     keep_other_bodies: int = setting(
         16 * MIB,
-        "Bodies on paths without a supported format are logged whole up to this size; larger ones are truncated to "
+        "Bodies without a supported format are logged whole up to this size; larger bodies are truncated to "
         "64 KiB in the log",
     )
     header_timeout: float = setting(10.0, "Time for a request's headers to arrive")
@@ -114,7 +114,7 @@ class Settings:
         "auto", "Maximum disk space of journal and store. If they take more, the oldest content is removed first"
     )
     namespaces: dict[str, NamespaceSettings] = setting(
-        {}, "`keep_days`, `keep_bodies_days` and `log` of some namespaces, in a table per name or pattern", flag=False
+        {}, "`keep_days`, `keep_bodies_days` and `log` for some namespaces, one table per name or pattern", flag=False
     )
     price_as: str | None = setting(None, "Provider whose prices are used if the prices of the upstream are unknown")
 
@@ -169,7 +169,7 @@ class Settings:
 
     @property
     def min_disk_budget(self) -> int:
-        """The smallest ``disk_budget``: it leaves room for the journal, and for the WALs of the store."""
+        """The smallest allowed ``disk_budget``. It has room for the journal and the WALs of the store."""
         return 256 * MIB + 4 * self.workers * self.segment_bytes
 
     @property
