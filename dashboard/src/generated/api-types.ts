@@ -104,7 +104,7 @@ export type Row = {
   output_preview: string | null;
   /** `stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
-  /** Remarks on the request's parameters. Never a reason to reject a request. */
+  /** Remarks on the request's parameters. A request is never rejected because of them. */
   advice: (Note)[];
   /** Feedback on the request: the latest of each source, sorted by source. */
   feedback: (RequestFeedback)[];
@@ -288,7 +288,7 @@ export type RequestDetail = {
   output_preview: string | null;
   /** `stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
-  /** Remarks on the request's parameters. Never a reason to reject a request. */
+  /** Remarks on the request's parameters. A request is never rejected because of them. */
   advice: (Note)[];
   /** Feedback on the request: the latest of each source, sorted by source. */
   feedback: (RequestFeedback)[];
@@ -341,7 +341,7 @@ export type StatsPoint = {
   failed: number;
   input_tokens: number;
   output_tokens: number;
-  /** Cost of the requests whose cost is known. `null` if unknown for all of them. */
+  /** Cost of all requests whose cost is known. `null` if unknown for all of them. */
   cost_usd: number | null;
   duration_ms: Percentiles;
   first_token_ms: Percentiles;
@@ -362,7 +362,7 @@ export type Aggregate = {
   failed: number;
   input_tokens: number;
   output_tokens: number;
-  /** Cost of the requests whose cost is known. `null` if unknown for all of them. */
+  /** Cost of all requests whose cost is known. `null` if unknown for all of them. */
   cost_usd: number | null;
   duration_ms: Percentiles;
   first_token_ms: Percentiles;
@@ -502,7 +502,7 @@ export type ThreadRow = {
   output_preview: string | null;
   /** `stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
-  /** Remarks on the request's parameters. Never a reason to reject a request. */
+  /** Remarks on the request's parameters. A request is never rejected because of them. */
   advice: (Note)[];
   /** Feedback on the request: the latest of each source, sorted by source. */
   feedback: (RequestFeedback)[];
@@ -526,7 +526,7 @@ export type Conversation = {
   failed: number;
   input_tokens: number;
   output_tokens: number;
-  /** Cost of the requests whose cost is known. `null` if unknown for all of them. */
+  /** Cost of all requests whose cost is known. `null` if unknown for all of them. */
   cost_usd: number | null;
   first_at: string;
   last_at: string;
@@ -570,11 +570,11 @@ export type LabelChange = {
   namespace: string;
   /** `true` pins it. `false` unpins it and removes color, group and position. */
   pinned?: boolean;
-  /** Color slot. Default when pinning: the lowest free slot, else the next in turn. */
+  /** Color slot. Default for a new pin: the lowest free slot, or the next in turn if none is free. */
   color?: number;
-  /** Group. Default when pinning: a group for common names such as `staging`, otherwise `null`. */
+  /** Group. Default for a new pin: a group if the name is common, such as `staging`, else `null`. */
   group?: string | null;
-  /** Position among the pinned namespaces. Default when pinning: after the last. */
+  /** Position among the pinned namespaces. A new pin comes last by default. */
   position?: number;
 };
 
@@ -710,7 +710,7 @@ export type QueryError = {
   /** Start of the first invalid part. */
   start: number;
   end: number;
-  /** What is wrong, for programs. More codes may be added. */
+  /** What is wrong, as a code for programs. More codes may be added. */
   code: "bad_value" | "misplaced_star" | "missing_colon" | "missing_value" | "open_quote" | "repeated" | "too_long" | "unknown_name" | "unsupported_operator";
   /** What is wrong, and what to write instead. */
   message: string;

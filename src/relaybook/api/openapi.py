@@ -24,7 +24,7 @@ sets. `/healthz`, `/readyz`, `/v1` and `/assets/` do not require it. A browser t
 the sign-in form with status 401. `POST /api/requests/{id}/feedback` also accepts the `feedback_token`, which allows no
 other call.
 
-An unknown or malformed parameter is an error, never ignored. Errors have the form
+Unknown and malformed parameters are rejected, not ignored. Errors have the form
 `{"error": {"message", "type", "param", "code"}}`."""
 
 _VALUE_MEANINGS: Final = {

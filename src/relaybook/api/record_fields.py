@@ -70,7 +70,7 @@ MEANINGS: Final[dict[str, str]] = {
     "output_preview": "First 200 characters of the response. `null` if bodies are not stored.",
     "body_state": "`stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer "
     "stored.",
-    "advice": "Remarks on the request's parameters. Never a reason to reject a request.",
+    "advice": "Remarks on the request's parameters. A request is never rejected because of them.",
     "feedback": "Feedback on the request: the latest of each source, sorted by source.",
 }
 

@@ -32,7 +32,7 @@ _PARAMETERS = [
     ),
     openapi.limit(50),
     openapi.parameter("cursor", "`next_cursor` or `newer_cursor` of another page."),
-    openapi.parameter("around", "A Relaybook id. The page has this request in the middle."),
+    openapi.parameter("around", "A Relaybook id. The page is centered on this request."),
 ]
 
 

@@ -34,7 +34,7 @@ class Aggregate(Struct, kw_only=True):
     input_tokens: int
     output_tokens: int
     cost_usd: Annotated[
-        float | None, Meta(description="Cost of the requests whose cost is known. `null` if unknown for all of them.")
+        float | None, Meta(description="Cost of all requests whose cost is known. `null` if unknown for all of them.")
     ]
     duration_ms: Percentiles
     first_token_ms: Percentiles
@@ -127,7 +127,7 @@ class Conversation(Struct, kw_only=True):
     input_tokens: int
     output_tokens: int
     cost_usd: Annotated[
-        float | None, Meta(description="Cost of the requests whose cost is known. `null` if unknown for all of them.")
+        float | None, Meta(description="Cost of all requests whose cost is known. `null` if unknown for all of them.")
     ]
     first_at: TimestampText
     last_at: TimestampText
@@ -334,7 +334,7 @@ class QueryError(Struct, kw_only=True):
 
     start: Annotated[int, Meta(description="Start of the first invalid part.")]
     end: int
-    code: Annotated[BadTermCode, Meta(description="What is wrong, for programs. More codes may be added.")]
+    code: Annotated[BadTermCode, Meta(description="What is wrong, as a code for programs. More codes may be added.")]
     message: Annotated[str, Meta(description="What is wrong, and what to write instead.")]
     replacement: Annotated[
         str | None, Meta(description="A valid part to write instead. `null` if there is no likely one.")

@@ -38,7 +38,7 @@ def delete(configuration: Configuration, filters: Sequence[str], *, is_confirmed
 
 
 def _with_end(terms: Terms, now_us: int) -> Terms:
-    """Return the terms with an end time, so that requests that are made in the meantime do not match."""
+    """Add an end time to the terms, so that requests made after the command do not match."""
     parsed = {term.name: term for term in parse_filter(terms, now_us).terms}
     if not parsed:
         raise BadArgument(_NO_FILTER)
@@ -103,8 +103,8 @@ def _watch(log: LogSource, deletion: dict[str, Any], *, waits: bool) -> None:
                 show(deletion["removed"], deletion["state"])
     except KeyboardInterrupt:
         print(
-            f"Only this command ended. The deletion {deletion['id']} continues in the server; if none is running, "
-            "when it starts.",
+            f"Only this command ended. The deletion {deletion['id']} continues in the server. If no server is running, "
+            "it continues when a server starts.",
             file=sys.stderr,
         )
         return

@@ -28,7 +28,7 @@ def takes_settings(names: Iterable[str] = FLAGS) -> Callable[[_Command], _Comman
 
 
 def _config_parameter() -> inspect.Parameter:
-    return _keyword("config", str | None, "File of settings to read instead of ./relaybook.toml")
+    return _keyword("config", str | None, "Settings file to read instead of ./relaybook.toml")
 
 
 def _parameter(name: str) -> inspect.Parameter:

@@ -173,7 +173,7 @@ def delete(
     *filters: Annotated[str, Parameter(help="Filters, as for tail. At least one is required")],
     yes: Annotated[bool, Parameter(name=("--yes", "-y"), negative=(), help="Do not ask")] = False,
     wait: Annotated[
-        bool, Parameter(negative=(), help="Wait until no file has bytes of the requests, usually within ten minutes")
+        bool, Parameter(negative=(), help="Wait until no file contains their bytes, usually within ten minutes")
     ] = False,
     **flags: Any,
 ) -> int:

@@ -156,7 +156,7 @@ class StoreLog:
         """See ``LogSource``."""
         return (
             f"They are gone from the log. Some of their bytes are still in the journal in {self.name}. The server "
-            "erases them, usually within ten minutes; if none is running, start relaybook serve."
+            "erases them, usually within ten minutes. If no server is running, start relaybook serve."
         )
 
     def export(self, terms: list[tuple[str, str]], options: list[tuple[str, str]]) -> Download:

@@ -117,7 +117,7 @@ def total_bytes(path: Path) -> int:
 
 
 def bytes_below(path: Path) -> int:
-    """Return the disk space of the files below a directory, in bytes. Files deleted in the meantime count as 0."""
+    """Return the disk space of all files below a directory, in bytes. Skip files deleted in the meantime."""
     total = 0
     with suppress(OSError), os.scandir(path) as entries:
         for entry in entries:

@@ -53,7 +53,7 @@ def encode(secret: int, number: int, kind: int, exchange: bytes, time_ns: int, p
 
 
 class Span(msgspec.Struct):
-    """How far ``decode`` read: the offset after the last valid frame, and whether the bytes after it are damaged."""
+    """The end of the last valid frame that ``decode`` read, and whether the bytes after it are damaged."""
 
     end: int
     damaged: bool = False

@@ -38,7 +38,7 @@ START: Final = Place(0, HEADER_BYTES, 0)
 
 
 def list_runs(directory: Path) -> list[Path]:
-    """Return the directories of the runs of a journal, oldest first. Incomplete runs are left out."""
+    """Return the directories of the runs of a journal, oldest first. Runs that are still being created are omitted."""
     if not directory.is_dir():
         return []
     return sorted(path for path in directory.iterdir() if parse_id(path.name) and path.is_dir())
@@ -48,7 +48,7 @@ class RunReader:
     """Reads one run from a position. Holds the lock of the run once its writer has ended."""
 
     def __init__(self, path: Path, start: Place = START, *, told_to: int = 0) -> None:
-        """Lost frames up to number ``told_to`` are not counted again, because an earlier reader counted them."""
+        """Do not count lost frames up to number ``told_to``, because an earlier reader counted them."""
         self.path = path
         self.place = start
         self._told_to = told_to
@@ -180,7 +180,7 @@ class RunReader:
         return None
 
     def _left_behind(self) -> bool:
-        """Return whether this unsealed file has no more frames, because the writer continued in a later file."""
+        """Return whether the writer left this file unsealed and continued in a later file."""
         in_use = False
         with suppress(FileNotFoundError):
             in_use = any(self._in_use(number) for number in sequences(self.path) if number > self.place.segment)
@@ -216,7 +216,7 @@ class RunReader:
         return Unread(total, since_ns)
 
     def remove_before(self, segment: int) -> int:
-        """Delete the files before ``segment`` and return their number. May take 12 ms per file."""
+        """Delete the files before ``segment`` and return how many they were. May take 12 ms per file."""
         removed = 0
         for number in sequences(self.path):
             if number < min(segment, self.place.segment):

@@ -44,6 +44,6 @@ class UnreportedLoss:
         return {exchange for kind, exchange, _ in frames if kind == FrameKind.OPENED}
 
     def take(self) -> list[LossFrame]:
-        """Return all frames and forget them."""
+        """Return all collected frames and clear the collection."""
         frames, self._frames = self._frames, []
         return frames

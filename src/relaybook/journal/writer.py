@@ -21,7 +21,7 @@ from relaybook.journal.unreported_loss import UnreportedLoss
 
 #: Seconds after which a segment is sealed if it contains frames of a request with ``Service-Log: no-bodies``.
 SEAL_AFTER_SECONDS: Final = 60.0
-#: Any other segment with frames is sealed after this many times as long, so that deleted requests leave the journal.
+#: Other segments are sealed after this many times as long, so that the bytes of deleted requests do not stay in them.
 _MAX_AGE: Final = 10
 
 
@@ -82,7 +82,7 @@ class JournalWriter:
             self._take_spare()
 
     def _make_run(self) -> None:
-        """Create the run's directory, locked. Can be called again after it failed."""
+        """Create the run's directory and lock it. Can be called again after a failure."""
         directory = self.path.parent
         disk.make_directory(directory)
         if self._lock is None:
@@ -219,7 +219,7 @@ class JournalWriter:
         self._spare = self._maker.submit(self._make_segment, new.sequence + 1)
 
     def _spare_made(self) -> NewSegment:
-        """Return the spare segment, waiting for it if needed. A failed creation is tried once more. Raises _NoSpare."""
+        """Return the spare segment; wait if it is being created. If that failed, try once more. Raises _NoSpare."""
         try:
             return self._spare.result()
         except OSError:

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 class Field(NamedTuple):
     """A field as shown to people.
 
-    ``hint`` says what it is. ``bounds`` are comparisons worth suggesting, ``choices`` are values that are the same in
-    every log, with their meaning.
+    ``hint`` says what the field is. ``bounds`` are comparisons to suggest. ``choices`` are the values that every log
+    can have, with their meanings.
     """
 
     label: str

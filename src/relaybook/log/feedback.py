@@ -1,8 +1,8 @@
 """Define feedback on requests: its limits, how the feedback of several sources is combined, and how it is added.
 
-A *source* is whoever gives the feedback: a person at the dashboard, the users of an application, an evaluation. A
-request has at most one feedback of each source, the latest. Feedback refers to a request by any of its ids, and may
-arrive before the request is recorded: it is then pending, and joins the request when that is recorded.
+A *source* is whoever gives the feedback: a person at the dashboard, the users of an application, or an evaluation. A
+request keeps only the latest feedback from each source. Feedback names a request by any of its ids. If it arrives
+before the request is recorded, it is pending, and is added when the request is recorded.
 """
 
 import math
@@ -89,14 +89,14 @@ def combined(feedback: Iterable[Feedback]) -> list[Feedback]:
 
 
 def latest_label(feedback: Iterable[Feedback]) -> str | None:
-    """Return the label that was given last. `None` if there is none."""
+    """Return the latest label, `None` if no feedback has a label."""
     labeled = [(each.at, each.source, each.label) for each in feedback if each.label is not None]
     return max(labeled)[2] if labeled else None
 
 
 def too_many_sources() -> TooMuchFeedback:
     """Return the error for a request with too much feedback."""
-    return TooMuchFeedback(f"The request has feedback of {MAX_SOURCES} other sources, the maximum.")
+    return TooMuchFeedback(f"The request already has feedback from {MAX_SOURCES} other sources, the maximum.")
 
 
 def too_many_pending() -> TooMuchFeedback:

@@ -98,15 +98,19 @@ class LabelChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     ] = UNSET
     color: Annotated[
         Annotated[int, Meta(ge=1, le=COLORS)] | UnsetType,
-        Meta(description="Color slot. Default when pinning: the lowest free slot, else the next in turn."),
+        Meta(
+            description="Color slot. Default for a new pin: the lowest free slot, or the next in turn if none is free."
+        ),
     ] = UNSET
     group: Annotated[
         Annotated[str, Meta(min_length=1, max_length=40)] | UnsetType | None,
-        Meta(description="Group. Default when pinning: a group for common names such as `staging`, otherwise `null`."),
+        Meta(
+            description="Group. Default for a new pin: a group if the name is common, such as `staging`, else `null`."
+        ),
     ] = UNSET
     position: Annotated[
         Annotated[int, Meta(ge=0, le=LAST_POSITION)] | UnsetType,
-        Meta(description="Position among the pinned namespaces. Default when pinning: after the last."),
+        Meta(description="Position among the pinned namespaces. A new pin comes last by default."),
     ] = UNSET
 
 

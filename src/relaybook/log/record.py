@@ -42,7 +42,7 @@ class Feedback(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Record(msgspec.Struct, kw_only=True):
-    """All fields that lists of requests show. docs/reference/api.md describes each of them."""
+    """The fields of a request in a list of requests. docs/reference/api.md describes each of them."""
 
     id: str
     seq: int | None = None

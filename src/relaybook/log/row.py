@@ -125,7 +125,7 @@ def result_of(record: Record) -> Result:
 
 
 def _upstream_failure(error_code: str | None, status: int | None) -> Result:
-    """Return the result of a failed upstream. It contains the status if Relaybook sent its own error response."""
+    """Return the result of a failed upstream request, with the status of Relaybook's error response if it sent one."""
     code, text = next(
         (failure for failure in UPSTREAM_FAILURES.items() if failure[0] == error_code),
         ("upstream_failed", "upstream failed"),

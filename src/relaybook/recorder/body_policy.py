@@ -76,7 +76,7 @@ class BodyPolicy:
 
 
 def shown_ids(running: Iterable[Exchange]) -> set[bytes]:
-    """Return the ids of open exchanges to show with their bytes so far: the newest exchanges that are small enough.
+    """Return the open exchanges to show with the bytes received so far: the newest of those that are small enough.
 
     Exchanges logged without bodies are never included.
     """

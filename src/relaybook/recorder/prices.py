@@ -52,7 +52,7 @@ _COUNTED_BY_RATES: Final = frozenset(
     {"input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens", "output_reasoning_tokens"}
 )
 _RATES: Final = ("input_mtok", "cache_read_mtok", "cache_write_mtok", "output_mtok")
-#: Prices that cannot apply to usage that has only the counts above.
+#: Prices that never apply to usage with only the counts above.
 _IRRELEVANT_PRICES: Final = frozenset(
     {
         "cache_write_1h_mtok",

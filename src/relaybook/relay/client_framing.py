@@ -53,5 +53,5 @@ class ClientFraming:
 
     @property
     def between_events(self) -> bool:
-        """Whether the stream so far ends with a complete event, so that another event can follow."""
+        """Whether the last event of the stream is complete, so that another event can follow."""
         return not self._tail or self._tail.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))

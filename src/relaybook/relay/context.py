@@ -82,7 +82,7 @@ class RelayContext:
         raise NotImplementedError
 
     def log_failed(self, error: JournalUnavailable) -> bool:
-        """Handle the loss of a journal batch. Return whether the bytes that waited for it are sent nevertheless."""
+        """Handle the loss of a journal batch. Return whether the bytes that waited for it are still sent."""
         raise NotImplementedError
 
     def private_frame(self, kind: int, exchange: bytes, payload: bytes) -> None:

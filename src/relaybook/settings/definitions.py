@@ -105,8 +105,8 @@ class Settings:
         "Journal segments with bodies that must not be kept are sealed after this time, then deleted; others after ten "
         "times as long",
     )
-    min_free: int = setting(1 * GIB, "New requests are refused if less disk space is free")
-    max_journal: int = setting(10 * GIB, "New requests are refused if the journal takes more disk space")
+    min_free: int = setting(1 * GIB, "New requests are refused if less disk space than this is free")
+    max_journal: int = setting(10 * GIB, "New requests are refused if the journal takes more disk space than this")
     keep_bodies_days: Days = setting(0, "Days until the content of a request is removed; 0 keeps it forever")
     keep_days: Days = setting(0, "Days until a request is removed; 0 keeps it forever")
     keep_aggregates_days: Days = setting(0, "Days until aggregates over time are removed; 0 keeps them forever")

@@ -1,6 +1,7 @@
 """Write records as CSV (RFC 4180, UTF-8) for spreadsheets, one column per field, without bodies.
 
-Properties have a column each. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe.
+Each frequent property has its own column. A text that a spreadsheet would evaluate as a formula gets a leading
+apostrophe.
 """
 
 import csv

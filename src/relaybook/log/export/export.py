@@ -1,7 +1,7 @@
-"""Export the requests that match a filter: what was recorded when the export began, in recording order.
+"""Export the requests that match a filter, in recording order. Requests recorded after the start are omitted.
 
-Memory does not depend on the number of requests. Requests that are deleted meanwhile are omitted; bodies that expire
-meanwhile are exported as expired.
+Memory does not depend on the number of requests. Requests deleted during the export are omitted. Bodies that expire
+during it are exported as expired.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ from relaybook.log.request_view import RequestView
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Reader
 
-#: Size of the chunks of a file, about.
+#: Approximate size of the chunks that ``chunks`` yields.
 _CHUNK_BYTES: Final = 256 * 1024
 _BATCH: Final = 500
 _PROPERTIES_NS: Final = 10 * clock.NANOSECONDS
@@ -35,7 +35,7 @@ class FileFormat(NamedTuple):
     media_type: str
     bodies: bool | None
     open_encoder: Callable[[Reader, bool], Encoder]
-    #: Whether the last line can be followed by a line with the count.
+    #: Whether an EndLine can follow the last request.
     is_text: bool = True
 
 

@@ -16,7 +16,7 @@ from relaybook.log.request_view import RequestView
 from relaybook.log.store.errors import BodyDamaged
 
 _CHAT_KINDS: Final = ("chat", "message", "response")
-#: Reasons, besides those of ``finish_of``, with which a provider ends a response that is not whole.
+#: Finish reasons of incomplete responses that ``finish_of`` does not classify.
 _NOT_WHOLE: Final = ("incomplete", "failed", "cancelled", "pause_turn", "error")
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -26,7 +26,7 @@ class _Omitted(Exception):
 
 
 class FineTuning:
-    """Writes one line per request. Lines are in the structure of OpenAI's chat completions, whatever the API was."""
+    """Writes one line per request. Every line, from any API, has the structure of chat completions."""
 
     def __init__(self) -> None:
         self.count = 0

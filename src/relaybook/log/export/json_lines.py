@@ -81,7 +81,7 @@ def _body(view: RequestView, side: Side) -> Iterable[bytes]:
 
 
 def _small_body(data: bytes, coding: str | None) -> dict[str, str]:
-    """Return the body as text if it is text, and as transferred if that is different."""
+    """Return the body as text if it is text, and its transferred bytes if they differ from the text."""
     decoded = decode_body(data, coding)
     try:
         text = None if decoded is None else decoded.decode()
@@ -97,7 +97,7 @@ def _base64(data: bytes) -> str:
 
 
 def _is_text(chunks: Iterator[bytes]) -> bool:
-    """Return whether the chunks are UTF-8. Reads all of them, also those after an invalid one."""
+    """Return whether the chunks are UTF-8. All chunks are read, even after an invalid one."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     is_text = True
     for chunk in chunks:

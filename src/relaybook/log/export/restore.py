@@ -25,8 +25,8 @@ class BadLine(ValueError):
 def read_line(line: bytes) -> Entry | EndLine:
     """Return the request of a line, or the last line of a file.
 
-    ``seq`` is `None`. The message chain is computed from the bodies. Fields that are not known are ignored. Raises
-    BadLine.
+    In the request, ``seq`` is `None`, and the message chain is computed from the bodies. Unknown fields are ignored.
+    Raises BadLine.
     """
     try:
         value = _decode(line)
