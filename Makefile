@@ -98,6 +98,10 @@ lock: ## Lock requirements/*.txt to pyproject.toml (needs uv); ARGS=--upgrade ta
 	@$(LOCK) $(ARGS) pyproject.toml --extra demo --extra parquet --group dev --output-file requirements/dev.txt
 	@$(LOCK) pyproject.toml --extra demo --group build --constraints requirements/dev.txt --output-file requirements/run.txt
 	@$(LOCK) $(ARGS) --group bootstrap --output-file requirements/bootstrap.txt
+	@$(LOCK) $(ARGS) --group clickhouse --constraints requirements/dev.txt --output-file requirements/clickhouse.txt
+
+.PHONY: clickhouse
+clickhouse: .venv/.clickhouse ## Install the engine of ClickHouse for the tests that need it (900 MB)
 
 .PHONY: compiled
 compiled: .venv/.dev $(PAGE) ## A wheel in dist/, compiled where requests go through: a third less CPU (needs a C compiler)
@@ -137,6 +141,10 @@ venv: .venv/.dev $(PAGE) ## Make .venv with everything for development
 
 .venv/.dev: .venv/.run requirements/dev.txt
 	@$(PIP) install --quiet --require-hashes -r requirements/dev.txt
+	@touch $@
+
+.venv/.clickhouse: .venv/.dev requirements/clickhouse.txt
+	@$(PIP) install --quiet --require-hashes -r requirements/clickhouse.txt
 	@touch $@
 
 $(PAGE): $(PAGE_SOURCES)

@@ -63,6 +63,8 @@ def remedy(tool: str) -> str:
     """Return how to install a tool."""
     if tool == "sqlmap":
         return "To run them: make venv"
+    if tool == "clickhouse":
+        return "To run them: make clickhouse"
     if not Path("/etc/debian_version").exists():
         return f"Install {tool} by hand." if sys.platform == "linux" else "They run on Linux only."
     return "To run them: " + ("make system-deps" if os.geteuid() == 0 else "sudo make system-deps")
