@@ -1,3 +1,12 @@
 """Relaybook: a proxy that forwards LLM requests unchanged and logs each of them under a namespace."""
 
+from importlib.util import find_spec
+from typing import Literal
+
 __version__ = "0.1.0"
+
+
+def program() -> Literal["compiled", "plain"]:
+    """Return whether the request path is compiled (compile_with_mypyc.py) or plain Python."""
+    spec = find_spec("relaybook.clock")
+    return "plain" if spec is None or str(spec.origin).endswith(".py") else "compiled"

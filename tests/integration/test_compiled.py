@@ -16,6 +16,8 @@ from tests.support.long import LONG
 from tests.support.needs import PREFIX, needs
 from tests.support.tree import ROOT
 
+from relaybook import __version__
+
 #: The relay forwards every byte, the store commits every record, and each compiled format has its own tests. Tests of
 #: TLS and of broken responses run the same compiled code in another order, so only the long form has them.
 SAMPLE = ["tests/conformance/relay/test_bytes.py", "tests/conformance/stores/test_committing.py"]
@@ -39,6 +41,8 @@ def test_the_compiled_relay_and_recorder_pass_their_tests(tmp_path: Path) -> Non
     path = run([sys.executable, "-c", "from relaybook.relay import exchange; print(exchange.__file__)"], environment)
     assert path.strip().startswith(str(compiled))
     assert path.strip().endswith(".so")
+    version = run([sys.executable, "-m", "relaybook.cli.main", "--version"], environment)
+    assert version.strip() == f"{__version__} (compiled)"
     run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *(ALL if LONG else SAMPLE)],
         environment,

@@ -741,6 +741,8 @@ export type Suggestion = {
 /** The state of Relaybook. */
 export type Status = {
   version: string;
+  /** Whether the request path is compiled or plain Python. */
+  program: "compiled" | "plain";
   relay_base_url: string;
   dashboard_url: string | null;
   /** Build id of the page. `null` if it was not built. */

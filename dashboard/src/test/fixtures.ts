@@ -13,6 +13,7 @@ export function statusWith(changes: Changes = {}): Status {
     relay_base_url: "http://127.0.0.1:4100/v1",
     dashboard_url: null,
     page_build: null,
+    program: "compiled",
     sample_data: false,
     records: 0,
     namespaces: 0,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 from urllib.parse import urlsplit
 
 from relaybook.log.aggregate.histograms import Histogram
@@ -58,6 +58,8 @@ class ApiOptions:
 
     relay_base_url: str
     version: str
+    #: Whether the request path is compiled or plain Python.
+    program: Literal["compiled", "plain"] = "plain"
     #: ``None`` allows access without a token. The code that binds the listener permits this on loopback addresses only.
     token: str | None = field(default=None, repr=False)
     #: A token that only allows giving feedback.

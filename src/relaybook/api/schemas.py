@@ -498,6 +498,9 @@ class Status(Struct, kw_only=True):
     """The state of Relaybook."""
 
     version: str
+    program: Annotated[
+        Literal["compiled", "plain"], Meta(description="Whether the request path is compiled or plain Python.")
+    ]
     relay_base_url: str
     dashboard_url: str | None
     page_build: Annotated[str | None, Meta(description="Build id of the page. `null` if it was not built.")]

@@ -126,6 +126,7 @@ def _status(
 ) -> Status:
     return Status(
         version=options.version,
+        program=options.program,
         relay_base_url=options.relay_base_url,
         dashboard_url=options.dashboard_url,
         page_build=options.page.build if options.page else None,

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 from cyclopts import App, CycloptsError, Parameter
 from cyclopts.exceptions import MissingArgumentError, UnknownOptionError, UnusedCliTokensError
 
-from relaybook import __version__
+from relaybook import __version__, program
 from relaybook.cli.failure import BAD_SETTINGS, FAILED, BadArgument, CommandFailed
 from relaybook.cli.flags import takes_settings
 from relaybook.settings.configuration import FIELDS, FLAGS, Configuration, flag_of, resolve, variable_of
@@ -41,7 +41,7 @@ _FILTERED: Final = ("tail", "export", "delete")
 app = App(
     name="relaybook",
     help="Relay and log LLM requests.",
-    version=__version__,
+    version=f"{__version__} ({program()})",
     result_action="return_value",
 )
 

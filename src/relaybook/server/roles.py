@@ -117,7 +117,7 @@ def _on_end(supervisor_pipe: int, end: Callable[[], None]) -> None:
 
 
 def _serve_dashboard(config: WorkerConfig, data: DataDirectory, supervisor_pipe: int) -> None:
-    from relaybook import __version__
+    from relaybook import __version__, program
     from relaybook.api.app import create_app
     from relaybook.api.options import ApiOptions
     from relaybook.api.uvicorn_server import DashboardServer
@@ -133,6 +133,7 @@ def _serve_dashboard(config: WorkerConfig, data: DataDirectory, supervisor_pipe:
     options = ApiOptions(
         relay_base_url=config.base_url,
         version=__version__,
+        program=program(),
         token=settings.dashboard_token,
         feedback_token=settings.feedback_token,
         dashboard_url=settings.dashboard_url,

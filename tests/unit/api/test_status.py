@@ -33,6 +33,11 @@ class Broken(MemoryStore):
         raise OSError("/secret/path is gone")
 
 
+def test_the_status_says_whether_the_program_is_compiled() -> None:
+    assert client_of(program="compiled").get("/api/status").json()["program"] == "compiled"
+    assert client_of().get("/api/status").json()["program"] == "plain"
+
+
 def test_the_status_has_the_metrics_of_the_store_and_the_probe() -> None:
     store = log_of(record_of(1))
     store.commit(Batch(running=[open_of(2)], refused={"overloaded": 3}))

@@ -27,7 +27,7 @@ def test_without_a_command_it_prints_a_short_usage(capsys: pytest.CaptureFixture
 
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--version"]) == 0
-    assert capsys.readouterr().out.strip() == __version__
+    assert capsys.readouterr().out.strip() == f"{__version__} (plain)"
 
 
 def test_filters_are_suggested_for_tail_only(capsys: pytest.CaptureFixture[str]) -> None:
