@@ -107,6 +107,14 @@ clickhouse: .venv/.clickhouse ## Install the engine of ClickHouse for the tests 
 compiled: .venv/.dev $(PAGE) ## A wheel in dist/, compiled where requests go through: a third less CPU (needs a C compiler)
 	@RELAYBOOK_COMPILE=1 $(BIN)/python -m hatchling build -t wheel
 
+.PHONY: deploy-check
+deploy-check: ## Check deploy/ with the tools of systemd (Debian package systemd)
+	@mkdir -p build/deploy
+	@sed 's|/opt/relaybook/bin/relaybook|/bin/true|' deploy/systemd/relaybook.service > build/deploy/relaybook.service
+	systemd-analyze verify build/deploy/relaybook.service
+	systemd-analyze security --offline=true --threshold=20 --no-pager build/deploy/relaybook.service > build/deploy/security.txt
+	@tail -n 1 build/deploy/security.txt
+
 .PHONY: clean
 clean: ## Remove .venv, the built page and caches; never data
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist

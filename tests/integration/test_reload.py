@@ -2,7 +2,9 @@
 
 import http.client
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -299,3 +301,29 @@ def test_without_a_running_server_reload_says_so(tmp_path: Path) -> None:
         f"relaybook: No server is running on {tmp_path / 'none'}. Start one with relaybook serve, or choose its "
         "directory with --data.\n"
     )
+
+
+def test_systemd_is_told_about_start_reload_and_stop(tmp_path: Path, provider: SimulatedProvider) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.settimeout(60)
+        environment = os.environ | {"NOTIFY_SOCKET": str(tmp_path / "notify")}
+        settings = tmp_path / "relaybook.toml"
+        settings.write_text("")
+        with Server(tmp_path, provider.url, "--config", str(settings), env=environment) as server:
+            assert systemd.recv(100) == b"READY=1"
+            assert connect(server.port)
+            assert reload(server).returncode == 0
+            assert re.fullmatch(rb"RELOADING=1\nMONOTONIC_USEC=\d+", systemd.recv(100))
+            assert systemd.recv(100) == b"READY=1"
+            settings.write_text("idle_timeout = 'soon'")
+            assert reload(server).returncode == 1
+            assert systemd.recv(100).startswith(b"RELOADING=1")
+            assert systemd.recv(100) == b"READY=1"
+        assert systemd.recv(100) == b"STOPPING=1"
+
+
+def connect(port: int) -> bool:
+    """Return whether the relay accepts a connection."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10):
+        return True

@@ -8,8 +8,10 @@ import logging
 import os
 import select
 import signal
+import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 from relaybook import clock
@@ -47,6 +49,7 @@ class Supervisor:
         self._reload = reload
         self._on_replaced = on_replaced
         self._has_replaced = not predecessors
+        self._is_ready_sent = False
         self._signals = 0
         self._is_reload_requested = False
         self._has_terminal = sys.stderr.isatty()
@@ -75,9 +78,14 @@ class Supervisor:
                 self._stop()
                 return _BAD_SETTINGS
             self._replace()
+            self._notify_ready()
             if self._is_reload_requested:
                 self._is_reload_requested = False
+                notify_systemd(f"RELOADING=1\nMONOTONIC_USEC={clock.monotonic_ns() // 1000}")
+                self._is_ready_sent = False
                 self._reload([running for each in self._all_children() for running in each.to_hand_over()])
+                self._notify_ready()
+        notify_systemd("STOPPING=1")
         return 0 if self._stop() else _KILLED
 
     @property
@@ -139,6 +147,11 @@ class Supervisor:
                 each.finish()
             self._on_replaced()
 
+    def _notify_ready(self) -> None:
+        if not self._is_ready_sent and self._relays_listen():
+            self._is_ready_sent = True
+            notify_systemd("READY=1")
+
     def _all_children(self) -> list[Child | Predecessor]:
         return [*self._predecessors, *self._children]
 
@@ -165,6 +178,15 @@ class Supervisor:
                     each.wait(5.0)
                     all_ended = False
         return all_ended
+
+
+def notify_systemd(state: str) -> None:
+    """Send a state to systemd, if it started this program with Type=notify (sd_notify(3)). Never fails."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if address.startswith(("/", "@")):
+        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+            systemd.setblocking(False)
+            systemd.sendto(state.encode(), address.replace("@", "\0", 1) if address[0] == "@" else address)
 
 
 def _pipe() -> tuple[int, int]:

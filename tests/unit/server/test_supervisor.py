@@ -1,12 +1,16 @@
 """Test how the supervisor stops its children."""
 
+import os
 import signal
+import socket
+import sys
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from relaybook.server.child_process import Child
-from relaybook.server.supervisor import Supervisor
+from relaybook.server.supervisor import Supervisor, notify_systemd
 
 
 class FakeChild:
@@ -49,3 +53,21 @@ def test_run_returns_1_if_a_child_was_killed(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setattr(supervisor, "_stop", lambda stopped=stopped: stopped)
         supervisor._signals = 1
         assert supervisor.run(cast(list[Child], []), lambda: None) == code
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has abstract sockets")
+def test_systemd_is_notified_on_an_abstract_socket(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = f"relaybook-test-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(f"\0{name}")
+        systemd.settimeout(10)
+        monkeypatch.setenv("NOTIFY_SOCKET", f"@{name}")
+        notify_systemd("READY=1")
+        assert systemd.recv(100) == b"READY=1"
+
+
+def test_a_missing_socket_of_systemd_is_ignored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "missing"))
+    notify_systemd("READY=1")
+    monkeypatch.delenv("NOTIFY_SOCKET")
+    notify_systemd("READY=1")
