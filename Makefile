@@ -108,12 +108,14 @@ compiled: .venv/.dev $(PAGE) ## A wheel in dist/, compiled where requests go thr
 	@RELAYBOOK_COMPILE=1 $(BIN)/python -m hatchling build -t wheel
 
 .PHONY: deploy-check
-deploy-check: ## Check deploy/ with the tools of systemd (Debian package systemd)
+deploy-check: ## Check deploy/ with systemd's and Prometheus's tools (Debian packages systemd, prometheus)
 	@mkdir -p build/deploy
 	@sed 's|/opt/relaybook/bin/relaybook|/bin/true|' deploy/systemd/relaybook.service > build/deploy/relaybook.service
 	systemd-analyze verify build/deploy/relaybook.service
 	systemd-analyze security --offline=true --threshold=20 --no-pager build/deploy/relaybook.service > build/deploy/security.txt
 	@tail -n 1 build/deploy/security.txt
+	promtool check rules deploy/prometheus/rules.yaml
+	promtool test rules deploy/prometheus/rules_test.yaml
 
 .PHONY: clean
 clean: ## Remove .venv, the built page and caches; never data

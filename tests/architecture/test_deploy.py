@@ -1,12 +1,20 @@
-"""The files in deploy/ fit the program. ``make deploy-check`` also runs the checks of systemd."""
+"""The files in deploy/ fit the program. ``make deploy-check`` also runs the checks of systemd and Prometheus."""
 
+import re
 from collections import defaultdict
+from pathlib import Path
 
 from tests.support.tree import ROOT
 
+from relaybook.api.options import LogMetrics
+from relaybook.api.prometheus import render
 from relaybook.cli.main import app
+from relaybook.log.aggregate.histograms import Histogram
+from relaybook.log.store.memory import MemoryStore
+from relaybook.recorder.metrics import Metrics
 from relaybook.settings.definitions import Settings
 
+RULES = ROOT / "deploy" / "prometheus" / "rules.yaml"
 UNIT = ROOT / "deploy" / "systemd" / "relaybook.service"
 
 
@@ -41,3 +49,25 @@ def test_the_unit_keeps_the_data_to_its_own_user() -> None:
     assert unit["DynamicUser"] == ["yes"]
     assert unit["ExecStart"][0].endswith(f"/var/lib/{unit['StateDirectory'][0]}")
     assert unit["StateDirectoryMode"] == ["0700"]
+
+
+def test_the_alerts_use_metrics_that_exist(tmp_path: Path) -> None:
+    used = set(re.findall(r"\brelaybook_\w+", RULES.read_text("utf-8")))
+    assert used <= metric_names(tmp_path)
+
+
+def test_every_alert_is_explained_and_tested() -> None:
+    alerts = re.findall(r"- alert: Relaybook(\w+)", RULES.read_text("utf-8"))
+    page = (ROOT / "docs" / "how-to" / "operate.md").read_text("utf-8")
+    tests = RULES.with_name("rules_test.yaml").read_text("utf-8")
+    assert [name for name in alerts if f"\n| {name} |" not in page or f'alertname="Relaybook{name}"' not in tests] == []
+
+
+def metric_names(directory: Path) -> set[str]:
+    """Return the name of every series that /metrics can have."""
+    histograms = dict.fromkeys(Metrics(directory / "metrics").histograms, Histogram.with_bounds(1.0))
+    log = LogMetrics(
+        journal_lag_bytes=1, journal_lag_seconds=0.5, disk_free_bytes=8, quarantined=1, histograms=histograms
+    )
+    text = render(MemoryStore().status(), 0, 0, log).decode()
+    return set(re.findall(r"^(relaybook_\w+)", text, re.MULTILINE))
