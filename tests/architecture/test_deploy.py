@@ -12,6 +12,7 @@ from relaybook.cli.main import app
 from relaybook.log.aggregate.histograms import Histogram
 from relaybook.log.store.memory import MemoryStore
 from relaybook.recorder.metrics import Metrics
+from relaybook.settings.configuration import FIELDS, variable_of
 from relaybook.settings.definitions import Settings
 
 RULES = ROOT / "deploy" / "prometheus" / "rules.yaml"
@@ -71,3 +72,13 @@ def metric_names(directory: Path) -> set[str]:
     )
     text = render(MemoryStore().status(), 0, 0, log).decode()
     return set(re.findall(r"^(relaybook_\w+)", text, re.MULTILINE))
+
+
+def test_the_variables_of_the_image_are_settings() -> None:
+    variables = set(re.findall(r"\bRELAYBOOK_[A-Z_]+", (ROOT / "Dockerfile").read_text("utf-8")))
+    assert variables - {"RELAYBOOK_COMPILE"} <= {variable_of(name) for name in FIELDS}
+
+
+def test_the_image_installs_only_locked_packages() -> None:
+    installs = re.findall(r"\binstall --quiet.*", (ROOT / "Dockerfile").read_text("utf-8"))
+    assert [line for line in installs if not ("--require-hashes" in line or "--no-deps /wheel/" in line)] == []

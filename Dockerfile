@@ -1,0 +1,38 @@
+# Two stages: the first compiles the wheel, the second has only Python and what the wheel needs.
+# Both bases need the same Python (3.11 to 3.14) and the first needs pip, or Debian's apt-get to install it.
+ARG BASE=python:3.13-slim-bookworm
+ARG BUILD_BASE=${BASE}
+
+FROM ${BUILD_BASE} AS build
+RUN command -v gcc > /dev/null || { apt-get update -qq && apt-get install -qq -y --no-install-recommends gcc libc6-dev; }
+WORKDIR /source
+RUN python3 -m venv /build && python3 -m venv --without-pip /opt/relaybook
+COPY requirements requirements
+# mypyc reads the types of the dependencies, so the build has them, too.
+RUN /build/bin/pip install --quiet --no-cache-dir --require-hashes -r requirements/compile.txt -r requirements/image.txt && \
+    /build/bin/pip --python /opt/relaybook install --quiet --no-cache-dir --require-hashes -r requirements/image.txt
+COPY . .
+RUN PATH=/build/bin:$PATH RELAYBOOK_COMPILE=1 python3 -m hatchling build -t wheel -d /wheel && \
+    /build/bin/pip --python /opt/relaybook install --quiet --no-cache-dir --no-deps /wheel/*.whl && \
+    find /opt/relaybook -name '*.so' -exec strip --strip-unneeded {} +
+
+FROM ${BASE}
+LABEL org.opencontainers.image.title="Relaybook" \
+      org.opencontainers.image.description="A logging proxy for language-model APIs" \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=build /opt/relaybook /opt/relaybook
+# The volume belongs to the user, also if it is made new or the root is read-only.
+RUN mkdir /data && chown 10001:10001 /data && chmod 0700 /data
+ENV PATH=/opt/relaybook/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 \
+    RELAYBOOK_DATA=/data/relaybook \
+    RELAYBOOK_LISTEN=0.0.0.0:4100 \
+    RELAYBOOK_DASHBOARD=0.0.0.0:4101
+USER 10001:10001
+WORKDIR /data
+VOLUME /data
+EXPOSE 4100 4101
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+    CMD ["python3", "-c", "import os, urllib.request as r; r.urlopen('http://127.0.0.1:' + os.environ['RELAYBOOK_LISTEN'].rpartition(':')[2] + '/healthz', timeout=4)"]
+CMD ["relaybook", "serve"]
