@@ -169,8 +169,40 @@ def test_a_directory_with_the_backup_of_another_log_is_refused(tmp_path: Path) -
         fill(writer, 1)
         writer.close()
     back_up(tmp_path / "one", tmp_path / "copy")
-    with pytest.raises(StoreUnavailable, match="has the backup of another log"):
+    with pytest.raises(StoreUnavailable, match="has the log of another server"):
         back_up(tmp_path / "other", tmp_path / "copy")
+
+
+def test_a_backup_that_a_server_has_used_is_refused_and_keeps_its_own_requests(tmp_path: Path) -> None:
+    original, copy = tmp_path / "data", tmp_path / "copy"
+    writer = SqliteWriter(original / "store")
+    fill(writer, 3)
+    back_up(original, copy)
+    fill(writer, 3)
+    used = SqliteWriter(copy / "store")
+    fill(used, 2, b"recorded in the copy")
+    used.close()
+    writer.close()
+    for source, target in ((original, copy), (copy, original)):
+        with pytest.raises(StoreUnavailable, match="or a backup that a server has used"):
+            back_up(source, target)
+    for directory, records in ((original, 6), (copy, 5)):
+        found = open_store(directory / "store").verify(lambda done, total: None)
+        assert (found.records, found.problems) == (records, [])
+
+
+def test_bytes_after_the_lengths_in_the_earlier_copy_are_copied_again(tmp_path: Path) -> None:
+    source, target = tmp_path / "data", tmp_path / "copy"
+    writer = SqliteWriter(source / "store")
+    fill(writer, 3)
+    back_up(source, target)
+    (pack,) = (target / "store" / "bodies").iterdir()
+    with pack.open("ab") as file:
+        file.write(bytes(1000))  # as after a power failure during a backup
+    fill(writer, 30)
+    back_up(source, target)
+    writer.close()
+    assert open_store(target / "store").verify(lambda done, total: None).problems == []
 
 
 def test_a_backup_of_a_running_server_is_served(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -183,7 +183,7 @@ def test_labels_are_counted_once_per_request_and_no_longer_when_they_are_replace
 def test_sources_of_a_request_and_pending_feedback_are_limited(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = an_entry(feedback=[given(f"source {number}") for number in range(MAX_SOURCES)])
     store.commit(entry)
-    with pytest.raises(TooMuchFeedback, match="feedback of 100 other sources"):
+    with pytest.raises(TooMuchFeedback, match="feedback from 100 other sources"):
         store.feedback.add_feedback(entry.record.id, given("another"))
     assert store.feedback.add_feedback(entry.record.id, given("source 7", score=7.0))
     assert MAX_PENDING > 3

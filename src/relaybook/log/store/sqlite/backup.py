@@ -1,8 +1,8 @@
 """Copy a store while a writer uses it. The copy has everything that was committed when the copy began.
 
-Packs only grow, so a later backup to the same directory copies only their new bytes. The database is copied to a
-temporary file and renamed last. If a backup is interrupted, the earlier one stays usable: a writer ignores bytes beyond
-the pack lengths in its database.
+Packs only grow, so a later backup to the same directory copies only the bytes after the lengths in the earlier copy's
+database. The database is copied to a temporary file and renamed last. If a backup is interrupted, the earlier one stays
+usable: a writer ignores bytes beyond the pack lengths in its database.
 """
 
 import errno
@@ -21,8 +21,8 @@ from relaybook.log.store.sqlite.connection import DATABASE, open_for_reading
 from relaybook.log.store.sqlite.disk import BODIES
 from relaybook.log.store.sqlite.failures import translated
 from relaybook.log.store.sqlite.packs import pack_name
-from relaybook.log.store.sqlite.schema import is_created
-from relaybook.log.store.sqlite.text_index import FILE, log_identity
+from relaybook.log.store.sqlite.schema import is_created, mark_as_backup
+from relaybook.log.store.sqlite.text_index import FILE
 
 _CHUNK_BYTES: Final = 8 << 20
 _PAGES: Final = 1024
@@ -46,37 +46,54 @@ def back_up(directory: Path, target: Path, on_progress: OnProgress) -> Backup:
             if not is_created(connection, str(directory / DATABASE)):
                 raise StoreUnavailable(f"{directory} does not contain a log yet.")
             connection.execute("BEGIN")
-            _reject_other_log(connection, target)
-            return _Copy(directory, target, connection, on_progress).run()
+            present = _lengths_of_earlier_backup(connection, target)
+            return _Copy(directory, target, connection, present, on_progress).run()
         finally:
             connection.close()
 
 
-def _reject_other_log(connection: apsw.Connection, target: Path) -> None:
-    """Raise StoreUnavailable if the target has the backup of another log.
+def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dict[int, int]:
+    """Return the lengths of the packs that the target's backup has: empty if it has none.
 
-    The first read also starts the connection's snapshot.
+    The first read also starts the connection's snapshot. Raises StoreUnavailable if the target has something else than
+    a backup of this log.
     """
-    identity = log_identity(connection)
+    lineage = _lineage(connection)
     if not (target / DATABASE).exists():
-        return
+        return {}
     earlier = open_for_reading(target)
     try:
-        if log_identity(earlier) != identity:
-            raise StoreUnavailable(f"{target} has the backup of another log. Choose another directory.")
+        if _lineage(earlier) != lineage:
+            raise StoreUnavailable(
+                f"{target} has the log of another server, or a backup that a server has used. Choose another directory."
+            )
+        return dict(earlier.execute("SELECT pack, length FROM packs"))
     finally:
         earlier.close()
+
+
+def _lineage(connection: apsw.Connection) -> int:
+    lineage: int = connection.execute("SELECT value FROM totals WHERE name = 'lineage'").get
+    return lineage
 
 
 class _Copy:
     """One backup. The pack lengths in the connection's snapshot determine how much of each pack is copied."""
 
-    def __init__(self, directory: Path, target: Path, connection: apsw.Connection, on_progress: OnProgress) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        target: Path,
+        connection: apsw.Connection,
+        present: dict[int, int],
+        on_progress: OnProgress,
+    ) -> None:
         self._source = directory / BODIES
         self._target = target / BODIES
         self._directory = target
         self._connection = connection
         self._on_progress = on_progress
+        self._present = present
         self._lengths: dict[int, int] = dict(connection.execute("SELECT pack, length FROM packs"))
         self._total = sum(self._lengths.values())
         self._done = self._copied = 0
@@ -92,7 +109,7 @@ class _Copy:
             for descriptor in descriptors.values():
                 if descriptor is not None:
                     os.close(descriptor)
-        copy_database(self._connection, self._directory / DATABASE)
+        copy_database(self._connection, self._directory / DATABASE, mark_as_backup)
         self._remove_packs_of_earlier_backups()
         return Backup(records=records, copied_bytes=self._copied, total_bytes=self._total)
 
@@ -107,7 +124,7 @@ class _Copy:
         length = self._lengths[pack]
         target = disk.open_file(self._target / pack_name(pack))
         try:
-            present = min(os.fstat(target).st_size, length)
+            present = min(os.fstat(target).st_size, self._present.get(pack, 0), length)
             self._progress(present)
             for start in range(present, length, _CHUNK_BYTES):
                 self._copy_range(pack, source, target, start, min(_CHUNK_BYTES, length - start))
@@ -181,8 +198,13 @@ def _copy_text_index(directory: Path, target: Path) -> None:
         connection.close()
 
 
-def copy_database(connection: apsw.Connection, path: Path) -> None:
-    """Copy the database that the connection has a snapshot of. The file appears under its name when it is complete."""
+def copy_database(
+    connection: apsw.Connection, path: Path, complete: Callable[[apsw.Connection], None] | None = None
+) -> None:
+    """Copy the database that the connection has a snapshot of. The file appears under its name when it is complete.
+
+    ``complete`` makes the last changes to the copy.
+    """
     new = path.with_name(f"{path.name}.part")
     new.unlink(missing_ok=True)
     os.close(disk.open_file(new))
@@ -191,6 +213,8 @@ def copy_database(connection: apsw.Connection, path: Path) -> None:
         with copy.backup("main", connection, "main") as backup:
             while not backup.done:
                 backup.step(_PAGES)
+        if complete is not None:
+            complete(copy)
         copy.pragma("journal_mode", "delete")  # one file, without a WAL
     finally:
         copy.close()

@@ -118,8 +118,9 @@ CREATE TABLE value_counts (field TEXT NOT NULL, value TEXT NOT NULL, requests IN
   PRIMARY KEY (field, value)) STRICT, WITHOUT ROWID;
 CREATE TABLE totals (name TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 -- identity: identifies the log; its text index has the same value
-INSERT INTO totals
-  VALUES ('records', 0), ('last_seq', 0), ('namespaces', 0), ('auto_pinned', 0), ('identity', random());
+-- lineage: the same in a log and its backups until one of the backups is written to, see become_a_log
+INSERT INTO totals VALUES ('records', 0), ('last_seq', 0), ('namespaces', 0), ('auto_pinned', 0),
+  ('identity', random()), ('lineage', random());
 
 -- costed: the number of requests whose cost is known
 -- is_decided: the store or a person has pinned or unpinned the namespace, so the store does not pin it automatically
@@ -198,6 +199,24 @@ def create_tables(connection: apsw.Connection, name: str) -> None:
         connection.execute(f"CREATE TABLE requests ({columns}, bodies BLOB) STRICT")
         connection.execute(_TABLES)
         connection.pragma("user_version", VERSION)
+
+
+def mark_as_backup(connection: apsw.Connection) -> None:
+    connection.execute("INSERT OR REPLACE INTO totals VALUES ('is_backup', 1)")
+
+
+def become_a_log(connection: apsw.Connection) -> None:
+    """Give a backup a lineage of its own before it is written to; do nothing if the log is not a backup.
+
+    From then on its packs can differ from those of the original log, so neither can be backed up to the other.
+    """
+    with connection:
+        connection.execute("DELETE FROM totals WHERE name = 'is_backup'")
+        if not connection.changes():
+            return
+        connection.execute("UPDATE totals SET value = random() WHERE name = 'lineage'")
+    # also after a power failure: the packs are not changed earlier
+    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_FULL)
 
 
 def is_created(connection: apsw.Connection, name: str) -> bool:

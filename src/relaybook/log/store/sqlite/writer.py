@@ -29,7 +29,7 @@ from relaybook.log.store.sqlite.reclaiming import Reclaimer
 from relaybook.log.store.sqlite.recorder_state import RecorderStateTables
 from relaybook.log.store.sqlite.retention_pass import RetentionPass
 from relaybook.log.store.sqlite.running import RunningTables
-from relaybook.log.store.sqlite.schema import create_tables
+from relaybook.log.store.sqlite.schema import become_a_log, create_tables
 from relaybook.log.store.sqlite.text_index import drop_if_ahead
 
 _SEQ_BY_ID: Final = "SELECT seq FROM requests WHERE id = ?"
@@ -70,6 +70,7 @@ class SqliteWriter:
         self._file = disk.identity(self._path)
         try:
             create_tables(self._connection, str(self._path))
+            become_a_log(self._connection)
             drop_if_ahead(directory)
             self._entries = EntryTables(self._connection)
             self._state = RecorderStateTables(self._connection)
