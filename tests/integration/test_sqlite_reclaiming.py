@@ -1,5 +1,6 @@
 """What retention removes leaves the disk: packs, frames in shared packs, texts in the index, pages of the database."""
 
+import itertools
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -112,7 +113,9 @@ def test_bytes_of_a_running_request_stay_although_no_record_of_their_pack_is_lef
     reader.close()
 
 
-def test_what_a_stopped_recorder_left_undone_is_done_by_the_next(tmp_path: Path, set_clock: SetClock) -> None:
+def test_what_a_stopped_recorder_left_undone_is_done_by_the_next(
+    tmp_path: Path, set_clock: SetClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     writer = SqliteWriter(tmp_path)
     writer.commit(Batch(entries=[an_entry_now(f"number {number}") for number in range(300)]))
     writer.commit(Batch(entries=[an_entry_now("kept", namespace="audit")]))
@@ -120,14 +123,16 @@ def test_what_a_stopped_recorder_left_undone_is_done_by_the_next(tmp_path: Path,
     index.add([(seq, f"text {seq}") for seq in range(1, 302)], 301)
     index.close()
     set_clock(NOON + DAY_US)
+    ticks = itertools.count(step=1)  # each look at the clock takes 1 ns, so each writer takes two steps
+    monkeypatch.setattr(clock, "monotonic_ns", lambda: next(ticks))
     steps = 0
     cutoffs = Cutoffs(general=Cutoff(MIDNIGHT, 0), by_pattern={"audit": Cutoff()})
-    while not writer.retain(cutoffs, clock.monotonic_ns() + 1_000_000).is_complete:
+    while not writer.retain(cutoffs, clock.monotonic_ns() + 3).is_complete:
         writer.close()
         writer = SqliteWriter(tmp_path)
         steps += 1
     assert steps >= 2
-    while writer.run_maintenance(clock.monotonic_ns() + 1_000_000):
+    while writer.run_maintenance(clock.monotonic_ns() + 3):
         writer.close()
         writer = SqliteWriter(tmp_path)
         writer.retain(cutoffs, clock.monotonic_ns() + 1_000_000_000)

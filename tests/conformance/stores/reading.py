@@ -1,8 +1,9 @@
-"""Read everything that a store derives from its requests, to compare two stores."""
+"""Make requests of earlier days, and read everything that a store derives from its requests."""
 
 from typing import Any, Final
 
-from tests.support.records import A_TIMESTAMP
+from tests.conformance.stores.conftest import Store
+from tests.support.records import A_TIMESTAMP, an_entry
 
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.retention import DAY_US
@@ -11,6 +12,23 @@ from relaybook.log.store.port import Reader
 FAR: Final = 2**62
 MIDNIGHT: Final = A_TIMESTAMP - A_TIMESTAMP % DAY_US
 EVERYTHING: Final = Filter()
+
+
+def a_request(days_ago: int, **fields: Any) -> Any:
+    started_at = MIDNIGHT - days_ago * DAY_US + 3_600_000_000
+    return an_entry(
+        b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "prompt of day %d"}]}' % days_ago,
+        b'{"choices": [{"message": {"role": "assistant", "content": "response of day %d"}}]}' % days_ago,
+        started_at=started_at,
+        ended_at=started_at + 812_000,
+        input_preview=f"prompt of day {days_ago}",
+        output_preview=f"response of day {days_ago}",
+        **fields,
+    )
+
+
+def page(store: Store) -> list[Any]:
+    return store.reader.page(EVERYTHING, 10_000, None, FAR).records
 
 
 def derived(reader: Reader) -> dict[str, Any]:

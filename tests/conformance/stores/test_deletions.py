@@ -5,8 +5,7 @@ import time
 from typing import Any
 
 from tests.conformance.stores.conftest import Store
-from tests.conformance.stores.reading import EVERYTHING, FAR, MIDNIGHT, derived
-from tests.conformance.stores.test_retention import a_request, page
+from tests.conformance.stores.reading import EVERYTHING, FAR, MIDNIGHT, a_request, derived, page
 
 from relaybook import clock
 from relaybook.log.aggregate.stats import StatsQuery

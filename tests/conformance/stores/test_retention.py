@@ -1,10 +1,9 @@
 """Requests are removed by age and namespace, together with everything derived from them."""
 
 import random
-from typing import Any
 
 from tests.conformance.stores.conftest import Store
-from tests.conformance.stores.reading import EVERYTHING, FAR, MIDNIGHT, derived
+from tests.conformance.stores.reading import EVERYTHING, FAR, MIDNIGHT, a_request, derived, page
 from tests.support.records import A_TIMESTAMP, an_entry
 
 from relaybook import clock
@@ -24,23 +23,6 @@ def retain(store: Store, cutoffs: Cutoffs) -> tuple[int, int]:
     while store.writer.run_maintenance(clock.monotonic_ns() + 50_000_000):
         pass
     return removed, expired
-
-
-def a_request(days_ago: int, **fields: Any) -> Any:
-    started_at = MIDNIGHT - days_ago * DAY_US + 3_600_000_000
-    return an_entry(
-        b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "prompt of day %d"}]}' % days_ago,
-        b'{"choices": [{"message": {"role": "assistant", "content": "response of day %d"}}]}' % days_ago,
-        started_at=started_at,
-        ended_at=started_at + 812_000,
-        input_preview=f"prompt of day {days_ago}",
-        output_preview=f"response of day {days_ago}",
-        **fields,
-    )
-
-
-def page(store: Store) -> list[Any]:
-    return store.reader.page(EVERYTHING, 10_000, None, FAR).records
 
 
 def test_requests_older_than_the_cutoff_are_removed(store: Store) -> None:
