@@ -807,7 +807,7 @@ export type RetentionStatus = {
 
 /** One kind of data, and how long it is kept. */
 export type RetentionClock = {
-  /** The setting: days until it is removed. 0: it is kept forever. */
+  /** After how many days it is removed, as set. 0 means never. */
   days: number;
   /** The oldest day (UTC) for which the log still has it. `null` if there is none. */
   oldest_day: string | null;

@@ -31,8 +31,8 @@ _LATEST: Final = 100
 _COUNT: Final = re.compile(r"\d{1,15}", re.ASCII)
 _CONFIRM = openapi.parameter(
     "confirm",
-    "The number of finished requests that match, so that nothing else is deleted. If it is missing or wrong, the error "
-    "has the right one in `requests`.",
+    "Must be the number of finished requests that match. Otherwise, nothing is deleted, and the error has the right "
+    "number in `requests`.",
     {"type": "integer", "minimum": 0},
 )
 _REQUEST_ID = openapi.parameter("id", "Relaybook's id of the request.", place="path")

@@ -435,7 +435,7 @@ class Removal(Struct, kw_only=True):
 class RetentionClock(Struct, kw_only=True):
     """One kind of data, and how long it is kept."""
 
-    days: Annotated[int, Meta(description="The setting: days until it is removed. 0: it is kept forever.")]
+    days: Annotated[int, Meta(description="After how many days it is removed, as set. 0 means never.")]
     oldest_day: Annotated[
         str | None,
         Meta(

@@ -27,7 +27,7 @@ def reload(configuration: Configuration) -> int:
         os.kill(before.pid, signal.SIGHUP)
     except (ProcessLookupError, PermissionError) as error:
         raise CommandFailed(
-            f"The signal to the server of {data.path} (process {before.pid}) failed: {error.strerror}. "
+            f"Process {before.pid}, the server of {data.path}, cannot be signaled: {error.strerror}. "
             "Run this command as the server's user, on its machine."
         ) from None
     after = _wait_for_result(data, before)

@@ -49,7 +49,7 @@ class LogSource(Protocol):
         """Return the 500 most frequent values of ``namespace``, or property names if ``field`` is ``property``."""
 
     def count_matching(self, terms: Terms) -> int | None:
-        """Return the number of matching finished requests. `None` if it is not known soon."""
+        """Return the number of matching finished requests. `None` if counting takes too long."""
 
     def count_exactly(self, terms: Terms) -> int:
         """Return the number of matching finished requests, however long it takes."""

@@ -77,7 +77,7 @@ def parse_namespace_cursor(text: str, sort: NamespaceSort) -> NamespaceCursor:
 
 
 def _is_storable(value: SortValue) -> bool:
-    """Return whether a store can compare with the value. Stores have 64-bit integers."""
+    """Return whether the value fits the 64-bit integers of a store."""
     return isinstance(value, float) or abs(value) < 2**63
 
 

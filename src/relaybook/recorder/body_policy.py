@@ -32,7 +32,7 @@ class BodyPolicy:
         self._keep_other = keep_other_bodies
 
     def move_if_large(self, exchange: Exchange) -> int:
-        """Move an open exchange's bytes to the store if they exceed MAX_HELD_BYTES. Return the number moved."""
+        """Move an open exchange's bytes to the store if they exceed MAX_HELD_BYTES. Return how many were moved."""
         return self.move_to_store(exchange) if exchange.held > MAX_HELD_BYTES else 0
 
     def move_to_store(self, exchange: Exchange) -> int:

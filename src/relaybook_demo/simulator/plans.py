@@ -17,7 +17,7 @@ CLOSE = After("close", 0.0)
 class Plan:
     """A response that is ready to be delivered.
 
-    ``parts`` are content without framing, which the delivery adds. ``tail`` ends the framing.
+    ``parts`` are the content. The delivery adds the framing, and ``tail`` ends it.
     """
 
     head: bytes

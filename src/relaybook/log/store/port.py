@@ -356,7 +356,7 @@ class Reader(Protocol):
         """
 
     def links(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Link]:
-        """Return the data that links requests to the requests that they continue.
+        """Return how requests continue earlier requests.
 
         Pagination works as in ``page``, newest first.
         """

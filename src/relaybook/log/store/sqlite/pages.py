@@ -105,7 +105,7 @@ def _seqs_since(
 def links(
     connection: apsw.Connection, filter_: Filter, limit: int, before: int | None, deadline: Deadline
 ) -> list[Link]:
-    """Return the data that links requests to the requests that they continue, newest first."""
+    """Return how requests continue earlier requests, newest first."""
     end = last_seq(connection) + 1
     start = end if before is None else min(before, end)
     found = _search(connection, filter_, (1, start), limit, Deadline(deadline.at_ns), newest_first=True)
