@@ -10,6 +10,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
@@ -90,7 +91,8 @@ class Trial:
         try:
             await wait_for(is_over, f"{prefix}: a death or enough responses", TIMEOUT_SECONDS)
             if starved is not None and self.pid == starved:
-                limit_memory(starved, resource.RLIM_INFINITY)
+                with suppress(ProcessLookupError):  # it can die right now
+                    limit_memory(starved, resource.RLIM_INFINITY)
             timestamp = time.monotonic()
             await wait_for(lambda: load.recovered_after(timestamp), f"{prefix}: a response afterwards", TIMEOUT_SECONDS)
             await load.finish()
