@@ -169,11 +169,11 @@ def test_a_directory_with_the_backup_of_another_log_is_refused(tmp_path: Path) -
         fill(writer, 1)
         writer.close()
     back_up(tmp_path / "one", tmp_path / "copy")
-    with pytest.raises(StoreUnavailable, match="has the log of another server"):
+    with pytest.raises(StoreUnavailable, match="has a log that is not an unchanged backup of this one"):
         back_up(tmp_path / "other", tmp_path / "copy")
 
 
-def test_a_backup_that_a_server_has_used_is_refused_and_keeps_its_own_requests(tmp_path: Path) -> None:
+def test_a_backup_that_was_written_to_is_refused_and_keeps_its_own_requests(tmp_path: Path) -> None:
     original, copy = tmp_path / "data", tmp_path / "copy"
     writer = SqliteWriter(original / "store")
     fill(writer, 3)
@@ -184,11 +184,24 @@ def test_a_backup_that_a_server_has_used_is_refused_and_keeps_its_own_requests(t
     used.close()
     writer.close()
     for source, target in ((original, copy), (copy, original)):
-        with pytest.raises(StoreUnavailable, match="or a backup that a server has used"):
+        with pytest.raises(StoreUnavailable, match="is not an unchanged backup of this one"):
             back_up(source, target)
     for directory, records in ((original, 6), (copy, 5)):
         found = open_store(directory / "store").verify(lambda done, total: None)
         assert (found.records, found.problems) == (records, [])
+
+
+def test_a_backup_never_replaces_the_log_that_it_was_made_of(tmp_path: Path) -> None:
+    original, copy = tmp_path / "data", tmp_path / "copy"
+    writer = SqliteWriter(original / "store")
+    fill(writer, 3)
+    back_up(original, copy)
+    fill(writer, 2)
+    writer.close()
+    with pytest.raises(StoreUnavailable, match="is not an unchanged backup of this one"):
+        back_up(copy, original)
+    found = open_store(original / "store").verify(lambda done, total: None)
+    assert (found.records, found.problems) == (5, [])
 
 
 def test_bytes_after_the_lengths_in_the_earlier_copy_are_copied_again(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ from relaybook.log.store.sqlite.text_index import FILE
 
 _CHUNK_BYTES: Final = 8 << 20
 _PAGES: Final = 1024
+_LINEAGE: Final = "SELECT value FROM totals WHERE name = 'lineage'"
+_IS_BACKUP: Final = "SELECT EXISTS (SELECT 1 FROM totals WHERE name = 'is_backup')"
 
 #: Called with the number of bytes copied so far and the total.
 OnProgress = Callable[[int, int], object]
@@ -55,26 +57,21 @@ def back_up(directory: Path, target: Path, on_progress: OnProgress) -> Backup:
 def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dict[int, int]:
     """Return the lengths of the packs that the target's backup has: empty if it has none.
 
-    The first read also starts the connection's snapshot. Raises StoreUnavailable if the target has something else than
-    a backup of this log.
+    The first read also starts the connection's snapshot. Raises StoreUnavailable if the target has a log that is not an
+    unchanged backup of this one.
     """
-    lineage = _lineage(connection)
+    lineage: int = connection.execute(_LINEAGE).get
     if not (target / DATABASE).exists():
         return {}
     earlier = open_for_reading(target)
     try:
-        if _lineage(earlier) != lineage:
+        if earlier.execute(_LINEAGE).get != lineage or not earlier.execute(_IS_BACKUP).get:
             raise StoreUnavailable(
-                f"{target} has the log of another server, or a backup that a server has used. Choose another directory."
+                f"{target} has a log that is not an unchanged backup of this one. Choose another directory."
             )
         return dict(earlier.execute("SELECT pack, length FROM packs"))
     finally:
         earlier.close()
-
-
-def _lineage(connection: apsw.Connection) -> int:
-    lineage: int = connection.execute("SELECT value FROM totals WHERE name = 'lineage'").get
-    return lineage
 
 
 class _Copy:
@@ -213,9 +210,9 @@ def copy_database(
         with copy.backup("main", connection, "main") as backup:
             while not backup.done:
                 backup.step(_PAGES)
+        copy.pragma("journal_mode", "delete")  # one file, without a WAL
         if complete is not None:
             complete(copy)
-        copy.pragma("journal_mode", "delete")  # one file, without a WAL
     finally:
         copy.close()
     descriptor = os.open(new, os.O_RDONLY | os.O_CLOEXEC)

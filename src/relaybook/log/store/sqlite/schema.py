@@ -202,21 +202,24 @@ def create_tables(connection: apsw.Connection, name: str) -> None:
 
 
 def mark_as_backup(connection: apsw.Connection) -> None:
+    """Mark the database as an unchanged backup."""
     connection.execute("INSERT OR REPLACE INTO totals VALUES ('is_backup', 1)")
 
 
 def become_a_log(connection: apsw.Connection) -> None:
     """Give a backup a lineage of its own before it is written to; do nothing if the log is not a backup.
 
-    From then on its packs can differ from those of the original log, so neither can be backed up to the other.
+    From then on its packs can differ from those of the original log, so neither can be backed up to the other. The
+    change is synced, because the packs are changed after it.
     """
+    if not connection.execute("SELECT EXISTS (SELECT 1 FROM totals WHERE name = 'is_backup')").get:
+        return
+    level = connection.pragma("synchronous")
+    connection.pragma("synchronous", "full")
     with connection:
-        connection.execute("DELETE FROM totals WHERE name = 'is_backup'")
-        if not connection.changes():
-            return
         connection.execute("UPDATE totals SET value = random() WHERE name = 'lineage'")
-    # also after a power failure: the packs are not changed earlier
-    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_FULL)
+        connection.execute("DELETE FROM totals WHERE name = 'is_backup'")
+    connection.pragma("synchronous", level)
 
 
 def is_created(connection: apsw.Connection, name: str) -> bool:
