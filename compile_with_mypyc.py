@@ -44,7 +44,7 @@ MODULES: Final = (
         )
     ),
     *(f"recorder/{name}" for name in ("body_policy", "entry_builder", "loop", "prices")),
-    *(f"log/store/sqlite/{name}" for name in ("counters", "entries", "packs", "rollups", "rows")),
+    *(f"log/store/sqlite/{name}" for name in ("bases", "counters", "entries", "packs", "rollups", "rows")),
 )
 _GROUP: Final = "relaybook_compiled"
 

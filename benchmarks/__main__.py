@@ -29,6 +29,7 @@ PARTS = [
     "recovery",
     "page",
     "export",
+    "conversations",
     "removal",
     "capacity",
     "big_log",

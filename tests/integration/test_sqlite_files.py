@@ -196,7 +196,7 @@ def test_the_error_for_a_damaged_database_names_it(tmp_path: Path) -> None:
 def test_a_flipped_byte_in_a_pack_is_an_error_and_never_wrong_text(
     writer: SqliteWriter, reader: SqliteReader, tmp_path: Path
 ) -> None:
-    entry, other = an_entry(os.urandom(500)), an_entry(b"whole")
+    entry, other = an_entry(os.urandom(500)), an_entry(b"whole", model="with another base")
     writer.commit(a_batch(entry, other))
     (pack,) = (tmp_path / "store" / BODIES).iterdir()
     data = bytearray(pack.read_bytes())

@@ -74,7 +74,7 @@ def test_a_pack_of_which_a_record_stays_keeps_only_the_bytes_of_that_record(
     tmp_path: Path, set_clock: SetClock
 ) -> None:
     writer, reader = SqliteWriter(tmp_path), SqliteReader(tmp_path)
-    kept = an_entry_now("kept", namespace="audit")
+    kept = an_entry_now("kept", namespace="audit", model="without a base")
     large = an_entry(bytes(range(256)) * 4096, started_at=NOON, ended_at=NOON)
     writer.commit(Batch(entries=[an_entry_now(f"gone {number}") for number in range(50)]))
     writer.commit(Batch(entries=[kept, large]))

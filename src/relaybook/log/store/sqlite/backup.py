@@ -1,5 +1,8 @@
 """Copy a store while a writer uses it. The copy has everything that was committed when the copy began.
 
+Between the copies of the packs and of the database, requests may be moved within the packs (see rebasing.py) and their
+old place erased. If this happened, the copy is repeated for what is new.
+
 Packs only grow, so a later backup to the same directory copies only the bytes after the lengths in the earlier copy's
 database. The database is copied to a temporary file and renamed last. If a backup is interrupted, the earlier one stays
 usable: a writer ignores bytes beyond the pack lengths in its database.
@@ -27,6 +30,7 @@ from relaybook.log.store.sqlite.text_index import FILE
 _CHUNK_BYTES: Final = 8 << 20
 _PAGES: Final = 1024
 _LINEAGE: Final = "SELECT value FROM totals WHERE name = 'lineage'"
+_MOVED: Final = "SELECT value FROM totals WHERE name = 'moved'"
 _IS_BACKUP: Final = "SELECT EXISTS (SELECT 1 FROM totals WHERE name = 'is_backup')"
 
 #: Called with the number of bytes copied so far and the total.
@@ -47,9 +51,17 @@ def back_up(directory: Path, target: Path, on_progress: OnProgress) -> Backup:
         try:
             if not is_created(connection, str(directory / DATABASE)):
                 raise StoreUnavailable(f"{directory} does not contain a log yet.")
+            copied = 0
             connection.execute("BEGIN")
             present = _lengths_of_earlier_backup(connection, target)
-            return _Copy(directory, target, connection, present, on_progress).run()
+            while True:
+                copy = _Copy(directory, target, connection, present, on_progress)
+                copy.copy_packs()
+                copied += copy.copied
+                if not copy.has_missed_data():
+                    return copy.finish(copied)
+                present = copy.lengths
+                connection.execute("ROLLBACK; BEGIN")
         finally:
             connection.close()
 
@@ -75,7 +87,7 @@ def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dic
 
 
 class _Copy:
-    """One backup. The pack lengths in the connection's snapshot determine how much of each pack is copied."""
+    """A copy of one snapshot. The pack lengths in the snapshot determine how much of each pack is copied."""
 
     def __init__(
         self,
@@ -85,19 +97,22 @@ class _Copy:
         present: dict[int, int],
         on_progress: OnProgress,
     ) -> None:
+        self._log = directory
         self._source = directory / BODIES
         self._target = target / BODIES
         self._directory = target
         self._connection = connection
         self._on_progress = on_progress
         self._present = present
-        self._lengths: dict[int, int] = dict(connection.execute("SELECT pack, length FROM packs"))
-        self._total = sum(self._lengths.values())
-        self._done = self._copied = 0
+        self.lengths: dict[int, int] = dict(connection.execute("SELECT pack, length FROM packs"))
+        self._total = sum(self.lengths.values())
+        self._moved: int = connection.execute(_MOVED).get
+        self._done = 0
+        #: The number of bytes of packs that were copied, without those that the target had.
+        self.copied = 0
 
-    def run(self) -> Backup:
-        records: int = self._connection.execute("SELECT value FROM totals WHERE name = 'records'").get
-        descriptors = {pack: self._open(pack) for pack in self._lengths}
+    def copy_packs(self) -> None:
+        descriptors = {pack: self._open(pack) for pack in self.lengths}
         try:
             for pack, descriptor in descriptors.items():
                 if descriptor is not None:
@@ -106,9 +121,22 @@ class _Copy:
             for descriptor in descriptors.values():
                 if descriptor is not None:
                     os.close(descriptor)
+
+    def has_missed_data(self) -> bool:
+        """Return whether the data of requests was moved since the snapshot, so that its old place may be erased."""
+        connection = open_for_reading(self._log)
+        try:
+            moved: int = connection.execute(_MOVED).get
+            return moved != self._moved
+        finally:
+            connection.close()
+
+    def finish(self, copied_bytes: int) -> Backup:
+        """Copy the database, which makes the packs a backup."""
+        records: int = self._connection.execute("SELECT value FROM totals WHERE name = 'records'").get
         copy_database(self._connection, self._directory / DATABASE, mark_as_backup)
         self._remove_packs_of_earlier_backups()
-        return Backup(records=records, copied_bytes=self._copied, total_bytes=self._total)
+        return Backup(records=records, copied_bytes=copied_bytes, total_bytes=self._total)
 
     def _open(self, pack: int) -> int | None:
         """Open a pack, so that it stays readable even if retention deletes it. `None` if it is already deleted."""
@@ -118,7 +146,7 @@ class _Copy:
             return None
 
     def _copy_pack(self, pack: int, source: int) -> None:
-        length = self._lengths[pack]
+        length = self.lengths[pack]
         target = disk.open_file(self._target / pack_name(pack))
         try:
             present = min(os.fstat(target).st_size, self._present.get(pack, 0), length)
@@ -141,7 +169,7 @@ class _Copy:
                     "Run `relaybook check --bodies` to see which requests cannot be read."
                 )
             start += copied
-            self._copied += copied
+            self.copied += copied
             self._progress(copied)
 
     def _progress(self, done: int) -> None:
@@ -150,7 +178,7 @@ class _Copy:
 
     def _remove_packs_of_earlier_backups(self) -> None:
         """Delete packs that the log no longer has."""
-        names = {pack_name(pack) for pack in self._lengths}
+        names = {pack_name(pack) for pack in self.lengths}
         for path in self._target.glob("*.pack"):
             if path.name not in names:
                 path.unlink()

@@ -2,7 +2,7 @@
 
 A record's detail and the rest of its bodies are compressed together as one body frame, the shared frame. This takes
 half the time and 13 % fewer bytes than three frames, because small frames have more overhead than content. Body bytes
-that were written earlier, and large bodies, have separate body frames.
+that were written earlier, and large bodies, have separate body frames. A shared frame can have a base, see bases.py.
 """
 
 from collections.abc import Callable
@@ -18,6 +18,9 @@ from relaybook.log.store.port import Body, BodyRef, Entry
 MAX_SHARED_REST: Final = 256 * 1024
 #: Maximum size of the content of a separate frame.
 CHUNK: Final = 1024 * 1024
+
+#: A body frame: pack, offset, length.
+Frame = tuple[int, int, int]
 
 
 class BodyLocation(msgspec.Struct, array_like=True):
@@ -39,27 +42,43 @@ class RecordLocation(msgspec.Struct, array_like=True):
     detail: int
     request: BodyLocation | None
     response: BodyLocation | None
+    #: The base of the shared frame, see bases.py.
+    base: BodyRef | None = None
 
     def shared(self) -> BodyRef:
         size = self.detail + rest(self.request) + rest(self.response)
         return BodyRef((self.pack, self.offset, self.length), size)
 
-    def frames(self) -> list[tuple[int, ...]]:
-        """Return pack, offset and length of every body frame with data of the record."""
-        return [self.shared().location, *(ref.location for ref in _refs(self.request, self.response))]
+    def refs(self) -> list[BodyRef]:
+        """Return the record's other body frames."""
+        return _refs(self.request, self.response)
+
+    def frames(self) -> list[Frame]:
+        """Return every body frame with data of the record. The first is the shared frame."""
+        separate = [(pack, offset, length) for pack, offset, length in (ref.location for ref in self.refs())]
+        return [(self.pack, self.offset, self.length), *separate]
 
 
-class SharedFrame(msgspec.Struct, array_like=True):
-    """A record's compressed shared frame, before it is written."""
+class SharedContent(msgspec.Struct, array_like=True):
+    """The content of a record's shared frame, before it is compressed."""
 
-    frame: bytes
+    data: bytes
     detail: int
     request: BodyLocation | None
     response: BodyLocation | None
 
+    def request_body(self) -> bytes:
+        """Return the request's body, or nothing if not all of it is in the shared frame."""
+        body = self.request
+        return b"" if body is None or body.refs else self.data[self.detail : self.detail + body.rest]
+
     def refs(self) -> list[BodyRef]:
         """Return the record's other body frames."""
         return _refs(self.request, self.response)
+
+    def locate(self, frame: Frame, base: BodyRef | None) -> bytes:
+        """Return the row's ``bodies`` value for the shared frame at this location."""
+        return encode_location(RecordLocation(*frame, self.detail, self.request, self.response, base))
 
 
 def _refs(*sides: BodyLocation | None) -> list[BodyRef]:
@@ -70,7 +89,7 @@ def _refs(*sides: BodyLocation | None) -> list[BodyRef]:
 StoreChunk = Callable[[bytes], BodyRef]
 
 _encode_detail: Final = msgspec.msgpack.Encoder().encode
-_encode_stored: Final = msgspec.msgpack.Encoder().encode
+encode_location: Final = msgspec.msgpack.Encoder().encode
 _decode_stored: Final = msgspec.msgpack.Decoder(RecordLocation).decode
 decode_detail: Final = msgspec.msgpack.Decoder(Detail).decode
 
@@ -84,8 +103,8 @@ def new_compressor() -> zstandard.ZstdCompressor:
     return zstandard.ZstdCompressor(level=1, write_checksum=True)
 
 
-def compress_shared_frame(entry: Entry, compressor: zstandard.ZstdCompressor, store_chunk: StoreChunk) -> SharedFrame:
-    """Compress the shared frame of an entry.
+def shared_content(entry: Entry, store_chunk: StoreChunk) -> SharedContent:
+    """Return the content of an entry's shared frame.
 
     ``store_chunk`` stores data that is too large for the shared frame.
     """
@@ -93,7 +112,7 @@ def compress_shared_frame(entry: Entry, compressor: zstandard.ZstdCompressor, st
     parts = [detail]
     request = _locate_body(entry.request, parts, store_chunk)
     response = _locate_body(entry.response, parts, store_chunk)
-    return SharedFrame(compressor.compress(b"".join(parts)), len(detail), request, response)
+    return SharedContent(b"".join(parts), len(detail), request, response)
 
 
 def _locate_body(body: Body | None, parts: list[bytes], store_chunk: StoreChunk) -> BodyLocation | None:
@@ -106,12 +125,6 @@ def _locate_body(body: Body | None, parts: list[bytes], store_chunk: StoreChunk)
         return BodyLocation([*body.refs, *map(store_chunk, chunks)], 0)
     parts += body.rest
     return BodyLocation(body.refs, remaining)
-
-
-def encode_location(shared: SharedFrame, pack: int, offset: int) -> bytes:
-    """Return the row's ``bodies`` value, once the frame has been written."""
-    location = RecordLocation(pack, offset, len(shared.frame), shared.detail, shared.request, shared.response)
-    return _encode_stored(location)
 
 
 def decode_location(bodies: bytes | None) -> RecordLocation | None:

@@ -14,6 +14,7 @@ from relaybook import clock
 from relaybook.log.deletions import without_values
 from relaybook.log.query.filters import Cursor, Filter, needs_text
 from relaybook.log.store.errors import DeadlinePassed
+from relaybook.log.store.sqlite.bases import Bases
 from relaybook.log.store.sqlite.connection import truncate_wal
 from relaybook.log.store.sqlite.deletions import decode_filter, encode
 from relaybook.log.store.sqlite.reader import SqliteReader
@@ -44,10 +45,12 @@ _LOOK_EVERY_NS: Final = 200_000_000
 class DeletionPass:
     """Carries out deletions: first removes the requests of all of them, the oldest first, then erases."""
 
-    def __init__(self, connection: apsw.Connection, rollups: RollupTables, directory: Path, busy_s: float) -> None:
+    def __init__(
+        self, connection: apsw.Connection, rollups: RollupTables, bases: Bases, directory: Path, busy_s: float
+    ) -> None:
         self._connection = connection
         self._rollups = rollups
-        self._remover = Remover(connection, keeps_labels=False)
+        self._remover = Remover(connection, bases, keeps_labels=False)
         self._directory = directory
         self._busy_s = busy_s
         self._reader: SqliteReader | None = None

@@ -15,10 +15,11 @@ import zstandard
 from relaybook.log.record import Record
 from relaybook.log.store.port import Entry
 from relaybook.log.store.sqlite import counters
-from relaybook.log.store.sqlite.bodies import SharedFrame, compress_shared_frame, encode_location
+from relaybook.log.store.sqlite.bases import Base, Bases, add_bases, keys_of
+from relaybook.log.store.sqlite.bodies import Frame, SharedContent, shared_content
 from relaybook.log.store.sqlite.feedback import FeedbackTables
 from relaybook.log.store.sqlite.foreign_ids import hashes_of
-from relaybook.log.store.sqlite.packs import PackWriter
+from relaybook.log.store.sqlite.packs import PackWriter, day_of
 from relaybook.log.store.sqlite.rollups import RollupTables
 from relaybook.log.store.sqlite.rows import INSERT, row_of
 from relaybook.log.store.sqlite.schema import PART
@@ -46,6 +47,8 @@ class EntryTables:
         self._last_seq: int = connection.execute("SELECT value FROM totals WHERE name = 'last_seq'").get
         self.rollups = RollupTables(connection)
         self.feedback = FeedbackTables(connection)
+        self.bases = Bases()
+        self._day = 0
         self._on_phase: OnPhase = on_phase or (lambda phase: None)
 
     def add(self, entries: Sequence[Entry], packs: PackWriter, compressor: zstandard.ZstdCompressor) -> None:
@@ -56,9 +59,9 @@ class EntryTables:
         first = self._last_seq + 1
         records = [entry.record for entry in entries]
         store_chunk = partial(packs.append_chunk, compressor=compressor)
-        frames = [compress_shared_frame(entry, compressor, store_chunk) for entry in entries]
-        self._on_phase("zstd")
-        locations = self._append(frames, packs)
+        contents = [shared_content(entry, store_chunk) for entry in entries]
+        kinds = [f"{record.path} {record.model}" for record in records]
+        locations = self._append(contents, kinds, first, packs, compressor)
         self._on_phase("pack")
         rows = [
             row_of(record, seq, bodies)
@@ -84,15 +87,39 @@ class EntryTables:
         self._on_phase("rollups")
         self._connection.execute(_ADD_TO_TOTALS, (len(records),))
 
-    def _append(self, frames: Sequence[SharedFrame], packs: PackWriter) -> list[bytes]:
-        """Append all body frames of the batch with one write. Return the ``bodies`` value of each row."""
-        pack, offset = packs.append(b"".join([shared.frame for shared in frames]))
-        records = Counter({pack: len(frames)})
-        locations = []
-        for shared in frames:
-            locations.append(encode_location(shared, pack, offset))
-            offset += len(shared.frame)
-            records.update({ref.location[0] for ref in shared.refs()} - {pack})
+    def _append(
+        self,
+        contents: Sequence[SharedContent],
+        kinds: Sequence[str],
+        first: int,
+        packs: PackWriter,
+        compressor: zstandard.ZstdCompressor,
+    ) -> list[bytes]:
+        """Append all shared frames of the batch with one write. Return the ``bodies`` value of each row."""
+        pack, offset = packs.end()
+        if day_of(pack) != self._day:
+            self._day = day_of(pack)
+            self.bases.clear()
+        records = Counter({pack: len(contents)})
+        frames: list[bytes] = []
+        locations: list[bytes] = []
+        based: list[tuple[Base, Base]] = []
+        for seq, (content, kind) in enumerate(zip(contents, kinds, strict=True), first):
+            keys = keys_of(content.request_body(), kind)
+            base = self.bases.find(keys)
+            data = compressor.compress(content.data) if base is None else base.compress(content.data)
+            frame: Frame = (pack, offset, len(data))
+            added = Base(seq, frame, content.data, base, keys)
+            self.bases.add(added)
+            if base is not None:
+                based.append((added, base))
+            frames.append(data)
+            locations.append(content.locate(frame, None if base is None else base.ref()))
+            offset += len(data)
+            records.update({ref.location[0] for ref in content.refs()} - {pack})
+        self._on_phase("zstd")
+        packs.append(b"".join(frames))
+        add_bases(self._connection, based)
         self._connection.executemany(_ADD_PACK_RECORDS, ((count, number) for number, count in records.items()))
         return locations
 

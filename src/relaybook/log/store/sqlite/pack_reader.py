@@ -1,122 +1,216 @@
-"""Read the details and bodies of requests from the packs, at the locations that the rows hold."""
+"""Read the details and bodies of requests from the packs, at the locations that the rows hold.
 
-from collections.abc import Iterator
+The data of a request can be removed or moved at any time, also between reading its row and reading the pack. So a
+reader that finds no data looks at the row again.
+"""
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Final
 
+import apsw
 import msgspec
 
 from relaybook.log.record import Detail, Record, Side
-from relaybook.log.store.errors import BodyDamaged
-from relaybook.log.store.port import Body, Entry, StoredRecord
-from relaybook.log.store.sqlite import bodies
+from relaybook.log.store.errors import BodyDamaged, StoreDamaged
+from relaybook.log.store.port import Body, BodyRef, Entry, StoredRecord
+from relaybook.log.store.sqlite.bases import bases_of
+from relaybook.log.store.sqlite.bodies import BodyLocation, RecordLocation, decode_detail, decode_location, rest, size
 from relaybook.log.store.sqlite.disk import BODIES
 from relaybook.log.store.sqlite.packs import pack_name, read_body
 
+#: Limit of the contents that are kept.
+_MAX_KEPT_BYTES: Final = 16 << 20
+_BODIES: Final = "SELECT bodies FROM requests WHERE seq = ?"
+
+#: Device and inode of a pack, and the location of a frame in it.
+_Key = tuple[int, int, int, int]
+
 
 class PackReader:
-    """The packs of one store. Thread-safe; data in packs never changes, but can be removed at any time."""
+    """The packs of one store. Thread-safe."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, snapshot: Callable[[], AbstractContextManager[apsw.Connection | None]]) -> None:
+        """``snapshot`` lends a connection to the database."""
         self._directory = directory / BODIES
+        self._snapshot = snapshot
+        self._lock = threading.Lock()
+        #: The contents of the bases that were read last.
+        self._kept: OrderedDict[_Key, bytes] = OrderedDict()
+        self._kept_bytes = 0
 
-    def _has(self, location: bodies.RecordLocation) -> bool:
-        """Return whether the pack exists. Packs are deleted when all their records have expired."""
-        return (self._directory / pack_name(location.pack)).exists()
-
-    def stored(self, record: Record, location: bodies.RecordLocation | None) -> StoredRecord:
+    def stored(self, record: Record, location: RecordLocation | None) -> StoredRecord:
         """Return the record with its detail, and the bodies that are in the shared frame.
 
         Raises BodyDamaged.
         """
-        if location is None or not self._has(location):
+        content = self._content(record, location)
+        if location is None or content is None:
             return _without_bodies(record, location)
-        shared = b"".join(read_body(self._directory, location.shared()))
-        response_at = location.detail + bodies.rest(location.request)
+        response_at = location.detail + rest(location.request)
         return StoredRecord(
             record=record,
-            detail=bodies.decode_detail(shared[: location.detail]),
-            request_size=bodies.size(location.request),
-            response_size=bodies.size(location.response),
-            request=_shared_body(location.request, shared[location.detail : response_at]),
-            response=_shared_body(location.response, shared[response_at:]),
+            detail=decode_detail(content[: location.detail]),
+            request_size=size(location.request),
+            response_size=size(location.response),
+            request=_shared_body(location.request, content[location.detail : response_at]),
+            response=_shared_body(location.response, content[response_at:]),
         )
 
-    def stored_or_expired(self, record: Record, location: bodies.RecordLocation | None) -> StoredRecord:
+    def stored_or_expired(self, record: Record, location: RecordLocation | None) -> StoredRecord:
         """Return the same as ``stored``. If the data cannot be read, the record is marked as expired."""
         try:
             return self.stored(record, location)
         except BodyDamaged:
             return _without_bodies(record, location)
 
-    def chunks(self, location: bodies.RecordLocation | None, side: Side) -> Iterator[bytes] | None:
+    def chunks(self, record: Record, location: RecordLocation | None, side: Side) -> Iterator[bytes] | None:
         """Return a body in chunks, or `None` if it is not stored or has expired. Raises BodyDamaged."""
-        if location is None or not self._has(location):
+        body = None if location is None else location.request if side == "request" else location.response
+        if location is None or body is None:
             return None
-        body = location.request if side == "request" else location.response
-        if body is None:
+        content = self._content(record, location)
+        if content is None:
             return None
-        before = location.detail + (bodies.rest(location.request) if side == "response" else 0)
-        return self._chunks(location, body, before)
+        start = location.detail + (rest(location.request) if side == "response" else 0)
+        return self._chunks(body, content[start : start + body.rest])
 
-    def _chunks(self, location: bodies.RecordLocation, body: bodies.BodyLocation, before: int) -> Iterator[bytes]:
+    def _chunks(self, body: BodyLocation, shared: bytes) -> Iterator[bytes]:
         for ref in body.refs:
-            yield from read_body(self._directory, ref)
-        if body.rest:
-            yield from _slice(read_body(self._directory, location.shared()), before, body.rest)
+            yield self.separate(ref)
+        if shared:
+            yield shared
 
-    def entry(self, record: Record, location: bodies.RecordLocation | None, max_bytes: int | None = None) -> Entry:
+    def entry(self, record: Record, location: RecordLocation | None, max_bytes: int | None = None) -> Entry:
         """Return the entry with its bodies in memory.
 
         Bodies larger than ``max_bytes`` are omitted. If the data cannot be read, the detail is empty and both bodies
         are omitted.
         """
         try:
-            if location is not None and self._has(location):
-                shared = b"".join(read_body(self._directory, location.shared()))
+            content = self._content(record, location)
+            if location is not None and content is not None:
                 return Entry(
                     record=record,
-                    detail=bodies.decode_detail(shared[: location.detail]),
-                    request=self._body_in_memory(location.request, shared[location.detail :], max_bytes),
+                    detail=decode_detail(content[: location.detail]),
+                    request=self._body_in_memory(location.request, content[location.detail :], max_bytes),
                     response=self._body_in_memory(
-                        location.response, shared[location.detail + bodies.rest(location.request) :], max_bytes
+                        location.response, content[location.detail + rest(location.request) :], max_bytes
                     ),
                 )
         except BodyDamaged:
             pass
         return Entry(record=_expired(record, location), detail=Detail(), request=None, response=None)
 
-    def _body_in_memory(self, body: bodies.BodyLocation | None, rest: bytes, max_bytes: int | None) -> Body | None:
+    def _body_in_memory(self, body: BodyLocation | None, shared: bytes, max_bytes: int | None) -> Body | None:
         """Return one body in memory.
 
-        ``rest`` starts with the body's bytes that are in the shared frame.
+        ``shared`` starts with the body's bytes that are in the shared frame.
         """
-        if body is None or (max_bytes is not None and (bodies.size(body) or 0) > max_bytes):
+        if body is None or (max_bytes is not None and (size(body) or 0) > max_bytes):
             return None
-        chunks = [chunk for ref in body.refs for chunk in read_body(self._directory, ref)]
-        return Body([], [*chunks, rest[: body.rest]])
+        return Body([], [*map(self.separate, body.refs), shared[: body.rest]])
+
+    def _content(self, record: Record, location: RecordLocation | None) -> bytes | None:
+        """Return the content of the record's shared frame. Raises BodyDamaged.
+
+        `None` if it has expired or its pack does not exist.
+        """
+        while location is not None:
+            try:
+                return self.content(location)
+            except BodyDamaged:
+                current = self._current(record)
+                if current == location:
+                    if self._key(location.shared()) is None:
+                        break
+                    raise
+                location = current
+        return None
+
+    def _current(self, record: Record) -> RecordLocation | None:
+        with self._snapshot() as connection:
+            return None if connection is None else decode_location(connection.execute(_BODIES, (record.seq,)).get)
+
+    def content(self, location: RecordLocation) -> bytes:
+        """Return the content of the shared frame at this location. Raises BodyDamaged."""
+        base = None if location.base is None else self._base(location.base)
+        return read_body(self._directory, location.shared(), base)
+
+    def _base(self, frame: BodyRef) -> bytes:
+        """Return the content of a base, which is kept: the next request probably has the same base, or one after it."""
+        chain, content = self._chain(frame)
+        while chain:
+            content = read_body(self._directory, chain.pop(), content)
+        assert content is not None
+        self._keep(frame, content)
+        return content
+
+    def separate(self, frame: BodyRef) -> bytes:
+        """Return the content of a separate frame. Raises BodyDamaged."""
+        return read_body(self._directory, frame)
+
+    def _chain(self, frame: BodyRef) -> tuple[list[BodyRef], bytes | None]:
+        """Return the frames to read, from this one down its bases, and the content of the next base if it is kept."""
+        content = self._kept_content(frame)
+        if content is not None:
+            return [], content
+        chain = [frame]
+        try:
+            with self._snapshot() as connection:
+                for base in () if connection is None else bases_of(connection, *frame.location[:2]):
+                    content = self._kept_content(base)
+                    if content is not None:
+                        break
+                    chain.append(base)
+        except StoreDamaged as error:
+            raise BodyDamaged(str(error)) from error
+        return chain, content
+
+    def _key(self, frame: BodyRef) -> _Key | None:
+        pack, offset, length = frame.location
+        try:
+            status = os.stat(f"{self._directory}/{pack_name(pack)}")  # noqa: PTH116 - faster than Path, once per frame of a chain
+        except FileNotFoundError:
+            return None
+        return status.st_dev, status.st_ino, offset, length
+
+    def _kept_content(self, frame: BodyRef) -> bytes | None:
+        key = self._key(frame)
+        with self._lock:
+            content = None if key is None else self._kept.get(key)
+            if key is not None and content is not None:
+                self._kept.move_to_end(key)
+        return content
+
+    def _keep(self, frame: BodyRef, content: bytes) -> None:
+        key = self._key(frame)
+        if key is None:
+            return
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = content
+                self._kept_bytes += len(content)
+            while self._kept_bytes > _MAX_KEPT_BYTES:
+                _, dropped = self._kept.popitem(last=False)
+                self._kept_bytes -= len(dropped)
 
 
-def _without_bodies(record: Record, location: bodies.RecordLocation | None) -> StoredRecord:
+def _without_bodies(record: Record, location: RecordLocation | None) -> StoredRecord:
     return StoredRecord(record=_expired(record, location), detail=Detail(), request_size=None, response_size=None)
 
 
-def _expired(record: Record, location: bodies.RecordLocation | None) -> Record:
+def _expired(record: Record, location: RecordLocation | None) -> Record:
     """Return the record, marked as expired if it had stored bodies."""
     if location is None or (location.request is None and location.response is None):
         return record
     return msgspec.structs.replace(record, body_state="expired")
 
 
-def _shared_body(body: bodies.BodyLocation | None, rest: bytes) -> bytes | None:
+def _shared_body(body: BodyLocation | None, shared: bytes) -> bytes | None:
     """Return a body that is completely in the shared frame, else `None`."""
-    return None if body is None or body.refs else rest
-
-
-def _slice(chunks: Iterator[bytes], start: int, length: int) -> Iterator[bytes]:
-    """Yield ``length`` bytes from offset ``start``."""
-    end, at = start + length, 0
-    for chunk in chunks:
-        selected = chunk[max(0, start - at) : max(0, end - at)]
-        at += len(chunk)
-        if selected:
-            yield selected
+    return None if body is None or body.refs else shared

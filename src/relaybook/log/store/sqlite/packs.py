@@ -10,10 +10,10 @@ when all its records are removed or have expired; erasing a body frame punches a
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import Final
 
 import zstandard
 
@@ -26,7 +26,6 @@ from relaybook.log.store.sqlite.failures import translated
 #: When a pack reaches this size, the next one of its day is started.
 MAX_PACK_BYTES: Final = 1 << 30
 _PACKS_PER_DAY: Final = 100_000
-_CHUNK_BYTES: Final = 128 * 1024
 
 #: The ends of all packs, and the ends that no transaction has stored yet.
 Mark = tuple[dict[int, int], dict[int, int]]
@@ -53,6 +52,11 @@ def pack_number(name: str) -> int | None:
 def first_pack_of_day(at_us: int) -> int:
     day = datetime.fromtimestamp(at_us // 1_000_000, UTC)
     return (day.year * 10_000 + day.month * 100 + day.day) * _PACKS_PER_DAY + 1
+
+
+def day_of(pack: int) -> int:
+    """Return the digits of the pack's date."""
+    return pack // _PACKS_PER_DAY
 
 
 class PackWriter:
@@ -122,12 +126,16 @@ class PackWriter:
             return self._ends[pack] >= self._max_bytes
         return (self._directory / pack_name(pack)).exists()
 
+    def end(self) -> tuple[int, int]:
+        """Return the pack's number and the offset at which the next data will be appended."""
+        return self._pack, self._ends[self._pack]
+
     def append(self, data: bytes) -> tuple[int, int]:
         """Append to the pack. Returns its number and the offset of the data."""
-        offset = self._ends[self._pack]
+        pack, offset = self.end()
         disk.write_at(self._fd, data, offset)
-        self._ends[self._pack] = self.lengths[self._pack] = offset + len(data)
-        return self._pack, offset
+        self._ends[pack] = self.lengths[pack] = offset + len(data)
+        return pack, offset
 
     def append_chunk(self, data: bytes, compressor: zstandard.ZstdCompressor) -> BodyRef:
         """Compress body bytes and append them as a separate body frame."""
@@ -186,48 +194,34 @@ class PackWriter:
         self._fd, self._pack = -1, 0
 
 
-def read_body(directory: Path, ref: BodyRef) -> Iterator[bytes]:
-    """Yield the original bytes of a body frame in chunks of at most 128 KiB.
+def read_body(directory: Path, ref: BodyRef, base: bytes | None = None) -> bytes:
+    """Return the original bytes of a body frame, whose base has the content ``base``.
 
     Raises BodyDamaged if the bytes cannot be restored.
     """
     pack, offset, length = ref.location
-    path = directory / pack_name(pack)
-    remaining = ref.size
-    with translated(path):
+    path = f"{directory}/{pack_name(pack)}"
+    with translated(Path(path)):
         try:
             fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except FileNotFoundError as error:
             raise BodyDamaged(f"{path} does not exist. Restore it from a backup.") from error
         try:
-            source = _Range(fd, offset, length)
-            for chunk in zstandard.ZstdDecompressor().read_to_iter(
-                cast(IO[bytes], source), read_size=_CHUNK_BYTES, write_size=_CHUNK_BYTES
-            ):
-                remaining -= len(chunk)
-                yield chunk
-        except zstandard.ZstdError as error:
-            raise BodyDamaged(f"{path} is damaged at byte {offset} ({error}). Restore it from a backup.") from error
+            frame = os.pread(fd, length, offset)
         finally:
             os.close(fd)
-    if remaining or source.remaining:  # a missing checksum is no error for zstandard
-        raise BodyDamaged(f"{path} is damaged at byte {offset} (unexpected end of data). Restore it from a backup.")
+    try:
+        parameters = zstandard.get_frame_parameters(frame)
+        if not parameters.has_checksum or parameters.content_size != ref.size:
+            raise zstandard.ZstdError("unexpected header")  # zstandard itself accepts a missing checksum
+        return _decompressor(base).decompress(frame, allow_extra_data=False)
+    except zstandard.ZstdError as error:
+        raise BodyDamaged(f"{path} is damaged at byte {offset} ({error}). Restore it from a backup.") from error
 
 
-class _Range:
-    """A file-like view of a range of a file, for zstandard."""
-
-    def __init__(self, fd: int, offset: int, length: int) -> None:
-        self._fd = fd
-        self._position = offset
-        self._end = offset + length
-
-    @property
-    def remaining(self) -> int:
-        """The number of bytes that were not read."""
-        return self._end - self._position
-
-    def read(self, size: int, *_: Any) -> bytes:
-        data = os.pread(self._fd, min(size, self.remaining), self._position)
-        self._position += len(data)
-        return data
+def _decompressor(base: bytes | None) -> zstandard.ZstdDecompressor:
+    if base is None:
+        return zstandard.ZstdDecompressor()
+    return zstandard.ZstdDecompressor(
+        dict_data=zstandard.ZstdCompressionDict(base, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+    )

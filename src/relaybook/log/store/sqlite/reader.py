@@ -15,7 +15,6 @@ from relaybook.log.query.filters import Cursor, Filter, SortField, matches
 from relaybook.log.record import Gap, Record, Side
 from relaybook.log.retention import Removal
 from relaybook.log.saved_filters import SavedFilter
-from relaybook.log.store.errors import BodyDamaged
 from relaybook.log.store.port import (
     Count,
     Entry,
@@ -72,7 +71,7 @@ class SqliteReader:
         The log is empty until a writer creates the store.
         """
         self._directory = directory
-        self._packs = PackReader(directory)
+        self._packs = PackReader(directory, lambda: self._pool.snapshot(_default_deadline()))
         self._pool = Pool(directory, self._packs)
 
     def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
@@ -141,17 +140,11 @@ class SqliteReader:
 
     def get(self, record_id: str) -> StoredRecord | None:
         found = self._row(_BY_ID, record_id)
-        try:
-            return None if found is None else self._packs.stored(*found)
-        except BodyDamaged:
-            found = self._row(_BY_ID, record_id)
-            if found is None or found[1] is None:  # it was removed, or has expired, in the meantime
-                return None if found is None else self._packs.stored(*found)
-            raise
+        return None if found is None else self._packs.stored(*found)
 
     def body(self, record_id: str, side: Side) -> Iterator[bytes] | None:
         found = self._row(_BY_ID, record_id)
-        return None if found is None else self._packs.chunks(found[1], side)
+        return None if found is None else self._packs.chunks(*found, side)
 
     def _row(self, statement: str, key: str | int) -> tuple[Record, bodies.RecordLocation | None] | None:
         with self._pool.snapshot(_default_deadline()) as connection:

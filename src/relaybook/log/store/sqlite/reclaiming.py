@@ -1,8 +1,8 @@
 """Erase removed data and free its disk space: body frames in packs, texts in the index, pages of the database.
 
 The tables ``removed_frames`` and ``removed_texts`` list the remaining work. Every step can be repeated, so a crash
-between a step and the deletion of its row does no harm. A pack whose records are all removed or expired is deleted as a
-whole.
+between a step and the deletion of its row does no harm. Frames that are still needed as a base are first replaced, see
+rebasing.py. A pack whose records are all removed or expired is deleted as a whole.
 """
 
 from collections.abc import Iterator
@@ -14,10 +14,13 @@ import apsw
 
 from relaybook import clock
 from relaybook.log.store.sqlite.packs import PackWriter, first_pack_of_day
+from relaybook.log.store.sqlite.rebasing import Rebaser
 from relaybook.log.store.sqlite.text_index import FILE, SqliteTextIndex
 
 _EMPTY_PACK: Final = "SELECT pack FROM packs WHERE records = 0 AND pack < ? LIMIT 1"
 _FORGET_FRAMES: Final = "DELETE FROM removed_frames WHERE pack = ?"
+_FORGET_BASES: Final = "DELETE FROM frame_bases WHERE pack = ?"
+_FORGET_BASES_IN: Final = 'DELETE FROM frame_bases WHERE pack = ? AND "offset" BETWEEN ? AND ? - 1'
 _FORGET_PACK: Final = "DELETE FROM packs WHERE pack = ?"
 _FRAMES: Final = 'SELECT pack, "offset", length FROM removed_frames ORDER BY pack, "offset" LIMIT 256'
 _FORGET_FRAME: Final = 'DELETE FROM removed_frames WHERE pack = ? AND "offset" = ?'
@@ -37,9 +40,10 @@ _MIN_FREE_PAGES: Final = 128
 class Reclaimer:
     """Works on the writer's connection, between its transactions."""
 
-    def __init__(self, connection: apsw.Connection, packs: PackWriter, directory: Path) -> None:
+    def __init__(self, connection: apsw.Connection, packs: PackWriter, rebaser: Rebaser, directory: Path) -> None:
         self._connection = connection
         self._packs = packs
+        self._rebaser = rebaser
         self._directory = directory
         #: Whether texts were removed since the last compaction of the index.
         self._has_removed_texts = False
@@ -48,7 +52,8 @@ class Reclaimer:
         """Work until ``until_ns`` (monotonic clock). Returns False if there was nothing to do."""
         did_work = False
         while clock.monotonic_ns() < until_ns and (
-            self._delete_pack()
+            self._rebaser.step()
+            or self._delete_pack()
             or self._erase_frames()
             or self._remove_texts()
             or self._compact_texts()
@@ -65,6 +70,7 @@ class Reclaimer:
         self._packs.delete(pack)
         with self._connection:
             self._connection.execute(_FORGET_FRAMES, (pack,))
+            self._connection.execute(_FORGET_BASES, (pack,))
             self._connection.execute(_FORGET_PACK, (pack,))
         return True
 
@@ -92,6 +98,7 @@ class Reclaimer:
         self._packs.erase(pack, ranges)
         with self._connection:
             self._connection.executemany(_FORGET_FRAME, ((pack, offset) for offset, _ in ranges))
+            self._connection.executemany(_FORGET_BASES_IN, ((pack, start, start + size) for start, size in ranges))
         return True
 
     def _remove_texts(self) -> bool:

@@ -13,7 +13,8 @@ import apsw
 
 from relaybook.log.record import Record
 from relaybook.log.store.sqlite import counters
-from relaybook.log.store.sqlite.bodies import RecordLocation, decode_location
+from relaybook.log.store.sqlite.bases import Bases
+from relaybook.log.store.sqlite.bodies import Frame, RecordLocation, decode_location
 from relaybook.log.store.sqlite.foreign_ids import remove_foreign_ids
 from relaybook.log.store.sqlite.namespace_times import correct_namespaces
 from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
@@ -32,6 +33,10 @@ _REMOVE_ROW: Final = "DELETE FROM requests WHERE seq = ?"
 _REMOVE_PROPERTY: Final = "DELETE FROM properties WHERE name = ? AND value = ? AND seq = ?"
 _REMOVE_CODE: Final = "DELETE FROM record_codes WHERE kind = ? AND code = ? AND seq = ?"
 _ADD_FRAME: Final = 'INSERT OR REPLACE INTO removed_frames (pack, "offset", length) VALUES (?, ?, ?)'
+_ADD_TO_REBASE: Final = """
+INSERT OR IGNORE INTO requests_to_rebase SELECT seq FROM frame_bases WHERE base_pack = ? AND base_offset = ?
+"""
+_FORGET_TO_REBASE: Final = "DELETE FROM requests_to_rebase WHERE seq = ?"
 _ADD_TEXTS: Final = """
 INSERT INTO removed_texts (first, last) VALUES (?, ?) ON CONFLICT DO UPDATE SET last = max(last, excluded.last)
 """
@@ -48,16 +53,14 @@ FROM requests WHERE seq BETWEEN :block * {size} AND :block * {size} + {size} - 1
 )
 _REMOVE_BLOCK: Final = "DELETE FROM block_ranges WHERE block = ?"
 
-#: A body frame: pack, offset, length.
-Frame = tuple[int, int, int]
-
 
 class Remover:
     """Removes requests on the writer's connection, within the caller's transaction."""
 
-    def __init__(self, connection: apsw.Connection, *, keeps_labels: bool) -> None:
+    def __init__(self, connection: apsw.Connection, bases: Bases, *, keeps_labels: bool) -> None:
         """With ``keeps_labels``, a namespace with a label is kept even if all its requests are removed."""
         self._connection = connection
+        self._bases = bases
         self._keeps_labels = keeps_labels
 
     def expire(self, seqs: Sequence[int]) -> None:
@@ -109,10 +112,13 @@ class Remover:
         records: Counter[int] = Counter()
         for location in locations:
             if location is not None:
-                found = [(pack, offset, length) for pack, offset, length in location.frames()]
+                found = location.frames()
                 frames += found
                 records.update({pack for pack, _, _ in found})
+        self._bases.forget(frames)
         execute_many = self._connection.executemany
+        execute_many(_ADD_TO_REBASE, ((pack, offset) for pack, offset, _ in frames))
+        execute_many(_FORGET_TO_REBASE, ((seq,) for seq in seqs))
         execute_many(_ADD_FRAME, merge_adjacent(frames))
         execute_many(_SUBTRACT_PACK_RECORDS, ((count, pack) for pack, count in records.items()))
         execute_many(_REMOVE_CHAIN, ((seq,) for seq in seqs))

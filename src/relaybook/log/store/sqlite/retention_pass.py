@@ -13,6 +13,7 @@ from relaybook import clock
 from relaybook.log.aggregate.stats import MINUTE_US
 from relaybook.log.retention import Cutoffs
 from relaybook.log.store.port import Retained
+from relaybook.log.store.sqlite.bases import Bases
 from relaybook.log.store.sqlite.removal import Remover
 from relaybook.log.store.sqlite.rollups import RollupTables
 from relaybook.log.store.sqlite.schema import BLOCK
@@ -32,10 +33,10 @@ WHERE seq BETWEEN ? AND ? ORDER BY seq
 class RetentionPass:
     """Runs passes on the writer's connection, between its commits."""
 
-    def __init__(self, connection: apsw.Connection, rollups: RollupTables) -> None:
+    def __init__(self, connection: apsw.Connection, rollups: RollupTables, bases: Bases) -> None:
         self._connection = connection
         self._rollups = rollups
-        self._remover = Remover(connection, keeps_labels=True)
+        self._remover = Remover(connection, bases, keeps_labels=True)
         #: The cutoffs of the current or the last pass, and the next block to examine.
         self._cutoffs: Cutoffs | None = None
         self._block = 0

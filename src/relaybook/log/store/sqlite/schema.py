@@ -118,8 +118,9 @@ CREATE TABLE value_counts (field TEXT NOT NULL, value TEXT NOT NULL, requests IN
   PRIMARY KEY (field, value)) STRICT, WITHOUT ROWID;
 CREATE TABLE totals (name TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 -- identity: identifies the log; its text index has the same value
+-- moved: the number of times that a request's data was moved, see rebasing.py
 -- lineage: the same in a log and its backups until one of the backups is written to, see become_a_log
-INSERT INTO totals VALUES ('records', 0), ('last_seq', 0), ('namespaces', 0), ('auto_pinned', 0),
+INSERT INTO totals VALUES ('records', 0), ('last_seq', 0), ('namespaces', 0), ('auto_pinned', 0), ('moved', 0),
   ('identity', random()), ('lineage', random());
 
 -- costed: the number of requests whose cost is known
@@ -169,6 +170,13 @@ CREATE TABLE erasures (pack INTEGER NOT NULL, "offset" INTEGER NOT NULL, length 
   PRIMARY KEY (pack, "offset")) STRICT, WITHOUT ROWID;
 -- records: the number of records with data in the pack
 CREATE TABLE packs (pack INTEGER PRIMARY KEY, length INTEGER NOT NULL, records INTEGER NOT NULL DEFAULT 0) STRICT;
+-- the shared frames that have a base, see bases.py; seq: the request of the frame
+CREATE TABLE frame_bases (pack INTEGER NOT NULL, "offset" INTEGER NOT NULL, seq INTEGER NOT NULL,
+  base_pack INTEGER NOT NULL, base_offset INTEGER NOT NULL, base_length INTEGER NOT NULL, base_size INTEGER NOT NULL,
+  PRIMARY KEY (pack, "offset")) STRICT, WITHOUT ROWID;
+CREATE INDEX frame_bases_base ON frame_bases(base_pack, base_offset);
+-- the requests whose frame must be stored again without its base, because the base was removed, see rebasing.py
+CREATE TABLE requests_to_rebase (seq INTEGER PRIMARY KEY) STRICT;
 -- the body frames to erase, because their requests were removed or expired, see removal.py
 CREATE TABLE removed_frames (pack INTEGER NOT NULL, "offset" INTEGER NOT NULL, length INTEGER NOT NULL,
   PRIMARY KEY (pack, "offset")) STRICT, WITHOUT ROWID;

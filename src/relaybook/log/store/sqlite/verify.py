@@ -1,16 +1,16 @@
 """Verify a store: the structure of its database, and every body frame of every record with its checksum."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
 from relaybook.log.store.errors import BodyDamaged, StoreUnavailable
-from relaybook.log.store.port import BodyRef, Verification
+from relaybook.log.store.port import Verification
 from relaybook.log.store.sqlite.bodies import RecordLocation, decode_location
 from relaybook.log.store.sqlite.connection import DATABASE, open_for_reading
-from relaybook.log.store.sqlite.disk import BODIES
 from relaybook.log.store.sqlite.failures import translated
-from relaybook.log.store.sqlite.packs import read_body
+from relaybook.log.store.sqlite.pack_reader import PackReader
 from relaybook.log.store.sqlite.schema import is_created
 
 _ROWS: Final = "SELECT seq, id, bodies FROM requests WHERE seq > ? ORDER BY seq LIMIT 1000"
@@ -32,12 +32,13 @@ def verify(directory: Path, on_progress: Callable[[int, int], object]) -> Verifi
         try:
             if not is_created(connection, str(path)):
                 raise StoreUnavailable(f"{directory} does not contain a log yet.")
+            packs = PackReader(directory, lambda: nullcontext(connection))
             problems = [text for (text,) in connection.execute(_STRUCTURE) if text != "ok"]
             total: int = connection.execute("SELECT value FROM totals WHERE name = 'records'").get
             records = damaged = last = 0
             while rows := list(connection.execute(_ROWS, (last,))):
                 for seq, id_, bodies in rows:
-                    problem = _problem(directory, decode_location(bodies))
+                    problem = _problem(packs, decode_location(bodies))
                     row = connection.execute("SELECT bodies FROM requests WHERE seq = ?", (seq,)).fetchone()
                     if problem and row is not None and row[0] == bodies:  # it was not removed in the meantime
                         damaged += 1
@@ -50,20 +51,14 @@ def verify(directory: Path, on_progress: Callable[[int, int], object]) -> Verifi
     return Verification(records=records, damaged=damaged, problems=problems)
 
 
-def _problem(directory: Path, location: RecordLocation | None) -> str | None:
+def _problem(packs: PackReader, location: RecordLocation | None) -> str | None:
     """Return the problem with the record's body frames, `None` if all are intact."""
     if location is None:
         return None
     try:
-        for ref in _frames(location):
-            for _ in read_body(directory / BODIES, ref):
-                pass
+        packs.content(location)
+        for ref in location.refs():
+            packs.separate(ref)
     except (BodyDamaged, StoreUnavailable) as error:
         return str(error)
     return None
-
-
-def _frames(location: RecordLocation) -> Iterator[BodyRef]:
-    yield location.shared()
-    for side in (location.request, location.response):
-        yield from side.refs if side is not None else ()

@@ -25,6 +25,7 @@ from relaybook.log.store.sqlite.failures import rejecting, translated
 from relaybook.log.store.sqlite.foreign_ids import ForeignIdMerger
 from relaybook.log.store.sqlite.labels import AutoPins
 from relaybook.log.store.sqlite.packs import Mark, PackWriter, read_body
+from relaybook.log.store.sqlite.rebasing import Rebaser
 from relaybook.log.store.sqlite.reclaiming import Reclaimer
 from relaybook.log.store.sqlite.recorder_state import RecorderStateTables
 from relaybook.log.store.sqlite.retention_pass import RetentionPass
@@ -77,15 +78,24 @@ class SqliteWriter:
             self._running = RunningTables(self._connection)
             self._labels = AutoPins(self._connection)
             self._foreign_ids = ForeignIdMerger(self._connection)
-            self._retention = RetentionPass(self._connection, self._entries.rollups)
+            self._retention = RetentionPass(self._connection, self._entries.rollups, self._entries.bases)
             self._packs = PackWriter(
                 directory / BODIES,
                 self._state.pack_lengths(),
                 self._state.register_pack,
                 is_power_safe=self._durability == "power",
             )
-            self._deletions = DeletionPass(self._connection, self._entries.rollups, directory, self._busy_s)
-            self._reclaimer = Reclaimer(self._connection, self._packs, directory)
+            self._deletions = DeletionPass(
+                self._connection, self._entries.rollups, self._entries.bases, directory, self._busy_s
+            )
+            rebaser = Rebaser(
+                self._connection,
+                self._packs,
+                self._entries.bases,
+                directory,
+                is_power_safe=self._durability == "power",
+            )
+            self._reclaimer = Reclaimer(self._connection, self._packs, rebaser, directory)
         except BaseException:
             self._connection.close()
             raise
@@ -123,6 +133,7 @@ class SqliteWriter:
                 raise
             self._connection.execute("ROLLBACK; BEGIN IMMEDIATE")
             self._packs.restore(mark)
+            self._entries.bases.clear()
             entries = self._new_entries(entries)
             self._add_entries(entries)
         self._labels.store(entry.record for entry in entries)
@@ -154,6 +165,7 @@ class SqliteWriter:
 
     def _roll_back(self, mark: Mark) -> None:
         self._packs.restore(mark)
+        self._entries.bases.clear()
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 
@@ -179,7 +191,7 @@ class SqliteWriter:
 
     def read_body(self, ref: BodyRef) -> bytes:
         with translated(self._path):
-            return b"".join(read_body(self._path.parent / BODIES, ref))
+            return read_body(self._path.parent / BODIES, ref)
 
     def retain(self, cutoffs: Cutoffs, until_ns: int) -> Retained:
         with translated(self._path):

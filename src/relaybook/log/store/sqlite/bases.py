@@ -1,0 +1,170 @@
+"""Compress the shared frame of a request with an earlier one as its base, so that only what is new takes space.
+
+Chat clients send the whole conversation with each request, and agents send the same instructions and tools. So the base
+of a frame is the latest frame of the day whose request body begins alike. Requests with a short body have a common base
+instead: an earlier frame of the same path and model, whose headers are alike. The content of the base is the dictionary
+with which zstd compresses the new content. Nothing is parsed, and the frame's checksum reveals a wrong base.
+See docs/decisions/0021.
+
+The table ``frame_bases`` has the base of each frame that has one. A base may have a base itself, so reading a frame
+means reading a chain of frames, whose number and size are limited.
+"""
+
+import zlib
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
+from typing import Final
+
+import apsw
+import zstandard
+
+from relaybook.log.store.port import BodyRef
+from relaybook.log.store.sqlite.bodies import Frame
+
+#: Limits of a chain of bases. A chain at both limits is read in about 10 ms.
+MAX_BASES: Final = 128
+MAX_CHAIN_BYTES: Final = 16 << 20
+#: Limits of a common base: the size of its content, and the number of frames that damage to it makes unreadable, and
+#: that are stored again if it is removed.
+_MAX_COMMON_BYTES: Final = 8 << 10
+MAX_USES: Final = 100
+#: Limit of the contents that are kept in memory.
+_MAX_KEPT_BYTES: Final = 32 << 20
+#: Bodies are compared by their first 1024 bytes, and by beginnings that are longer by a quarter each.
+_LENGTHS: Final = tuple(int(1024 * 1.25**step) for step in range(26))
+#: A body is found by beginnings of at least a quarter of it, so that a base never has much that is of no use.
+_MIN_SHARE: Final = 4
+#: With the smaller hash table of level 1, zstd misses most of the base.
+_PARAMETERS: Final = zstandard.ZstdCompressionParameters.from_level(1, hash_log=17, window_log=20, write_checksum=True)
+
+_ADD: Final = "INSERT INTO frame_bases VALUES (?, ?, ?, ?, ?, ?, ?)"
+_BASES: Final = """
+WITH RECURSIVE bases (pack, "offset", length, size) AS (
+  SELECT base_pack, base_offset, base_length, base_size FROM frame_bases WHERE pack = ? AND "offset" = ?
+  UNION ALL
+  SELECT f.base_pack, f.base_offset, f.base_length, f.base_size
+  FROM bases AS b JOIN frame_bases AS f ON f.pack = b.pack AND f."offset" = b."offset"
+) SELECT * FROM bases
+"""
+
+
+class Base:
+    """A stored shared frame that others can be compressed with."""
+
+    def __init__(self, seq: int, frame: Frame, content: bytes, base: "Base | None", keys: list[int]) -> None:
+        self.seq = seq
+        self.frame = frame
+        self.content = content
+        #: The number of frames that must be read to read this one, and the size of all their contents.
+        self.bases: int = 0 if base is None else base.bases + 1
+        self.chain_bytes: int = len(content) + (0 if base is None else base.chain_bytes)
+        #: The keys under which this frame is found. A later frame takes them over.
+        self.keys = set(keys)
+        self.is_common = keys[-1] >> 32 == 0
+        self.uses = 0
+        self._compressor: zstandard.ZstdCompressor | None = None
+
+    def ref(self) -> BodyRef:
+        return BodyRef(self.frame, len(self.content))
+
+    def compress(self, content: bytes) -> bytes:
+        """Return a frame that can be read only with the content of this one."""
+        self.uses += 1
+        compressor = self._compressor
+        if compressor is None:
+            dictionary = zstandard.ZstdCompressionDict(self.content, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+            if not self.is_common:
+                return zstandard.ZstdCompressor(dict_data=dictionary, compression_params=_PARAMETERS).compress(content)
+            dictionary.precompute_compress(level=1)
+            compressor = zstandard.ZstdCompressor(level=1, dict_data=dictionary, write_checksum=True)
+            self._compressor = compressor
+        return compressor.compress(content)
+
+
+def keys_of(body: bytes, kind: str) -> list[int]:
+    """Return a key for each beginning of the body by which it is compared, the shortest first.
+
+    A short body has one key, for requests of its kind.
+    """
+    if len(body) < _LENGTHS[0]:
+        return [zlib.crc32(kind.encode())]
+    view = memoryview(body)
+    keys: list[int] = []
+    checksum = start = 0
+    for length in takewhile(len(body).__ge__, _LENGTHS):
+        checksum = zlib.crc32(view[start:length], checksum)
+        keys.append(length << 32 | checksum)
+        start = length
+    return keys
+
+
+class Bases:
+    """The shared frames of today that were used last, by the beginnings of their request bodies."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[int, int], Base] = OrderedDict()
+        self._by_key: dict[int, Base] = {}
+        self._bytes = 0
+
+    def find(self, keys: list[int]) -> Base | None:
+        """Return the frame whose body has the longest beginning in common with the body that has these keys."""
+        for key in reversed(keys):
+            base = self._by_key.get(key)
+            if base is not None and base.bases < MAX_BASES and base.chain_bytes < MAX_CHAIN_BYTES:
+                if base.is_common and base.uses >= MAX_USES:
+                    return None
+                self._kept.move_to_end(base.frame[:2])
+                return base
+        return None
+
+    def add(self, base: Base) -> None:
+        """Keep a frame as a base for later ones."""
+        if base.is_common and (base.bases or len(base.content) > _MAX_COMMON_BYTES):
+            return
+        shortest = max(key >> 32 for key in base.keys) // _MIN_SHARE
+        base.keys = {key for key in base.keys if key >> 32 >= shortest}
+        for key in base.keys:
+            earlier = self._by_key.get(key)
+            self._by_key[key] = base
+            if earlier is not None:
+                earlier.keys.discard(key)
+                if not earlier.keys:
+                    self._drop(earlier)
+        self._kept[base.frame[:2]] = base
+        self._bytes += len(base.content)
+        while self._bytes > _MAX_KEPT_BYTES:
+            self._drop(next(iter(self._kept.values())))
+
+    def forget(self, frames: Iterable[Frame]) -> None:
+        """Drop frames that are removed or moved."""
+        for pack, offset, _ in frames:
+            base = self._kept.get((pack, offset))
+            if base is not None:
+                self._drop(base)
+
+    def clear(self) -> None:
+        """Drop all frames."""
+        self._kept.clear()
+        self._by_key.clear()
+        self._bytes = 0
+
+    def _drop(self, base: Base) -> None:
+        del self._kept[base.frame[:2]]
+        self._bytes -= len(base.content)
+        for key in base.keys:
+            del self._by_key[key]
+
+
+def add_bases(connection: apsw.Connection, based: Iterable[tuple[Base, Base]]) -> None:
+    """Store the base of each frame."""
+    connection.executemany(
+        _ADD,
+        [(*frame.frame[:2], frame.seq, *base.frame, len(base.content)) for frame, base in based],
+    )
+
+
+def bases_of(connection: apsw.Connection, pack: int, offset: int) -> Iterator[BodyRef]:
+    """Yield the base of the frame at this location, then the base of that, and so on."""
+    for *location, size in connection.execute(_BASES, (pack, offset)):
+        yield BodyRef(tuple(location), size)
