@@ -1,13 +1,14 @@
 """One browser for all tests of this directory, a server for each file, a browser profile for each test.
 
-Tests see the whole log, so each file has its own log. Its server starts while the previous file is still running.
+Tests see the whole log, so each file has its own log. Its server starts while the previous file is still running, and
+ends while the next one is.
 
 The guard is checked at the end of each test, so errors in the background of the page also fail the test.
 """
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +35,12 @@ def browser() -> Iterator[Browser]:
 
 
 class Worlds:
-    """Starts the next world in advance, in a thread."""
+    """Starts the next world in advance and ends the previous one, in a thread."""
 
     def __init__(self, new_directory: Callable[[], Path]) -> None:
         self._new_directory = new_directory
         self._thread = ThreadPoolExecutor(1)
+        self._ends: list[Future[None]] = []
         self._next = self._start()
 
     def _start(self) -> Future[tuple[ExitStack, World]]:
@@ -51,16 +53,20 @@ class Worlds:
 
         return self._thread.submit(start)
 
-    def take(self) -> tuple[ExitStack, World]:
-        """Return a world with an empty log, and the stack that ends it."""
-        taken = self._next.result()
+    @contextmanager
+    def take(self) -> Iterator[World]:
+        """Provide a world with an empty log. The thread ends it after the block."""
+        stack, world = self._next.result()
         self._next = self._start()
-        return taken
+        yield world
+        self._ends.append(self._thread.submit(stack.close))
 
     def close(self) -> None:
-        """End the world that no test has taken."""
+        """End the world that no test has taken, and wait until all others have ended."""
         self._next.result()[0].close()
         self._thread.shutdown()
+        for ended in self._ends:
+            ended.result()
 
 
 @pytest.fixture(scope="package")
@@ -72,8 +78,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worlds]:
 
 @pytest.fixture(scope="module")
 def world(worlds: Worlds) -> Iterator[World]:
-    end, created = worlds.take()
-    with end:
+    with worlds.take() as created:
         yield created
 
 

@@ -47,7 +47,7 @@ def test_a_request_appears_on_the_open_page_automatically(tab: LogPage, world: W
     tab.point_nowhere()
     tab.state(_WATCH)
     waited = []
-    for number in range(5):
+    for number in range(2):
         sent = world.send(Call(namespace=namespace, text=f"request {number}"))
         returned_at = time.time() * 1000
         expect(tab.row(sent)).to_be_visible()
