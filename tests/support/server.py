@@ -20,13 +20,16 @@ T = TypeVar("T")
 
 
 def wait_until(found: Callable[[], T | None], seconds: float = 30.0, what: str = "it") -> T:
-    """Call ``found`` until it returns a true value, and return that. Fails the test after ``seconds``."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+    """Call ``found`` until it returns a true value, and return that. Fails the test after ``seconds``.
+
+    The pauses grow with the time waited, because a call without pauses takes CPU from the process waited for.
+    """
+    started_at = time.monotonic()
+    while (waited := time.monotonic() - started_at) < seconds:
         value = found()
         if value:
             return value
-        time.sleep(0.01)
+        time.sleep(min(max(waited / 10, 0.01), 0.1))
     raise AssertionError(f"{what} did not happen within {seconds} s")
 
 
@@ -95,6 +98,8 @@ class SimulatedProvider(Program):
     def __init__(self, directory: Path, *flags: str) -> None:
         super().__init__(["-m", "relaybook_demo.simulator", "--listen", "127.0.0.1:0", *flags], directory, "simulator")
         self.url = self.printed(r"(http://\S+/v1)")
+        #: Number of the first ledger entry that the next reader of the ledger needs.
+        self.ledger_start = 0
 
     def __enter__(self) -> Self:
         return self
