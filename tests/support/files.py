@@ -10,6 +10,8 @@ import zstandard
 
 #: The magic number of a zstd frame.
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
+_BLOCK_BYTES: Final = 1 << 18
+_ZEROS: Final = bytes(_BLOCK_BYTES)
 
 
 def paths_below(directory: Path) -> Iterator[Path]:
@@ -19,11 +21,20 @@ def paths_below(directory: Path) -> Iterator[Path]:
 
 
 def contents_below(directory: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the relative path and the bytes of every file. Files that are removed meanwhile are skipped."""
+    """Yield the relative path and the bytes of every file. Files that are removed meanwhile are skipped.
+
+    Blocks of zeros are left out, because a journal segment is 64 MiB of them from its start.
+    """
     for path in paths_below(directory):
         with suppress(FileNotFoundError):
             if path.is_file():
-                yield str(path.relative_to(directory)), path.read_bytes()
+                yield str(path.relative_to(directory)), _without_zeros(path)
+
+
+def _without_zeros(path: Path) -> bytes:
+    with path.open("rb", buffering=0) as file:
+        blocks = iter(lambda: file.read(_BLOCK_BYTES), b"")
+        return b"".join(block for block in blocks if block != _ZEROS)
 
 
 def raw_and_decompressed(raw: bytes) -> Iterator[bytes]:
