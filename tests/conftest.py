@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from tests.support.needs import PREFIX
 from tests.support.progress import Progress, directory_of
+from tests.support.scheduling import ALONE, pytest_xdist_make_scheduler  # noqa: F401 - pytest calls the hook
 
 TESTS = Path(__file__).parent
-#: Directories whose tests load the machine or kill processes. They are one group, so that one worker runs them all.
-ALONE = ("crash", "e2e")
 #: The longest first, so that both workers end at about the same time.
 ORDER = (*ALONE, "integration", "conformance", "network", "fuzz", "unit", "architecture")
 
@@ -36,22 +35,6 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort tests by ``ORDER``. Within a directory the order is unchanged."""
     items.sort(key=lambda item: ORDER.index(directory_of(item.nodeid)))
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Assign one file after another to each worker, and all tests of ``ALONE`` to the same worker.
-
-    ``--dist loadgroup`` of xdist does that with marks, but has no effect under pytest 9.2.
-    """
-    from xdist.scheduler import LoadScopeScheduling
-
-    class Scheduler(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            return "alone" if directory_of(nodeid) in ALONE else nodeid.partition("::")[0]
-
-    config.option.loadscopereorder = False
-    return Scheduler(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

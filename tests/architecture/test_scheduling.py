@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.conftest import ALONE, pytest_xdist_make_scheduler
+from tests.support.scheduling import ALONE, pytest_xdist_make_scheduler
 
 
 @pytest.fixture

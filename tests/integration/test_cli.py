@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.support.commands import entry, environment, relaybook, three_requests
 
 from relaybook.api.app import create_app
 from relaybook.api.options import ApiOptions
@@ -24,41 +25,17 @@ from relaybook.cli import store_log
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.server_log import NoServer, ServerLog
 from relaybook.cli.store_log import StoreLog
-from relaybook.log.record import Detail, Record
+from relaybook.log.record import Detail
 from relaybook.log.store.port import Batch, Body, Entry, Running
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server.data_directory import DataDirectory, Serving
 
-STARTED_US = 1_795_269_747_000_000
-REQUEST = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Is it raining?"}]}
-RESPONSE = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "It is."}, "finish_reason": "stop"}]}
-
-
-def entry(number: int, namespace: str) -> Entry:
-    record = Record(
-        id=f"0199a3d2-0000-7000-8000-{number:012d}",
-        started_at=STARTED_US + number,
-        ended_at=STARTED_US + number + 5,
-        outcome="complete",
-        status=200,
-        kind="chat",
-        model="gpt-4o",
-        namespace=namespace,
-        duration_ms=float(number % 3),
-        completion_id=f"chatcmpl-{number}",
-    )
-    bodies = [Body(rest=[json.dumps(body).encode()]) for body in (REQUEST, RESPONSE)]
-    return Entry(record=record, detail=Detail(), request=bodies[0], response=bodies[1])
-
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """Return a data directory with three requests."""
-    writer = SqliteWriter(DataDirectory(tmp_path / "data").store)
-    writer.commit(Batch(entries=[entry(1, "ios"), entry(2, "web"), entry(3, "ios")]))
-    writer.close()
-    return tmp_path / "data"
+    return three_requests(tmp_path / "data")
 
 
 @pytest.fixture
@@ -92,23 +69,6 @@ def dashboard(data: Path, port: int = 0, **options: Any) -> Iterator[str]:
 def free_address() -> str:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return f"127.0.0.1:{listener.getsockname()[1]}"
-
-
-def environment(directory: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("RELAYBOOK_")}
-    return kept | {"HOME": str(directory), "PYTHONWARNINGS": "error", "TZ": "UTC"}
-
-
-def relaybook(directory: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "relaybook.cli.main", *arguments],
-        cwd=directory,
-        env=environment(directory) | variables,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 def test_tail_reads_the_data_directory_if_no_server_responds(data: Path, tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 import urllib.request
 from pathlib import Path
 
-from tests.integration.test_cli import data, relaybook  # noqa: F401 - data is a fixture
+import pytest
+from tests.support.commands import relaybook, three_requests
 from tests.support.server import Server, SimulatedProvider, wait_until
 
 from relaybook.log.deletions import Deletion
@@ -15,6 +16,12 @@ from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server.data_directory import DataDirectory
 
 GONE = "No file of the log has their bytes any more.\n"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Return a data directory with three requests."""
+    return three_requests(tmp_path / "data")
 
 
 def deletions(directory: Path) -> list[Deletion]:
@@ -38,7 +45,7 @@ def namespaces(directory: Path, tmp_path: Path) -> list[str]:
     return [word for line in found.stdout.splitlines() for word in line.split() if word in ("ios", "web")]
 
 
-def test_without_a_server_the_requests_are_deleted_and_their_bytes_erased(data: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_without_a_server_the_requests_are_deleted_and_their_bytes_erased(data: Path, tmp_path: Path) -> None:
     found = relaybook(tmp_path, "delete", "namespace=ios", "--yes", "--data", "data")
     assert (found.returncode, found.stdout) == (0, f"2 requests deleted.\n{GONE}"), found.stderr
     assert namespaces(data, tmp_path) == ["web"]
@@ -46,7 +53,7 @@ def test_without_a_server_the_requests_are_deleted_and_their_bytes_erased(data: 
     assert (deletion.state, deletion.removed, deletion.requested_by) == ("done", 2, "command line")
 
 
-def test_a_deletion_by_words_that_a_server_left_behind_is_carried_out_too(data: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_a_deletion_by_words_that_a_server_left_behind_is_carried_out_too(data: Path, tmp_path: Path) -> None:
     words = Filter((Term("words", ("raining",)), Term("namespace", ("ios",))))
     SqliteDeletions(DataDirectory(data).store).request(words, 2, "127.0.0.1")
     found = relaybook(tmp_path, "delete", "namespace=web", "--yes", "--data", "data")
@@ -55,7 +62,7 @@ def test_a_deletion_by_words_that_a_server_left_behind_is_carried_out_too(data: 
     assert [(each.state, each.removed) for each in deletions(data)] == [("done", 1), ("done", 2)]
 
 
-def test_if_the_journal_still_has_bytes_it_says_so(data: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_if_the_journal_still_has_bytes_it_says_so(data: Path, tmp_path: Path) -> None:
     position = RunPosition(read_to=(1, 10, 1), replay_from=(1, 10, 1))
     writer = SqliteWriter(DataDirectory(data).store)
     writer.commit(Batch(positions={"run": position}))
@@ -89,21 +96,21 @@ def test_the_running_server_carries_it_out(tmp_path: Path) -> None:
         ]
 
 
-def test_it_asks_and_deletes_nothing_without_an_answer(data: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_it_asks_and_deletes_nothing_without_an_answer(data: Path, tmp_path: Path) -> None:
     found = relaybook(tmp_path, "delete", "namespace=ios", "--data", "data")
     assert found.returncode == 1
     assert found.stderr == "relaybook: Nothing was deleted. To delete without being asked, use --yes.\n"
     assert len(namespaces(data, tmp_path)) == 3
 
 
-def test_a_filter_is_required(data: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_a_filter_is_required(data: Path, tmp_path: Path) -> None:
     found = relaybook(tmp_path, "delete", "--yes", "--data", "data")
     assert found.returncode == 2
     assert "A filter is required" in found.stderr
     assert len(namespaces(data, tmp_path)) == 3
 
 
-def test_an_excluding_filter_is_written_after_dashes(data: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_an_excluding_filter_is_written_after_dashes(data: Path, tmp_path: Path) -> None:
     found = relaybook(tmp_path, "delete", "-namespace:ios")
     assert (found.returncode, found.stderr) == (
         2,

@@ -1,0 +1,25 @@
+"""Assign tests to the workers of a parallel run."""
+
+from typing import Any, Final
+
+import pytest
+from tests.support.progress import directory_of
+
+#: Directories whose tests load the machine or kill processes. They are one group, so that one worker runs them all.
+ALONE: Final = ("crash", "e2e")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Assign one file after another to each worker, and all tests of ``ALONE`` to the same worker.
+
+    ``--dist loadgroup`` of xdist does that with marks, but has no effect under pytest 9.2.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduler(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+        def _split_scope(self, nodeid: str) -> str:
+            return "alone" if directory_of(nodeid) in ALONE else nodeid.partition("::")[0]
+
+    config.option.loadscopereorder = False
+    return Scheduler(config, log)
