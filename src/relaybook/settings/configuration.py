@@ -1,11 +1,13 @@
 """Resolve the settings: flags override the environment, which overrides relaybook.toml, which overrides defaults.
 
 Names are derived from the fields of ``Settings``: ``--idle-timeout``, ``RELAYBOOK_IDLE_TIMEOUT``, ``idle_timeout`` in
-TOML. Unknown flags and keys are rejected with a suggestion. Unknown variables only cause a warning, because Kubernetes
-injects variables with our prefix. Errors are BadSetting: one line with the source, the value and what is expected.
+TOML. Unknown flags and keys are rejected with a suggestion. Unknown variables cause a warning, except those that
+Kubernetes sets for a service named relaybook. Errors are BadSetting: one line with the source, the value and what is
+expected.
 """
 
 import dataclasses
+import re
 import sys
 import tomllib
 from collections.abc import Mapping
@@ -24,6 +26,9 @@ FIELDS: Final = {field.name: field for field in dataclasses.fields(Settings)}
 TYPES: Final[dict[str, Any]] = get_type_hints(Settings)
 #: Settings that have a flag. Secrets have none, because a process list shows flags.
 FLAGS: Final = tuple(name for name, field in FIELDS.items() if field.metadata["flag"])
+
+#: Variables that Kubernetes sets for services named ``relaybook`` or ``relaybook-…``.
+_SERVICE_LINK: Final = re.compile(r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$")
 
 
 @dataclass(frozen=True)
@@ -160,12 +165,21 @@ def _parse(name: str, raw: _RawValue) -> Any:
 
 def _unknown_variables(environ: Mapping[str, str]) -> list[str]:
     known = {f"{PREFIX}CONFIG", *map(variable_of, FIELDS)}
-    unknown = sorted(name for name in environ if name.startswith(PREFIX) and name not in known)
+    unknown = sorted(
+        name
+        for name, value in environ.items()
+        if name.startswith(PREFIX) and name not in known and not _is_service_link(name, value)
+    )
     if not unknown:
         return []
     # Compare without the prefix, which would make all names similar.
     suggestion = suggest(unknown[0].removeprefix(PREFIX), map(str.upper, FIELDS)) if len(unknown) == 1 else ""
     return [f"Ignoring unknown settings: {', '.join(unknown)}.{suggestion.replace('mean ', f'mean {PREFIX}')}"]
+
+
+def _is_service_link(name: str, value: str) -> bool:
+    is_address = name.endswith("_PORT") and value.startswith(("tcp://", "udp://", "sctp://"))
+    return is_address or _SERVICE_LINK.search(name) is not None
 
 
 def _token_warnings(settings: Settings) -> list[str]:

@@ -108,7 +108,7 @@ def test_flags_reach_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_warnings_go_to_standard_error(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RELAYBOOK_PORT", "tcp://10.0.0.1:80")
+    monkeypatch.setenv("RELAYBOOK_PORT", "80")
     assert cli.main(["config"]) == 0
     assert capsys.readouterr().err == "relaybook: Ignoring unknown settings: RELAYBOOK_PORT.\n"
 

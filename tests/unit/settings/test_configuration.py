@@ -97,9 +97,25 @@ def test_a_secret_of_the_wrong_type_is_not_shown(tmp_path: Path) -> None:
 
 
 def test_unknown_variables_cause_one_warning(tmp_path: Path) -> None:
-    injected = {"RELAYBOOK_PORT": "tcp://10.0.0.1:80", "RELAYBOOK_SERVICE_HOST": "10.0.0.1", "OTHER": "x"}
-    resolved = resolve({}, {"HOME": "/h", **injected}, tmp_path)
-    assert resolved.warnings == ["Ignoring unknown settings: RELAYBOOK_PORT, RELAYBOOK_SERVICE_HOST."]
+    unknown = {"RELAYBOOK_PORT": "8080", "RELAYBOOK_HOST": "10.0.0.1", "OTHER": "x"}
+    resolved = resolve({}, {"HOME": "/h", **unknown}, tmp_path)
+    assert resolved.warnings == ["Ignoring unknown settings: RELAYBOOK_HOST, RELAYBOOK_PORT."]
+
+
+@pytest.mark.parametrize("service", ["RELAYBOOK", "RELAYBOOK_DASHBOARD"])
+def test_variables_that_kubernetes_sets_for_our_services_are_ignored_silently(tmp_path: Path, service: str) -> None:
+    links = {
+        f"{service}_SERVICE_HOST": "10.0.0.1",
+        f"{service}_SERVICE_PORT": "4100",
+        f"{service}_SERVICE_PORT_RELAY": "4100",
+        f"{service}_PORT": "tcp://10.0.0.1:4100",
+        f"{service}_PORT_4100_TCP": "tcp://10.0.0.1:4100",
+        f"{service}_PORT_4100_TCP_PROTO": "tcp",
+        f"{service}_PORT_4100_TCP_PORT": "4100",
+        f"{service}_PORT_4100_TCP_ADDR": "10.0.0.1",
+    }
+    resolved = resolve({}, {"HOME": "/h", **links}, tmp_path)
+    assert (resolved.warnings, set(resolved.sources.values())) == ([], {"default"})
 
 
 def test_one_misspelled_variable_gets_a_suggestion(tmp_path: Path) -> None:
