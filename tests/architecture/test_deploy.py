@@ -9,7 +9,6 @@ from tests.support.tree import ROOT
 from relaybook.api.options import LogMetrics
 from relaybook.api.prometheus import render
 from relaybook.cli.main import app
-from relaybook.log.aggregate.histograms import Histogram
 from relaybook.log.store.memory import MemoryStore
 from relaybook.recorder.metrics import Metrics
 from relaybook.settings.configuration import FIELDS, variable_of
@@ -66,9 +65,14 @@ def test_every_alert_is_explained_and_tested() -> None:
 
 def metric_names(directory: Path) -> set[str]:
     """Return the name of every series that /metrics can have."""
-    histograms = dict.fromkeys(Metrics(directory / "metrics").histograms, Histogram.with_bounds(1.0))
+    recorder = Metrics(directory / "metrics").current
     log = LogMetrics(
-        journal_lag_bytes=1, journal_lag_seconds=0.5, disk_free_bytes=8, quarantined=1, histograms=histograms
+        journal_lag_bytes=1,
+        journal_lag_seconds=0.5,
+        disk_free_bytes=8,
+        quarantined=1,
+        requests=recorder.requests,
+        histograms=recorder.histograms,
     )
     text = render(MemoryStore().status(), 0, 0, log).decode()
     return set(re.findall(r"^(relaybook_\w+)", text, re.MULTILINE))

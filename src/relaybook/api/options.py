@@ -33,6 +33,9 @@ class LogMetrics:
     data_path: str | None = None
     #: Number of requests that the store rejected and that are in the quarantine.
     quarantined: int | None = None
+    #: Requests that ended since the recorder started, by outcome, and how many of them failed.
+    requests: Mapping[str, int] = field(default_factory=dict)
+    requests_failed: int = 0
     #: Histograms by name: relay_overhead, upstream_latency, commit.
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
 

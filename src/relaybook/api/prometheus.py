@@ -44,6 +44,14 @@ class _Collector:
         yield GaugeMetricFamily(
             "relaybook_store_bytes", "Size of the store on disk in bytes.", value=store.bytes_on_disk
         )
+        if log.requests:
+            requests = CounterMetricFamily("relaybook_requests", "Requests that ended, by outcome.", labels=["outcome"])
+            for outcome, count in log.requests.items():
+                requests.add_metric([outcome], count)
+            yield requests
+            yield CounterMetricFamily(
+                "relaybook_requests_failed", "Requests that failed, whatever their outcome.", value=log.requests_failed
+            )
         refused = CounterMetricFamily(
             "relaybook_refused", "Requests that were not admitted, by error code.", labels=["code"]
         )

@@ -183,6 +183,7 @@ class Recorder:
         due = self._since_ns is not None and now - self._since_ns >= COMMIT_AFTER_NS
         if full or due or now - self._running_written_ns > _RUNNING_EVERY_NS:
             self._commit()
+            self._metrics.write_if_due()
             if worked and not self._is_behind:
                 self._catch_up(_BUSY_NS)
         return worked

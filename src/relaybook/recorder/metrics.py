@@ -1,4 +1,4 @@
-"""Measure the recorder's work, and write the metrics to a small file for ``/metrics``.
+"""Count requests, measure the recorder's work, and write the metrics to a small file for ``/metrics``.
 
 The metrics start at zero with each recorder process.
 """
@@ -6,13 +6,13 @@ The metrics start at zero with each recorder process.
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 import msgspec
 
 from relaybook import clock
 from relaybook.log.aggregate.histograms import Histogram
-from relaybook.log.record import Record
+from relaybook.log.record import Outcome, Record
 from relaybook.recorder.fold import Exchange
 
 _WRITE_EVERY_NS: Final = 5 * clock.NANOSECONDS
@@ -21,32 +21,52 @@ _LATENCY: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0,
 _COMMIT: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 
+class WrittenMetrics(msgspec.Struct):
+    """The content of the file."""
+
+    #: Ended requests by outcome, and how many of them failed.
+    requests: dict[str, int] = {}
+    failed: int = 0
+    histograms: dict[str, Histogram] = {}
+
+
 class Metrics:
-    """Histograms by name. They are written to ``path`` at most every 5 seconds, without fsync."""
+    """Counters and histograms. They are written to ``path`` at most every 5 seconds, without fsync."""
 
     def __init__(self, path: Path) -> None:
-        self.histograms = {
-            "relay_overhead": Histogram.with_bounds(*_OVERHEAD),
-            "upstream_latency": Histogram.with_bounds(*_LATENCY),
-            "commit": Histogram.with_bounds(*_COMMIT),
-        }
+        self.current = WrittenMetrics(
+            requests={outcome: 0 for outcome in get_args(Outcome) if outcome != "open"},
+            histograms={
+                "relay_overhead": Histogram.with_bounds(*_OVERHEAD),
+                "upstream_latency": Histogram.with_bounds(*_LATENCY),
+                "commit": Histogram.with_bounds(*_COMMIT),
+            },
+        )
         self._path = path
         self._written_ns = 0
+        self._is_written = False
 
     def ended(self, exchange: Exchange, record: Record) -> None:
-        """Count an ended request: the relay's overhead, and the time until the upstream's first byte."""
+        """Count an ended request: its result, the relay's overhead, and the time until the upstream's first byte."""
+        self._is_written = False
+        self.current.requests[record.outcome] += 1
+        self.current.failed += record.failed
         if record.relay_ms is not None:
-            self.histograms["relay_overhead"].add(record.relay_ms / 1000)
+            self.current.histograms["relay_overhead"].add(record.relay_ms / 1000)
         if exchange.asked_ns is not None and exchange.chunk_at_us:
             sent_us = (exchange.asked_ns - exchange.opened_ns) / 1000
-            self.histograms["upstream_latency"].add(max(exchange.chunk_at_us[0] - sent_us, 0) / 1_000_000)
+            self.current.histograms["upstream_latency"].add(max(exchange.chunk_at_us[0] - sent_us, 0) / 1_000_000)
 
     def committed(self, nanoseconds: int) -> None:
-        """Count a commit of this duration, and write the file if it is due."""
-        self.histograms["commit"].add(nanoseconds / clock.NANOSECONDS)
+        """Count a commit of this duration."""
+        self._is_written = False
+        self.current.histograms["commit"].add(nanoseconds / clock.NANOSECONDS)
+
+    def write_if_due(self) -> None:
+        """Write the file if something changed and it was not written for 5 seconds."""
         now = clock.monotonic_ns()
-        if now - self._written_ns > _WRITE_EVERY_NS:
-            self._written_ns = now
+        if not self._is_written and now - self._written_ns > _WRITE_EVERY_NS:
+            self._written_ns, self._is_written = now, True
             self._write()
 
     def _write(self) -> None:
@@ -54,12 +74,12 @@ class Metrics:
         with suppress(OSError):  # for example a full disk; the next write may succeed
             descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             with os.fdopen(descriptor, "wb") as file:
-                file.write(msgspec.json.encode(self.histograms))
+                file.write(msgspec.json.encode(self.current))
             new.replace(self._path)
 
 
-def read_metrics(path: Path) -> dict[str, Histogram]:
+def read_metrics(path: Path) -> WrittenMetrics:
     """Return the metrics written last; empty if the file is missing or invalid."""
     with suppress(OSError, msgspec.MsgspecError):
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Histogram])
-    return {}
+        return msgspec.json.decode(path.read_bytes(), type=WrittenMetrics)
+    return WrittenMetrics()

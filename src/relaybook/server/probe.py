@@ -27,6 +27,7 @@ class DataProbe:
         unread = self._unread(status.positions)
         oldest_ns = min((each.since_ns for each in unread if each.since_ns is not None), default=None)
         free = disk.free_bytes(self._data.path)
+        recorder = read_metrics(self._data.metrics)
         use = disk_use(self._data, self._settings, status.bytes_on_disk)
         return LogMetrics(
             journal_lag_bytes=sum(each.bytes for each in unread),
@@ -37,7 +38,9 @@ class DataProbe:
             days_left=days_left(self._data, free),
             data_path=str(self._data.path),
             quarantined=len(list_quarantined(self._data.quarantine)),
-            histograms=read_metrics(self._data.metrics),
+            requests=recorder.requests,
+            requests_failed=recorder.failed,
+            histograms=recorder.histograms,
         )
 
     def _unread(self, positions: dict[str, RunPosition]) -> list[Unread]:

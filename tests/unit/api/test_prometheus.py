@@ -52,6 +52,15 @@ def test_counters_start_at_zero_for_every_code() -> None:
     assert not [code for code in codes if "upstream" in code]
 
 
+def test_ended_requests_are_counted_by_outcome() -> None:
+    log = LogMetrics(requests={"complete": 4, "interrupted": 0}, requests_failed=1)
+    assert [line for line in lines(render(STORE, 0, 0, log)) if line.startswith("relaybook_requests")] == [
+        'relaybook_requests_total{outcome="complete"} 4.0',
+        'relaybook_requests_total{outcome="interrupted"} 0.0',
+        "relaybook_requests_failed_total 1.0",
+    ]
+
+
 def test_durations_are_histograms() -> None:
     histogram = Histogram.with_bounds(0.1, 1.0)
     for seconds in (0.05, 0.1, 0.5, 7.0):
