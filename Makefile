@@ -11,6 +11,8 @@ BIN := .venv/bin
 PYTEST := $(BIN)/pytest -n 2
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
+COMPOSE := $(if $(shell command -v docker-compose),docker-compose,docker compose)
+KUSTOMIZE := $(if $(shell command -v kustomize),kustomize build,kubectl kustomize)
 TOOLS := jq strace chromium-headless-shell
 export PIP_ROOT_USER_ACTION := ignore
 
@@ -86,11 +88,12 @@ bench: .venv/.dev ## Compare with nginx and other proxies; results go to benchma
 	@$(BIN)/python -m benchmarks $(or $(ARGS),comparison recorder latency memory)
 
 .PHONY: docs
-docs: .venv/.dev ## Write the generated pages again: settings, API, malformed requests, the page's types and vocabulary
+docs: .venv/.dev ## Write the generated files again: settings, API, malformed requests, the page's types, parts of deploy/
 	@$(BIN)/python -m tests.support.settings_page
 	@$(BIN)/python -m tests.support.api_page
 	@$(BIN)/python -m tests.support.types_page
 	@$(BIN)/python -m tests.support.vocabulary_page
+	@$(BIN)/python -m tests.support.prometheus_rule
 	@$(BIN)/python -m tests.integration.test_bad_input
 
 .PHONY: lock
@@ -100,6 +103,7 @@ lock: ## Lock requirements/*.txt to pyproject.toml (needs uv); ARGS=--upgrade ta
 	@$(LOCK) pyproject.toml --constraints requirements/dev.txt --output-file requirements/image.txt
 	@$(LOCK) --group compile --constraints requirements/dev.txt --output-file requirements/compile.txt
 	@$(LOCK) $(ARGS) --group bootstrap --output-file requirements/bootstrap.txt
+	@$(LOCK) $(ARGS) --group deploy --constraints requirements/dev.txt --output-file requirements/deploy.txt
 	@$(LOCK) $(ARGS) --group clickhouse --constraints requirements/dev.txt --output-file requirements/clickhouse.txt
 
 .PHONY: clickhouse
@@ -110,7 +114,7 @@ compiled: .venv/.dev $(PAGE) ## A wheel in dist/, compiled where requests go thr
 	@RELAYBOOK_COMPILE=1 $(BIN)/python -m hatchling build -t wheel
 
 .PHONY: deploy-check
-deploy-check: ## Check deploy/ with systemd's and Prometheus's tools (Debian packages systemd, prometheus)
+deploy-check: .venv/.deploy ## Check deploy/ (Debian packages systemd, prometheus, docker-compose; kustomize or kubectl)
 	@mkdir -p build/deploy
 	@sed 's|/opt/relaybook/bin/relaybook|/bin/true|' deploy/systemd/relaybook.service > build/deploy/relaybook.service
 	systemd-analyze verify build/deploy/relaybook.service
@@ -118,6 +122,11 @@ deploy-check: ## Check deploy/ with systemd's and Prometheus's tools (Debian pac
 	@tail -n 1 build/deploy/security.txt
 	promtool check rules deploy/prometheus/rules.yaml
 	promtool test rules deploy/prometheus/rules_test.yaml
+	cd deploy/compose && promtool check config --syntax-only prometheus.yaml
+	RELAYBOOK_DASHBOARD_TOKEN=x $(COMPOSE) --file deploy/compose/compose.yaml --profile observability config --quiet
+	$(KUSTOMIZE) deploy/kubernetes/base > build/deploy/base.yaml
+	$(KUSTOMIZE) deploy/kubernetes/monitoring > build/deploy/monitoring.yaml
+	$(BIN)/python -m tests.deploy.check_kubernetes build/deploy/base.yaml build/deploy/monitoring.yaml
 
 .PHONY: clean
 clean: ## Remove .venv, the built page and caches; never data
@@ -153,6 +162,10 @@ venv: .venv/.dev $(PAGE) ## Make .venv with everything for development
 
 .venv/.dev: .venv/.run requirements/dev.txt
 	@$(PIP) install --quiet --require-hashes -r requirements/dev.txt
+	@touch $@
+
+.venv/.deploy: .venv/.dev requirements/deploy.txt
+	@$(PIP) install --quiet --require-hashes -r requirements/deploy.txt
 	@touch $@
 
 .venv/.clickhouse: .venv/.dev requirements/clickhouse.txt
