@@ -94,6 +94,7 @@ docs: .venv/.dev ## Write the generated files again: settings, API, malformed re
 	@$(BIN)/python -m tests.support.types_page
 	@$(BIN)/python -m tests.support.vocabulary_page
 	@$(BIN)/python -m tests.support.prometheus_rule
+	@$(BIN)/python -m tests.support.grafana_dashboard
 	@$(BIN)/python -m tests.integration.test_bad_input
 
 .PHONY: lock
@@ -122,6 +123,8 @@ deploy-check: .venv/.deploy ## Check deploy/ (Debian packages systemd, prometheu
 	@tail -n 1 build/deploy/security.txt
 	promtool check rules deploy/prometheus/rules.yaml
 	promtool test rules deploy/prometheus/rules_test.yaml
+	$(BIN)/python -m tests.deploy.grafana_rules > build/deploy/grafana.yaml
+	promtool check rules build/deploy/grafana.yaml
 	cd deploy/compose && promtool check config --syntax-only prometheus.yaml
 	RELAYBOOK_DASHBOARD_TOKEN=x $(COMPOSE) --file deploy/compose/compose.yaml --profile observability config --quiet
 	$(KUSTOMIZE) deploy/kubernetes/base > build/deploy/base.yaml

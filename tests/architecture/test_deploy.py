@@ -1,16 +1,13 @@
 """The files in deploy/ fit the program. ``make deploy-check`` also runs the checks of systemd and Prometheus."""
 
+import json
 import re
 from collections import defaultdict
-from pathlib import Path
 
+from tests.support.grafana_dashboard import FILE, all_metrics, dashboard
 from tests.support.tree import ROOT
 
-from relaybook.api.options import LogMetrics
-from relaybook.api.prometheus import render
 from relaybook.cli.main import app
-from relaybook.log.store.memory import MemoryStore
-from relaybook.recorder.metrics import Metrics
 from relaybook.settings.configuration import FIELDS, variable_of
 from relaybook.settings.definitions import Settings
 
@@ -51,9 +48,9 @@ def test_the_unit_keeps_the_data_to_its_own_user() -> None:
     assert unit["StateDirectoryMode"] == ["0700"]
 
 
-def test_the_alerts_use_metrics_that_exist(tmp_path: Path) -> None:
+def test_the_alerts_use_metrics_that_exist() -> None:
     used = set(re.findall(r"\brelaybook_\w+", RULES.read_text("utf-8")))
-    assert used <= metric_names(tmp_path)
+    assert used <= metric_names()
 
 
 def test_every_alert_is_explained_and_tested() -> None:
@@ -63,19 +60,24 @@ def test_every_alert_is_explained_and_tested() -> None:
     assert [name for name in alerts if f"\n| {name} |" not in page or f'alertname="Relaybook{name}"' not in tests] == []
 
 
-def metric_names(directory: Path) -> set[str]:
+def metric_names() -> set[str]:
     """Return the name of every series that /metrics can have."""
-    recorder = Metrics(directory / "metrics").current
-    log = LogMetrics(
-        journal_lag_bytes=1,
-        journal_lag_seconds=0.5,
-        disk_free_bytes=8,
-        quarantined=1,
-        requests=recorder.requests,
-        histograms=recorder.histograms,
-    )
-    text = render(MemoryStore().status(), 0, 0, log).decode()
-    return set(re.findall(r"^(relaybook_\w+)", text, re.MULTILINE))
+    return {sample.name for metric in all_metrics() for sample in metric.samples}
+
+
+def test_the_grafana_dashboard_is_up_to_date() -> None:
+    assert FILE.read_text("utf-8") == dashboard()
+
+
+def test_the_grafana_dashboard_has_every_metric_and_no_other() -> None:
+    expressions = " ".join(grafana_expressions())
+    assert set(re.findall(r"\brelaybook_\w+", expressions)) <= metric_names()
+    assert [metric.name for metric in all_metrics() if metric.name not in expressions] == []
+
+
+def grafana_expressions() -> list[str]:
+    panels = json.loads(FILE.read_text("utf-8"))["panels"]
+    return [target["expr"] for panel in panels for target in panel["targets"]]
 
 
 def test_the_variables_of_the_image_are_settings() -> None:
