@@ -7,7 +7,20 @@ from tests.support.tree import ROOT, project_files
 
 from relaybook.cli.main import app
 
-COMMANDS = ("serve", "demo", "simulate", "tail", "show", "export", "import", "delete", "check", "reload", "config")
+COMMANDS = (
+    "serve",
+    "demo",
+    "simulate",
+    "tail",
+    "show",
+    "export",
+    "import",
+    "delete",
+    "check",
+    "reload",
+    "config",
+    "completion",
+)
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 TARGET = re.compile(r"\bmake ([a-z][a-z-]+)\b")

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 from cyclopts.exceptions import MissingArgumentError, UnknownOptionError, UnusedCliTokensError
@@ -237,6 +237,16 @@ def config(**flags: Any) -> int:
     from relaybook.cli.config import show_config
 
     return show_config(_resolve(flags))
+
+
+@app.command
+def completion(shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(help="Your shell")]) -> int:
+    """Print a script that lets your shell complete commands and options."""
+    from cyclopts.completion import bash, fish, zsh
+
+    generators = {"bash": bash, "zsh": zsh, "fish": fish}
+    print(generators[shell].generate_completion_script(app, "relaybook"), end="")
+    return 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
