@@ -104,6 +104,7 @@ lock: ## Lock requirements/*.txt to pyproject.toml (needs uv); ARGS=--upgrade ta
 	@$(LOCK) pyproject.toml --constraints requirements/dev.txt --output-file requirements/image.txt
 	@$(LOCK) --group compile --constraints requirements/dev.txt --output-file requirements/compile.txt
 	@$(LOCK) $(ARGS) --group bootstrap --output-file requirements/bootstrap.txt
+	@$(LOCK) $(ARGS) --group docs --constraints requirements/dev.txt --output-file requirements/docs.txt
 	@$(LOCK) $(ARGS) --group deploy --constraints requirements/dev.txt --output-file requirements/deploy.txt
 	@$(LOCK) $(ARGS) --group clickhouse --constraints requirements/dev.txt --output-file requirements/clickhouse.txt
 
@@ -113,6 +114,10 @@ clickhouse: .venv/.clickhouse ## Install the engine of ClickHouse for the tests 
 .PHONY: compiled
 compiled: .venv/.dev $(PAGE) ## A wheel in dist/, compiled where requests go through: a third less CPU (needs a C compiler)
 	@RELAYBOOK_COMPILE=1 $(BIN)/python -m hatchling build -t wheel
+
+.PHONY: site
+site: .venv/.docs ## Build the documentation as a site in build/site; fails if a link is broken
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --config-file docs-site/mkdocs.yml
 
 .PHONY: deploy-check
 deploy-check: .venv/.deploy ## Check deploy/ (Debian packages systemd, prometheus, docker-compose; kustomize or kubectl)
@@ -169,6 +174,10 @@ venv: .venv/.dev $(PAGE) ## Make .venv with everything for development
 
 .venv/.deploy: .venv/.dev requirements/deploy.txt
 	@$(PIP) install --quiet --require-hashes -r requirements/deploy.txt
+	@touch $@
+
+.venv/.docs: .venv/.dev requirements/docs.txt
+	@$(PIP) install --quiet --require-hashes -r requirements/docs.txt
 	@touch $@
 
 .venv/.clickhouse: .venv/.dev requirements/clickhouse.txt
