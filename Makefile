@@ -104,6 +104,7 @@ lock: ## Lock requirements/*.txt to pyproject.toml (needs uv); ARGS=--upgrade ta
 	@$(LOCK) pyproject.toml --constraints requirements/dev.txt --output-file requirements/image.txt
 	@$(LOCK) --group compile --constraints requirements/dev.txt --output-file requirements/compile.txt
 	@$(LOCK) $(ARGS) --group bootstrap --output-file requirements/bootstrap.txt
+	@$(LOCK) $(ARGS) --group release --constraints requirements/dev.txt --output-file requirements/release.txt
 	@$(LOCK) $(ARGS) --group docs --constraints requirements/dev.txt --output-file requirements/docs.txt
 	@$(LOCK) $(ARGS) --group deploy --constraints requirements/dev.txt --output-file requirements/deploy.txt
 	@$(LOCK) $(ARGS) --group clickhouse --constraints requirements/dev.txt --output-file requirements/clickhouse.txt
@@ -114,6 +115,17 @@ clickhouse: .venv/.clickhouse ## Install the engine of ClickHouse for the tests 
 .PHONY: compiled
 compiled: .venv/.dev $(PAGE) ## A wheel in dist/, compiled where requests go through: a third less CPU (needs a C compiler)
 	@RELAYBOOK_COMPILE=1 $(BIN)/python -m hatchling build -t wheel
+
+# Git's date of the commit makes two builds equal, byte by byte.
+.PHONY: dist
+dist: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
+dist: .venv/.release $(PAGE) ## Build sdist and plain wheel twice in dist/plain, compare and check them
+	@rm -rf dist/plain build/again
+	@$(BIN)/python -m build --no-isolation --outdir dist/plain > /dev/null
+	@$(BIN)/python -m build --no-isolation --outdir build/again > /dev/null
+	@diff --recursive dist/plain build/again
+	@$(BIN)/twine check --strict dist/plain/*
+	@$(BIN)/check-wheel-contents dist/plain/*.whl
 
 .PHONY: site
 site: .venv/.docs ## Build the documentation as a site in build/site; fails if a link is broken
@@ -174,6 +186,10 @@ venv: .venv/.dev $(PAGE) ## Make .venv with everything for development
 
 .venv/.deploy: .venv/.dev requirements/deploy.txt
 	@$(PIP) install --quiet --require-hashes -r requirements/deploy.txt
+	@touch $@
+
+.venv/.release: .venv/.dev requirements/release.txt
+	@$(PIP) install --quiet --require-hashes -r requirements/release.txt
 	@touch $@
 
 .venv/.docs: .venv/.dev requirements/docs.txt

