@@ -15,7 +15,7 @@ from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server.data_directory import DataDirectory
 
-GONE = "No file of the log has their bytes any more.\n"
+GONE = "No file of the log contains their bytes any more.\n"
 
 
 @pytest.fixture

@@ -250,7 +250,9 @@ def test_fine_tuning_lines_tell_what_was_left_out(
 
 def test_a_directory_that_is_missing_is_one_line(source: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", *source, "-o", "missing/log.jsonl"]) == 1
-    assert capsys.readouterr().err == ("relaybook: missing/log.jsonl cannot be written: No such file or directory.\n")
+    assert capsys.readouterr().err == (
+        "relaybook: missing/log.jsonl cannot be written: No such file or directory. Choose another --output FILE.\n"
+    )
 
 
 @pytest.mark.parametrize(

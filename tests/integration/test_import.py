@@ -181,10 +181,12 @@ def test_an_incomplete_file_is_reported(exported: Path, capsys: pytest.CaptureFi
     lines = exported.read_text().splitlines(keepends=True)
     Path("cut.jsonl").write_text("".join(lines[:5]))
     assert main(["import", "cut.jsonl", "--data", "new"]) == 1
-    assert "cut.jsonl has no last line with the count: it is probably incomplete." in capsys.readouterr().err
+    message = "cut.jsonl is probably incomplete: its last line, with the count, is missing."
+    assert message in capsys.readouterr().err
     Path("short.jsonl").write_text("".join([*lines[:5], lines[-1]]))
     assert main(["import", "short.jsonl", "--data", "new"]) == 1
-    assert f"short.jsonl should have {RECORDS + 3:,} requests" in capsys.readouterr().err
+    message = f"short.jsonl is incomplete: it should have {RECORDS + 3:,} requests and has 5."
+    assert message in capsys.readouterr().err
 
 
 def test_without_bodies_the_requests_are_expired(exported: Path) -> None:

@@ -23,8 +23,8 @@ export const NUMBER_FIELDS: readonly string[] = ["duration", "cost", "first_toke
 export const GAP_REASONS: Readonly<Record<LogGap["reason"], string>> = {
   log_unavailable: "refused because the log could not be written",
   forwarded_unlogged: "relayed but not logged because the log could not be written",
-  damaged: "damaged in the journal and not readable; their content is missing from the log",
-  store_set_aside: "in a damaged or deleted log that was moved aside in the data directory; relaybook check --salvage recovers what is readable",
+  damaged: "damaged and not readable; their content is missing from the log",
+  store_set_aside: "in a damaged or deleted log that was moved aside in the data directory; relaybook check --salvage recovers the readable ones",
 };
 
 /** Labels of relative start times. */

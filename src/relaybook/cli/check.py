@@ -87,7 +87,9 @@ def _journal(configuration: Configuration) -> str:
     except (JournalDamaged, JournalTooNew) as error:
         raise CommandFailed(str(error)) from None
     except OSError as error:
-        raise CommandFailed(f"{error.filename} could not be read: {error.strerror}.") from None
+        raise CommandFailed(
+            f"{error.filename} could not be read: {error.strerror}. Run this command as the server's user."
+        ) from None
     return f"{segments} segments of {len(runs)} runs are readable" if runs else "empty"
 
 
@@ -131,7 +133,10 @@ def _bodies(configuration: Configuration) -> str:
         raise CommandFailed(str(error)) from None
     if found.problems:
         shown = "; ".join(found.problems[:3])
-        raise CommandFailed(f"{found.damaged:,} of {found.records:,} requests have damaged data: {shown}")
+        raise CommandFailed(
+            f"The store is damaged: {shown}. {found.damaged:,} of {found.records:,} requests have damaged bodies. Test "
+            "the disk."
+        )
     return f"the data of {found.records:,} requests is readable"
 
 
@@ -155,7 +160,8 @@ def _upstream(configuration: Configuration) -> str:
         context = ssl.create_default_context(cafile=settings.upstream_ca_file)
     except OSError as error:
         raise CommandFailed(
-            f"upstream_ca_file is {settings.upstream_ca_file}, which could not be read: {error.strerror or error}."
+            f"upstream_ca_file is {settings.upstream_ca_file}, which could not be read: {error.strerror or error}. Set "
+            "it to a PEM file with certificates."
         ) from None
     opener = build_opener(ProxyHandler({}), NoRedirect(), HTTPSHandler(context=context))
     request = Request(url, headers={"User-Agent": "relaybook"})  # noqa: S310 - the setting was checked

@@ -110,7 +110,7 @@ def _watch(log: LogSource, deletion: dict[str, Any], *, waits: bool) -> None:
         return
     print(f"{_requests(deletion['removed'])} deleted.")
     if deletion["state"] == "done":
-        print("No file of the log has their bytes any more.")
+        print("No file of the log contains their bytes any more.")
     else:
         print(log.pending_text(deletion["id"]), file=sys.stderr)
 

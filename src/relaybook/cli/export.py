@@ -79,18 +79,18 @@ def export(
     try:
         return _to_file(log, wanted, output, resume=resume)
     except OSError as error:
-        raise CommandFailed(f"{output} cannot be written: {error.strerror}.") from None
+        raise CommandFailed(f"{output} cannot be written: {error.strerror}. Choose another --output FILE.") from None
 
 
 def _format_of(output: Path | None) -> str:
-    """Return the format that the file's name ends with; ``jsonl`` if it has no ending. Raises BadArgument."""
+    """Return the format of the file's extension; ``jsonl`` if it has none. Raises BadArgument."""
     suffix = "" if output is None else output.suffix.lower().removeprefix(".")
     if not suffix or suffix in FILE_FORMATS:
         return suffix or "jsonl"
-    hint = " A spreadsheet opens .csv." if suffix in _SPREADSHEETS else ""
+    hint = " Spreadsheets open .csv." if suffix in _SPREADSHEETS else ""
     raise BadArgument(
-        f"The ending of {escape(str(output))!r} is not a format. End the name with .jsonl, .csv or .parquet, or add "
-        f"--format with one of {', '.join(FILE_FORMATS)}.{hint}"
+        f"The extension of {escape(str(output))!r} is not a format. Use .jsonl, .csv or .parquet, or add --format with "
+        f"one of {', '.join(FILE_FORMATS)}.{hint}"
     )
 
 
@@ -130,7 +130,7 @@ def _to_stdout(log: LogSource, terms: Terms, format_name: str, *, bodies: bool) 
         try:
             end = writer.copy(download.chunks, lambda count: on_progress(count, total))
         except _Cut as error:
-            raise CommandFailed(f"{error} The output is incomplete.") from None
+            raise CommandFailed(f"{error} The output is incomplete. Repeat the command.") from None
     if format_name == "jsonl":
         sys.stdout.buffer.write(_end_line(end))
     sys.stdout.buffer.flush()
@@ -198,7 +198,7 @@ def _report_omitted(end: EndLine) -> None:
 
 @contextmanager
 def _kept_on_failure(part: Path, writer: "_Writer", format_name: str) -> Iterator[None]:
-    """Say on a failure that the partial file is kept, and how to continue it."""
+    """If the block fails, say that the partial file is kept and how to continue it."""
     again = "Repeat the command with --resume." if format_name in _RESUMABLE else "Repeat the command."
     try:
         yield
@@ -219,7 +219,7 @@ class _Cut(Exception):
 
 
 class _Writer:
-    """Writes a download, and keeps back its end, to check that it is complete."""
+    """Writes a download. The last bytes are checked before they are written, to find out whether it is complete."""
 
     def __init__(self, format_name: str, write: Callable[[bytes], object], count: int = 0) -> None:
         """``count`` is the number of requests in the file already."""
@@ -271,7 +271,7 @@ class _Writer:
 
 
 class _Partial(msgspec.Struct):
-    """The complete part of a partial file: its size, its last ``seq``, the number of requests, and a CSV header."""
+    """The complete requests of a partial file: their size, last ``seq`` and number, and the CSV header before them."""
 
     offset: int = 0
     seq: int = 0

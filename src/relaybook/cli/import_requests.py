@@ -58,7 +58,7 @@ def import_files(configuration: Configuration, files: list[str]) -> int:
     try:
         importer = _Importer(writer, last_seq)
         return max([_import_one(importer, file) for file in files])
-    except (StoreUnavailable, zstandard.ZstdError, zlib.error, EOFError) as error:
+    except StoreUnavailable as error:
         raise CommandFailed(f"{error} Repeat the import: requests that were added are skipped.") from None
     finally:
         writer.close()
@@ -72,13 +72,14 @@ def _import_one(importer: "_Importer", file: str) -> int:
     name = "standard input" if file == STANDARD_INPUT else file
     skipped = f", {done.skipped:,} were in the log already" if done.skipped else ""
     print(f"{done.added:,} requests of {name} were added{skipped}.")
-    is_whole = done.end == done.added + done.skipped + done.rejected
+    count = done.added + done.skipped + done.rejected
     if done.rejected:
         print(f"{done.rejected:,} lines were rejected: see {rejections.path}.", file=sys.stderr)
-    if not is_whole:
-        reason = "has no last line with the count" if done.end is None else f"should have {done.end:,} requests"
-        print(f"{name} {reason}: it is probably incomplete.", file=sys.stderr)
-    return 0 if is_whole and not done.rejected else FAILED
+    if done.end is None:
+        print(f"{name} is probably incomplete: its last line, with the count, is missing.", file=sys.stderr)
+    elif done.end != count:
+        print(f"{name} is incomplete: it should have {done.end:,} requests and has {count:,}.", file=sys.stderr)
+    return 0 if done.end == count and not done.rejected else FAILED
 
 
 class _Rejections:
@@ -172,7 +173,7 @@ def _uncompressed_size(file: str) -> int | None:
 
 @contextmanager
 def _opened(file: str) -> Iterator[Iterator[bytes]]:
-    """Open a file, decompressed if its name ends with .gz or .zst. Raises CommandFailed."""
+    """Open a file, decompressed if its name ends with .gz or .zst. Raises CommandFailed, also while it is read."""
     try:
         if file == STANDARD_INPUT:
             yield iter(sys.stdin.buffer)
@@ -187,3 +188,7 @@ def _opened(file: str) -> Iterator[Iterator[bytes]]:
                 yield iter(plain)
     except OSError as error:
         raise CommandFailed(f"{error.filename or file} cannot be read: {error.strerror or error}.") from None
+    except (zstandard.ZstdError, zlib.error, EOFError) as error:
+        raise CommandFailed(
+            f"{file} is damaged or incomplete: {error}. Import a good copy: requests that were added are skipped."
+        ) from None

@@ -72,7 +72,7 @@ def simulate(
     listen: Annotated[str, Parameter(help="Address, host:port. Port 0 picks a free port")] = "127.0.0.1:4199",
     first_token_ms: Annotated[float, Parameter(help="Time to the first token, in milliseconds")] = 0.0,
     tokens_per_second: Annotated[float, Parameter(help="Speed of the response. 0 is unlimited")] = 0.0,
-    ledger: Annotated[Path | None, Parameter(help="File to append one line per request to")] = None,
+    ledger: Annotated[Path | None, Parameter(help="File to which one JSON line per event is appended")] = None,
 ) -> int:
     """Run only the simulated upstream."""
     from relaybook.cli.simulate import simulate
@@ -211,11 +211,11 @@ def check(
 @takes_settings(("data",))
 def backup(
     directory: Annotated[
-        Path, Parameter(help="Directory of the copy. If it has an earlier one, only new bodies are copied")
+        Path, Parameter(help="Directory of the copy. If it has an earlier copy, only new bodies are copied")
     ],
     **flags: Any,
 ) -> int:
-    """Copy the log to a directory, also while a server writes it. relaybook serve --data DIRECTORY serves the copy."""
+    """Copy the log to a directory. The server may keep running. relaybook serve --data DIRECTORY serves the copy."""
     from relaybook.cli.backup import backup
 
     return backup(_resolve(flags), directory)
@@ -263,7 +263,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(argv)
     except BrokenPipeError:
-        # The reader of our output has exited (`| head`). Python must not fail when it flushes stdout at exit.
+        # The program that read our output has exited (`| head`). Python must not fail when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except KeyboardInterrupt:
@@ -282,7 +282,8 @@ def _run(argv: list[str]) -> int:
         is_show = argv[:1] == ["show"] and len(argv) == 1
         return _end(_ID_MISSING if is_show else _excluding_filter(argv) or str(error), BAD_SETTINGS)
     except UnusedCliTokensError as error:
-        return _end(f"Unexpected argument: {' '.join(error.unused_tokens or [])!r}.", BAD_SETTINGS)
+        unexpected = " ".join(error.unused_tokens or [])
+        return _end(f"Unexpected argument: {unexpected!r}. See relaybook {argv[0]} --help.", BAD_SETTINGS)
     except CycloptsError as error:
         return _end(_excluding_filter(argv) or str(error), BAD_SETTINGS)
     except (BadSetting, BadArgument) as error:
@@ -319,7 +320,7 @@ def _reject_invalid_text(filters: Sequence[str]) -> None:
 
     invalid = next((each for each in filters if not is_text(each)), None)
     if invalid is not None:
-        raise BadArgument(f"The filter {escape(invalid[:80])} is not valid UTF-8.")
+        raise BadArgument(f"The filter {escape(invalid[:80])} is not valid UTF-8. Set the terminal to UTF-8.")
 
 
 def _resolve(flags: dict[str, Any]) -> Configuration:

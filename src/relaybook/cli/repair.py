@@ -61,7 +61,7 @@ def _salvage_one(store: SetAside, writer: Writer) -> int:
     print(f"{mark} salvage: {done.copied:,} requests of {Path(store.location).name} are now in the log{suffix}")
     if done.unreadable:
         print(f"  {done.unreadable:,} requests could not be read, so {store.location} keeps its name.")
-        print("  A tool for damaged databases may read more. Delete the store when you no longer need it.", flush=True)
+        print("  A database repair tool may read more. Delete the store when you no longer need it.", flush=True)
         return done.unreadable
     salvaged = store.mark_salvaged()
     if done.without_bodies:
@@ -128,9 +128,7 @@ def _readable(store: SetAside) -> Iterator[Entry | None]:
     try:
         yield from store.entries()
     except StoreDamaged as error:
-        raise CommandFailed(
-            f"{error} Salvage cannot read this store. A tool for damaged databases may read more."
-        ) from None
+        raise CommandFailed(f"{error} Salvage cannot read this store. A database repair tool may read more.") from None
     except StoreUnavailable as error:
         raise CommandFailed(str(error)) from None
 

@@ -106,7 +106,7 @@ class Download(NamedTuple):
 
 
 class CountChanged(Exception):
-    """Another number of requests match than was confirmed: ``count``."""
+    """The number of matching requests is not the confirmed number. It is ``count``."""
 
     def __init__(self, count: int) -> None:
         super().__init__(count)
@@ -124,7 +124,9 @@ class ServerLog:
         if not base_url.startswith(("http://", "https://")):
             raise CommandFailed(f"dashboard_url is {base_url!r}: expected a URL such as https://relaybook.example.")
         if token and not (token.isascii() and token.isprintable()):
-            raise CommandFailed("The dashboard token contains characters that are not allowed in an HTTP header.")
+            raise CommandFailed(
+                "dashboard_token has characters that are not allowed in an HTTP header. Set it to the server's token."
+            )
         self._base = self.name = base_url.rstrip("/")
         self._token = token
         self._opener = build_opener(ProxyHandler({}), NoRedirect())
@@ -163,9 +165,7 @@ class ServerLog:
     def find(self, text: str) -> dict[str, Any] | None:
         """See ``LogSource``."""
         try:
-            detail: dict[str, Any] = self._get(f"/api/requests/{quote(text, safe='')}", [])
-        except NoServer as error:
-            raise CommandFailed(str(error)) from None
+            detail: dict[str, Any] = self._get_required(f"/api/requests/{quote(text, safe='')}", [])
         except _NotFound:
             return None
         return detail
@@ -213,7 +213,7 @@ class ServerLog:
         try:
             deletion: dict[str, Any] = self._read("/api/requests", terms, _DELETE_SECONDS, "DELETE")
         except NoServer as error:
-            raise CommandFailed(str(error)) from None
+            raise _lost(error) from None
         return deletion
 
     def export(self, terms: list[tuple[str, str]], options: list[tuple[str, str]]) -> Download:
@@ -222,7 +222,7 @@ class ServerLog:
             response = self._open("/api/export", [*terms, *options], "*/*", _EXPORT_SILENCE_SECONDS, None)
             return Download(int(response.headers[_THROUGH]), self._chunks(response))
         except NoServer as error:
-            raise CommandFailed(str(error)) from None
+            raise _lost(error) from None
         except (TypeError, ValueError):
             raise self._not_a_dashboard() from None
 
@@ -242,7 +242,7 @@ class ServerLog:
         try:
             return self._get(path, terms)
         except NoServer as error:
-            raise CommandFailed(str(error)) from None
+            raise _lost(error) from None
 
     def _get(self, path: str, terms: list[tuple[str, str]]) -> Any:
         return self._read(path, terms, _RESPONSE_SECONDS, "GET")
@@ -300,6 +300,11 @@ class ServerLog:
         return CommandFailed(f"{self._base} returned {error.code}: {message}{hint}")
 
 
+def _lost(error: NoServer) -> CommandFailed:
+    """Return the error for a server that responded before, but no longer does."""
+    return CommandFailed(f"{error} Check that the server is running, then repeat the command.")
+
+
 class _NotFound(CommandFailed):
     """The API returned 404."""
 
@@ -318,6 +323,9 @@ def _rows(events: Iterator[Event]) -> Iterator[tuple[Row | None, str | None]]:
     """Yield each row with the position after it. The row is `None` if only the position changed."""
     for event in events:
         if event.name == "gap":
-            print("Some requests were skipped here, because too many were recorded in the meantime.", file=sys.stderr)
+            print(
+                "Some requests are missing here, because too many were recorded in the meantime. They are in the log.",
+                file=sys.stderr,
+            )
         is_row = event.name == "request" and event.data
         yield json.loads(event.data) if is_row else None, event.id

@@ -123,13 +123,13 @@ FIELDS: Final[dict[str, Field]] = {
     "id": Field("id", "Relaybook id of the request"),
 }
 
-#: Why there is a gap in the log. Follows a number of requests: "137 requests …".
+#: Why there is a gap in the log. Follows a number of requests, or of journal frames: "137 requests …".
 GAP_REASONS: Final[dict[str, str]] = {
     "log_unavailable": "refused because the log could not be written",
     "forwarded_unlogged": "relayed but not logged because the log could not be written",
-    "damaged": "damaged in the journal and not readable; their content is missing from the log",
+    "damaged": "damaged and not readable; their content is missing from the log",
     "store_set_aside": "in a damaged or deleted log that was moved aside in the data directory; "
-    "relaybook check --salvage recovers what is readable",
+    "relaybook check --salvage recovers the readable ones",
 }
 
 #: Why requests were not admitted, by error code.

@@ -32,7 +32,7 @@ def check(relay: RelayContext, head: RequestHead) -> None:
         shown = head.expect[:40].decode("latin-1")
         raise HeadRefused(RelayError.EXPECTATION_FAILED, f"Expect is {shown!r}: only 100-continue is supported.")
     if head.host_at < 0 and not head.version_1_0:
-        raise HeadRefused(RelayError.BAD_REQUEST, "The request has no Host header.")
+        raise HeadRefused(RelayError.BAD_REQUEST, "The request has no Host header, which HTTP/1.1 requires.")
     if not head.target.startswith(b"/") and head.target != b"*":
         _make_origin_form(head)
     _check_host(relay, head)
@@ -57,7 +57,9 @@ def _make_origin_form(head: RequestHead) -> None:
     if not mark or scheme.lower() not in (b"http", b"https"):
         raise HeadRefused(RelayError.BAD_REQUEST, "The request target is not a path. It must start with a slash.")
     if authority.lower() != head.host.lower():
-        raise HeadRefused(RelayError.BAD_REQUEST, "The request target and the Host header name different hosts.")
+        raise HeadRefused(
+            RelayError.BAD_REQUEST, "The request target and the Host header name different hosts. Send only the path."
+        )
     head.target = slash + path or b"/"
 
 
@@ -119,7 +121,7 @@ def own_response(relay: RelayContext, head: RequestHead, *, is_last: bool) -> by
     status, text = 200, "ok\n"
     if path == b"/readyz":
         problem = relay.not_ready()
-        ready = f"ready, but requests are not logged: {relay.log_problem}" if relay.log_problem else "ready"
+        ready = f"ready, but requests are not logged. {relay.log_problem}" if relay.log_problem else "ready"
         status, text = (503, f"{problem}\n") if problem else (200, f"{ready}\n")
     elif path == b"/":
         base = relay.base_url

@@ -46,7 +46,10 @@ class ClientConnection(Connection):
         self.relay.connections.add(self)
         limit = self.relay.settings.max_connections
         if len(self.relay.connections) > limit:
-            self._refuse(RelayError.OVERLOADED, f"More than {limit} connections are open. Try again in a second.")
+            message = (
+                f"{limit} connections are open, which is the limit (setting max_connections). Try again in a second."
+            )
+            self._refuse(RelayError.OVERLOADED, message)
 
     def received(self, data: bytes) -> None:
         exchange = self.exchange
@@ -300,7 +303,8 @@ class ClientConnection(Connection):
         if self.lingering >= 0 or not self.partial:
             self.close()
         else:
-            message = f"The request headers did not arrive within {self.relay.settings.header_timeout:g} s."
+            seconds = self.relay.settings.header_timeout
+            message = f"The request headers did not arrive within {seconds:g} s (setting header_timeout)."
             self._refuse(RelayError.REQUEST_TIMEOUT, message)
 
     def _sweep_body(self, exchange: Exchange, now: float) -> None:

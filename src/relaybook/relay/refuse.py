@@ -79,7 +79,7 @@ def error_response(
 
 def malformed_body(error: Exception) -> str:
     """Return the message for a request body with malformed framing."""
-    return f"The request body is not framed as HTTP requires: {error}."
+    return f"The framing of the request body is not valid HTTP: {error}."
 
 
 def body_too_large(size: int, limit: int) -> str:
@@ -89,7 +89,9 @@ def body_too_large(size: int, limit: int) -> str:
 
 def body_too_slow(size: int, seconds: float, timeout: float) -> str:
     """Return the message for a request body that stalls or is too slow. ``seconds`` have passed since its start."""
-    return f"The request body stalled: {size} bytes arrived in {seconds:.0f} s (setting body_timeout, {timeout:g} s)."
+    return (
+        f"The request body arrives too slowly: {size} bytes in {seconds:.0f} s (setting body_timeout, {timeout:g} s)."
+    )
 
 
 def text_response(status: int, text: str, *, head_only: bool = False, is_last: bool = False) -> bytes:

@@ -175,7 +175,7 @@ class RequestHeadReader:
     def _take_host(self, head: RequestHead, line: bytes, value: bytes) -> None:
         host = value.strip(b" \t")
         if head.host_at >= 0:
-            raise HeadRefused(RelayError.BAD_REQUEST, "The request has more than one Host header.")
+            raise HeadRefused(RelayError.BAD_REQUEST, "The request has more than one Host header. Send one.")
         if not _HOST.fullmatch(host):
             raise HeadRefused(RelayError.BAD_REQUEST, "The Host header must be a host name with an optional port.")
         head.host = host
@@ -184,7 +184,9 @@ class RequestHeadReader:
 
     def _take_length(self, head: RequestHead, line: bytes, value: bytes) -> None:
         if len(value) > MAX_LENGTH_BYTES:
-            raise HeadRefused(RelayError.BAD_REQUEST, "The Content-Length has too many digits.")
+            raise HeadRefused(
+                RelayError.BAD_REQUEST, f"The Content-Length is longer than the limit of {MAX_LENGTH_BYTES} bytes."
+            )
         head.length = int(value)
         if value.lstrip()[:1] == b"0":
             line = b"%b: %d" % (line.partition(b":")[0], head.length)
@@ -301,4 +303,4 @@ def check_target(target: bytes) -> None:
     path = target.partition(b"?")[0]
     decoded = re.sub(rb"(?i)%2e|%2f|%5c", lambda match: _DECODED[match[0].lower()], path)
     if any(segment in (b".", b"..") for segment in re.split(rb"[/\\]", decoded)):
-        raise HeadRefused(RelayError.BAD_REQUEST, "The path contains a segment . or .. and must be sent without it.")
+        raise HeadRefused(RelayError.BAD_REQUEST, "The path contains the segment . or .., which is not allowed.")

@@ -102,7 +102,7 @@ class ResponseHeadReader:
 
     def _take_length(self, head: ResponseHead, line: bytes, value: bytes) -> None:
         if len(value) > MAX_LENGTH_BYTES:
-            raise ResponseHeadError("a Content-Length with too many digits")
+            raise ResponseHeadError(f"a Content-Length of more than {MAX_LENGTH_BYTES} bytes")
         head.length = int(value)
         if value.lstrip()[:1] == b"0":
             line = b"%b: %d" % (line.partition(b":")[0], head.length)

@@ -19,7 +19,7 @@ SENTENCES: Final = {
     "child_died": "{role} exited with code {code}; restarting in {restart_ms} ms",
     "child_killed": "{role} did not stop in time and was killed",
     "child_not_started": "{role} could not be started; retrying: {reason}",
-    "frames_lost": "the journal is damaged; {frames} frames of run {run} are lost",
+    "frames_lost": "the journal is damaged; {frames} frames of run {run} are lost. Test the disk and the memory",
     "journal_failed": "the journal could not be written: {reason}",
     "later_version": "{reason}",
     "live_poll_failed": "the dashboard could not read the log; retrying:",
@@ -31,8 +31,11 @@ SENTENCES: Final = {
     "reload_refused": "reload refused: {reason}",
     "removal_delayed": "requests could not be removed from the log; retrying: {reason}",
     "removal_failed": "requests could not be removed from the log; retrying. Please report this error:",
-    "retention_delayed": "what is too old could not be removed from the log; retrying: {reason}",
-    "store_set_aside": "the store is unusable; logging continues in an empty one (old store: {to}): {reason}",
+    "retention_delayed": "old requests could not be removed from the log; retrying: {reason}",
+    "store_set_aside": (
+        "the store is unusable and was moved to {to}; logging continues in an empty one: {reason} To copy back the "
+        "readable records, stop the server and run relaybook check --salvage"
+    ),
     "store_unavailable": "the store is unavailable; retrying in {next_try_seconds} s: {reason}",
     "sync_failed": "the disk failed to sync; the recorder restarts from the journal: {reason}",
     "text_not_indexed": "the search index is not up to date; retrying: {reason}",

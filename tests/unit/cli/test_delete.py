@@ -12,7 +12,7 @@ from relaybook.cli.failure import BadArgument, CommandFailed
 from relaybook.cli.server_log import CountChanged
 from relaybook.settings.configuration import Configuration, resolve
 
-GONE = "No file of the log has their bytes any more.\n"
+GONE = "No file of the log contains their bytes any more.\n"
 
 STATES = ("removing", "erasing", "done")
 

@@ -60,10 +60,7 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise StoreDamaged(
-            f"{path} is damaged and cannot be read ({error}). Relaybook moves it aside on its next start; "
-            "`relaybook check --salvage` copies back what can be read."
-        ) from error
+        raise StoreDamaged(f"{path} is damaged ({error}). Test the disk.") from error
     except apsw.InterruptError as error:
         raise DeadlinePassed(
             "The query exceeded its deadline. Use a shorter time range or fewer conditions."
