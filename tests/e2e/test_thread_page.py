@@ -182,7 +182,7 @@ def test_a_thread_starts_at_its_end_and_earlier_requests_are_added_above(tab: Lo
     expect(turn(tab, first)).to_contain_text("Paragraph 5")
     before = top_of(tab, first)
     tab.page.get_by_role("button", name="earlier requests").click()
-    expect(tab.page.get_by_text("Nothing earlier.")).to_be_attached()
+    expect(tab.page.get_by_text("No earlier requests.")).to_be_attached()
     expect(turns(tab)).to_have_count(MANY)
     expect_top(tab, first, before)
     expect(turn(tab, long[-61])).to_contain_text("Paragraph 5")

@@ -111,7 +111,7 @@ describe("the first line of a request", () => {
 
   it("says that the client may have received more than is in the log", () => {
     expect(summarize({ outcome: "interrupted", failed: true, error_code: "log_incomplete" })).toBe(
-      "✗ The journal could not be written while this request ran. The log lacks the rest of it. The client may have received all of it.",
+      "✗ The journal could not be written while this request ran. The rest of it is missing from the log. The client may have received all of it.",
     );
   });
 

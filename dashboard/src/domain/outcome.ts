@@ -112,7 +112,7 @@ function clientClosed(request: RequestDetail): string[] {
   const sentences = [
     `The client disconnected${when}, before the response ${status === null ? "began" : "was complete"}.`,
   ];
-  if (error_message !== null) sentences.push(`The response was read on for the log: ${shortened(error_message)}`);
+  if (error_message !== null) sentences.push(`The response was still read for the log: ${shortened(error_message)}`);
   else if (status === null || stream_ended === "cut") sentences.push("The upstream connection was closed at once.");
   return sentences;
 }
@@ -121,7 +121,7 @@ function interrupted(request: RequestDetail): string[] {
   const at = request.ended_at === null ? "" : ` at ${clockTime(request.ended_at)}`;
   if (request.error_code === "log_incomplete") {
     return [
-      "The journal could not be written while this request ran. The log lacks the rest of it.",
+      "The journal could not be written while this request ran. The rest of it is missing from the log.",
       "The client may have received all of it.",
     ];
   }

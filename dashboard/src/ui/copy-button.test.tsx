@@ -22,7 +22,7 @@ describe("a copy button", () => {
     const shown = await screen.findByRole<HTMLTextAreaElement>("textbox");
     expect(shown).toHaveFocus();
     expect([shown.selectionStart, shown.selectionEnd]).toEqual([0, 4]);
-    expect(screen.getByRole("status")).toHaveTextContent("press Ctrl C");
+    expect(screen.getByRole("status")).toHaveTextContent("Press Ctrl+C");
   });
 
   it("shows the text, selected, if the browser blocks copying, until it loses the focus", async () => {

@@ -63,12 +63,12 @@ export function CopyButton({ text, label, children }: Props) {
               setState("ready");
             }}
           />
-          Press Ctrl C or ⌘ C to copy.
+          Press Ctrl+C or ⌘C to copy.
         </span>
       )}
       <span className="visually-hidden" role="status">
         {state === "copied" && `Copied ${label}`}
-        {state === "selected" && `The browser does not let this page copy: press Ctrl C or ⌘ C to copy ${label}.`}
+        {state === "selected" && `Copying is blocked by the browser. Press Ctrl+C or ⌘C to copy ${label}.`}
       </span>
     </span>
   );

@@ -146,7 +146,7 @@ function footnoteOf(seriesList: readonly Series[]): string | undefined {
 
 function noteOf(seriesList: readonly Series[]): string | undefined {
   const isEmpty = seriesList.every(({ values }) => values.every((value) => value === null));
-  return isEmpty ? "Not enough requests for a curve." : undefined;
+  return isEmpty ? "Too few requests for a line." : undefined;
 }
 
 function percentilesText({ p50, p95 }: { p50: number | null; p95: number | null }): string {

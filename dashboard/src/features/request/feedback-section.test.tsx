@@ -75,9 +75,9 @@ it("does not send feedback without content", async () => {
   expect(sent).toEqual([]);
 });
 
-it("shows the feedback of others, whose values filter the log", async () => {
+it("shows the feedback from others, whose values filter the log", async () => {
   const { section, where } = await open({ feedback: [USERS] });
-  const others = section.getByRole("list", { name: "Feedback of others" });
+  const others = section.getByRole("list", { name: "Feedback from others" });
   expect(others).toHaveTextContent(/users 0.5 helpful Thanks!/);
   expect(section.getByRole("button", { name: /Good/ })).toHaveAttribute("aria-pressed", "false");
   await userEvent.click(section.getByRole("link", { name: /Filter by score 0.5/ }));

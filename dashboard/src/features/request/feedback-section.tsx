@@ -1,4 +1,4 @@
-/** Feedback on the request: thumbs, a label, a comment, and the feedback of others. */
+/** Feedback on the request: thumbs, a label, a comment, and the feedback from others. */
 
 import { Button, Group, Paper, Stack, Textarea, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
@@ -56,7 +56,7 @@ export function Feedback({ request }: { request: RequestDetail }) {
         )}
       </div>
       {others.length > 0 && (
-        <ul className={css.notes} aria-label="Feedback of others">
+        <ul className={css.notes} aria-label="Feedback from others">
           {others.map((each) => (
             <li key={each.source}>
               <OtherFeedback feedback={each} />

@@ -59,7 +59,7 @@ export function Tags({ request }: { request: RequestDetail }) {
           </FilterLink>
         )}
         {response_model !== null && response_model !== model && (
-          <span className={css.wrapped} title="The model that answered">
+          <span className={css.wrapped} title="Model named in the response">
             <span className="muted">→</span> <bdi>{shortenMiddle(response_model, 48)}</bdi>
           </span>
         )}

@@ -41,7 +41,7 @@ function statusFailed(error: Error, answeredAt: Date | null): Problem {
     tone: "bad",
     word: "log not readable",
     sentence: `The log could not be read: ${error.message.replace(/[.\s]+$/, "")}. Requests are still being logged.`,
-    advice: "See the server log for the reason. The page retries automatically.",
+    advice: "See the operator's log for the reason. The page retries automatically.",
     action: "retry",
   };
 }

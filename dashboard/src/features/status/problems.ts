@@ -42,7 +42,7 @@ function outOfRoom(status: Status): Problem | null {
     return {
       ...common,
       sentence: `The journal is full: ${bytes(waiting)} are not in the log yet, more than max_journal (${bytes(most)}). ${consequence(status)}.`,
-      advice: "Nothing is lost. See the server log for the reason why the recorder does not keep up.",
+      advice: "Nothing is lost. See the operator's log for the reason why the recorder does not keep up.",
     };
   }
   return null;
@@ -110,7 +110,7 @@ function gapTrouble(found: readonly LogGap[]): Problem | null {
     word: "logging, with a gap",
     sentence: `${when}: ${total} ${GAP_REASONS[latest.reason]}.`,
     advice:
-      "The problem has ended. See the gaps below and the server log. This notice disappears an hour after the last gap.",
+      "The problem has ended. See the gaps below and the operator's log. This notice disappears an hour after the last gap.",
     action: "advice",
   };
 }

@@ -81,7 +81,7 @@ describe("a thread", () => {
     expect(await screen.findByText("continues earlier requests, from turn 2")).toBeVisible();
     await userEvent.click(screen.getByRole("button", { name: "earlier requests" }));
     expect(await turn("Turn 1")).toBeVisible();
-    expect(screen.getByText("Nothing earlier.")).toBeVisible();
+    expect(screen.getByText("No earlier requests.")).toBeVisible();
     expect(screen.queryByText(/continues earlier requests/)).not.toBeInTheDocument();
     expect(requests).toContain("thread?namespace=user-42&limit=200&cursor=c1");
   });
@@ -179,7 +179,7 @@ describe("messages of a thread", () => {
   it("say that requests may be missing", async () => {
     serve(THREE, { complete: false });
     await open();
-    expect(await screen.findByText(/The time for reading ran out/)).toBeVisible();
+    expect(await screen.findByText(/The search reached its time limit/)).toBeVisible();
   });
 
   it("show the error if it could not be read, and Retry reads it again", async () => {

@@ -87,7 +87,7 @@ export function Earlier({ thread }: { thread: ThreadState }) {
   const { hasEarlier, isReading, isComplete, readEarlier, refetch } = thread;
   return (
     <div className={css.earlier}>
-      {!isComplete && "The time for reading ran out: requests may be missing here."}
+      {!isComplete && "The search reached its time limit: requests may be missing here."}
       {hasEarlier ? (
         <Button
           variant="default"
@@ -98,7 +98,7 @@ export function Earlier({ thread }: { thread: ThreadState }) {
           {isReading ? "reading…" : "earlier requests"}
         </Button>
       ) : isComplete ? (
-        "Nothing earlier."
+        "No earlier requests."
       ) : (
         <Button variant="default" size="compact-sm" onClick={refetch}>
           Retry
@@ -172,7 +172,7 @@ export function ThreadHead({ thread }: { thread: ThreadState }) {
   );
 }
 
-const FIRST_UNKNOWN = "Known once the earliest requests have been read";
+const FIRST_UNKNOWN = "Shown when the earliest requests have been loaded";
 
 function Name({ term }: { term: Term | undefined }) {
   const value = term?.values[0];
