@@ -49,7 +49,7 @@ async def _download(request: Request, side: Side) -> Response:
         view, _ = find_or_raise(reader, any_id)
         chunks = None if view.is_running else view.transferred(side)
         if chunks is None:
-            raise _missing_body_error(view.record)
+            raise _missing_body_error(view.record, side)
         coding = view.content_encoding(side)
         if coding and form is None:
             chunks = iter([_decoded(view, side, coding)])
@@ -84,7 +84,7 @@ def _is_textual(headers: list[tuple[str, str]]) -> bool:
     return bool(types) and _TEXTUAL.fullmatch(types[0].partition(";")[0].strip().lower()) is not None
 
 
-def _missing_body_error(record: Record) -> ApiError:
+def _missing_body_error(record: Record, side: Side) -> ApiError:
     if record.outcome == "open":
         return ApiError("still_running", "The request is still running. Its bodies are available when it has ended.")
     if record.body_state == "no_bodies":
@@ -97,4 +97,4 @@ def _missing_body_error(record: Record) -> ApiError:
             "The body is no longer stored: the content of the request has expired (settings keep_bodies_days and "
             "disk_budget).",
         )
-    return ApiError("not_found", "The logged request has no body on this side.")
+    return ApiError("not_found", f"The {side} has no body.")

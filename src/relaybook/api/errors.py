@@ -40,9 +40,9 @@ CODES: Final[dict[str, tuple[int, str]]] = {
     "not_decodable": (422, "The body's content encoding cannot be decoded. `?as=sent` returns the encoded bytes."),
     "too_much_feedback": (
         422,
-        "The request has feedback of 100 other sources, or feedback on 10,000 unknown ids is pending.",
+        "The request has feedback from 100 other sources, or feedback on 10,000 unknown ids is pending.",
     ),
-    "internal": (500, "A defect in Relaybook. The server's log on standard error has the details."),
+    "internal": (500, "A defect in Relaybook. The operator's log (standard error of the server) has the details."),
     "deadline": (503, "The query exceeded its deadline. Use a shorter time range or a narrower filter."),
     "store_unavailable": (503, "The store could not be read or written."),
     "too_many_streams": (503, "Too many live connections are open."),
@@ -149,5 +149,7 @@ class ErrorMiddleware:
             _log.exception("api_failed", extra={"method": scope.get("method"), "path": scope.get("path")})
             if has_started:
                 raise
-            error = ApiError("internal", "Internal error. Relaybook's log on standard error has the details.")
+            error = ApiError(
+                "internal", "Internal error. Please report it: the operator's log (standard error) has the details."
+            )
             await error_response(error)(scope, receive, send)

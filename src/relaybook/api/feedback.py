@@ -48,7 +48,7 @@ _ID = openapi.parameter(
 
 @routes.post("/api/requests/{id:path}/feedback", openapi.describe(AcceptedFeedback, [_ID], body=NewFeedback))
 async def give_feedback(request: Request) -> Response:
-    """Give feedback on a request. It replaces the earlier feedback of the same source.
+    """Give feedback on a request. It replaces earlier feedback from the same source.
 
     If the id is not Relaybook's, the feedback is for the newest request that has it. If no finished request has the id
     yet, the feedback is kept for an hour, and for as long as a request with this Relaybook id is running. It is added

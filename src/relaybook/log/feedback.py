@@ -1,4 +1,4 @@
-"""Define feedback on requests: its limits, how the feedback of several sources is combined, and how it is added.
+"""Define feedback on requests: its limits, how feedback from several sources is combined, and how it is added.
 
 A *source* is whoever gives the feedback: a person at the dashboard, the users of an application, or an evaluation. A
 request keeps only the latest feedback from each source. Feedback names a request by any of its ids. If it arrives
@@ -15,7 +15,7 @@ from relaybook.log.record import Feedback
 
 #: How long feedback waits for its request, in microseconds. While the request is running, it waits longer.
 PENDING_US: Final = 3_600_000_000
-#: The maximum number of pending feedbacks. Each takes at most 20 KB.
+#: The maximum number of pending entries of feedback. Each takes at most 20 KB.
 MAX_PENDING: Final = 10_000
 #: The maximum number of sources that give feedback on one request.
 MAX_SOURCES: Final = 100
@@ -52,7 +52,7 @@ class NewFeedback(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     @property
     def is_empty(self) -> bool:
-        """Whether it says nothing."""
+        """Whether it has no score, no label and no comment."""
         return self.score is None and self.label is None and self.comment is None
 
     @property
@@ -66,10 +66,7 @@ class NewFeedback(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class TooMuchFeedback(ValueError):
-    """The request has feedback of MAX_SOURCES other sources, or MAX_PENDING feedbacks are pending.
-
-    The message says which.
-    """
+    """The request has feedback from MAX_SOURCES other sources, or too much feedback is pending (MAX_PENDING)."""
 
 
 class FeedbackLog(Protocol):
@@ -84,7 +81,7 @@ class FeedbackLog(Protocol):
 
 
 def combined(feedback: Iterable[Feedback]) -> list[Feedback]:
-    """Return the last feedback of each source, sorted by source."""
+    """Return the last feedback from each source, sorted by source."""
     return [each for _, each in sorted({each.source: each for each in feedback}.items())]
 
 
@@ -102,6 +99,6 @@ def too_many_sources() -> TooMuchFeedback:
 def too_many_pending() -> TooMuchFeedback:
     """Return the error for too much pending feedback."""
     return TooMuchFeedback(
-        f"Feedback on {MAX_PENDING:,} ids that no recorded request has is pending, the maximum. Check that the ids "
-        "are those of requests in this log, and try again later."
+        f"Feedback is pending on {MAX_PENDING:,} ids that no recorded request has. This is the maximum. Check that the "
+        "ids belong to requests in this log, and try again later."
     )

@@ -19,7 +19,7 @@ MAX_BODY_BYTES: Final = 16 << 20
 
 
 def decode_body(data: bytes, content_encoding: str | None) -> bytes | None:
-    """Return a body without its content codings. Of a truncated body, return the beginning that can be decoded.
+    """Return a body without its content codings; for a truncated body, the beginning that can be decoded.
 
     `None` if the body cannot be decoded, or exceeds 16 MiB before or after decoding.
     """

@@ -68,7 +68,7 @@ async def _remove_status_directive(request: Any) -> None:
 
 
 async def send(client: openai.AsyncOpenAI, request: Request) -> Response | None:
-    """Return the response. `None` if the request failed or was cancelled, which is part of the sample traffic."""
+    """Return the response. `None` if the request failed or was canceled, which is part of the sample traffic."""
     client = client.with_options(
         api_key=request.key, max_retries=request.retries, timeout=request.timeout_s or _TIMEOUT_S
     )

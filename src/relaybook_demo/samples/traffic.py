@@ -1,4 +1,4 @@
-"""Send the sample traffic: a history in the first seconds, then everyday traffic until cancelled.
+"""Send the sample traffic: a history in the first seconds, then everyday traffic until canceled.
 
 At any time, at most ten scenarios of the history, three long responses, two customers and one scenario of each other
 kind of client run, each with one running request. Therefore, memory use does not grow over time.
@@ -30,7 +30,7 @@ _LONG_RESPONSE_CONCURRENCY: Final = 3
 
 
 async def send_samples(base_url: str) -> None:
-    """Send sample traffic until cancelled. Running requests are then cancelled, too."""
+    """Send sample traffic until canceled. Running requests are then canceled, too."""
     async with open_client(base_url) as client:
         generator = TrafficGenerator(client, random.Random(_SEED))  # noqa: S311 - the same demo for everybody
         for scenario in opening(generator.rng):

@@ -1,6 +1,6 @@
 """Respond to requests of Anthropic's Messages API with messages (whole or streamed), token counts and errors.
 
-The content is the same as in a chat completion for the same conversation (``answers``), but in Anthropic's format.
+The content is the same as in a chat completion for the same conversation (``generation``), but in Anthropic's format.
 """
 
 from collections.abc import Iterator

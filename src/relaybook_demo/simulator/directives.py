@@ -25,7 +25,7 @@ def _directive(reader: Callable[[str], Any], default: Any = None) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Directives:
-    """The directives of one request. `None`, an empty tuple and False mean the default behaviour of an upstream.
+    """The directives of one request. `None`, an empty tuple and False mean the default behavior of an upstream.
 
     A field without a reader is a scalar and parsed by its type.
     """

@@ -62,7 +62,7 @@ _LIMIT = re.compile(r"\d{1,6}", re.ASCII)
 
 
 class Correction(NamedTuple):
-    """Text to write instead of an invalid term. ``purpose`` says what for, such as "To search for this text"."""
+    """Text to write instead of an invalid term. ``purpose`` says why, such as "To search for this text"."""
 
     text: str
     purpose: str = ""

@@ -1,7 +1,7 @@
 """Define the exceptions that a store raises.
 
-There are three causes: the environment (disk full, database busy or locked, I/O error), damaged data on disk, and a
-batch that cannot be stored.
+Most have one of three causes: the environment (disk full, database busy or locked, I/O error), damaged data on the
+disk, or a batch that cannot be stored.
 """
 
 
@@ -53,4 +53,4 @@ class StoreTooNew(Exception):
 
 
 class DeadlinePassed(Exception):
-    """The query took longer than its deadline. Its resources have been released."""
+    """The query took longer than its deadline. Its connection can be used again."""

@@ -1,10 +1,10 @@
 """Define the interface of a log store.
 
 The recorder writes through it, and the API and the command line query it. The recorder process owns the single
-``Writer``. A ``Reader`` can be opened in any number of other processes at the same time. ``Store`` opens them; the
-interfaces for changes by users are ``Labels`` in ``log/namespaces.py``, ``SavedFilters`` in ``log/saved_filters.py``
-and ``FeedbackLog`` in ``log/feedback.py``. Exceptions are in ``errors.py``. Implementations differ in where they keep
-data, not in behavior: one conformance suite runs against all of them.
+``Writer``. A ``Reader`` can be opened in any number of other processes at the same time. ``Store`` opens them. The
+interfaces for changes by users are ``Labels`` in ``log/namespaces.py``, ``SavedFilters`` in ``log/saved_filters.py``,
+``FeedbackLog`` in ``log/feedback.py`` and ``Deletions`` in ``log/deletions.py``. Exceptions are in ``errors.py``.
+Implementations differ in where they keep data, not in behavior: one conformance suite runs against all of them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -181,8 +181,8 @@ class Count(msgspec.Struct, frozen=True, kw_only=True):
 class FeedbackTotals(msgspec.Struct, frozen=True, kw_only=True):
     """Totals of the feedback on the matching requests.
 
-    ``requests`` is the number of matching requests with feedback. ``scores`` is the number of their scores: a request
-    has one of each source that gave one. ``complete`` is False if the deadline ended the search. The newest matches are
+    ``requests`` is the number of matching requests with feedback. ``scores`` is the number of their scores; a request
+    can have scores from several sources. ``complete`` is False if the deadline ended the search. The newest matches are
     included first.
     """
 
@@ -263,7 +263,7 @@ class Writer(Protocol):
         """Return the checkpoints of the open exchanges of one run."""
 
     def retain(self, cutoffs: Cutoffs, until_ns: int) -> Retained:
-        """Remove what ended before the cutoffs, until ``until_ns`` (monotonic clock).
+        """Remove requests that ended before the cutoffs, until ``until_ns`` (monotonic clock).
 
         Removed requests no longer appear in pages, counts, lists and threads; aggregates over time keep counting them.
         A request whose content expired has ``body_state`` "expired" if it had bodies, and no previews, error message,
@@ -282,8 +282,8 @@ class Writer(Protocol):
     def run_maintenance(self, until_ns: int) -> bool:
         """Do deferred maintenance until ``until_ns`` (monotonic clock).
 
-        This includes erasing what was removed, and freeing its space. Readers see no change. Returns False if there was
-        nothing to do.
+        This includes erasing the bytes of removed requests and freeing their space. Readers see no change. Returns
+        False if there was nothing to do.
         """
 
     def close(self) -> None: ...
@@ -433,7 +433,7 @@ def body_size(body: Body | None) -> int | None:
 
 
 class Backup(msgspec.Struct, frozen=True, kw_only=True):
-    """What a backup has: the number of requests, the bytes of their bodies, and how many of these were copied now."""
+    """The size of a backup: its requests, the bytes of their bodies, and how many of these bytes were copied now."""
 
     records: int
     copied_bytes: int
@@ -441,7 +441,7 @@ class Backup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found when every byte of a store was read: records, those with damaged data, and the first problems."""
+    """The result of reading every byte of a store: records, records with damaged data, and the first problems."""
 
     records: int
     damaged: int
