@@ -170,7 +170,7 @@ def _payloads(run: Path) -> list[bytes]:
     return found
 
 
-def test_of_a_batch_torn_by_a_power_cut_only_the_frames_before_the_first_hole_are_read(tmp_path: Path) -> None:
+def test_a_batch_torn_by_a_power_cut_is_read_up_to_the_first_hole(tmp_path: Path) -> None:
     exchange = new_id()
     writer = JournalWriter(tmp_path, 1 << 20, durable=True)
     writer.append(FrameKind.OPENED, exchange, b"synced")

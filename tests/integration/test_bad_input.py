@@ -587,7 +587,7 @@ def test_a_hostile_tag_never_fails_a_request_and_every_adjustment_has_a_warning(
         assert record["id"] in {row["id"] for row in world.server.records(f"warning={code}")}
 
 
-def test_a_misspelt_header_is_reported_with_the_correct_spelling(world: World) -> None:
+def test_a_misspelled_header_is_reported_with_the_correct_spelling(world: World) -> None:
     response = send_request(world.server.port, b"Service-Namspace: production")
     assert "Service-Namspace" in (response.header("service-warning") or "")
     assert "Did you mean Service-Namespace?" in (response.header("service-warning") or "")

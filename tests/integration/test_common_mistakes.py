@@ -68,7 +68,7 @@ def test_a_refused_head_request_gets_no_body(world: World, target: bytes) -> Non
     assert body == b""
 
 
-def test_a_misspelt_header_is_reported_to_the_client_and_in_the_log(world: World) -> None:
+def test_a_misspelled_header_is_reported_to_the_client_and_in_the_log(world: World) -> None:
     with client(world.server.base_url, default_headers={"Service-Namspace": "production"}) as sdk:
         raw = sdk.chat.completions.with_raw_response.create(model="gpt-4o-mini", messages=MESSAGES)
     assert raw.headers["service-namespace"] == "default"

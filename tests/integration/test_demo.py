@@ -108,7 +108,7 @@ def test_namespaces_appear_in_the_order_of_the_labels(demo: Demo) -> None:
         "advice=temperature_and_top_p",
     ],
 )
-def test_the_log_contains(demo: Demo, query: str) -> None:
+def test_the_log_contains_every_kind_of_request(demo: Demo, query: str) -> None:
     assert demo.wait_for(query)
 
 

@@ -130,7 +130,9 @@ def test_a_stop_right_after_the_start_loses_nothing(tmp_path: Path, provider: Si
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_both_signals_drain(tmp_path: Path, provider: SimulatedProvider, number: signal.Signals) -> None:
+def test_sigterm_and_sigint_drain_the_relay(
+    tmp_path: Path, provider: SimulatedProvider, number: signal.Signals
+) -> None:
     with new_world(tmp_path, provider) as world:
         idle = idle_connection(world.server)
         stream = Stream(world.server, 0, **{"Event-Interval-Ms": "20"})

@@ -238,7 +238,7 @@ def test_a_full_disk_leaves_the_partial_file(
     assert len(lines(tmp_path / "log")) == RECORDS + 1
 
 
-def test_fine_tuning_lines_tell_what_was_left_out(
+def test_an_export_for_fine_tuning_prints_how_many_requests_it_omits(
     source: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["export", *source, "--format", "chat", "-o", "chat.jsonl"]) == 0

@@ -147,7 +147,9 @@ def test_compressed_files_and_standard_input_are_read(exported: Path, monkeypatc
     assert contents(Path("one")) == contents(Path("two")) == contents(Path("three"))
 
 
-def test_lines_that_are_not_understood_are_set_aside(exported: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_lines_are_written_to_a_file_with_their_reasons(
+    exported: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     *lines, end = exported.read_text().splitlines()
     first = json.loads(lines[0])
     bad = {

@@ -46,7 +46,7 @@ ENDINGS: Final[dict[str, tuple[tuple[str, ...], str, bytes]]] = {
     "no HTTP at all": (("\x01",), "/v1/chat/completions", QUESTION),
     "a path that climbs": ((), "/v1/../chat", QUESTION),
     "without bodies": (("Service-Log: no-bodies",), "/v1/chat/completions", QUESTION),
-    "a misspelt tag": (("Service-Kye: 1",), "/v1/chat/completions", QUESTION),
+    "a misspelled tag": (("Service-Kye: 1",), "/v1/chat/completions", QUESTION),
 }
 _NOT_RECORDED: Final = ("no such path", "a websocket", "a malformed header", "no HTTP at all", "a path that climbs")
 

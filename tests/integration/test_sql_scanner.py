@@ -217,7 +217,7 @@ def fill(port: int) -> None:
         body |= {"messages": [{"role": "user", "content": "Hello"}], "user": f"team-{number % 4}"}
         body |= {"temperature": 0.5, "top_p": 0.5} if number % 2 else {"max_tokens": 2}
         lines = [f"Service-Namespace: team-{number % 5}", f"Service-Property-User: team-{number % 4}"]
-        lines += ["Service-Namspace: misspelt"] if number % 3 == 0 else []
+        lines += ["Service-Namspace: misspelled"] if number % 3 == 0 else []
         lines += [f"Sim-Status: {(400, 429, 500)[number % 3]}"] if number % 7 == 0 else []
         lines += ["X-Stainless-Retry-Count: 1"] if number % 4 < 2 else []
         body |= {"stream": True} if number % 5 < 3 else {}

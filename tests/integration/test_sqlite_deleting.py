@@ -132,7 +132,7 @@ def _page(reader: SqliteReader) -> list[object]:
     return reader.page(Filter(), 500, None, 2**62).records  # type: ignore[return-value]
 
 
-def test_a_label_that_a_person_gave_goes_with_the_last_request(writer: SqliteWriter, tmp_path: Path) -> None:
+def test_a_users_label_is_removed_with_the_last_request(writer: SqliteWriter, tmp_path: Path) -> None:
     canaries = Canaries(2)
     fill(writer, tmp_path, canaries.entry(writer))
     SqliteLabels(tmp_path).change(LabelChange(namespace=canaries.values["namespace"], pinned=True))

@@ -70,9 +70,7 @@ def test_the_packs_of_a_day_are_deleted_when_all_their_records_are_gone(tmp_path
     writer.close()
 
 
-def test_a_pack_of_which_a_record_stays_keeps_only_the_bytes_of_that_record(
-    tmp_path: Path, set_clock: SetClock
-) -> None:
+def test_a_pack_keeps_only_the_bytes_of_records_that_stay(tmp_path: Path, set_clock: SetClock) -> None:
     writer, reader = SqliteWriter(tmp_path), SqliteReader(tmp_path)
     kept = an_entry_now("kept", namespace="audit", model="without a base")
     large = an_entry(bytes(range(256)) * 4096, started_at=NOON, ended_at=NOON)
@@ -113,7 +111,7 @@ def test_bytes_of_a_running_request_stay_although_no_record_of_their_pack_is_lef
     reader.close()
 
 
-def test_what_a_stopped_recorder_left_undone_is_done_by_the_next(
+def test_the_next_recorder_continues_the_work_of_a_stopped_one(
     tmp_path: Path, set_clock: SetClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer = SqliteWriter(tmp_path)
@@ -241,7 +239,7 @@ def test_a_reader_never_sees_an_error_while_content_expires(tmp_path: Path, set_
     reader.close()
 
 
-def test_a_reader_reports_damage_of_what_has_not_expired(tmp_path: Path, set_clock: SetClock) -> None:
+def test_a_reader_reports_damaged_content_that_has_not_expired(tmp_path: Path, set_clock: SetClock) -> None:
     writer, reader = SqliteWriter(tmp_path), SqliteReader(tmp_path)
     entry = an_entry_now()
     writer.commit(Batch(entries=[entry]))

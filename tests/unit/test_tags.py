@@ -140,7 +140,7 @@ def test_the_response_uses_the_prefix_of_the_request() -> None:
         (b"service", False),
     ],
 )
-def test_names_of_tag_headers(name: bytes, is_tag: bool) -> None:
+def test_tag_headers_are_recognized_by_name(name: bytes, is_tag: bool) -> None:
     assert READER.is_tag(name) is is_tag
 
 

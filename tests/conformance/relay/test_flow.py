@@ -171,7 +171,7 @@ def test_when_a_client_disconnects_the_upstream_notices_within_a_second(world: W
     assert kept == (b"one" if stage == "inside the response" else b"")
 
 
-def test_from_a_client_that_reads_no_error_responses_no_more_requests_are_read(world: World) -> None:
+def test_no_more_requests_are_read_from_a_client_that_reads_no_responses(world: World) -> None:
     async def work() -> None:
         request_bytes, sent = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1000, 0
         loop = asyncio.get_running_loop()

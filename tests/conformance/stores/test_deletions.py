@@ -88,7 +88,7 @@ def test_requests_after_a_deletion_are_counted_under_their_names(store: Store, t
     assert aggregates(store) == aggregates(twin)
 
 
-def test_words_find_what_is_to_be_deleted(store: Store) -> None:
+def test_a_deletion_can_select_requests_by_words(store: Store) -> None:
     store.commit(a_request(2), a_request(1))
     store.text.add([(1, "keep this"), (2, "delete this")], 2)
     assert delete(store, Filter((Term("words", ("delete",)),))).removed == 1
@@ -130,7 +130,7 @@ def test_after_random_deletions_everything_equals_a_fresh_log(store: Store, twin
         assert store.reader.count(Filter((term,)), FAR) == twin.reader.count(Filter((term,)), FAR)
 
 
-def test_feedback_goes_with_its_request(store: Store) -> None:
+def test_feedback_is_deleted_with_its_request(store: Store) -> None:
     entries = [a_request(0), a_request(0)]
     store.commit(*entries)
     for entry in entries:

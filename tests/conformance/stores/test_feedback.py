@@ -85,7 +85,7 @@ def test_feedback_by_a_foreign_id_belongs_to_the_newest_request_that_has_it(stor
     ]
 
 
-def test_of_pending_feedback_the_latest_of_a_source_counts_whatever_id_it_names(store: Store) -> None:
+def test_the_latest_pending_feedback_of_a_source_counts_whatever_id_it_names(store: Store) -> None:
     entry = an_entry(completion_id="chatcmpl-1", client_request_id="client-1")
     store.feedback.add_feedback("client-1", given(at=NOW + 2, score=2.0))
     store.feedback.add_feedback("client-1", given(at=NOW + 3, score=3.0))

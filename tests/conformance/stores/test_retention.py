@@ -71,7 +71,7 @@ def test_a_request_without_bodies_keeps_saying_so_when_its_headers_expire(store:
     assert page(store)[0].body_state == "no_bodies"
 
 
-def test_a_pattern_shortens_and_lengthens_what_is_kept(store: Store) -> None:
+def test_a_pattern_can_shorten_and_lengthen_retention(store: Store) -> None:
     store.commit(*(a_request(days, namespace=name) for days in (6, 4, 2) for name in ("dev-a", "production", "audit")))
     cutoffs = Cutoffs(
         general=Cutoff(MIDNIGHT - DAY_US, MIDNIGHT - 5 * DAY_US),

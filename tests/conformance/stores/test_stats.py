@@ -63,7 +63,7 @@ def test_without_from_the_time_range_starts_with_the_log(store: Store) -> None:
     assert found.span.bucket_us == MINUTE
 
 
-def test_figures_are_summed_and_unknown_cost_is_not_zero(store: Store) -> None:
+def test_tokens_and_cost_are_summed_and_an_unknown_cost_is_not_zero(store: Store) -> None:
     store.commit(
         an_entry(started_at=START, failed=True, input_tokens=10, output_tokens=None, cost_usd=0.5, duration_ms=100.0),
         an_entry(started_at=START, input_tokens=5, output_tokens=7, cost_usd=None, first_token_ms=20.0),

@@ -198,7 +198,7 @@ def test_pages_of_a_word_search_continue_where_they_ended(store: Store) -> None:
     assert [record.id for record in newer.records] == [ids[4]]
 
 
-def test_records_not_indexed_yet_are_not_missing_from_newer_ones(store: Store) -> None:
+def test_records_that_are_not_indexed_yet_are_returned_once_they_are(store: Store) -> None:
     fill(store)
     expected = Filter((says("refund"),))
     known = store.reader.last_seq()

@@ -141,7 +141,7 @@ def test_it_asks_again_if_the_number_has_changed(
     assert "Now 3 requests match." in capsys.readouterr().err
 
 
-def test_nothing_to_delete_is_said_with_a_hint(
+def test_if_nothing_matches_it_says_so(
     settings: Configuration, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = Log(0)

@@ -119,7 +119,7 @@ def test_on_windows_it_suggests_wsl(capsys: pytest.CaptureFixture[str], monkeypa
     assert "WSL" in capsys.readouterr().err
 
 
-def test_importing_it_imports_nothing_heavy() -> None:
+def test_the_command_line_starts_without_slow_imports() -> None:
     code = "import sys, relaybook.cli.main; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert set(HEAVY) & set(loaded) == set()

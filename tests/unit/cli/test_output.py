@@ -131,7 +131,7 @@ def test_columns_are_aligned_whatever_the_length_of_names() -> None:
     assert starts[0] == starts[1]
 
 
-def test_the_line_of_a_refused_request() -> None:
+def test_a_failed_request_is_one_line_with_its_error() -> None:
     shown = row(
         namespace="staging",
         model="gpt-4o-mini",

@@ -32,13 +32,13 @@ def test_the_longest_pattern_that_matches_applies(namespace: str, pattern: str |
     assert cutoffs.fate(namespace, latest - 1) == "removed"
 
 
-def test_content_leaves_before_the_request() -> None:
+def test_content_is_removed_before_the_request() -> None:
     cutoffs = Cutoffs(general=Cutoff(content=20, requests=10))
     assert [cutoffs.fate("any", ended_at) for ended_at in (9, 10, 19, 20)] == ["removed", "expired", "expired", "kept"]
     assert Cutoffs().fate("any", 0) == "kept"
 
 
-def test_a_namespace_takes_the_general_days_for_what_it_does_not_set() -> None:
+def test_a_namespace_uses_the_general_days_unless_it_sets_its_own() -> None:
     settings = Settings(
         keep_days=40,
         keep_bodies_days=30,

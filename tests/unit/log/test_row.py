@@ -70,7 +70,7 @@ def failed(outcome: str = "complete", status: int | None = 200, error_code: str 
         (failed("refused", None), Result("refused", "Refused", "bad")),
     ],
 )
-def test_results(fields: dict[str, Any], result: Result) -> None:
+def test_each_outcome_has_its_result(fields: dict[str, Any], result: Result) -> None:
     assert result_of(a_record(**fields)) == result
 
 
@@ -87,5 +87,7 @@ def test_results(fields: dict[str, Any], result: Result) -> None:
         (None, None, "upstream_failed", "Upstream failed"),
     ],
 )
-def test_results_of_a_failed_upstream(error_code: str | None, status: int | None, code: Code, text: str) -> None:
+def test_each_failure_of_the_upstream_has_its_result(
+    error_code: str | None, status: int | None, code: Code, text: str
+) -> None:
     assert result_of(a_record(**failed("upstream_failed", status, error_code))) == Result(code, text, "bad")

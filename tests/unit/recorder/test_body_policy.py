@@ -51,7 +51,7 @@ def test_a_small_body_stays_in_memory_and_a_large_one_is_moved() -> None:
     assert world.store.read_body(exchange.request.refs[0]) == b"x" * MAX_HELD_BYTES + b"y"
 
 
-def test_of_a_large_body_of_an_unsupported_format_the_beginning_length_and_hash_are_stored() -> None:
+def test_a_large_body_of_an_unsupported_format_is_stored_as_its_beginning_length_and_hash() -> None:
     body = bytes(range(256)) * 1000
     script = Script().open(A, target=b"/v1/files").request(A, body[:99_000], body[99_000:]).respond(A, b"ok").close(A)
     entry, erase = World().keep(ended(script))

@@ -73,7 +73,7 @@ def test_an_http_1_0_client_gets_no_chunks() -> None:
 
 
 @pytest.mark.parametrize(("method", "status"), [(b"HEAD", 200), (b"GET", 204), (b"GET", 304)])
-def test_responses_that_have_no_body(method: bytes, status: int) -> None:
+def test_responses_without_a_body_end_with_their_head(method: bytes, status: int) -> None:
     framed = framing(head(chunked=True, status=status), method)
     assert not framed.ends_with_close
     assert framed.encode(b"", complete=True).endswith(b"\r\n\r\n")

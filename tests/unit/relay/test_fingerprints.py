@@ -38,7 +38,7 @@ SECRET_NAMES = (
 
 
 @pytest.mark.parametrize("name", SECRET_NAMES)
-def test_a_parameter_is_secret_by_the_last_word_of_its_name(name: str) -> None:
+def test_the_last_word_of_a_name_makes_a_parameter_secret(name: str) -> None:
     target = f"/v1/models?model=gpt&{name}=vvvvvvvvvv&x=1".encode()
     assert b"vvvvvvvvvv" not in Fingerprints(b"a").target(target)
     assert keys_in(target) == [b"vvvvvvvvvv"]

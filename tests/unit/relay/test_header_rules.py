@@ -6,12 +6,12 @@ from relaybook.relay.header_rules import Handler, HeaderRules, drop, holds_secre
 
 
 @pytest.mark.parametrize("name", [b"authorization", b"x-goog-api-key", b"my-token", b"cookie", b"client-secret"])
-def test_names_of_secret_headers(name: bytes) -> None:
+def test_secret_headers_are_recognized_by_name(name: bytes) -> None:
     assert holds_secret(name)
 
 
 @pytest.mark.parametrize("name", [b"accept", b"x-ratelimit-reset-tokens", b"openai-organization", b"x-total-tokens"])
-def test_names_of_other_headers(name: bytes) -> None:
+def test_other_header_names_hold_no_secret(name: bytes) -> None:
     assert not holds_secret(name)
 
 

@@ -48,14 +48,14 @@ def test_order_case_and_repeats_are_kept() -> None:
         b"Service-Namspace: a",
     ],
 )
-def test_headers_that_are_not_forwarded(line: bytes) -> None:
+def test_hop_by_hop_and_proxy_headers_are_not_forwarded(line: bytes) -> None:
     assert read(b"Host: a", line, b"X-After: 1").lines == [b"Host: a", b"X-After: 1"]
 
 
 @pytest.mark.parametrize(
     "line", [b"Service-Worker: script", b"Service_Namespace: a", b"X-Request-Id: 1", b"Cookie2: x"]
 )
-def test_similar_headers_that_are_forwarded(line: bytes) -> None:
+def test_headers_with_similar_names_are_forwarded(line: bytes) -> None:
     assert line in read(b"Host: a", line).lines
 
 

@@ -26,11 +26,11 @@ def test_the_upstreams_base_url_replaces_v1(url: str, target: bytes, mapped: byt
 
 
 @pytest.mark.parametrize(("target", "has"), [(b"/v1/x", True), (b"/v1", True), (b"/v1?x", True), (b"/v10/x", False)])
-def test_targets_below_a_route(target: bytes, has: bool) -> None:
+def test_a_route_has_only_targets_with_its_prefix(target: bytes, has: bool) -> None:
     assert route_to("http://a").has(target) is has
 
 
-def test_ports_and_addresses() -> None:
+def test_an_upstream_has_a_default_port_and_may_be_an_ipv6_address() -> None:
     assert UpstreamUrl.parse("https://a.example/v1").port == 443
     six = UpstreamUrl.parse("http://[::1]:8000/v1")
     assert (six.host, six.host_line) == ("::1", b"Host: [::1]:8000")

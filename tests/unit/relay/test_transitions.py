@@ -130,7 +130,7 @@ def test_the_tables_have_every_state_and_every_event() -> None:
 
 
 @pytest.mark.parametrize(("before", "event", "after"), _rows(REQUEST))
-def test_the_request(before: str, event: str, after: str) -> None:
+def test_the_request_follows_its_table(before: str, event: str, after: str) -> None:
     world = _STATES[before]()
     frames, sent = len(world.kinds), world.upstream.sent
     _EVENTS[event](world)
@@ -141,14 +141,14 @@ def test_the_request(before: str, event: str, after: str) -> None:
 
 
 @pytest.mark.parametrize(("before", "event", "after"), _rows(RESPONSE))
-def test_the_response(before: str, event: str, after: str) -> None:
+def test_the_response_follows_its_table(before: str, event: str, after: str) -> None:
     world = _STATES[before]()
     _EVENTS[event](world)
     assert world.exchange.response_state.name.lower() == after
 
 
 @pytest.mark.parametrize(("before", "event", "after"), _rows(UPSTREAM))
-def test_the_connection_to_the_upstream(before: str, event: str, after: str) -> None:
+def test_the_upstream_connection_follows_its_table(before: str, event: str, after: str) -> None:
     world = _STATES[before]()
     dials = len(world.dials)
     _EVENTS[event](world)
@@ -172,7 +172,7 @@ def test_an_idle_connection_of_the_pool_is_used_at_once() -> None:
         for state in (("waiting", "streaming", "done") if before == "any" else (before,))
     ],
 )
-def test_the_ends(before: str, event: str, outcome: str) -> None:
+def test_each_end_closes_the_exchange_with_its_outcome(before: str, event: str, outcome: str) -> None:
     world = _STATES["dialing" if event == "dial_failed" else before]()
     _EVENTS[event](world)
     (payload,) = world.payloads(FrameKind.CLOSED)
@@ -194,7 +194,7 @@ def test_an_end_that_its_table_does_not_have_does_nothing(event: str) -> None:
 
 @pytest.mark.parametrize("event", ["last response_chunk", "fail"])
 @pytest.mark.parametrize("before", ["waiting", "streaming"])
-def test_finish_reads_on_for_the_log(before: str, event: str) -> None:
+def test_with_finish_the_response_is_read_to_its_end_for_the_log(before: str, event: str) -> None:
     world = _world(on_client_gone="finish").request(b"all")
     if before == "streaming":
         world.respond(*_STREAM)

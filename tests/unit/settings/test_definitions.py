@@ -42,7 +42,7 @@ def test_ipv6_addresses_are_in_brackets() -> None:
     ("host", "expected"),
     [("localhost", True), ("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("0.0.0.0", False), ("h", False)],
 )
-def test_loopback(host: str, expected: bool) -> None:
+def test_a_loopback_host_is_recognized(host: str, expected: bool) -> None:
     assert is_loopback(host) is expected
 
 

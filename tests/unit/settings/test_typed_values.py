@@ -52,7 +52,7 @@ def test_an_invalid_duration_is_rejected(bad: object) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"), [("true", True), ("Yes", True), ("0", False), ("off", False), (True, True)]
 )
-def test_booleans(text: object, expected: bool) -> None:
+def test_booleans_have_several_spellings(text: object, expected: bool) -> None:
     assert parse_value(bool, text) is expected
 
 

@@ -33,7 +33,7 @@ def test_only_header_directives_accumulate() -> None:
 @pytest.mark.parametrize(
     ("header", "message"), [(b"Sim-Brake", "Sim-Brake is not a directive"), (b"Sim-Delay-Ms", "a number")]
 )
-def test_a_misspelt_directive_is_rejected(header: bytes, message: str) -> None:
+def test_a_misspelled_directive_is_rejected(header: bytes, message: str) -> None:
     with pytest.raises(BadDirective, match=message):
         read_directives([(header, b"x")], "", None)
 

@@ -17,7 +17,7 @@ def test_a_good_exchange_has_no_advice() -> None:
 
 
 @pytest.mark.parametrize(("temperature", "top_p", "expected"), [(0.5, 0.9, True), (1.0, 0.9, False), (0.5, 1.0, False)])
-def test_temperature_and_top_p_together(temperature: float, top_p: float, expected: bool) -> None:
+def test_temperature_and_top_p_together_have_advice(temperature: float, top_p: float, expected: bool) -> None:
     request = RequestFacts(temperature=temperature, top_p=top_p)
     assert ("temperature_and_top_p" in codes(request=request)) is expected
 

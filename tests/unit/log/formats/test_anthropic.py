@@ -212,7 +212,7 @@ def test_a_stream_is_complete_at_message_stop() -> None:
     assert stream(b"".join(EVENTS[:-1]), complete=False).stream_ended == "cut"
 
 
-def test_of_a_stream_that_broke_off_the_input_is_known_and_the_output_is_estimated() -> None:
+def test_a_stream_that_broke_off_has_a_known_input_and_an_estimated_output() -> None:
     facts = stream(b"".join(EVENTS[:10]), complete=False)
     assert (facts.input_tokens, facts.output_tokens, facts.cached_tokens) == (115, None, 100)
     assert (facts.output_preview, facts.finish_reason) == ("I will look.", None)

@@ -100,7 +100,7 @@ def test_a_stream_is_detected_from_the_bytes(data: bytes, is_one: bool, streamed
 
 @pytest.mark.parametrize("data", [b"", b"nonsense", b"[1]", WHOLE[:-9]])
 @pytest.mark.parametrize("streamed", [True, False])
-def test_a_body_that_is_neither_is_parsed_as_it_was_sent(data: bytes, streamed: bool) -> None:
+def test_a_body_that_is_neither_json_nor_events_is_parsed_as_it_was_sent(data: bytes, streamed: bool) -> None:
     assert is_stream(data, streamed) is streamed
 
 
