@@ -18,7 +18,7 @@ export type Row = {
   namespace: string;
   /** Custom properties by name, from request headers and from `metadata` in the body. */
   properties: Record<string, string>;
-  /** What was adjusted in the request's tags. */
+  /** Adjustments of the request's tags. */
   warnings: (Note)[];
   /** Name of the route (base URL) the request came in on. */
   route: string;
@@ -104,7 +104,7 @@ export type Row = {
   output_preview: string | null;
   /** `stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
-  /** Remarks on the request's parameters. A request is never rejected because of them. */
+  /** Advice, for example on a likely mistake. A request is never rejected because of it. */
   advice: (Note)[];
   /** Feedback on the request: the latest of each source, sorted by source. */
   feedback: (RequestFeedback)[];
@@ -202,7 +202,7 @@ export type RequestDetail = {
   namespace: string;
   /** Custom properties by name, from request headers and from `metadata` in the body. */
   properties: Record<string, string>;
-  /** What was adjusted in the request's tags. */
+  /** Adjustments of the request's tags. */
   warnings: (Note)[];
   /** Name of the route (base URL) the request came in on. */
   route: string;
@@ -288,7 +288,7 @@ export type RequestDetail = {
   output_preview: string | null;
   /** `stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
-  /** Remarks on the request's parameters. A request is never rejected because of them. */
+  /** Advice, for example on a likely mistake. A request is never rejected because of it. */
   advice: (Note)[];
   /** Feedback on the request: the latest of each source, sorted by source. */
   feedback: (RequestFeedback)[];
@@ -416,7 +416,7 @@ export type ThreadRow = {
   namespace: string;
   /** Custom properties by name, from request headers and from `metadata` in the body. */
   properties: Record<string, string>;
-  /** What was adjusted in the request's tags. */
+  /** Adjustments of the request's tags. */
   warnings: (Note)[];
   /** Name of the route (base URL) the request came in on. */
   route: string;
@@ -502,7 +502,7 @@ export type ThreadRow = {
   output_preview: string | null;
   /** `stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
-  /** Remarks on the request's parameters. A request is never rejected because of them. */
+  /** Advice, for example on a likely mistake. A request is never rejected because of it. */
   advice: (Note)[];
   /** Feedback on the request: the latest of each source, sorted by source. */
   feedback: (RequestFeedback)[];
@@ -705,14 +705,14 @@ export type QueryToken = {
   negated: boolean;
 };
 
-/** What is wrong with a query. Offsets are in UTF-16 code units. */
+/** An error in a query. Offsets are in UTF-16 code units. */
 export type QueryError = {
   /** Start of the first invalid part. */
   start: number;
   end: number;
-  /** What is wrong, as a code for programs. More codes may be added. */
+  /** The error, as a code for programs. More codes may be added. */
   code: "bad_value" | "misplaced_star" | "missing_colon" | "missing_value" | "open_quote" | "repeated" | "too_long" | "unknown_name" | "unsupported_operator";
-  /** What is wrong, and what to write instead. */
+  /** The error, and how to correct it. */
   message: string;
   /** A valid part to write instead. `null` if there is no likely one. */
   replacement: string | null;
@@ -732,7 +732,7 @@ export type Suggestion = {
   insert: string;
   /** The text to show. */
   label: string;
-  /** What it means, in a few words. */
+  /** The meaning, in a few words. */
   hint: string | null;
   /** Number of requests with this value. `null` if not counted. */
   requests: number | null;

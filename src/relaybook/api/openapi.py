@@ -38,7 +38,7 @@ _VALUE_MEANINGS: Final = {
     "result": "Code of the result that the list shows. For example, `complete` excludes responses that ended at the "
     "token limit.",
     "warning": "Code of a warning about the request's tags.",
-    "advice": "Code of a remark on the request's parameters.",
+    "advice": "Code of advice on the request.",
     "from": "Earliest start, inclusive: RFC 3339, or relative such as `-15m`, `-7d` (s, m, h, d, w).",
     "to": "Latest start, exclusive: RFC 3339, or relative.",
     "words": "A word or a phrase in prompt or response; case and diacritics are ignored. If repeated, all must match.",

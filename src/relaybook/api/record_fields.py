@@ -24,7 +24,7 @@ MEANINGS: Final[dict[str, str]] = {
     "`refused`, or an error event in the stream.",
     "namespace": "Namespace of the request. Not a security boundary.",
     "properties": "Custom properties by name, from request headers and from `metadata` in the body.",
-    "warnings": "What was adjusted in the request's tags.",
+    "warnings": "Adjustments of the request's tags.",
     "route": "Name of the route (base URL) the request came in on.",
     "upstream": "Base URL of the upstream.",
     "method": "HTTP method.",
@@ -70,7 +70,7 @@ MEANINGS: Final[dict[str, str]] = {
     "output_preview": "First 200 characters of the response. `null` if bodies are not stored.",
     "body_state": "`stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer "
     "stored.",
-    "advice": "Remarks on the request's parameters. A request is never rejected because of them.",
+    "advice": "Advice, for example on a likely mistake. A request is never rejected because of it.",
     "feedback": "Feedback on the request: the latest of each source, sorted by source.",
 }
 

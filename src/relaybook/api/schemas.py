@@ -330,12 +330,12 @@ class QueryToken(Struct, kw_only=True):
 
 
 class QueryError(Struct, kw_only=True):
-    """What is wrong with a query. Offsets are in UTF-16 code units."""
+    """An error in a query. Offsets are in UTF-16 code units."""
 
     start: Annotated[int, Meta(description="Start of the first invalid part.")]
     end: int
-    code: Annotated[BadTermCode, Meta(description="What is wrong, as a code for programs. More codes may be added.")]
-    message: Annotated[str, Meta(description="What is wrong, and what to write instead.")]
+    code: Annotated[BadTermCode, Meta(description="The error, as a code for programs. More codes may be added.")]
+    message: Annotated[str, Meta(description="The error, and how to correct it.")]
     replacement: Annotated[
         str | None, Meta(description="A valid part to write instead. `null` if there is no likely one.")
     ]
@@ -346,7 +346,7 @@ class Suggestion(Struct, kw_only=True):
 
     insert: Annotated[str, Meta(description="The text to insert. It ends in a colon if a value has to follow.")]
     label: Annotated[str, Meta(description="The text to show.")]
-    hint: Annotated[str | None, Meta(description="What it means, in a few words.")]
+    hint: Annotated[str | None, Meta(description="The meaning, in a few words.")]
     requests: Annotated[int | None, Meta(description="Number of requests with this value. `null` if not counted.")]
 
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-#: Called with what is done, and the total; `None` if it is unknown.
+#: Called with the amount that is done, and the total, which is `None` if it is unknown.
 OnProgress = Callable[[int, int | None], object]
 
 

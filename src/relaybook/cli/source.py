@@ -64,7 +64,7 @@ class LogSource(Protocol):
         """
 
     def pending_text(self, deletion_id: str) -> str:
-        """Say what a deletion waits for when its requests are removed but it is not done."""
+        """Return a text that says why a deletion is not done although its requests are removed."""
 
     def export(self, terms: Terms, options: Terms) -> Download:
         """Begin an export. ``options`` are parameters of ``GET /api/export`` that are not filters."""

@@ -68,7 +68,7 @@ def _did_you_mean(value: str, known: Iterable[str]) -> str:
 
 
 def _text_hint(log: LogSource, parsed: Filter) -> str:
-    """Return a hint why a text search found nothing. Empty if the filter has no text.
+    """Return a hint that explains why a text search found nothing. Empty if the filter has no text.
 
     The text is an id, a namespace or part of a word, or bodies are not logged.
     """

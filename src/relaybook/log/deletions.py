@@ -43,7 +43,7 @@ class Deletions(Protocol):
 
 
 def without_values(filter_: Filter) -> Filter:
-    """Return the filter; terms that could identify what was deleted keep their name but lose their values."""
+    """Return the filter without values that could identify the deleted requests. Names are kept."""
     return Filter(tuple(_without_values(filter_)))
 
 

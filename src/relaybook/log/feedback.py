@@ -1,6 +1,6 @@
 """Define feedback on requests: its limits, how feedback from several sources is combined, and how it is added.
 
-A *source* is whoever gives the feedback: a person at the dashboard, the users of an application, or an evaluation. A
+A *source* gives feedback: a person at the dashboard, the users of an application, or an evaluation. A
 request keeps only the latest feedback from each source. Feedback names a request by any of its ids. If it arrives
 before the request is recorded, it is pending, and is added when the request is recorded.
 """

@@ -22,5 +22,5 @@ FINISH_REASONS: Final[dict[str, Finish]] = {
 
 
 def finish_of(reason: str | None) -> Finish | None:
-    """Return what a finish reason means. `None` if the response is complete or the reason is unknown."""
+    """Return the meaning of a finish reason. `None` if the response is complete or the reason is unknown."""
     return None if reason is None else FINISH_REASONS.get(reason)

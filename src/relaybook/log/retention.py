@@ -76,7 +76,7 @@ class Cutoffs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return NamespacePatterns(self.by_pattern)
 
     def fate(self, namespace: str, ended_at: int) -> Fate:
-        """Return what happens to a request that ended at a time (microseconds since the epoch)."""
+        """Return the fate of a request that ended at this time (microseconds since the epoch)."""
         cutoff = self._patterns.find(namespace, self.general)
         if ended_at < cutoff.requests:
             return "removed"

@@ -202,7 +202,7 @@ class Recorder:
                 return
 
     def _catch_up(self, time_ns: int) -> bool:
-        """Do background work for a limited time: index text, remove what is too old, and tidy the store.
+        """Do background work for a limited time: index text, remove old requests, and tidy the store.
 
         Returns False if none is left.
         """

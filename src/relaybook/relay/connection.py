@@ -106,7 +106,7 @@ class Connection(asyncio.BufferedProtocol):
         """Reset the connection if it has an exchange. Called when the journal has failed."""
 
     def close(self) -> None:
-        """Close the connection after sending what was written."""
+        """Close the connection after all written bytes were sent."""
         if not self.lost:
             self.transport.close()
 

@@ -232,7 +232,7 @@ class ClientConnection(Connection):
             self._read_heads(rest)
 
     def close_gently(self, *, linger: bool) -> None:
-        """Close the connection after sending what was written.
+        """Close the connection after all written bytes were sent.
 
         With ``linger``, input is read and discarded for a while, because a TCP reset could destroy the response.
         """

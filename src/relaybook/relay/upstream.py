@@ -200,7 +200,7 @@ class UpstreamConnection(Connection):
         return False  # close; connection_lost follows
 
     def _read_rest(self) -> None:
-        """Read what is left in the TLS buffer when the connection ends. The transport would discard it."""
+        """Read the bytes that are left in the TLS buffer when the connection ends. The transport would discard it."""
         tls: ssl.SSLObject | None = self.transport.get_extra_info("ssl_object")
         with suppress(ssl.SSLError):  # no more data, and no close_notify
             while tls is not None and self.exchange is not None:

@@ -258,12 +258,12 @@ def _print_start(settings: Settings, base_url: str, dashboard: str) -> None:
 
 
 def _program_text(kind: str) -> str:
-    """Return what the first line says about plain Python; empty for a compiled program."""
+    """Return the note about plain Python in the first line; empty for a compiled program."""
     return "" if kind == "compiled" else ", plain: takes up to a third more CPU; make compiled builds a faster wheel"
 
 
 def _retention_text(settings: Settings) -> str:
-    """Return what is kept and how long, for the first lines."""
+    """Return how long the log is kept, for the first lines."""
     budget = settings.disk_budget
     size = f"at most {budget / 1e9:.3g} GB" if isinstance(budget, int) else "as long as there is room"
     own = [f"{name} {_days_text(each.keep_bodies_days, each.keep_days)}" for name, each in settings.namespaces.items()]
@@ -272,7 +272,7 @@ def _retention_text(settings: Settings) -> str:
 
 
 def _days_text(body_days: int | None, days: int | None) -> str:
-    """Return what is kept how long, without what is not set. 0 days are forever."""
+    """Return how long bodies and requests are kept. `None` is omitted; 0 days are forever."""
     kept = [("bodies", body_days), ("requests", days)]
     return ", ".join(f"{what} {_count_text(count)}" for what, count in kept if count is not None)
 

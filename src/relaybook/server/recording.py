@@ -152,7 +152,10 @@ def _record_set_aside_gaps(store: Store, writer: Writer) -> None:
 
 
 class _StopRequests:
-    """Counts the requests to stop. Uses no lock, because a signal handler can interrupt the main thread anywhere."""
+    """Counts how often a stop was requested.
+
+    Uses no lock, because a signal handler can interrupt the main thread anywhere.
+    """
 
     def __init__(self) -> None:
         self.count = 0

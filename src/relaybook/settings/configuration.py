@@ -186,8 +186,8 @@ def _token_warnings(settings: Settings) -> list[str]:
     if not settings.feedback_token or settings.dashboard_token:
         return []
     return [
-        "feedback_token is set without a dashboard_token, so whoever reaches the dashboard can read the log without a "
-        "token. Set RELAYBOOK_DASHBOARD_TOKEN, too."
+        "feedback_token is set without a dashboard_token, so anyone who reaches the dashboard can read the log without "
+        "a token. Set RELAYBOOK_DASHBOARD_TOKEN, too."
     ]
 
 

@@ -68,7 +68,7 @@ class Settings:
     workers: int = setting(1, "Number of relay processes")
     header_prefix: list[str] = setting(["Service", "Relaybook"], "Prefixes of tag headers; all of them are read")
     durability: Literal["process", "power"] = setting(
-        "process", "What the log survives: a crash of the program, or a power failure as well"
+        "process", "Failures that the log survives: crashes of the program, or power failures as well"
     )
     when_log_fails: Literal["refuse", "forward"] = setting(
         "refuse", "Whether to refuse requests that cannot be logged, or forward them unlogged"

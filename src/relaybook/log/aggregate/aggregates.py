@@ -29,8 +29,8 @@ _PER_OCTAVE: Final = 8
 _STEPS: Final = 32
 #: Token counts are capped at this value, far above any real request, so that a wrong count cannot overflow a sum.
 MAX_TOKENS: Final = 10**12
-#: What one request adds to aggregates: failed, input tokens, output tokens, cost, whether the cost is known, and the
-#: bins of duration and time to first token (`None` if unknown).
+#: The amounts that one request adds to aggregates: failed, input tokens, output tokens, cost, whether the cost is
+#: known, and the bins of duration and time to first token (`None` if unknown).
 Contribution = tuple[bool, int, int, float, bool, int | None, int | None]
 
 
@@ -121,7 +121,7 @@ class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
 
 
 def contribution_of(record: Record) -> Contribution:
-    """Return what a finished request adds to aggregates."""
+    """Return the amounts that a finished request adds to aggregates."""
     cost = record.cost_usd
     return (
         record.failed,

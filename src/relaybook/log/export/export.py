@@ -74,7 +74,7 @@ FILE_FORMATS: Final = {
 
 
 class ExportQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """What to export.
+    """The contents of an export.
 
     Only requests with a ``seq`` after ``after`` and up to ``through`` are exported. ``through`` is `None` for the
     latest. With ``end``, the last line is an EndLine.

@@ -43,7 +43,7 @@ def complete(text: str, caret: int, list_values: ListValues) -> Completion:
     end = caret
     while part is not None and end < len(text) and not text[end].isspace():
         end += 1
-    # A complete term brings its own space.
+    # The inserted text ends with a space, which replaces the spaces behind the caret.
     while items and items[0].insert.endswith(" ") and end < len(text) and text[end].isspace():
         end += 1
     return Completion(start, end, items)

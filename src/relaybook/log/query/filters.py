@@ -68,7 +68,7 @@ class Correction(NamedTuple):
     purpose: str = ""
 
 
-#: What is wrong with a term of the query language, for programs.
+#: Errors in a term of the query language, as codes for programs.
 BadTermCode = Literal[
     "unknown_name",
     "missing_colon",
@@ -86,7 +86,7 @@ class BadFilter(ValueError):
     """A query parameter is invalid. ``str`` returns a message that contains the invalid term and its position.
 
     ``reason`` says what is wrong and what is expected. If the parameter is a query, ``term`` is the invalid term as
-    written, ``at`` its offset in the query in UTF-16 code units, ``code`` says what is wrong with it, and
+    written, and ``at`` its offset in the query in UTF-16 code units. ``code`` says what is wrong with it.
     ``replacement`` is a valid term that the user probably meant, or `None`. If the name of the term is invalid,
     ``known_names`` are the valid names.
     """

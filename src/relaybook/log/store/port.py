@@ -521,7 +521,7 @@ class Store(Protocol):
         """Return the number of bytes written per day in the last week. `None` if less than 1 MiB was written."""
 
     def back_up(self, target: Path, on_progress: Callable[[int, int], object]) -> Backup:
-        """Copy the store to a directory, while it is used. A later backup to the same directory copies what is new.
+        """Copy the store to a directory, while it is used. A later backup to the same directory copies only new bodies.
 
         ``on_progress`` is called with the bytes of bodies that are done, and with their total. Raises StoreUnavailable
         and StoreTooNew.

@@ -1,4 +1,4 @@
-"""Compute the amounts that records add to the counters, and subtract what removed records had added.
+"""Compute the amounts that records add to the counters, and subtract the amounts that removed records had added.
 
 Namespaces, field values and block ranges have counters, so readers never count the log. This module aggregates a batch
 in memory, so that a batch makes one update per namespace or value, not one per record.

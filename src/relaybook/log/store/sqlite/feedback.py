@@ -2,10 +2,10 @@
 
 Any process can add feedback, in a transaction of its own. Feedback on a request that is not recorded yet is pending,
 and the writer moves it to the request in the transaction that records it. All write transactions exclude each other, so
-feedback finds the request, or the request finds the feedback.
+no feedback is lost, whichever transaction comes first.
 
-Triggers in ``schema.py`` count the requests with feedback, and with each label, so deleting rows of ``feedback`` is all
-that is needed to delete feedback.
+Triggers in ``schema.py`` count the requests with feedback, and with each label, so feedback is deleted by deleting rows
+of ``feedback``.
 """
 
 from collections.abc import Sequence
@@ -133,7 +133,7 @@ class FeedbackTables:
         self._connection = connection
 
     def store(self, records: Sequence[Record], first: int) -> None:
-        """Store the feedback that records bring with them, and the pending feedback on them.
+        """Store the feedback that records already have, and the pending feedback on them.
 
         Within the caller's transaction. The records have consecutive ``seq`` from ``first``. If several have the same
         foreign id, the newest gets the feedback.

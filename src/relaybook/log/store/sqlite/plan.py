@@ -230,7 +230,8 @@ def _score_scans(connection: apsw.Connection, term: Term) -> _Candidates:
 
     - A few requests are read from the index, and sorted.
     - Many requests with one of a few scores are read from the index score by score, without sorting.
-    - Many requests with many different scores, as from an evaluation, are everywhere in the feedback, so that is read.
+    - If many requests have many different scores, for example after an evaluation, the whole feedback has matches
+      nearly everywhere, so it is read in order.
     """
     ranges = tuple(_by_feedback("feedback_score", condition) for condition in score_is("d.score", term))
     records = 0

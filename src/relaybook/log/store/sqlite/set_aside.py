@@ -1,7 +1,7 @@
 """Move an unusable store aside, as a whole.
 
 An empty store can then replace it immediately. Nothing in the unusable store is changed or deleted.
-``relaybook check --salvage`` reads what is still readable.
+``relaybook check --salvage`` copies the readable records back.
 """
 
 from collections.abc import Iterator
