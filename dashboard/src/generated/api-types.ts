@@ -112,7 +112,7 @@ export type Row = {
   result: Result;
 };
 
-/** A note on a request: a warning about its tags, or advice about its parameters. */
+/** A note on a request: a warning about its tags, or advice. */
 export type Note = {
   code: string;
   message: string;
@@ -643,9 +643,9 @@ export type SavedFilterList = {
 /** The deletion that was requested. */
 export type RequestedDeletion = {
   id: string;
-  /** `removing`: requests are being removed from the log. `erasing`: all are removed, and their bytes are being erased from the files. `done`: no file has their bytes. */
+  /** `removing`: requests are being removed from the log. `erasing`: all are removed, and their bytes are being erased from the files. `done`: no file contains their bytes. */
   state: "done" | "erasing" | "removing";
-  /** Parameters of `GET /api/requests` that select the requests. When the deletion is done, values that could identify what was deleted are `null`. */
+  /** Parameters of `GET /api/requests` that select the requests. From the state `erasing` on, values that could identify a person are `null`. */
   filter: ([string, string | null])[];
   /** Number of requests that matched when the deletion was requested. */
   requests: number;
@@ -660,12 +660,12 @@ export type RequestedDeletion = {
   running: number;
 };
 
-/** A deletion. It is kept forever. Once its requests are removed, its filter names no person. */
+/** A deletion. It is kept forever. */
 export type DeletionRow = {
   id: string;
-  /** `removing`: requests are being removed from the log. `erasing`: all are removed, and their bytes are being erased from the files. `done`: no file has their bytes. */
+  /** `removing`: requests are being removed from the log. `erasing`: all are removed, and their bytes are being erased from the files. `done`: no file contains their bytes. */
   state: "done" | "erasing" | "removing";
-  /** Parameters of `GET /api/requests` that select the requests. When the deletion is done, values that could identify what was deleted are `null`. */
+  /** Parameters of `GET /api/requests` that select the requests. From the state `erasing` on, values that could identify a person are `null`. */
   filter: ([string, string | null])[];
   /** Number of requests that matched when the deletion was requested. */
   requests: number;
@@ -795,7 +795,7 @@ export type RetentionStatus = {
   /** The content of requests: bodies, headers, previews, error messages, searchable text. */
   bodies: RetentionClock;
   requests: RetentionClock;
-  /** Aggregates over time. They outlive their requests. */
+  /** Aggregates over time. */
   aggregates: RetentionClock;
   /** Disk space that journal and store may take. With `disk_budget` set to `auto`, it depends on the free space. `null` without a limit, or if unknown. */
   disk_budget_bytes: number | null;
@@ -816,7 +816,7 @@ export type RetentionClock = {
 /** The result of one retention pass. */
 export type Removal = {
   at: string;
-  /** `age`: it was too old. `disk_budget`: the log took too much disk space. */
+  /** `age`: they were too old. `disk_budget`: the log took too much disk space. */
   reason: "age" | "disk_budget";
   /** Number of requests that were removed. */
   requests: number;

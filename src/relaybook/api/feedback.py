@@ -41,7 +41,7 @@ _EXPECTED: Final = {
 _EXAMPLE: Final = '{"score": 1, "label": "helpful"}'
 _ID = openapi.parameter(
     "id",
-    f"Relaybook's id, or the upstream's, completion's or client's id. At most {MAX_ID} characters.",
+    f"Relaybook's id, or the provider's, completion's or client's id. At most {MAX_ID} characters.",
     place="path",
 )
 

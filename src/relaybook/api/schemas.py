@@ -426,7 +426,7 @@ class Removal(Struct, kw_only=True):
 
     at: TimestampText
     reason: Annotated[
-        RemovalReason, Meta(description="`age`: it was too old. `disk_budget`: the log took too much disk space.")
+        RemovalReason, Meta(description="`age`: they were too old. `disk_budget`: the log took too much disk space.")
     ]
     requests: Annotated[int, Meta(description="Number of requests that were removed.")]
     contents: Annotated[int, Meta(description="Number of other requests that lost their content.")]
@@ -453,7 +453,7 @@ class RetentionStatus(Struct, kw_only=True):
         Meta(description="The content of requests: bodies, headers, previews, error messages, searchable text."),
     ]
     requests: RetentionClock
-    aggregates: Annotated[RetentionClock, Meta(description="Aggregates over time. They outlive their requests.")]
+    aggregates: Annotated[RetentionClock, Meta(description="Aggregates over time.")]
     disk_budget_bytes: Annotated[
         int | None,
         Meta(
@@ -470,21 +470,21 @@ class RetentionStatus(Struct, kw_only=True):
 
 
 class DeletionRow(Struct, kw_only=True):
-    """A deletion. It is kept forever. Once its requests are removed, its filter names no person."""
+    """A deletion. It is kept forever."""
 
     id: str
     state: Annotated[
         DeletionState,
         Meta(
             description="`removing`: requests are being removed from the log. `erasing`: all are removed, and their "
-            "bytes are being erased from the files. `done`: no file has their bytes."
+            "bytes are being erased from the files. `done`: no file contains their bytes."
         ),
     ]
     filter: Annotated[
         list[tuple[str, str | None]],
         Meta(
-            description="Parameters of `GET /api/requests` that select the requests. When the deletion is done, values "
-            "that could identify what was deleted are `null`."
+            description="Parameters of `GET /api/requests` that select the requests. From the state `erasing` on, "
+            "values that could identify a person are `null`."
         ),
     ]
     requests: Annotated[int, Meta(description="Number of requests that matched when the deletion was requested.")]

@@ -43,7 +43,7 @@ class Deletions(Protocol):
 
 
 def without_values(filter_: Filter) -> Filter:
-    """Return the filter without values that could identify the deleted requests. Names are kept."""
+    """Return the filter without values, and without names of properties, that could identify a person."""
     return Filter(tuple(_without_values(filter_)))
 
 

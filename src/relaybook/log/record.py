@@ -24,7 +24,7 @@ Timestamp = Annotated[int, "timestamp"]
 
 
 class Note(msgspec.Struct, frozen=True):
-    """A note on a request: a warning about its tags, or advice about its parameters."""
+    """A note on a request: a warning about its tags, or advice."""
 
     code: str
     message: str

@@ -1,9 +1,9 @@
 """Reload the server by replacing the supervisor's program with the installed one, without dropping requests.
 
 The supervisor calls ``exec``, so the new program has the same process id and keeps the listening sockets, the locks of
-the data directory, and the children. It starts new children and lets the old children finish. Before that, the
-installed program is rehearsed in a separate process. If the rehearsal fails before the point where it would start
-children, the reload is refused.
+the data directory, and the children. It starts new children and lets the old children finish. Before ``exec``, the
+installed program is rehearsed: a separate process does everything except starting children. If the rehearsal fails, the
+reload is refused.
 """
 
 import os
