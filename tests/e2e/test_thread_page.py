@@ -141,7 +141,9 @@ def test_a_thread_shows_its_totals(tab: LogPage, log: list[str]) -> None:
 
 def test_missing_bodies_are_reported(tab: LogPage, log: list[str]) -> None:
     open_thread(tab)
-    expect(turn(tab, log[6])).to_contain_text("Not stored: this request was sent with Service-Log: no-bodies.")
+    expect(turn(tab, log[6])).to_contain_text(
+        "Not stored: this request was logged without bodies (setting log or header Service-Log)."
+    )
 
 
 def test_a_value_of_a_property_is_a_thread_too(tab: LogPage, log: list[str]) -> None:

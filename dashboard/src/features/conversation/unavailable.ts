@@ -4,7 +4,7 @@ import { bytes } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 
 const MAX_READ_BYTES = 16 << 20;
-const NO_BODIES = "Not stored: this request was sent with Service-Log: no-bodies.";
+const NO_BODIES = "Not stored: this request was logged without bodies (setting log or header Service-Log).";
 const EXPIRED =
   "No longer stored: the content of this request has expired (settings keep_bodies_days and disk_budget).";
 const UNDERSTOOD = ["chat", "completion", "response", "message", "embedding"];

@@ -161,7 +161,9 @@ describe("an open request", () => {
       stored_response_bytes: null,
     };
     await open({ ...unknown, body_state: "no_bodies" });
-    expect(screen.getAllByText("Not stored: this request was sent with Service-Log: no-bodies.")).not.toHaveLength(0);
+    expect(
+      screen.getAllByText("Not stored: this request was logged without bodies (setting log or header Service-Log)."),
+    ).not.toHaveLength(0);
   });
 
   it("shows the size of a body that is too large", async () => {
