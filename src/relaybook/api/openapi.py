@@ -49,8 +49,8 @@ _VALUE_MEANINGS: Final = {
     "cost": "A comparison in US dollars: `>0.01`. If repeated, all must match.",
     "input_tokens": "A number or a comparison: `>1000`. If repeated, all must match.",
     "output_tokens": "A number or a comparison. If repeated, all must match.",
-    "score": "A number or a comparison that a score of the request's feedback satisfies: `-1`, `>0`. If repeated, all "
-    "must match.",
+    "score": "A number or a comparison, such as `-1` or `>0`. One score of the request's feedback must satisfy it. If "
+    "repeated, all must match.",
     "label": "Exact value of a label of the request's feedback.",
     "feedback": "`any`: requests with feedback. `none`: requests without.",
     "retry_count": "A number or a comparison: `>=1` selects retries by an SDK. If repeated, all must match.",

@@ -88,7 +88,7 @@ log = logging.getLogger("relaybook.recorder")
 COMMIT_AFTER_NS: Final = 200_000_000
 MAX_ENTRIES: Final = 10_000
 #: Limit of body bytes, in memory or moved to the store, per commit. A commit must fit the disk space that
-#: ``memory_reserve`` releases on a full disk.
+#: ``DiskReserve`` releases on a full disk.
 MAX_BYTES: Final = 32 << 20
 _RUNNING_EVERY_NS: Final = 1 * clock.NANOSECONDS
 _RUNNING_AFTER_NS: Final = 1 * clock.NANOSECONDS

@@ -107,7 +107,7 @@ class Export:
     """A running export. ``through`` is the ``seq`` of the last request that it can contain."""
 
     def __init__(self, reader: Reader, query: ExportQuery) -> None:
-        """Begin the export. Raises BadFilter if the query cannot be answered by this log."""
+        """Begin the export. Raises BadFilter if this log cannot execute the query."""
         file_format = query.file_format
         if query.bodies and file_format.bodies is False:
             raise BadFilter("bodies", f"{file_format.name} has no bodies. Use jsonl, or omit bodies.")
@@ -160,7 +160,7 @@ class Export:
 
 
 def _last_seq(reader: Reader, filter_: Filter) -> int:
-    """Return the ``seq`` up to which the filter can be answered now."""
+    """Return the ``seq`` up to which the filter can be evaluated now."""
     if not needs_text(filter_):
         return reader.last_seq()
     status = reader.status()
