@@ -49,7 +49,10 @@ def _with_end(terms: Terms, now_us: int) -> Terms:
 def _delete(
     log: LogSource, terms: Terms, count: int, filters: Sequence[str], *, is_confirmed: bool, waits: bool
 ) -> bool:
-    """Show, ask and delete. Returns False if the number of requests has changed, and nothing was deleted."""
+    """Show the requests, ask for confirmation, and delete them.
+
+    Returns False if the number of requests has changed. Then nothing was deleted.
+    """
     rows = log.latest(terms, _SHOWN)
     running = sum(row["outcome"] == "open" for row in rows)
     if running:

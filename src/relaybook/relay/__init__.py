@@ -18,6 +18,6 @@ class, ``peers`` the interface that an exchange uses). ``request_head``, ``respo
 that the journal is written before bytes are sent. ``context`` is the state that the connections of a worker share.
 ``relay`` has the worker's timers, and ``worker`` is its process.
 
-The relay never parses a body, accesses a store, repeats a request that was sent, or opens a file other than the
-journal.
+The relay never parses a body, accesses a store, or repeats a request that was sent. After its start, it opens no file
+other than the journal.
 """

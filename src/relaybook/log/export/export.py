@@ -147,7 +147,7 @@ class Export:
             stalls = 0 if reached > at else stalls + 1
             at = reached
         if at < self.through:
-            raise DeadlinePassed("The log could not be read in time.")
+            raise DeadlinePassed("The log could not be read in time. Narrow the filter, or try again later.")
 
     def _read(self, after: int) -> tuple[Iterator[tuple[Record, RequestView | None]], int]:
         """Return the next requests, and the ``seq`` up to which they are complete."""

@@ -26,7 +26,7 @@ _ENVIRONMENT_ERRORS: Final[tuple[tuple[type[apsw.Error], str], ...]] = (
     (apsw.CantOpenError, f"the file cannot be opened: {_PERMISSIONS_HINT}"),
     (apsw.PermissionsError, f"the file cannot be opened: {_PERMISSIONS_HINT}"),
     (apsw.IOError, f"I/O error: {_DISK_HINT}"),
-    (apsw.NoMemError, "out of memory"),
+    (apsw.NoMemError, "out of memory: end other programs, or add memory"),
 )
 _HINTS_BY_ERRNO: Final = {
     errno.ENOSPC: _SPACE_HINT,
