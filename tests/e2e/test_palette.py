@@ -45,16 +45,37 @@ def test_a_namespace_is_found_by_typing(tab: LogPage, log: list[str]) -> None:
 
 
 def test_a_request_is_found_by_the_id_of_its_client(tab: LogPage, log: list[str]) -> None:
-    tab.guard.expect("status of 404")
     tab.open("/connect")
     expect(tab.page.get_by_role("button", name="Command palette")).to_be_visible()
-    field = palette(tab)
-    field.fill("job-99999999")
-    expect(tab.page.get_by_text("No request has this id.")).to_be_visible()
-    field.fill(CLIENT_ID)
-    expect(tab.page.get_by_role("option", name="staging")).to_be_visible()
+    palette(tab).fill(CLIENT_ID)
+    expect(tab.page.get_by_role("option", name=f"Open request {CLIENT_ID}")).to_be_visible()
     tab.press("Enter")
-    tab.wait_for_path(f"/requests/{log[1]}")
+    tab.wait_for_path(f"/requests/{CLIENT_ID}")
+    expect(tab.drawer.locator(f'[data-request="{log[1]}"]')).to_be_focused()
+
+
+def test_an_id_is_not_read_while_it_is_typed(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    read: list[str] = []
+    tab.page.on("request", lambda request: read.append(request.url))
+    field = palette(tab)
+    with tab.page.expect_request(lambda request: "prefix=job" in request.url):
+        field.fill("job-99999999")
+    option = tab.page.get_by_role("option", name="Open request job-99999999")
+    expect(option).to_be_visible()
+    assert [url for url in read if "/api/requests/" in url] == []
+    tab.guard.expect("status of 404")
+    option.click()
+    expect(tab.drawer).to_contain_text("No request in this log has the id 'job-99999999'")
+
+
+def test_the_focus_moves_to_the_content_of_the_page_that_is_opened(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    palette(tab).fill("overv")
+    tab.press("Enter")
+    tab.wait_for_path("/overview")
+    expect(tab.page.locator("#content")).to_be_focused()
+    expect(tab.page.locator("#content").get_by_role("main")).to_contain_text("Overview")
 
 
 def test_a_page_opens_in_a_new_tab_by_a_middle_click(tab: LogPage, log: list[str]) -> None:

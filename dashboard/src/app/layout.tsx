@@ -57,7 +57,7 @@ export function AppFrame() {
               <Header search={search}>{isLog && <LiveSwitch />}</Header>
               <VersionNotice />
               <DeletionNotice />
-              <div className={css.page}>
+              <div id="content" className={css.page} tabIndex={-1}>
                 <Outlet />
               </div>
               <StatusLine>{isLog && <KeyHints />}</StatusLine>

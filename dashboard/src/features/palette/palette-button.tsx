@@ -8,7 +8,10 @@ import { lazyPart } from "~/ui/lazy-part";
 
 const PaletteDialog = lazyPart(() => import("./palette-dialog").then((dialog) => dialog.PaletteDialog));
 
-/** Open the command palette, also from a text field. Closing it returns the focus; following a link does not. */
+/**
+ * Open the command palette, also from a text field. Closing it returns the focus; following a link moves it to the
+ * element with the id `content`, from which a request that is opened takes it.
+ */
 export function PaletteButton({ className }: { className: string | undefined }) {
   const [isOpen, setOpen] = useState(false);
   const focused = useRef<Element>(null);
@@ -16,11 +19,12 @@ export function PaletteButton({ className }: { className: string | undefined }) 
     focused.current = document.activeElement;
     setOpen(true);
   };
-  const close = () => {
+  const closeAndFocus = (element: Element | null) => {
     // While the dialog is shown, it keeps the focus.
     flushSync(() => setOpen(false));
-    if (focused.current instanceof HTMLElement) focused.current.focus({ preventScroll: true });
+    if (element instanceof HTMLElement) element.focus({ preventScroll: true });
   };
+  const close = () => closeAndFocus(focused.current);
   useHotkeys([["mod+K", () => (isOpen ? close() : open())]], [], true);
   return (
     <>
@@ -45,7 +49,9 @@ export function PaletteButton({ className }: { className: string | undefined }) 
           <path d="m10.5 10.5 3.5 3.5" />
         </svg>
       </button>
-      <Suspense>{isOpen && <PaletteDialog onClose={close} onFollow={() => setOpen(false)} />}</Suspense>
+      <Suspense>
+        {isOpen && <PaletteDialog onClose={close} onFollow={() => closeAndFocus(document.getElementById("content"))} />}
+      </Suspense>
     </>
   );
 }

@@ -40,7 +40,7 @@ function Palette({ onClose, onFollow }: PaletteProps) {
   const activeLink = useRef<HTMLAnchorElement>(null);
   const [typed, setTyped] = useState("");
   const [activeKey, setActiveKey] = useState<string>();
-  const { groups, note } = useResults(typed.trim());
+  const groups = useResults(typed.trim());
   const results = groups.flatMap((group) => group.results);
   const active = results.find((result) => result.key === activeKey) ?? results[0];
 
@@ -122,9 +122,6 @@ function Palette({ onClose, onFollow }: PaletteProps) {
           </div>
         ))}
       </div>
-      <p className={css.note} role="status">
-        {note}
-      </p>
       <div className={`${inputCss.hint} ${css.foot}`}>
         <kbd>↑ ↓</kbd> choose <kbd>Enter</kbd> open <kbd>Ctrl Enter</kbd> open in a new tab <kbd>Esc</kbd> close
       </div>

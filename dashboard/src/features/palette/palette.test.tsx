@@ -1,8 +1,7 @@
 import { Modal } from "@mantine/core";
-import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { answerThread, namespace, stubBrowser } from "~/test/fake-api";
-import { sampleRequest } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { PaletteButton } from "./palette-button";
 
@@ -42,13 +41,13 @@ async function openPalette(search = "", onCloseOther = vi.fn()) {
       };
     },
     "saved-filters": () => ({ data: SAVED }),
-    "requests/chatcmpl-12345": () => sampleRequest({ id: "0199a3c2", namespace: "staging" }),
   });
   const page = (
     <>
       <input aria-label="Filter" />
       <Modal opened title="Keys" onClose={onCloseOther} trapFocus={false} withCloseButton={false} />
       <PaletteButton className={undefined} />
+      <div id="content" data-testid="content" tabIndex={-1} />
     </>
   );
   const { where } = await renderAt(search, page, PINNED);
@@ -109,30 +108,33 @@ it("the arrow keys choose a result, and Enter opens it and closes the palette", 
   expect(screen.queryByRole("dialog", { name: "Command palette" })).toBeNull();
 });
 
-it("a request is found by an id of another system", async () => {
-  const { type } = await openPalette();
+it("a text that can be an id opens the request with this id, which is not read before", async () => {
+  const { type, requests, where, input } = await openPalette("?model=gpt-4o");
   type("chatcmpl-12345");
-  const option = await optionNamed(/^chatcmpl-12345 staging/);
-  expect(option.getAttribute("href")).toBe("/requests/0199a3c2");
-  expect(within(option).getByText("chatcmpl-12345")).toBeTruthy();
-});
-
-it("only a text that can be an id is looked up", async () => {
-  const { type, requests } = await openPalette();
-  type("refund late 12345");
-  await optionNamed(/Search the log/);
-  await waitFor(() => expect(requests.some((call) => call.includes("prefix=refund"))).toBe(true));
+  await waitFor(() => expect(requests.some((call) => call.includes("prefix=chatcmpl"))).toBe(true));
+  expect(names()).toEqual(["Open request chatcmpl-12345", "Search the log for “chatcmpl-12345”"]);
   expect(requests.filter((call) => call.startsWith("requests/"))).toEqual([]);
+  fireEvent.keyDown(input, { key: "Enter" });
+  expect(where()).toBe("/requests/chatcmpl-12345?model=gpt-4o");
 });
 
-it("the beginning of a namespace is not looked up as an id", async () => {
-  const { type, requests } = await openPalette();
-  type("user-4212");
-  await waitFor(() => expect(requests).toContain("requests/user-4212"));
+it("a text with a space cannot be an id", async () => {
+  const { type } = await openPalette();
+  type("refund late 12345");
+  expect(names()).toEqual(["Search the log for “refund late 12345”"]);
+});
+
+it("a namespace that starts with the text is listed before the request with this id", async () => {
+  const { type } = await openPalette();
   type("user-1234");
-  expect((await optionNamed("user-1234-5678")).getAttribute("href")).toBe("/requests?namespace=user-1234-5678");
-  await waitFor(() => expect(requests.some((call) => call.includes("prefix=user-1234"))).toBe(true));
-  expect(requests).not.toContain("requests/user-1234");
+  await optionNamed("user-1234-5678");
+  expect(names()).toEqual(["user-1234-5678", "Open request user-1234", "Search the log for “user-1234”"]);
+});
+
+it("following a result moves the focus to the content of the page", async () => {
+  const { input } = await openPalette();
+  fireEvent.keyDown(input, { key: "Enter" });
+  expect(document.activeElement).toBe(screen.getByTestId("content"));
 });
 
 it("Ctrl Enter opens the result in a new tab, and the palette stays open", async () => {

@@ -4,9 +4,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { recentNamespacesQuery } from "~/api/namespaces";
-import { requestQuery } from "~/api/requests";
 import { savedFiltersQuery } from "~/api/saved-filters";
-import { ApiError } from "~/domain/api-error";
 import { describeSearch } from "~/domain/filter-text";
 import { type LogSearch, searchOf } from "~/domain/log-search";
 import { NamespaceName } from "~/filters/chips";
@@ -31,12 +29,10 @@ const MAX_NAMESPACES = 8;
 const MAX_SAVED = 8;
 const DEBOUNCE_MS = 120;
 
-/** Results in groups without empty ones. `note`: why the request with the id in the text is missing. */
-export function useResults(text: string): { groups: Group[]; note: string | undefined } {
+/** Results in groups without empty ones. */
+export function useResults(text: string): Group[] {
   const search = useLogSearch();
-  const [settled] = useDebouncedValue(text, DEBOUNCE_MS);
-  const namespaces = useNamespaces(text, settled);
-  const { request, note } = useRequest(text, settled, search, namespaces);
+  const namespaces = useNamespaces(text);
   const onlyWith = (name: string, value: string) =>
     logHref({ filter: [{ name, values: [value], negated: false }], range: search.range });
 
@@ -45,17 +41,17 @@ export function useResults(text: string): { groups: Group[]; note: string | unde
     { heading: "Saved filters", results: useSavedFilters(text) },
     {
       heading: "Namespaces",
-      results: namespaces.names.map((name) => ({
+      results: namespaces.map((name) => ({
         key: `namespace ${name}`,
         name,
         href: onlyWith("namespace", name),
         content: <NamespaceName namespace={name} />,
       })),
     },
-    { heading: "Requests", results: request === undefined ? [] : [request] },
+    { heading: "Requests", results: isId(text) ? [requestWith(text, logHref(search, text))] : [] },
     { heading: "Search", results: text === "" ? [] : [wordSearch(text, onlyWith("words", text))] },
   ];
-  return { groups: groups.filter(({ results }) => results.length > 0), note };
+  return groups.filter(({ results }) => results.length > 0);
 }
 
 function pagesAt(search: LogSearch): Result[] {
@@ -95,12 +91,12 @@ function wordSearch(text: string, href: string): Result {
 }
 
 /** Names that start with the text, in any case if they are known to the page. Pinned ones come first. */
-function useNamespaces(text: string, settled: string): { names: string[]; isPending: boolean } {
+function useNamespaces(text: string): string[] {
+  const [settled] = useDebouncedValue(text, DEBOUNCE_MS);
   const pinned = [...useLabels().keys()];
-  const { data: recent, isPending, isPlaceholderData } = useQuery(recentNamespacesQuery(settled));
-  const known = new Set([...pinned, ...(recent?.data ?? []).map(({ namespace }) => namespace)]);
-  const names = [...known].filter((name) => startsWith(name, text)).slice(0, MAX_NAMESPACES);
-  return { names, isPending: isPending || isPlaceholderData };
+  const recent = useQuery(recentNamespacesQuery(settled)).data?.data ?? [];
+  const known = new Set([...pinned, ...recent.map(({ namespace }) => namespace)]);
+  return [...known].filter((name) => startsWith(name, text)).slice(0, MAX_NAMESPACES);
 }
 
 function startsWith(name: string, text: string): boolean {
@@ -112,35 +108,8 @@ function isId(text: string): boolean {
   return /^(?=.*\d)\S{8,200}$/u.test(text);
 }
 
-/**
- * The request with this id of any kind. While it is loading, the link already leads to it. A text with which the name
- * of a namespace starts is not looked up as an id.
- */
-function useRequest(
-  text: string,
-  settled: string,
-  search: LogSearch,
-  namespaces: { names: readonly string[]; isPending: boolean },
-): { request?: Result; note?: string } {
-  const isName = namespaces.names.length > 0;
-  const isWanted = isId(settled) && !isName && !namespaces.isPending;
-  const { data, error, isPending } = useQuery({ ...requestQuery(settled), enabled: isWanted });
-  if (!isId(text) || isName) return {};
-  if (settled === text && !isPending && error !== null) {
-    return { note: error instanceof ApiError && error.status === 404 ? "No request has this id." : error.message };
-  }
-  const found = settled === text ? data : undefined;
-  const facts = [found?.namespace, found?.model].filter((fact) => fact != null).join(" · ");
-  return {
-    request: {
-      key: "request",
-      name: `${text} ${facts}`.trim(),
-      href: logHref(search, found?.id ?? text),
-      content: (
-        <>
-          <bdi className={inputCss.label}>{text}</bdi> <span className={inputCss.note}>{facts}</span>
-        </>
-      ),
-    },
-  };
+/** Whether there is a request with this id is found out when the link is followed. */
+function requestWith(id: string, href: string): Result {
+  const name = `Open request ${id}`;
+  return { key: "request", name, href, content: <bdi className={css.text}>{name}</bdi> };
 }
