@@ -811,6 +811,8 @@ export type RetentionClock = {
   days: number;
   /** The oldest day (UTC) for which the log still has it. `null` if there is none. */
   oldest_day: string | null;
+  /** The day (UTC) that begins when the oldest day is removed by age. In the past if it is being removed. `null` if nothing is removed by age. */
+  next_removal: string | null;
 };
 
 /** The result of one retention pass. */

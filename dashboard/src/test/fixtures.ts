@@ -25,9 +25,9 @@ export function statusWith(changes: Changes = {}): Status {
     journal: { lag_bytes: 400, lag_seconds: 0.21, ...journal },
     storage: { data_path: "/data", store_bytes: 4.2e9, disk_free_bytes: 84e9, days_left: 23, ...storage },
     retention: {
-      bodies: { days: 0, oldest_day: "2026-11-01" },
-      requests: { days: 0, oldest_day: "2026-11-01" },
-      aggregates: { days: 0, oldest_day: "2026-11-01" },
+      bodies: { days: 0, oldest_day: "2026-11-01", next_removal: null },
+      requests: { days: 0, oldest_day: "2026-11-01", next_removal: null },
+      aggregates: { days: 0, oldest_day: "2026-11-01", next_removal: null },
       disk_budget_bytes: 50e9,
       disk_used_bytes: 4.3e9,
       last_removal: null,

@@ -443,6 +443,14 @@ class RetentionClock(Struct, kw_only=True):
             extra_json_schema={"format": "date"},
         ),
     ]
+    next_removal: Annotated[
+        str | None,
+        Meta(
+            description="The day (UTC) that begins when the oldest day is removed by age. In the past if it is being "
+            "removed. `null` if nothing is removed by age.",
+            extra_json_schema={"format": "date"},
+        ),
+    ]
 
 
 class RetentionStatus(Struct, kw_only=True):

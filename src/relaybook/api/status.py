@@ -112,7 +112,14 @@ def _removal(removal: LogRemoval) -> Removal:
 
 
 def _clock(days: int, oldest_at: int | None) -> RetentionClock:
-    return RetentionClock(days=days, oldest_day=None if oldest_at is None else format_timestamp(oldest_at)[:10])
+    if oldest_at is None:
+        return RetentionClock(days=days, oldest_day=None, next_removal=None)
+    removed_at = oldest_at + (days + 1) * DAY_US
+    return RetentionClock(days=days, oldest_day=_day(oldest_at), next_removal=_day(removed_at) if days else None)
+
+
+def _day(at_us: int) -> str:
+    return format_timestamp(at_us)[:10]
 
 
 def _status(

@@ -1,5 +1,6 @@
 """The state of Relaybook is served to users and health checks."""
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -55,9 +56,9 @@ def test_the_status_says_what_is_kept_since_when_and_what_was_removed() -> None:
     rules = Retention(general=Rule(body_days=1, days=30), aggregate_days=400)
     client = client_of(store, probe=Probe(), retention=rules)
     assert client.get("/api/status").json()["retention"] == {
-        "bodies": {"days": 1, "oldest_day": "2026-01-01"},
-        "requests": {"days": 30, "oldest_day": "2026-01-01"},
-        "aggregates": {"days": 400, "oldest_day": "2026-01-01"},
+        "bodies": {"days": 1, "oldest_day": "2026-01-01", "next_removal": "2026-01-03"},
+        "requests": {"days": 30, "oldest_day": "2026-01-01", "next_removal": "2026-02-01"},
+        "aggregates": {"days": 400, "oldest_day": "2026-01-01", "next_removal": "2027-02-06"},
         "disk_budget_bytes": 9,
         "disk_used_bytes": 8,
         "last_removal": None,
@@ -87,8 +88,25 @@ def test_the_status_has_the_latest_deletions() -> None:
 
 def test_the_retention_of_an_empty_log_has_no_days() -> None:
     retention = client_of().get("/api/status").json()["retention"]
-    assert retention["requests"] == retention["aggregates"] == {"days": 0, "oldest_day": None}
+    nothing = {"days": 0, "oldest_day": None, "next_removal": None}
+    assert retention["requests"] == retention["aggregates"] == nothing
     assert retention["disk_budget_bytes"] is None
+
+
+@pytest.mark.parametrize("days", [1, 30])
+def test_the_next_removal_of_the_status_is_the_day_on_which_retention_removes_the_oldest_day(days: int) -> None:
+    rules = Retention(general=Rule(days=days))
+    store = log_of(record_of(1))
+    kept = client_of(store, probe=Probe(), retention=rules).get("/api/status").json()["retention"]["requests"]
+    midnight = int(datetime.fromisoformat(f"{kept['next_removal']}T00:00Z").timestamp()) * 1_000_000
+    until_ns = clock.monotonic_ns() + 10**9
+    assert not store.retain(rules.cutoffs(midnight - 1), until_ns).removed
+    assert store.retain(rules.cutoffs(midnight), until_ns).removed == 1
+
+
+def test_nothing_that_is_kept_forever_has_a_next_removal() -> None:
+    retention = client_of(log_of(record_of(1)), probe=Probe()).get("/api/status").json()["retention"]
+    assert retention["requests"] == {"days": 0, "oldest_day": "2026-01-01", "next_removal": None}
 
 
 def test_the_status_has_the_number_of_namespaces_and_of_labels() -> None:

@@ -103,12 +103,12 @@ export function StorageSummary({ status }: { status: Status }) {
   );
 }
 
-/** How long the parts of the log are kept, the oldest day of each, and what was removed last. */
+/** How long the parts of the log are kept, their oldest days, when these are removed, and what was removed last. */
 export function RetentionSummary({ status, now }: { status: Status; now: Date }) {
   const { last_removal: removal } = status.retention;
   return (
     <section>
-      <FactColumn title="Retention" facts={retentionFacts(status)} />
+      <FactColumn title="Retention" facts={retentionFacts(status, now)} />
       <p title={removal === null ? undefined : utc(removal.at)}>{formatRemoval(removal, now)}</p>
     </section>
   );

@@ -40,22 +40,24 @@ describe("figures of the status", () => {
     ]);
   });
 
-  it("show how long each part is kept, and since when", () => {
+  it("show how long each part is kept, since when, and when the oldest day is removed", () => {
     const status = statusWith({
       retention: {
-        bodies: { days: 1, oldest_day: "2026-11-20" },
-        requests: { days: 30, oldest_day: null },
-        aggregates: { days: 0, oldest_day: "2026-01-02" },
+        bodies: { days: 1, oldest_day: "2026-11-20", next_removal: "2026-11-22" },
+        requests: { days: 30, oldest_day: "2026-11-01", next_removal: "2026-12-02" },
+        aggregates: { days: 0, oldest_day: "2026-01-02", next_removal: null },
         disk_budget_bytes: null,
       },
     });
-    expect(retentionFacts(status).map(([, value]) => value)).toEqual([
-      "1 day; oldest: 2026-11-20",
-      "30 days",
+    const now = new Date("2026-11-22T00:05:00Z");
+    expect(retentionFacts(status, now).map(([, value]) => value)).toEqual([
+      "1 day; oldest: 2026-11-20; next removal: now",
+      "30 days; oldest: 2026-11-01; next removal: 2026-12-02",
       "forever; oldest: 2026-01-02",
       "4.3 GB, no limit",
     ]);
-    expect(retentionFacts(statusWith({ settings: { log: "no-bodies" } }))[0]?.[1]).toBe("not kept (log is no-bodies)");
+    const noBodies = retentionFacts(statusWith({ settings: { log: "no-bodies" } }), now);
+    expect(noBodies[0]?.[1]).toBe("not kept (log is no-bodies)");
   });
 
   it("say what was removed last, and why", () => {

@@ -41,20 +41,23 @@ export function untilFull(days: number): string {
   return days < 36_500 ? `${Math.round(days / 365)} years` : "more than 100 years";
 }
 
-/** Names and values of what is kept: `30 days, since 2026-11-01`. */
-export function retentionFacts(status: Status): [string, string][] {
+/** Names and values of what is kept: `30 days; oldest: 2026-11-01; next removal: 2026-12-02`. Days are UTC. */
+export function retentionFacts(status: Status, now: Date): [string, string][] {
   const { bodies, requests, aggregates, disk_budget_bytes: budget, disk_used_bytes: used } = status.retention;
   const isWithoutBodies = textSetting(status, "log") === "no-bodies";
   return [
-    ["prompts and responses kept", isWithoutBodies ? "not kept (log is no-bodies)" : formatClock(bodies)],
-    ["requests kept", formatClock(requests)],
-    ["aggregates over time kept", formatClock(aggregates)],
+    ["prompts and responses kept", isWithoutBodies ? "not kept (log is no-bodies)" : formatClock(bodies, now)],
+    ["requests kept", formatClock(requests, now)],
+    ["aggregates over time kept", formatClock(aggregates, now)],
     ["disk space used", budget === null ? `${bytes(used)}, no limit` : `${bytes(used)} of ${bytes(budget)}`],
   ];
 }
 
-function formatClock({ days: kept, oldest_day: oldest }: RetentionClock): string {
-  return oldest === null ? days(kept) : `${days(kept)}; oldest: ${oldest}`;
+function formatClock({ days: kept, oldest_day: oldest, next_removal: next }: RetentionClock, now: Date): string {
+  const parts = [days(kept)];
+  if (oldest !== null) parts.push(`oldest: ${oldest}`);
+  if (next !== null) parts.push(`next removal: ${next <= now.toISOString() ? "now" : next}`);
+  return parts.join("; ");
 }
 
 /** `2 h ago, 120 requests and the content of 40 more were removed, because they were too old (keep_days, …).` */
