@@ -23,7 +23,7 @@ FEATURES: Final = {
 }
 MAX_LINES: Final = 350
 #: Files that may subscribe to something outside React.
-EFFECTS: Final = {"api/live-stream.ts"}
+EFFECTS: Final = {"api/live-stream.ts", "api/deletions.ts"}
 
 BUILT: Final = SOURCES.parents[1] / "src" / "relaybook" / "page" / "static"
 #: Everything that is loaded before the log is shown: number of scripts and styles, and their gzipped sizes.

@@ -1,12 +1,12 @@
 /** Deletions: how many requests would be deleted, deleting them, and noticing that some were deleted. */
 
 import { queryOptions, type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useEffectEvent, useState } from "react";
 import { ApiError } from "~/domain/api-error";
 import type { RequestCount, RequestedDeletion } from "~/generated/api-types";
 import { apiUrl, getJson, sendJson } from "./client";
 import { getPage } from "./requests";
-import { removedIds, useStatus } from "./status";
+import { removalProgress, removedIds, useStatus } from "./status";
 
 /** Parameters of the API that select requests. */
 type Params = readonly (readonly [string, string])[];
@@ -74,4 +74,13 @@ export function useRemovals(): number {
   const next = { removed, times: seen.removed === undefined ? 0 : seen.times + 1 };
   setSeen(next);
   return next.times;
+}
+
+/** Calls the function each time a running deletion has removed more requests. */
+export function useRemovalProgress(onProgress: () => void): void {
+  const progress = useStatus(removalProgress) ?? "";
+  const tell = useEffectEvent(onProgress);
+  useEffect(() => {
+    if (progress !== "") tell();
+  }, [progress]);
 }

@@ -15,6 +15,14 @@ export function removedIds({ deletions }: Pick<Status, "deletions">): string {
     .join(" ");
 }
 
+/** How far deletions are, as text. Changes when they have removed more requests; empty if none removes any. */
+export function removalProgress({ deletions }: Pick<Status, "deletions">): string {
+  return (deletions ?? [])
+    .filter(({ state }) => state === "removing")
+    .map(({ id, removed }) => `${id} ${removed}`)
+    .join(" ");
+}
+
 /** Polled every two seconds while the page is visible. */
 export function statusQuery() {
   return queryOptions({

@@ -13,6 +13,7 @@ import { RequestsPage } from "~/features/requests/requests-page";
 import { useScrollAnchor } from "~/features/requests/scroll-anchor";
 import { StatusLine } from "~/features/status/status-bar";
 import { FilterLink } from "~/filters/filter-link";
+import type { DeletionRow } from "~/generated/api-types";
 import { answerThread, namespace, stubBrowser } from "~/test/fake-api";
 import { sampleRequest, statusWith } from "~/test/fixtures";
 import { AppFrame } from "./layout";
@@ -35,6 +36,9 @@ const renders = () => ({
   cells: vi.mocked(FilterLink).mock.calls.filter(([{ name }]) => name === "model").length,
 });
 
+let rows: readonly unknown[];
+let deletions: DeletionRow[];
+
 const ROWS = [
   sampleRequest({ id: "r3", seq: 3, namespace: "staging" }),
   sampleRequest({ id: "r2", seq: 2, namespace: "production" }),
@@ -46,11 +50,13 @@ let client: QueryClient;
 
 beforeEach(async () => {
   browser = stubBrowser();
+  rows = ROWS;
+  deletions = [];
   counts = { namespaces: 1, requests: 1 };
   vi.spyOn(Element.prototype, "clientHeight", "get").mockReturnValue(600);
   answerThread({
-    status: () => statusWith({ namespaces: counts.namespaces }),
-    requests: () => ({ data: ROWS, running: [], next_cursor: null, newer_cursor: null, complete: true }),
+    status: () => statusWith({ namespaces: counts.namespaces, deletions }),
+    requests: () => ({ data: rows, running: [], next_cursor: null, newer_cursor: null, complete: true }),
     namespaces: () => ({
       data: [namespace("production", { pinned: true, color: 1, requests: counts.requests })],
       next_cursor: null,
@@ -130,4 +136,19 @@ it("a row that appears above the others renders only its own cells", async () =>
   browser.emit([sampleRequest({ id: "r4", seq: 4 })]);
   await waitFor(() => expect(row("r2")).toHaveAttribute("aria-rowindex", "4"));
   expect(renders().cells).toBe(cells + 1);
+});
+
+it("rows disappear while a deletion is still removing others, unless the reader has scrolled", async () => {
+  const deletion = { id: "d1", state: "removing", requests: 900, removed: 300, filter: [] } as unknown as DeletionRow;
+  rows = ROWS.slice(1);
+  deletions = [deletion];
+  await poll("status");
+  await waitFor(() => expect(row("r3")).toBeNull());
+  const log = screen.getByRole("region", { name: "Requests" });
+  log.scrollTop = 40;
+  rows = [];
+  deletions = [{ ...deletion, removed: 600 }];
+  await poll("status");
+  await waitFor(() => expect(client.isFetching()).toBe(0));
+  expect(row("r2")).not.toBeNull();
 });

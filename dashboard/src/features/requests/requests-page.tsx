@@ -67,13 +67,12 @@ export function RequestsPage() {
   const scroller = useRef<HTMLElement>(null);
   const box = useRef<HTMLInputElement>(null);
 
-  const canScrollRows = () =>
-    (scroller.current?.scrollTop ?? 0) <= 0 &&
-    selected === undefined &&
-    selection.ids.size === 0 &&
-    !isPointerInside.current &&
-    !hasTextSelection();
-  const log = useLog(inUrl, anchor?.id, canScrollRows);
+  const isUntouched = () =>
+    (scroller.current?.scrollTop ?? 0) <= 0 && selected === undefined && selection.ids.size === 0;
+  const log = useLog(inUrl, anchor?.id, {
+    onNewRows: () => isUntouched() && !isPointerInside.current && !hasTextSelection(),
+    onDeletion: isUntouched,
+  });
   const isRefused = log.refused !== undefined;
   // A rejected query does not filter. Only the input shows it.
   const search = useMemo(

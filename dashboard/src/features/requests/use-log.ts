@@ -2,7 +2,7 @@
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { useRemovals } from "~/api/deletions";
+import { useRemovalProgress, useRemovals } from "~/api/deletions";
 import { useLive } from "~/api/live-stream";
 import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type QueryError } from "~/api/requests";
 import { type Filter, hasWords, isOnlyValue } from "~/domain/filter";
@@ -50,8 +50,16 @@ export type Log = {
   refetch: () => void;
 };
 
-/** `canScrollRows` is called when rows arrive; `true` shows them immediately, which moves the others down. */
-export function useLog(search: LogSearch, anchor: string | undefined, canScrollRows: () => boolean): Log {
+/** Called when the list changes. They return whether its rows may move. */
+type MayMove = {
+  /** New rows move the others down. */
+  onNewRows: () => boolean;
+  /** Rows that were deleted disappear, and the list is at its newest end again. */
+  onDeletion: () => boolean;
+};
+
+/** The log that a search selects, with live rows while it is not sorted. */
+export function useLog(search: LogSearch, anchor: string | undefined, mayMove: MayMove): Log {
   const [reading, setReading] = useState(0);
   const options = logQuery(search, anchor, reading + useRemovals());
   const query = useInfiniteQuery(options);
@@ -90,18 +98,23 @@ export function useLog(search: LogSearch, anchor: string | undefined, canScrollR
   );
   const refetch = useCallback(() => setReading((last) => last + 1), []);
 
+  // At its end, a deletion reloads every list. A long one does so in between, where nobody has scrolled.
+  useRemovalProgress(() => {
+    if (mayMove.onDeletion()) refetch();
+  });
+
   const isLiveOn = search.live !== false && search.sort === undefined;
   useLive(asked, isLiveOn && pages !== undefined && !query.isPlaceholderData, {
     onRows: (rows, perSecond) => {
-      const moves = includesNewest && perSecond <= RUSH_PER_SECOND && canScrollRows();
+      const moves = includesNewest && perSecond <= RUSH_PER_SECOND && mayMove.onNewRows();
       change((log) => (moves ? showPending(receiveRows(log, rows)) : receiveRows(log, rows)));
     },
     onOpen: () => {
       void getPage(asked, "newest").then((page) => {
         const running = runningOf(page, filter);
         const caught = reconcile(live, newest, page.data, running);
-        if (caught.hasGap && includesNewest && canScrollRows()) refetch();
-        else change((log) => settle(reconcile(log, newest, page.data, running), includesNewest && canScrollRows()));
+        if (caught.hasGap && includesNewest && mayMove.onNewRows()) refetch();
+        else change((log) => settle(reconcile(log, newest, page.data, running), includesNewest && mayMove.onNewRows()));
       }, noMatter);
     },
   });
