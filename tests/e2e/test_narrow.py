@@ -9,6 +9,7 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World, as_directive
+from tests.support.axe import check_accessibility
 from tests.support.browser import needs_chromium
 from tests.support.long import sampled
 
@@ -192,3 +193,24 @@ def test_with_little_height_rows_keep_their_space_and_the_page_scrolls(
     tab.page.mouse.move(300, 30)
     tab.page.mouse.wheel(0, 1000)
     expect(tab.page.get_by_text(re.compile("free$"))).to_be_in_viewport()
+
+
+def test_at_390_pixels_rows_are_sorted_and_their_ids_copied(open_tab: OpenTab, world: World, log: list[str]) -> None:
+    tab = open_tab(world.dashboard, **PHONE).open_log()
+    tab.page.get_by_role("combobox", name="Order").select_option("By duration")
+    tab.wait_for_query(("sort", "duration_ms"))
+    expect(tab.page.get_by_role("checkbox")).to_have_count(0)
+    tab.page.get_by_role("button", name="Select").tap()
+    tab.row(log[1]).get_by_role("checkbox").tap()
+    tab.row(log[3]).get_by_role("checkbox").tap()
+    bar = tab.page.get_by_role("region", name="Selected requests")
+    expect(bar).to_contain_text("2 selected")
+    assert tab.state(FITS)
+    check_accessibility(tab.page)
+    bar.get_by_role("button", name="Copy ids").tap()
+    expect(bar.get_by_role("button", name="Copied")).to_be_visible()
+    assert set(tab.state("navigator.clipboard.readText()").split()) == {log[1], log[3]}
+    tab.page.get_by_role("button", name="Done").tap()
+    expect(tab.page.get_by_role("checkbox")).to_have_count(0)
+    tab.page.get_by_role("combobox", name="Order").select_option("Newest first")
+    tab.wait_for_query()

@@ -18,7 +18,13 @@ export function LiveSwitch() {
   const isOffline = isFailing(useQuery(statusQuery()));
   const isUpdating = isLive && !isOffline;
   const { filter, range } = search;
-  if (search.sort !== undefined) return <span className={pageCss.notLive}>not live while sorted</span>;
+  if (search.sort !== undefined) {
+    return (
+      <span className={pageCss.notLive}>
+        not live<span> while sorted</span>
+      </span>
+    );
+  }
   return (
     <button
       type="button"

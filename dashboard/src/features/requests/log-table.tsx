@@ -40,11 +40,16 @@ const COMPACT = { row: 25, head: 28 };
 /** A row has two lines, and there is no head. */
 const NARROW = { row: 54, head: 0 };
 
+/** Whether rows have two lines. */
+export function useIsNarrow(): boolean {
+  return useMediaQuery("(width <= 640px)", false, { getInitialValueInEffect: false });
+}
+
 /** The rows of the log: a real table that contains only the rows near the visible ones. */
 export const LogTable = memo(function LogTable(props: Props) {
   const { list, gaps, property, hasFeedback, anchor, selected, scroller, onPointerInside } = props;
   const [view, setView] = useLogView();
-  const isNarrow = useMediaQuery("(width <= 640px)", false, { getInitialValueInEffect: false });
+  const isNarrow = useIsNarrow();
   const width = useWidth(scroller);
   const chosen = view.columns ?? usualColumns(property, hasFeedback);
   const columns = useStable(visibleColumns(chosen, { width, isNarrow, sort: list.search.sort }));

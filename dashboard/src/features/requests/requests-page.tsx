@@ -22,10 +22,10 @@ import { lazyPart } from "~/ui/lazy-part";
 import { hasTextSelection } from "~/ui/shortcuts";
 import { NewRowsButton } from "./live-controls";
 import { EmptyLog, LogError } from "./log-messages";
-import { LogTable } from "./log-table";
+import { LogTable, useIsNarrow } from "./log-table";
 import css from "./log-table.module.css";
 import pageCss from "./requests-page.module.css";
-import { RowSelectionContext, SelectionBar, useRowSelection } from "./row-selection";
+import { RowSelectionContext, SelectionBar, SelectionSwitch, useRowSelection } from "./row-selection";
 import { scrollToRow, showRow } from "./scroll-anchor";
 import { SortBar } from "./sorting";
 import { PREVIOUS_LIST, useLog } from "./use-log";
@@ -85,6 +85,8 @@ export function RequestsPage() {
   const hasFeedback = useHasFeedback();
   const { rows, includesNewest } = log.list;
   const selection = useRowSelection(log.list.key, rows);
+  const isNarrow = useIsNarrow();
+  const [isSelecting, setSelecting] = useState(false);
 
   const toNewest = () => {
     setChosen(undefined);
@@ -171,8 +173,11 @@ export function RequestsPage() {
           isComplete={log.isComplete}
           isLoading={log.list.isLoading || log.list.key === PREVIOUS_LIST}
           onRefresh={log.refetch}
+          instead={
+            isNarrow ? <SelectionSwitch selection={selection} isOn={isSelecting} onChange={setSelecting} /> : undefined
+          }
         />
-        <div className={css.tableArea}>
+        <div className={css.tableArea} data-selecting={isSelecting || undefined}>
           {log.error !== null ? (
             <LogError error={log.error} onAgain={log.refetch} />
           ) : log.isEmpty && !isSorted ? (

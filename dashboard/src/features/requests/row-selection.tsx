@@ -1,4 +1,4 @@
-/** Select rows in order to copy them: a checkbox in each row and in the head, and a bar with the actions. */
+/** Select rows in order to copy them: a checkbox in each row and in the head, a switch for phones, and the actions. */
 
 import { Button } from "@mantine/core";
 import { createContext, useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "react";
@@ -103,6 +103,33 @@ export function SelectAllCheckbox() {
       checked={areAllSelected}
       onChange={toggleAll}
     />
+  );
+}
+
+type SwitchProps = { selection: RowSelection; isOn: boolean; onChange: (isOn: boolean) => void };
+
+/** For a narrow screen: shows the checkboxes, which have no room otherwise, and selects all loaded rows. */
+export function SelectionSwitch({ selection, isOn, onChange }: SwitchProps) {
+  const close = () => {
+    selection.clear();
+    onChange(false);
+  };
+  if (!isOn) {
+    return (
+      <Button variant="default" size="compact-xs" onClick={() => onChange(true)}>
+        Select
+      </Button>
+    );
+  }
+  return (
+    <>
+      <Button variant="default" size="compact-xs" onClick={selection.toggleAll}>
+        {selection.areAllSelected ? "None" : "All"}
+      </Button>
+      <Button variant="default" size="compact-xs" onClick={close}>
+        Done
+      </Button>
+    </>
   );
 }
 

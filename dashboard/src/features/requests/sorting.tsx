@@ -1,4 +1,4 @@
-/** Sort the log by a column: its head, and the bar that says how the rows are sorted. */
+/** Sort the log by a column: its head, the bar that says how the rows are sorted, and its list of orders for phones. */
 
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -10,6 +10,7 @@ import { count, plural } from "~/format/number";
 import type { RequestCount } from "~/generated/api-types";
 import { logHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
+import controlsCss from "~/ui/controls.module.css";
 import pageCss from "./requests-page.module.css";
 
 type HeadProps = {
@@ -59,29 +60,69 @@ export function SortLink({ field, children }: { field: string; children: ReactNo
   );
 }
 
-type BarProps = { rows: number; loadedAt: number; isComplete: boolean; isLoading: boolean; onRefresh: () => void };
+type BarProps = {
+  rows: number;
+  loadedAt: number;
+  isComplete: boolean;
+  isLoading: boolean;
+  onRefresh: () => void;
+  /** Instead of the head of the table, which a narrow screen does not have: what else can be done with the rows. */
+  instead?: ReactNode;
+};
 
-/** Says how the rows are sorted, reads them again, and leads back to the newest first. Nothing if they are not sorted. */
-export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh }: BarProps) {
+/**
+ * Says how the rows are sorted, reads them again, and leads back to the newest first. Nothing if they are not sorted,
+ * unless it is there instead of the head of the table: then it also sorts.
+ */
+export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, instead }: BarProps) {
   const search = useLogSearch();
   const go = useLogNavigate();
   const isCounted = search.sort !== undefined && !isLoading && rows > 0 && rows < TOP_ROWS;
   const matches = useQuery({ ...countAtLoadingQuery(search, loadedAt), enabled: isCounted }).data;
-  if (search.sort === undefined) return null;
-  const field = SORT_FIELDS[search.sort] ?? search.sort;
+  const sortBy = (sort: string | undefined) => go({ search: withSort(search, sort) });
+  if (search.sort === undefined && instead === undefined) return null;
+  const field = SORT_FIELDS[search.sort ?? ""] ?? search.sort;
   return (
     <div className={pageCss.sorted}>
-      <span role="status">
-        {isLoading ? `Sorting by ${field}…` : titleOf(rows, field, matches)}
-        {isComplete || `. ${INCOMPLETE}`}
-      </span>
-      <Button variant="default" size="compact-xs" onClick={() => go({ search: withSort(search, undefined) })}>
-        Newest first
-      </Button>
-      <Button variant="default" size="compact-xs" onClick={onRefresh}>
-        Refresh
-      </Button>
+      {instead !== undefined && <SortSelect sort={search.sort} onChange={sortBy} />}
+      {field !== undefined && (
+        <>
+          <span role="status">
+            {isLoading ? `Sorting by ${field}…` : titleOf(rows, field, matches)}
+            {isComplete || `. ${INCOMPLETE}`}
+          </span>
+          {instead === undefined && (
+            <Button variant="default" size="compact-xs" onClick={() => sortBy(undefined)}>
+              Newest first
+            </Button>
+          )}
+          <Button variant="default" size="compact-xs" onClick={onRefresh}>
+            Refresh
+          </Button>
+        </>
+      )}
+      {instead}
     </div>
+  );
+}
+
+type SelectProps = { sort: string | undefined; onChange: (sort: string | undefined) => void };
+
+function SortSelect({ sort, onChange }: SelectProps) {
+  return (
+    <select
+      className={controlsCss.tool}
+      aria-label="Order"
+      value={sort ?? ""}
+      onChange={({ currentTarget }) => onChange(currentTarget.value || undefined)}
+    >
+      <option value="">Newest first</option>
+      {Object.entries(SORT_FIELDS).map(([field, name]) => (
+        <option key={field} value={field}>
+          By {name}
+        </option>
+      ))}
+    </select>
   );
 }
 
