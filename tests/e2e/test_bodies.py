@@ -113,5 +113,5 @@ def test_a_request_without_bodies_shows_the_reason(tab: LogPage, world: World) -
     tab.open_log("/requests?namespace=private")
     assert "A secret" not in tab.row(sent).inner_text()
     drawer = tab.open_request(sent)
-    expect(drawer).to_contain_text("no-bodies")
+    expect(drawer).to_contain_text("logged without bodies")
     assert "A secret" not in drawer.inner_text()

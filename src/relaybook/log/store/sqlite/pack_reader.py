@@ -167,8 +167,8 @@ class PackReader:
                     if content is not None:
                         break
                     chain.append(base)
-        except StoreDamaged as error:
-            raise BodyDamaged(str(error)) from error
+        except StoreDamaged:
+            content = None  # the last frame may stand alone; its checksum tells
         return chain, content
 
     def _key(self, frame: BodyRef) -> _Key | None:
