@@ -184,20 +184,9 @@ venv: .venv/.dev $(PAGE) ## Make .venv with everything for development
 	@$(PIP) install --quiet --require-hashes -r requirements/dev.txt
 	@touch $@
 
-.venv/.deploy: .venv/.dev requirements/deploy.txt
-	@$(PIP) install --quiet --require-hashes -r requirements/deploy.txt
-	@touch $@
-
-.venv/.release: .venv/.dev requirements/release.txt
-	@$(PIP) install --quiet --require-hashes -r requirements/release.txt
-	@touch $@
-
-.venv/.docs: .venv/.dev requirements/docs.txt
-	@$(PIP) install --quiet --require-hashes -r requirements/docs.txt
-	@touch $@
-
-.venv/.clickhouse: .venv/.dev requirements/clickhouse.txt
-	@$(PIP) install --quiet --require-hashes -r requirements/clickhouse.txt
+# What only one target needs: .venv/.deploy, .release, .docs, .clickhouse.
+.venv/.%: requirements/%.txt .venv/.dev
+	@$(PIP) install --quiet --require-hashes -r $<
 	@touch $@
 
 $(PAGE): $(PAGE_SOURCES)

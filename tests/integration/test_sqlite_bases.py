@@ -17,9 +17,10 @@ from relaybook import clock
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store import open_store
+from relaybook.log.store.errors import StoreFull
 from relaybook.log.store.port import Batch, Entry
 from relaybook.log.store.sqlite import backup
-from relaybook.log.store.sqlite.bases import MAX_BASES, MAX_CHAIN_BYTES, Base, Bases, keys_of
+from relaybook.log.store.sqlite.bases import MAX_BASES, MAX_CHAIN_BYTES, MAX_MEMORY, MAX_USES, Base, Bases, keys_of
 from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.reader import SqliteReader
@@ -146,6 +147,36 @@ def test_a_chain_of_bases_has_limits() -> None:
         assert (base is None) == (offset in (0, 4))
 
 
+def test_a_common_base_has_a_limited_number_of_uses() -> None:
+    bases, keys = Bases(), keys_of(b"short", "/v1/chat/completions gpt-5")
+    first = Base(0, (1, 0, 1), b"short content", None, keys)
+    bases.add(first)
+    for offset in range(1, MAX_USES + 1):
+        assert bases.find(keys) is first
+        first.compress(b"another")
+        bases.add(Base(offset, (1, offset, 1), b"another", first, keys))
+    assert bases.find(keys) is None
+    second = Base(MAX_USES + 1, (1, MAX_USES + 1, 1), b"the next base", None, keys)
+    bases.add(second)
+    assert bases.find(keys) is second
+
+
+def test_the_memory_of_bases_is_limited_however_many_models_are_named() -> None:
+    """A common base takes 80 KiB, because it keeps a compressor."""
+    assert 100 < kept_bases([(b"short", f"model-{number}") for number in range(2000)]) < 500
+    assert 1000 < kept_bases([(b"%06d" % number * 200, "gpt-5") for number in range(30_000)]) < 15_000
+
+
+def kept_bases(requests: list[tuple[bytes, str]]) -> int:
+    """Return how many of these requests, each with a body and a model, are bases after all were added."""
+    bases = Bases()
+    for offset, (body, model) in enumerate(requests):
+        bases.add(Base(offset, (1, offset, 1), body, None, keys_of(body, model)))
+    kept = [base for body, model in requests if (base := bases.find(keys_of(body, model)))]
+    assert sum(base.memory for base in kept) <= MAX_MEMORY
+    return len(kept)
+
+
 def test_a_base_is_of_the_same_day(
     tmp_path: Path, random_: random.Random, noon: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,6 +203,29 @@ def test_a_batch_that_failed_is_no_base(tmp_path: Path, random_: random.Random) 
     for entry in (first, second, third):
         assert read(reader, entry) == bodies_of(entry)
     reader.close()
+
+
+def test_a_batch_that_could_not_be_stored_is_no_base(
+    tmp_path: Path, random_: random.Random, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, third = a_conversation(random_, 3, instructions=500, turn=50)
+    writer = SqliteWriter(tmp_path)
+    writer.commit(Batch(entries=[first]))
+    with monkeypatch.context() as patch:
+        patch.setattr(writer._state, "store", raise_full)
+        with pytest.raises(StoreFull):
+            writer.commit(Batch(entries=[second]))
+    writer.commit(Batch(entries=[third]))
+    writer.commit(Batch(entries=[second]))
+    writer.close()
+    reader = SqliteReader(tmp_path)
+    for entry in (first, second, third):
+        assert read(reader, entry) == bodies_of(entry)
+    reader.close()
+
+
+def raise_full(batch: Batch) -> None:
+    raise StoreFull("a test")
 
 
 @pytest.mark.parametrize("removed", [(0,), (5,), (0, 1, 2, 3, 4), (1, 3, 5, 7), (9,), tuple(range(9))])

@@ -29,8 +29,11 @@ MAX_CHAIN_BYTES: Final = 16 << 20
 #: that are stored again if it is removed.
 _MAX_COMMON_BYTES: Final = 8 << 10
 MAX_USES: Final = 100
-#: Limit of the contents that are kept in memory.
-_MAX_KEPT_BYTES: Final = 32 << 20
+#: Limit of the memory of all bases that are kept: their contents, and what each takes besides: a common base has the
+#: tables of its compressor.
+MAX_MEMORY: Final = 32 << 20
+_MEMORY: Final = 2 << 10
+_COMMON_MEMORY: Final = 80 << 10
 #: Bodies are compared by their first 1024 bytes, and by beginnings that are longer by a quarter each.
 _LENGTHS: Final = tuple(int(1024 * 1.25**step) for step in range(26))
 #: A body is found by beginnings of at least a quarter of it, so that a base never has much that is of no use.
@@ -62,6 +65,7 @@ class Base:
         #: The keys under which this frame is found. A later frame takes them over.
         self.keys = set(keys)
         self.is_common = keys[-1] >> 32 == 0
+        self.memory: int = len(content) + (_COMMON_MEMORY if self.is_common else _MEMORY)
         self.uses = 0
         self._compressor: zstandard.ZstdCompressor | None = None
 
@@ -82,13 +86,13 @@ class Base:
         return compressor.compress(content)
 
 
-def keys_of(body: bytes, kind: str) -> list[int]:
+def keys_of(body: bytes, path_and_model: str) -> list[int]:
     """Return a key for each beginning of the body by which it is compared, the shortest first.
 
-    A short body has one key, for requests of its kind.
+    A short body has one key, for all requests of its path and model.
     """
     if len(body) < _LENGTHS[0]:
-        return [zlib.crc32(kind.encode())]
+        return [zlib.crc32(path_and_model.encode())]
     view = memoryview(body)
     keys: list[int] = []
     checksum = start = 0
@@ -105,10 +109,10 @@ class Bases:
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[int, int], Base] = OrderedDict()
         self._by_key: dict[int, Base] = {}
-        self._bytes = 0
+        self._memory = 0
 
     def find(self, keys: list[int]) -> Base | None:
-        """Return the frame whose body has the longest beginning in common with the body that has these keys."""
+        """Return the base for a body with these keys: the latest with the longest equal beginning, or a common base."""
         for key in reversed(keys):
             base = self._by_key.get(key)
             if base is not None and base.bases < MAX_BASES and base.chain_bytes < MAX_CHAIN_BYTES:
@@ -132,8 +136,8 @@ class Bases:
                 if not earlier.keys:
                     self._drop(earlier)
         self._kept[base.frame[:2]] = base
-        self._bytes += len(base.content)
-        while self._bytes > _MAX_KEPT_BYTES:
+        self._memory += base.memory
+        while self._memory > MAX_MEMORY:
             self._drop(next(iter(self._kept.values())))
 
     def forget(self, frames: Iterable[Frame]) -> None:
@@ -147,11 +151,11 @@ class Bases:
         """Drop all frames."""
         self._kept.clear()
         self._by_key.clear()
-        self._bytes = 0
+        self._memory = 0
 
     def _drop(self, base: Base) -> None:
         del self._kept[base.frame[:2]]
-        self._bytes -= len(base.content)
+        self._memory -= base.memory
         for key in base.keys:
             del self._by_key[key]
 

@@ -30,7 +30,7 @@ _ADD_CODE: Final = "INSERT INTO record_codes (kind, code, seq) VALUES (?, ?, ?)"
 _ADD_FOREIGN_ID: Final = "INSERT OR IGNORE INTO foreign_ids (part, hash, seq) VALUES (?, ?, ?)"
 _ADD_CHAIN: Final = "INSERT INTO message_chains (seq, chain) VALUES (?, ?)"
 _ADD_TO_TOTALS: Final = "UPDATE totals SET value = value + ? WHERE name IN ('last_seq', 'records')"
-_ADD_PACK_RECORDS: Final = "UPDATE packs SET records = records + ? WHERE pack = ?"
+ADD_PACK_RECORDS: Final = "UPDATE packs SET records = records + ? WHERE pack = ?"
 
 #: Called with the name of each finished phase, so that the benchmark can report times per phase.
 OnPhase = Callable[[str], object]
@@ -60,8 +60,8 @@ class EntryTables:
         records = [entry.record for entry in entries]
         store_chunk = partial(packs.append_chunk, compressor=compressor)
         contents = [shared_content(entry, store_chunk) for entry in entries]
-        kinds = [f"{record.path} {record.model}" for record in records]
-        locations = self._append(contents, kinds, first, packs, compressor)
+        paths_and_models = [f"{record.path} {record.model}" for record in records]
+        locations = self._append(contents, paths_and_models, first, packs, compressor)
         self._on_phase("pack")
         rows = [
             row_of(record, seq, bodies)
@@ -90,7 +90,7 @@ class EntryTables:
     def _append(
         self,
         contents: Sequence[SharedContent],
-        kinds: Sequence[str],
+        paths_and_models: Sequence[str],
         first: int,
         packs: PackWriter,
         compressor: zstandard.ZstdCompressor,
@@ -104,8 +104,8 @@ class EntryTables:
         frames: list[bytes] = []
         locations: list[bytes] = []
         based: list[tuple[Base, Base]] = []
-        for seq, (content, kind) in enumerate(zip(contents, kinds, strict=True), first):
-            keys = keys_of(content.request_body(), kind)
+        for seq, (content, path_and_model) in enumerate(zip(contents, paths_and_models, strict=True), first):
+            keys = keys_of(content.request_body(), path_and_model)
             base = self.bases.find(keys)
             data = compressor.compress(content.data) if base is None else base.compress(content.data)
             frame: Frame = (pack, offset, len(data))
@@ -120,7 +120,7 @@ class EntryTables:
         self._on_phase("zstd")
         packs.append(b"".join(frames))
         add_bases(self._connection, based)
-        self._connection.executemany(_ADD_PACK_RECORDS, ((count, number) for number, count in records.items()))
+        self._connection.executemany(ADD_PACK_RECORDS, ((count, number) for number, count in records.items()))
         return locations
 
     def committed(self, added: Sequence[Entry], all_entries: Sequence[Entry]) -> None:

@@ -2,22 +2,24 @@
 
 A frame can be erased only when no frame of a remaining request has it as its base. So before frames are erased, the
 frames that are based on them are replaced by frames that stand alone. ``requests_to_rebase`` lists the requests, see
-removal.py. Each one is moved in a transaction, so a crash loses nothing.
+removal.py. Each one is moved in a transaction.
 """
 
-from contextlib import nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Final
 
 import apsw
-import zstandard
 
 from relaybook.log.store.errors import BodyDamaged
 from relaybook.log.store.port import BodyRef
 from relaybook.log.store.sqlite.bases import Bases
 from relaybook.log.store.sqlite.bodies import Frame, RecordLocation, decode_location, encode_location, new_compressor
+from relaybook.log.store.sqlite.entries import ADD_PACK_RECORDS
 from relaybook.log.store.sqlite.pack_reader import PackReader
 from relaybook.log.store.sqlite.packs import PackWriter
+from relaybook.log.store.sqlite.removal import ADD_FRAME
 
 _NEXT: Final = """
 SELECT l.seq, r.bodies FROM requests_to_rebase AS l LEFT JOIN requests AS r ON r.seq = l.seq ORDER BY l.seq LIMIT 1
@@ -32,9 +34,6 @@ _MOVE_BASE: Final = """
 UPDATE frame_bases SET base_pack = ?, base_offset = ?, base_length = ? WHERE base_pack = ? AND base_offset = ?
 """
 _FORGET_BASE: Final = 'DELETE FROM frame_bases WHERE pack = ? AND "offset" = ?'
-_ADD_FRAME: Final = 'INSERT OR REPLACE INTO removed_frames (pack, "offset", length) VALUES (?, ?, ?)'
-_COUNT: Final = "UPDATE packs SET records = records + ? WHERE pack = ?"
-_SET_LENGTH: Final = "UPDATE packs SET length = ? WHERE pack = ?"
 #: Backups compare this number, because frames of an earlier snapshot may be erased after requests were moved.
 _COUNT_MOVED: Final = "UPDATE totals SET value = value + 1 WHERE name = 'moved'"
 
@@ -43,14 +42,20 @@ class Rebaser:
     """Works on the writer's connection, between its transactions."""
 
     def __init__(
-        self, connection: apsw.Connection, packs: PackWriter, bases: Bases, directory: Path, *, is_power_safe: bool
+        self,
+        connection: apsw.Connection,
+        packs: PackWriter,
+        bases: Bases,
+        directory: Path,
+        transaction: Callable[[], AbstractContextManager[object]],
     ) -> None:
+        """``transaction`` commits what was written in the block to the database and to the packs."""
         self._connection = connection
+        self._transaction = transaction
         self._packs = packs
         self._bases = bases
         self._reader = PackReader(directory, lambda: nullcontext(connection))
-        self._compressor: zstandard.ZstdCompressor = new_compressor()
-        self._is_power_safe = is_power_safe
+        self._compressor = new_compressor()
 
     def step(self) -> bool:
         """Store one request again. Returns False if there is none."""
@@ -64,22 +69,9 @@ class Rebaser:
             self._connection.execute(_DONE, (seq,))
             return True
         self._packs.open_pack_of_day()
-        mark = self._packs.mark()
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
+        with self._transaction():
             self._move(seq, location, content)
             self._connection.execute(_DONE, (seq,))
-            if self._is_power_safe:
-                self._packs.sync()
-            self._connection.executemany(_SET_LENGTH, ((length, pack) for pack, length in self._packs.lengths.items()))
-            self._connection.execute("COMMIT")
-        except BaseException:
-            self._packs.restore(mark)
-            self._bases.clear()
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
-        self._packs.committed()
         return True
 
     def _content(self, location: RecordLocation) -> bytes | None:
@@ -106,10 +98,10 @@ class Rebaser:
                 execute(_MOVE_ROW, (encode_location(based), dependent))
         execute(_MOVE_BASE, (*new, *old[:2]))
         execute(_FORGET_BASE, old[:2])
-        execute(_ADD_FRAME, old)
+        execute(ADD_FRAME, old)
         for pack in after - before:
-            execute(_COUNT, (1, pack))
+            execute(ADD_PACK_RECORDS, (1, pack))
         for pack in before - after:
-            execute(_COUNT, (-1, pack))
+            execute(ADD_PACK_RECORDS, (-1, pack))
         execute(_COUNT_MOVED)
         self._bases.forget([old])

@@ -32,7 +32,7 @@ _REMOVE_FEEDBACK: Final = "DELETE FROM feedback WHERE seq = ?"
 _REMOVE_ROW: Final = "DELETE FROM requests WHERE seq = ?"
 _REMOVE_PROPERTY: Final = "DELETE FROM properties WHERE name = ? AND value = ? AND seq = ?"
 _REMOVE_CODE: Final = "DELETE FROM record_codes WHERE kind = ? AND code = ? AND seq = ?"
-_ADD_FRAME: Final = 'INSERT OR REPLACE INTO removed_frames (pack, "offset", length) VALUES (?, ?, ?)'
+ADD_FRAME: Final = 'INSERT OR REPLACE INTO removed_frames (pack, "offset", length) VALUES (?, ?, ?)'
 _ADD_TO_REBASE: Final = """
 INSERT OR IGNORE INTO requests_to_rebase SELECT seq FROM frame_bases WHERE base_pack = ? AND base_offset = ?
 """
@@ -119,7 +119,7 @@ class Remover:
         execute_many = self._connection.executemany
         execute_many(_ADD_TO_REBASE, ((pack, offset) for pack, offset, _ in frames))
         execute_many(_FORGET_TO_REBASE, ((seq,) for seq in seqs))
-        execute_many(_ADD_FRAME, merge_adjacent(frames))
+        execute_many(ADD_FRAME, merge_adjacent(frames))
         execute_many(_SUBTRACT_PACK_RECORDS, ((count, pack) for pack, count in records.items()))
         execute_many(_REMOVE_CHAIN, ((seq,) for seq in seqs))
         execute_many(_ADD_TEXTS, _ranges(seqs))

@@ -6,7 +6,8 @@ overwrites.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -88,13 +89,7 @@ class SqliteWriter:
             self._deletions = DeletionPass(
                 self._connection, self._entries.rollups, self._entries.bases, directory, self._busy_s
             )
-            rebaser = Rebaser(
-                self._connection,
-                self._packs,
-                self._entries.bases,
-                directory,
-                is_power_safe=self._durability == "power",
-            )
+            rebaser = Rebaser(self._connection, self._packs, self._entries.bases, directory, self._transaction)
             self._reclaimer = Reclaimer(self._connection, self._packs, rebaser, directory)
         except BaseException:
             self._connection.close()
@@ -107,13 +102,8 @@ class SqliteWriter:
                 raise StoreDamaged(f"{self._path} was deleted or replaced while Relaybook was writing to it.")
             if batch.entries:
                 self._packs.open_pack_of_day()
-            mark = self._packs.mark()
-            try:
+            with self._transaction() as mark:
                 added = self._store(batch, mark)
-            except BaseException:
-                self._roll_back(mark)
-                raise
-        self._packs.committed()
         self._running.committed()
         self._labels.committed()
         drops_hidden_state = self._state.committed(batch)
@@ -123,8 +113,7 @@ class SqliteWriter:
         self._finish_erasing()
 
     def _store(self, batch: Batch, mark: Mark) -> Sequence[Entry]:
-        """Run the transaction. Returns the entries that were new."""
-        self._connection.execute("BEGIN IMMEDIATE")
+        """Write the batch within the transaction that began at ``mark``. Returns the entries that were new."""
         entries: Sequence[Entry] = batch.entries
         try:
             self._add_entries(entries)
@@ -139,10 +128,6 @@ class SqliteWriter:
         self._labels.store(entry.record for entry in entries)
         self._running.store(batch)
         self._state.store(batch)
-        if self._durability == "power":
-            self._packs.sync()
-        self._state.store_pack_lengths(self._packs.lengths)
-        self._connection.execute("COMMIT")
         return entries
 
     def _add_entries(self, entries: Sequence[Entry]) -> None:
@@ -163,11 +148,24 @@ class SqliteWriter:
                 new.setdefault(entry.record.id, entry)
         return list(new.values())
 
-    def _roll_back(self, mark: Mark) -> None:
-        self._packs.restore(mark)
-        self._entries.bases.clear()
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
+    @contextmanager
+    def _transaction(self) -> Iterator[Mark]:
+        """Commit what the block writes to the database and to the packs. If it fails, nothing of it is stored."""
+        mark = self._packs.mark()
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            yield mark
+            if self._durability == "power":
+                self._packs.sync()
+            self._state.store_pack_lengths(self._packs.lengths)
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._packs.restore(mark)
+            self._entries.bases.clear()
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+        self._packs.committed()
 
     def _finish_erasing(self) -> None:
         """Complete pending erasures after a successful commit.
