@@ -38,7 +38,7 @@ run: .venv/.run $(PAGE) ## Forward to a real upstream: make run UPSTREAM=https:/
 	@$(BIN)/relaybook serve $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(ARGS)
 
 .PHONY: test
-test: tools static page page-check $(NODE_SDK) ## Run everything: make check and all other tests (10 minutes)
+test: tools static page page-check $(NODE_SDK) ## Run everything: make check and all other tests (10 to 13 minutes)
 	@$(PYTEST) --durations=10 --durations-min=1 $(ARGS)
 
 $(NODE_SDK): tests/conformance/node/package-lock.json | .venv/.dev

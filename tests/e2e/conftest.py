@@ -58,8 +58,10 @@ class Worlds:
         """Provide a world with an empty log. The thread ends it after the block."""
         stack, world = self._next.result()
         self._next = self._start()
-        yield world
-        self._ends.append(self._thread.submit(stack.close))
+        try:
+            yield world
+        finally:
+            self._ends.append(self._thread.submit(stack.close))
 
     def close(self) -> None:
         """End the world that no test has taken, and wait until all others have ended."""
