@@ -5,6 +5,7 @@ import subprocess
 import sys
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
 import grimp
 import pytest
@@ -54,8 +55,31 @@ def test_the_clock_is_read_in_one_place() -> None:
 
 def test_only_the_dashboard_process_loads_what_only_the_dashboard_needs() -> None:
     """In the others it would take half a second at the start and a third of their memory."""
-    program = (
-        "import sys, relaybook.server.child; print([name for name in ('starlette', 'apsw') if name in sys.modules])"
-    )
+    assert loaded("import relaybook.server.child") & {"starlette", "apsw"} == set()
+
+
+def test_the_recorder_does_not_load_asyncio() -> None:
+    """It would take a sixth of the CPU of the recorder's start."""
+    program = "import relaybook.server.child, relaybook.server.recording, relaybook.log.store.sqlite.writer"
+    assert loaded(program) & {"apsw", "asyncio"} == {"apsw"}
+
+
+def test_a_server_without_a_log_starts_without_loading_the_store(tmp_path: Path) -> None:
+    """Its first process would take a fifth more CPU until the relay starts."""
+    program = f"""
+from relaybook.cli.main import main
+from relaybook.server.supervisor import Supervisor
+Supervisor.run = lambda *_: 0
+addresses = ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0"]
+assert main(["serve", "--data", {str(tmp_path)!r}, *addresses]) == 0
+"""
+    modules = loaded(program)
+    assert "relaybook.server.program" in modules
+    assert not [name for name in modules if name.startswith("relaybook.log.")]
+
+
+def loaded(program: str) -> set[str]:
+    """Return the modules that a new Python has loaded after a program."""
+    program += "\nimport sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    return set(done.stdout.splitlines()[-1].split())

@@ -106,6 +106,10 @@ class DataDirectory:
             disk.sync_directory(self.path)
             return self.secret_path.read_bytes()
 
+    def has_log(self) -> bool:
+        """Return whether an earlier server has written to the journal or the store."""
+        return self.store.exists() or any(self.journal.iterdir())
+
     def has_children(self) -> bool:
         """Return whether children of an earlier server are running. Call it before ``lock_for_children``."""
         lock = disk.try_lock(self._children)

@@ -1,6 +1,8 @@
-"""Wire and run the roles of child processes: relay, recorder, dashboard, simulator, sample traffic."""
+"""Wire and run the roles of child processes: relay, recorder, dashboard, simulator, sample traffic.
 
-import asyncio
+Each role imports its own modules, so that a process loads only what it uses. The recorder needs no ``asyncio``.
+"""
+
 import os
 import signal
 import socket
@@ -64,6 +66,8 @@ def _relay(config: WorkerConfig, data: DataDirectory, supervisor_pipe: int) -> N
 
 
 def _simulate(config: WorkerConfig, supervisor_pipe: int) -> None:
+    import asyncio
+
     from relaybook_demo.simulator import Simulator, SimulatorSettings
 
     async def serve() -> None:
@@ -78,6 +82,8 @@ def _simulate(config: WorkerConfig, supervisor_pipe: int) -> None:
 
 
 def _send_samples(config: WorkerConfig, supervisor_pipe: int) -> None:
+    import asyncio
+
     for name in [name for name in os.environ if name.startswith("OPENAI_")]:
         del os.environ[name]  # the SDK must not read the user's settings
 
@@ -104,6 +110,8 @@ def _send_samples(config: WorkerConfig, supervisor_pipe: int) -> None:
 
 def _on_end(supervisor_pipe: int, end: Callable[[], None]) -> None:
     """Call ``end`` on SIGTERM, SIGINT, or when the supervisor dies. Requires a running event loop."""
+    import asyncio
+
     loop = asyncio.get_running_loop()
 
     def on_readable() -> None:
@@ -117,6 +125,8 @@ def _on_end(supervisor_pipe: int, end: Callable[[], None]) -> None:
 
 
 def _serve_dashboard(config: WorkerConfig, data: DataDirectory, supervisor_pipe: int) -> None:
+    import asyncio
+
     from relaybook import __version__, program
     from relaybook.api.app import create_app
     from relaybook.api.options import ApiOptions
