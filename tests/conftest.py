@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.support.needs import PREFIX
 from tests.support.progress import Progress, directory_of
-from tests.support.scheduling import ALONE, pytest_xdist_make_scheduler  # noqa: F401 - pytest calls the hook
+from tests.support.scheduling import ALONE, GiveWay, pytest_xdist_make_scheduler  # noqa: F401 - pytest calls the hook
 
 TESTS = Path(__file__).parent
 #: The longest first, so that both workers end at about the same time.
@@ -25,6 +25,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     sys.dont_write_bytecode = False  # pytest also caches its own bytecode of test modules
     if hasattr(config, "workerinput"):
+        config.pluginmanager.register(GiveWay(), "give-way")
         return
     for directory in (TESTS.parent / "src", TESTS):
         compileall.compile_dir(directory, quiet=2)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.support.scheduling import ALONE, pytest_xdist_make_scheduler
+from tests.support.scheduling import ALONE, GiveWay, pytest_xdist_make_scheduler
 
 
 @pytest.fixture
@@ -33,3 +33,21 @@ def test_other_tests_have_the_scope_of_their_file(scheduler: Any, directory: str
 def test_files_are_not_sorted_by_their_number_of_tests(scheduler: Any, config: Any) -> None:
     assert config.option.loadscopereorder is False
     assert scheduler.numnodes == 2
+
+
+@pytest.mark.parametrize(
+    ("nodeids", "added"),
+    [
+        (["tests/crash/test_a.py::test_b", "tests/unit/test_a.py::test_b"], []),
+        (["tests/unit/test_a.py::test_b", "tests/unit/test_a.py::test_c"], [5]),
+    ],
+)
+def test_a_worker_gives_way_once_unless_it_begins_with_tests_that_run_alone(
+    nodeids: list[str], added: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    niced: list[int] = []
+    monkeypatch.setattr("os.nice", niced.append)
+    give_way = GiveWay()
+    for nodeid in nodeids:
+        give_way.pytest_runtest_logstart(nodeid)
+    assert niced == added

@@ -1,5 +1,6 @@
 """Assign tests to the workers of a parallel run."""
 
+import os
 from typing import Any, Final
 
 import pytest
@@ -7,6 +8,8 @@ from tests.support.progress import directory_of
 
 #: Directories whose tests load the machine or kill processes. They are one group, so that one worker runs them all.
 ALONE: Final = ("crash", "e2e")
+#: Added to the nice value of workers that run other tests.
+_GIVE_WAY: Final = 5
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -23,3 +26,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     config.option.loadscopereorder = False
     return Scheduler(config, log)
+
+
+class GiveWay:
+    """Lowers the priority of a worker and of all processes that it starts, unless its first test is one of ``ALONE``.
+
+    No run is shorter than the tests of ``ALONE``, because they run one at a time.
+    """
+
+    def __init__(self) -> None:
+        self._has_begun = False
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        if not self._has_begun and directory_of(nodeid) not in ALONE:
+            os.nice(_GIVE_WAY)
+        self._has_begun = True
