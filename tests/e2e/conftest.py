@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, expect
+from playwright.sync_api import Browser, BrowserContext
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import World, world_in
 from tests.support.browser import Guard, chromium
@@ -21,7 +21,6 @@ from tests.support.browser import Guard, chromium
 from relaybook.page.page import STATIC
 
 WIDE = {"width": 1440, "height": 900}
-expect.set_options(timeout=20_000)
 
 #: Opens a tab in a new profile. Arguments: the server's dashboard, then Playwright's options of a context.
 OpenTab = Callable[..., LogPage]

@@ -4,8 +4,8 @@ import re
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
-from playwright.sync_api import Locator, Page, expect
-from tests.support.browser import Guard
+from playwright.sync_api import Locator, Page
+from tests.support.browser import Guard, expect
 from tests.support.server import wait_until
 
 #: A position where nothing reacts to the pointer.

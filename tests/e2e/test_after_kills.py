@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
 from tests.crash.service import Service
 from tests.e2e.conftest import OpenTab
 from tests.e2e.world import Call, World
-from tests.support.browser import needs_chromium
+from tests.support.browser import expect, needs_chromium
 from tests.support.server import SimulatedProvider
 
 pytestmark = needs_chromium

@@ -9,12 +9,11 @@ from itertools import product
 from typing import Final
 
 import pytest
-from playwright.sync_api import expect
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World, as_directive, world_in
 from tests.support.axe import AXE_SCRIPT, check_accessibility
-from tests.support.browser import needs_chromium
+from tests.support.browser import expect, needs_chromium
 from tests.support.long import sampled
 
 pytestmark = needs_chromium

@@ -1,10 +1,9 @@
 """Requests are deleted on the page, and disappear from it."""
 
-from playwright.sync_api import expect
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World
 from tests.support.axe import check_accessibility
-from tests.support.browser import needs_chromium
+from tests.support.browser import expect, needs_chromium
 
 pytestmark = needs_chromium
 

@@ -10,11 +10,10 @@ from typing import Any
 
 import httpx2
 import pytest
-from playwright.sync_api import expect
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import KEY, Call, World
-from tests.support.browser import needs_chromium
+from tests.support.browser import expect, needs_chromium
 from tests.support.long import sampled
 from tests.support.server import wait_until
 

@@ -1,11 +1,10 @@
 """Feedback on the page: thumbs by key, a label and a comment, the column, and the filter by a label."""
 
 import pytest
-from playwright.sync_api import expect
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World
 from tests.support.axe import check_accessibility
-from tests.support.browser import needs_chromium
+from tests.support.browser import expect, needs_chromium
 from tests.support.server import wait_until
 
 pytestmark = needs_chromium

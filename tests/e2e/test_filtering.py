@@ -4,11 +4,10 @@ from collections.abc import Callable
 from itertools import cycle, islice
 
 import pytest
-from playwright.sync_api import expect
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World
-from tests.support.browser import needs_chromium
+from tests.support.browser import expect, needs_chromium
 from tests.support.long import sampled
 from tests.support.server import wait_until
 

@@ -5,11 +5,11 @@ from itertools import cycle, islice
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World
-from tests.support.browser import needs_chromium
+from tests.support.browser import expect, needs_chromium
 
 pytestmark = needs_chromium
 

@@ -4,12 +4,12 @@ import re
 from typing import Any, Final
 
 import pytest
-from playwright.sync_api import Locator, Route, expect
+from playwright.sync_api import Locator, Route
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World
 from tests.support.axe import check_accessibility
-from tests.support.browser import needs_chromium
+from tests.support.browser import expect, needs_chromium
 from tests.support.server import wait_until
 
 pytestmark = needs_chromium

@@ -7,11 +7,11 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World, as_directive
-from tests.support.browser import needs_chromium
+from tests.support.browser import expect, needs_chromium
 from tests.support.long import sampled
 
 pytestmark = needs_chromium

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import expect
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World, as_directive
-from tests.support.browser import needs_chromium
+from tests.support.browser import expect, needs_chromium
 
 pytestmark = needs_chromium
 

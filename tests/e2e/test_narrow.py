@@ -4,13 +4,13 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import FloatRect, ViewportSize, expect
+from playwright.sync_api import FloatRect, ViewportSize
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World, as_directive
 from tests.support.axe import check_accessibility
-from tests.support.browser import needs_chromium
+from tests.support.browser import expect, needs_chromium
 from tests.support.long import sampled
 
 pytestmark = needs_chromium

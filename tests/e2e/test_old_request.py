@@ -4,10 +4,9 @@ import re
 from typing import Final
 
 import pytest
-from playwright.sync_api import expect
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World
-from tests.support.browser import needs_chromium
+from tests.support.browser import expect, needs_chromium
 from tests.support.server import wait_until
 
 pytestmark = needs_chromium

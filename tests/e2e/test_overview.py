@@ -4,11 +4,11 @@ import re
 from typing import Any, Final
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World
 from tests.support.axe import check_accessibility
-from tests.support.browser import needs_chromium
+from tests.support.browser import expect, needs_chromium
 
 pytestmark = needs_chromium
 

@@ -1,11 +1,10 @@
 """A filter is saved under a name, found by everyone in the menu and in the palette, and deleted after a question."""
 
 import pytest
-from playwright.sync_api import expect
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World
 from tests.support.axe import check_accessibility
-from tests.support.browser import needs_chromium
+from tests.support.browser import expect, needs_chromium
 from tests.support.server import wait_until
 
 pytestmark = needs_chromium

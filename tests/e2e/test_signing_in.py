@@ -6,11 +6,10 @@ import urllib.request
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World, world_in
-from tests.support.browser import needs_chromium
+from tests.support.browser import expect, needs_chromium
 from tests.support.server import wait_until
 
 pytestmark = needs_chromium

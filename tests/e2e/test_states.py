@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Route
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World, world_in
-from tests.support.browser import needs_chromium
+from tests.support.browser import expect, needs_chromium
 
 pytestmark = needs_chromium
 

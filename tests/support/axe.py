@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Final, Literal
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
+from tests.support.browser import expect
 
 AXE_SCRIPT: Final = Path(__file__).parents[2] / "dashboard" / "node_modules" / "axe-core" / "axe.min.js"
 _SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")

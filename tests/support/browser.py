@@ -6,9 +6,9 @@ its package: other tests on the same worker start their own event loop.
 
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Final
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from playwright.sync_api import (
@@ -16,11 +16,14 @@ from playwright.sync_api import (
     BrowserContext,
     ConsoleMessage,
     Dialog,
+    Expect,
+    Locator,
     Page,
     Request,
     WebError,
     sync_playwright,
 )
+from playwright.sync_api import expect as playwright_expect
 from tests.support.needs import needs
 
 CHROMIUM: Final = "chromium-headless-shell"
@@ -42,6 +45,10 @@ document.addEventListener("securitypolicyviolation", (event) => {
   console.error(`policy: ${event.violatedDirective} blocked ${event.blockedURI} ${event.sample}`);
 });
 """
+#: The longest timeout with which Playwright checks an assertion every 100 ms.
+_OFTEN_MS: Final = 2_400
+#: The time after which an assertion fails.
+_PATIENT_MS: Final = 20_000
 _OWN_SCHEMES: Final = ("data", "blob", "about")
 
 
@@ -54,6 +61,28 @@ def chromium() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+class _CheckedOften:
+    """Runs each assertion with a short timeout, and with the long one if that fails."""
+
+    def __init__(self, actual: Locator | Page, message: str | None = None) -> None:
+        self._assertions: Any = playwright_expect(cast(Any, actual), message)
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        def check(*arguments: Any, timeout: float = _PATIENT_MS, **options: Any) -> None:
+            assertion = getattr(self._assertions, name)
+            with suppress(AssertionError):
+                assertion(*arguments, timeout=min(timeout, _OFTEN_MS), **options)
+                return
+            assertion(*arguments, timeout=timeout, **options)
+
+        return check
+
+
+#: Playwright's assertions, checked every 100 ms in the first seconds. With a long timeout, Playwright would check after
+#: 270 ms and then every 500 ms, and the page is often ready shortly after such a check.
+expect: Final = cast(Expect, _CheckedOften)
 
 
 class Guard:
