@@ -9,6 +9,7 @@ from itertools import product
 from typing import Final
 
 import pytest
+from playwright.sync_api import Locator
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World, as_directive, world_in
@@ -102,22 +103,26 @@ def menu_by_pointer(tab: LogPage, log: dict[str, str]) -> None:
     expect(tab.page.get_by_role("menu")).to_contain_text("1 request")
 
 
+def beside_the_log(tab: LogPage, request_id: str) -> Locator:
+    """Open a request, and wait for the rows of the log, too."""
+    opened = tab.open_request(request_id)
+    expect(tab.rows.first).to_be_attached()
+    return opened
+
+
 def drawer(tab: LogPage, log: dict[str, str]) -> None:
-    tab.open_log()
-    expect(tab.open_request(log["answer"])).to_contain_text("Plan")
+    expect(beside_the_log(tab, log["answer"])).to_contain_text("Plan")
 
 
 def drawer_unfolded(tab: LogPage, log: dict[str, str]) -> None:
-    tab.open_log()
-    within = tab.open_request(log["tools"])
+    within = beside_the_log(tab, log["tools"])
     closed = within.locator("details:not([open]) > summary, [aria-expanded=false]")
     while closed.count():
         closed.first.click()
 
 
 def drawer_with_a_raw_body(tab: LogPage, log: dict[str, str]) -> None:
-    tab.open_log()
-    within = tab.open_request(log["answer"])
+    within = beside_the_log(tab, log["answer"])
     within.get_by_role("button", name="View the request").click()
     body = within.get_by_role("textbox", name="Body of the request")
     expect(body).to_contain_text("refund")
@@ -127,20 +132,17 @@ def drawer_with_a_raw_body(tab: LogPage, log: dict[str, str]) -> None:
 
 
 def drawer_of_a_turn(tab: LogPage, log: dict[str, str]) -> None:
-    tab.open_log()
-    within = tab.open_request(log["turn"])
+    within = beside_the_log(tab, log["turn"])
     expect(within).to_contain_text("Turn 3 of 3")
     within.get_by_role("button", name="5 earlier messages, seen in turn 2").click()
 
 
 def drawer_of_an_error(tab: LogPage, log: dict[str, str]) -> None:
-    tab.open_log()
-    expect(tab.open_request(log["error"])).to_contain_text("The upstream returned")
+    expect(beside_the_log(tab, log["error"])).to_contain_text("The upstream returned")
 
 
 def drawer_of_an_abandoned_request(tab: LogPage, log: dict[str, str]) -> None:
-    tab.open_log()
-    expect(tab.open_request(log["left"])).to_contain_text("The client disconnected")
+    expect(beside_the_log(tab, log["left"])).to_contain_text("The client disconnected")
 
 
 def drawer_without_a_request(tab: LogPage, log: dict[str, str]) -> None:

@@ -33,7 +33,6 @@ def test_a_raw_body_is_shown_indented_and_can_be_searched_with_the_browser(
     [sent] = world.log(
         Call(text="Where is the needle?", directives={"Text": as_directive("In the haystack is the needle.")})
     )
-    tab.open_log()
     drawer = tab.open_request(sent)
     drawer.get_by_role("button", name=f"View the {side}").click()
     viewer = drawer.get_by_role("textbox", name=f"Body of the {side}")
@@ -49,7 +48,6 @@ def test_a_raw_body_is_shown_indented_and_can_be_searched_with_the_browser(
 @pytest.mark.parametrize("side", ["request", "response"])
 def test_a_raw_body_is_downloaded_as_it_was_transferred(tab: LogPage, world: World, side: str) -> None:
     [sent] = world.log(Call(text="Download me"))
-    tab.open_log()
     drawer = tab.open_request(sent)
     with tab.page.expect_download() as started:
         drawer.get_by_role("link", name=f"Download the {side}, decoded").click()
@@ -60,7 +58,6 @@ def test_an_image_in_a_message_is_shown_from_the_stored_body(tab: LogPage, world
     url = f"data:image/png;base64,{base64.b64encode(png()).decode()}"
     content = [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": url}}]
     [sent] = world.log(Call(more={"messages": [{"role": "user", "content": content}]}))
-    tab.open_log()
     picture = tab.open_request(sent).get_by_role("article", name="user").locator("img")
     expect(picture).to_be_visible()
     assert picture.evaluate("(image) => image.naturalWidth") == 1
@@ -75,7 +72,6 @@ def test_a_conversation_with_tools_shows_the_calls_and_their_results(tab: LogPag
         {"role": "tool", "tool_call_id": "call_1", "content": json.dumps({"celsius": 21})},
     ]
     [sent] = world.log(Call(more={"messages": messages}))
-    tab.open_log()
     drawer = tab.open_request(sent)
     expect(drawer).to_contain_text(re.compile(r"ƒ\s*weather\(.*Rome"))
     expect(drawer.get_by_role("article", name="tool")).to_contain_text("celsius")
@@ -87,7 +83,6 @@ def test_a_conversation_with_tools_shows_the_calls_and_their_results(tab: LogPag
 
 def test_each_of_several_choices_can_be_shown(tab: LogPage, world: World) -> None:
     [sent] = world.log(Call(more={"n": 3}))
-    tab.open_log()
     response = tab.open_request(sent).get_by_role("article", name="response")
     expect(response).to_contain_text("choice 1 of 3")
     response.get_by_role("button", name="Next choice").click()
@@ -96,7 +91,6 @@ def test_each_of_several_choices_can_be_shown(tab: LogPage, world: World) -> Non
 
 def test_markdown_is_rendered_and_its_text_and_json_are_available(tab: LogPage, world: World) -> None:
     [sent] = world.log(Call(directives={"Text": as_directive("## Plan\n\n- **one**\n- two\n\n|a|b|\n|-|-|\n|1|2|")}))
-    tab.open_log()
     response = tab.open_request(sent).get_by_role("article", name="response")
     expect(response.get_by_role("heading", name="Plan")).to_be_visible()
     expect(response.get_by_role("listitem")).to_have_count(2)

@@ -132,7 +132,6 @@ def test_the_log_stays_usable_beside_the_open_request(tab: LogPage, log: list[st
 
 
 def test_the_width_of_the_open_request_is_dragged_or_typed_and_kept(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
     tab.open_request(log[0])
     edge = tab.drawer.get_by_role("separator", name="Width of the request")
 
@@ -164,7 +163,6 @@ def test_on_a_narrow_screen_the_request_is_a_dialog_that_keeps_the_focus(
     open_tab: OpenTab, world: World, log: list[str]
 ) -> None:
     tab = open_tab(world.dashboard, viewport={"width": 900, "height": 700})
-    tab.open_log()
     tab.open_request(log[0])
     inside = "document.querySelector('[role=dialog]').contains(document.activeElement)"
     wait_until(lambda: tab.state(inside), what="the focus in the drawer")
@@ -214,7 +212,6 @@ def test_back_closes_the_request_and_forward_opens_it_again(tab: LogPage, log: l
 
 
 def test_a_value_in_the_drawer_filters_the_log_beside_it(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
     tab.open_request(log[2]).get_by_role("link", name="Filter by user u-3").click()
     tab.wait_for_query(("user", "u-3"))
     tab.wait_for_rows(1)
@@ -248,7 +245,6 @@ def test_words_of_the_search_are_marked_in_the_row_and_in_the_request(tab: LogPa
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 def test_the_copied_curl_command_repeats_the_request(tab: LogPage, world: World, log: list[str]) -> None:
-    tab.open_log()
     drawer = tab.open_request(log[3])
     drawer.get_by_role("button", name="Copy as curl").click()
     expect(drawer.get_by_role("button", name="Copied as curl")).to_have_text("copied")
@@ -287,7 +283,6 @@ def test_the_copied_python_script_uses_the_sdk_of_anthropic_for_messages(tab: Lo
 
 def repeat_in_python(tab: LogPage, world: World, request_id: str, variable: str) -> dict[str, Any]:
     """Copy a request as Python and run the script. Returns the record of the new request."""
-    tab.open_log()
     drawer = tab.open_request(request_id)
     drawer.get_by_role("button", name="Copy as Python").click()
     expect(drawer.get_by_role("button", name="Copied as Python")).to_have_text("copied")
@@ -305,7 +300,6 @@ def repeat_in_python(tab: LogPage, world: World, request_id: str, variable: str)
 
 @pytest.mark.parametrize("form", ["link", "Python", "Node", "JSON"])
 def test_a_request_can_be_copied_as_link_script_or_json(tab: LogPage, log: list[str], form: str) -> None:
-    tab.open_log()
     drawer = tab.open_request(log[3])
     drawer.get_by_role("button", name=f"Copy as {form}").click()
     expect(drawer.get_by_role("button", name=f"Copied as {form}")).to_have_text("copied")
@@ -355,5 +349,4 @@ def test_the_first_line_has_the_outcome_and_its_cause(tab: LogPage, world: World
     else:
         failed = world.send(call)
     world.wait_for([failed])
-    tab.open_log("/requests?namespace=broken")
     expect(tab.open_request(failed)).to_contain_text(words)

@@ -28,12 +28,11 @@ _IS_STILL: Final = """
 
 def check_accessibility(page: Page) -> None:
     """Assert that axe finds no violation in the page, in the light and in the dark color scheme."""
-    source = AXE_SCRIPT.read_text("utf-8")
+    page.evaluate(AXE_SCRIPT.read_text("utf-8"))
     violations = []
     for scheme in _SCHEMES:
         page.emulate_media(color_scheme=scheme)
         expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", scheme)
         page.wait_for_function(_IS_STILL)
-        page.evaluate(source)
         violations += [f"{scheme}: {violation}" for violation in page.evaluate(_RUN, _TAGS)]
     assert violations == [], "\n".join(violations)
