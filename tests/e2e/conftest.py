@@ -83,8 +83,9 @@ def world(worlds: Worlds) -> Iterator[World]:
         yield created
 
 
-@pytest.fixture
-def open_tab(browser: Browser) -> Iterator[OpenTab]:
+@contextmanager
+def tabs_of(browser: Browser) -> Iterator[OpenTab]:
+    """Provide a function that opens tabs. Closes them after the block, and asserts that they had no problems."""
     contexts: list[tuple[BrowserContext, Guard]] = []
 
     def opener(dashboard: str, **options: Any) -> LogPage:
@@ -95,13 +96,38 @@ def open_tab(browser: Browser) -> Iterator[OpenTab]:
         contexts.append((context, guard))
         return LogPage(context.new_page(), dashboard, guard)
 
-    yield opener
-    for context, _ in contexts:
-        context.close()
+    try:
+        yield opener
+    finally:
+        for context, _ in contexts:
+            context.close()
     assert [problem for _, guard in contexts for problem in guard.problems] == []
+
+
+@pytest.fixture
+def open_tab(browser: Browser) -> Iterator[OpenTab]:
+    with tabs_of(browser) as opener:
+        yield opener
 
 
 @pytest.fixture
 def tab(open_tab: OpenTab, world: World) -> LogPage:
     """Return a tab for the file's server, with nothing loaded yet."""
     return open_tab(world.dashboard)
+
+
+@pytest.fixture(scope="module")
+def kept_tab(browser: Browser, world: World) -> Iterator[LogPage]:
+    with tabs_of(browser) as opener:
+        yield opener(world.dashboard)
+
+
+@pytest.fixture
+def shared_tab(kept_tab: LogPage) -> Iterator[LogPage]:
+    """Return a tab in which the page is loaded once for all tests of the file that use it.
+
+    Only for tests that change nothing that a profile keeps, such as columns.
+    """
+    yield kept_tab
+    assert kept_tab.guard.problems == []
+    kept_tab.guard.start_again()

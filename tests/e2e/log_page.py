@@ -49,6 +49,27 @@ class LogPage:
         expect(self.rows.first).to_be_visible()
         return self
 
+    def show(self, path: str) -> "LogPage":
+        """Show an address, and load it only if the tab is new.
+
+        Otherwise an address without a page is shown first, so that the page before leaves nothing.
+        """
+        if self.page.url == "about:blank":
+            return self.open(path)
+        self.point_nowhere()
+        for address in ("/nowhere", path):
+            script = "(path) => { document.activeElement.blur(); history.pushState(null, '', path); }"
+            self.page.evaluate(script, address)
+            if address != path:
+                expect(self.page.get_by_text("There is no page at")).to_be_visible()
+        return self
+
+    def show_log(self, path: str = "/requests") -> "LogPage":
+        """Show an address of the log in the loaded page, and wait for its rows."""
+        self.show(path)
+        expect(self.rows.first).to_be_visible()
+        return self
+
     def new_tab(self) -> "LogPage":
         """Open another tab of the same user."""
         return LogPage(self.page.context.new_page(), self.dashboard, self.guard)

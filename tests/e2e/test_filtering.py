@@ -120,8 +120,8 @@ def test_the_selected_row_stays_in_place_through_a_second_filter_and_back(
     tab.wait_for_top(chosen, before)
 
 
-def test_clear_shows_all_requests_again(tab: LogPage, crowd: dict[str, set[str]]) -> None:
-    tab.open_log("/requests?namespace=staging&model=gpt-4o-mini")
+def test_clear_shows_all_requests_again(shared_tab: LogPage, crowd: dict[str, set[str]]) -> None:
+    tab = shared_tab.show_log("/requests?namespace=staging&model=gpt-4o-mini")
     expect(tab.filter_bar).to_contain_text("namespace is staging")
     expect(tab.filter_bar).to_contain_text(f"{len(crowd['staging'])} requests")
     tab.filter_bar.get_by_role("button", name="clear").click()
@@ -130,16 +130,16 @@ def test_clear_shows_all_requests_again(tab: LogPage, crowd: dict[str, set[str]]
     tab.scroll_to_end(REQUESTS)
 
 
-def test_the_close_button_of_a_value_removes_only_that_value(tab: LogPage, crowd: dict[str, set[str]]) -> None:
-    tab.open_log("/requests?namespace=staging&namespace=web&model=gpt-4o-mini")
+def test_the_close_button_of_a_value_removes_only_that_value(shared_tab: LogPage, crowd: dict[str, set[str]]) -> None:
+    tab = shared_tab.show_log("/requests?namespace=staging&namespace=web&model=gpt-4o-mini")
     tab.wait_for_rows(len(crowd["staging"] | crowd["web"]))
     tab.filter_bar.get_by_role("button", name="Remove namespace is staging").click()
     tab.wait_for_query(("namespace", "web"), ("model", "gpt-4o-mini"))
     tab.wait_for_rows(len(crowd["web"]))
 
 
-def test_backspace_removes_the_last_selected_value(tab: LogPage, crowd: dict[str, set[str]]) -> None:
-    tab.open_log()
+def test_backspace_removes_the_last_selected_value(shared_tab: LogPage, crowd: dict[str, set[str]]) -> None:
+    tab = shared_tab.show_log()
     chosen = _top_of_the_log(tab, crowd["iOS"])
     tab.chip(chosen, "namespace iOS").click()
     tab.wait_for_query(("namespace", "iOS"))

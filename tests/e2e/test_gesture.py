@@ -40,8 +40,8 @@ def action(tab: LogPage, words: str) -> Locator:
     return menu(tab).get_by_role("menuitem", name=re.compile(f"^{words}"))
 
 
-def test_shift_click_excludes_the_value(tab: LogPage, log: dict[str, list[str]]) -> None:
-    tab.open_log()
+def test_shift_click_excludes_the_value(shared_tab: LogPage, log: dict[str, list[str]]) -> None:
+    tab = shared_tab.show_log()
     tab.chip(log["staging"][0], "namespace staging").click(modifiers=["Shift"])
     tab.wait_for_query(("not.namespace", "staging"))
     tab.wait_for_rows(REQUESTS - len(log["staging"]))
@@ -49,8 +49,8 @@ def test_shift_click_excludes_the_value(tab: LogPage, log: dict[str, list[str]])
     expect(tab.filter_bar).to_contain_text("namespace is not staging")
 
 
-def test_alt_click_adds_the_value_to_the_selected_ones(tab: LogPage, log: dict[str, list[str]]) -> None:
-    tab.open_log()
+def test_alt_click_adds_the_value_to_the_selected_ones(shared_tab: LogPage, log: dict[str, list[str]]) -> None:
+    tab = shared_tab.show_log()
     tab.chip(log["staging"][0], "namespace staging").click()
     tab.wait_for_query(("namespace", "staging"))
     tab.label("production").click(modifiers=["Alt"])
@@ -74,9 +74,9 @@ def test_a_middle_or_control_click_opens_a_new_tab_with_the_filter(
 
 
 def test_hovering_a_value_fades_rows_without_it_and_shows_how_many_have_it(
-    tab: LogPage, log: dict[str, list[str]]
+    shared_tab: LogPage, log: dict[str, list[str]]
 ) -> None:
-    tab.open_log()
+    tab = shared_tab.show_log()
     tab.chip(log["staging"][0], "namespace staging").hover()
     expect(menu(tab)).to_contain_text(f"{len(log['staging'])} requests")
     expect(tab.row(log["production"][0])).to_have_attribute("data-dimmed", "true")
@@ -86,8 +86,8 @@ def test_hovering_a_value_fades_rows_without_it_and_shows_how_many_have_it(
     expect(tab.page.locator("[data-dimmed]")).to_have_count(0)
 
 
-def test_the_menu_opened_by_hovering_has_every_action(tab: LogPage, log: dict[str, list[str]]) -> None:
-    tab.open_log()
+def test_the_menu_opened_by_hovering_has_every_action(shared_tab: LogPage, log: dict[str, list[str]]) -> None:
+    tab = shared_tab.show_log()
     tab.chip(log["staging"][0], "namespace staging").hover()
     for words in ACTIONS:
         expect(action(tab, words)).to_be_visible()
@@ -96,8 +96,8 @@ def test_the_menu_opened_by_hovering_has_every_action(tab: LogPage, log: dict[st
     expect(menu(tab)).to_have_count(0)
 
 
-def test_m_opens_the_same_menu_and_arrows_move_in_it(tab: LogPage, log: dict[str, list[str]]) -> None:
-    tab.open_log()
+def test_m_opens_the_same_menu_and_arrows_move_in_it(shared_tab: LogPage, log: dict[str, list[str]]) -> None:
+    tab = shared_tab.show_log()
     tab.chip(log["staging"][0], "namespace staging").focus()
     tab.press("m")
     for words in ACTIONS:
@@ -106,8 +106,8 @@ def test_m_opens_the_same_menu_and_arrows_move_in_it(tab: LogPage, log: dict[str
     tab.wait_for_query(("not.namespace", "staging"))
 
 
-def test_escape_closes_the_menu_and_returns_the_focus(tab: LogPage, log: dict[str, list[str]]) -> None:
-    tab.open_log()
+def test_escape_closes_the_menu_and_returns_the_focus(shared_tab: LogPage, log: dict[str, list[str]]) -> None:
+    tab = shared_tab.show_log()
     chip = tab.chip(log["staging"][0], "namespace staging")
     chip.focus()
     tab.press("m")
@@ -120,16 +120,16 @@ def test_escape_closes_the_menu_and_returns_the_focus(tab: LogPage, log: dict[st
     assert tab.query == []
 
 
-def test_the_menu_copies_a_value_completely(tab: LogPage, log: dict[str, list[str]]) -> None:
-    tab.open_log()
+def test_the_menu_copies_a_value_completely(shared_tab: LogPage, log: dict[str, list[str]]) -> None:
+    tab = shared_tab.show_log()
     tab.chip(log[USER][0], f"namespace {USER}").hover()
     action(tab, "Copy").click()
     expect(menu(tab)).to_have_count(0)  # The menu closes when the value is copied.
     assert tab.state("navigator.clipboard.readText()") == USER
 
 
-def test_a_property_filters_like_a_namespace(tab: LogPage, log: dict[str, list[str]], world: World) -> None:
-    tab.open_log()
+def test_a_property_filters_like_a_namespace(shared_tab: LogPage, log: dict[str, list[str]], world: World) -> None:
+    tab = shared_tab.show_log()
     web = world.count("property.channel=web")
     row = tab.rows.filter(has=tab.page.get_by_role("link", name="Filter by channel web", exact=True)).first
     row.get_by_role("link", name="Filter by channel web", exact=True).click()
@@ -138,22 +138,22 @@ def test_a_property_filters_like_a_namespace(tab: LogPage, log: dict[str, list[s
     assert set(tab.values("property.channel")) == {"web"}
 
 
-def test_a_result_filters_by_the_same_result(tab: LogPage, world: World, log: dict[str, list[str]]) -> None:
+def test_a_result_filters_by_the_same_result(shared_tab: LogPage, world: World, log: dict[str, list[str]]) -> None:
     [limited] = world.log(Call(namespace="limited", directives={"Status": "429"}))
-    tab.open_log("/requests?namespace=limited")
+    tab = shared_tab.show_log("/requests?namespace=limited")
     expect(tab.row(limited)).to_contain_text("✗ 429 rate limited")
     tab.chip(limited, "result rate limited").click()
     tab.wait_for_query(("namespace", "limited"), ("result", "rate_limited"))
     tab.wait_for_rows(1)
 
 
-def test_a_successful_result_does_not_select_failures_with_the_same_status(tab: LogPage, world: World) -> None:
+def test_a_successful_result_does_not_select_failures_with_the_same_status(shared_tab: LogPage, world: World) -> None:
     broken = world.stream(Call(namespace="results", directives={"Break": "event:3 rst"}))
     broken.read_until_it_breaks()
     truncated = Call(namespace="results", directives={"Answer-Tokens": "50"}, more={"max_tokens": 3})
     complete, cut = world.log(Call(namespace="results"), truncated)
     world.wait_for([broken.id])
-    tab.open_log("/requests?namespace=results")
+    tab = shared_tab.show_log("/requests?namespace=results")
     expect(tab.row(broken.id)).to_contain_text("✗ Stream interrupted by upstream")
     expect(tab.row(cut)).to_contain_text("✓ 200 · token limit")
     tab.chip(complete, "result complete").click()
@@ -180,8 +180,8 @@ def test_p_pins_the_namespace_of_a_row_for_everyone(
     expect(tab.label(USER)).to_be_visible()
 
 
-def test_digits_select_the_labels_in_order_and_0_shows_all(tab: LogPage, log: dict[str, list[str]]) -> None:
-    tab.open_log()
+def test_digits_select_the_labels_in_order_and_0_shows_all(shared_tab: LogPage, log: dict[str, list[str]]) -> None:
+    tab = shared_tab.show_log()
     bar = tab.page.get_by_role("navigation", name="Namespaces")
     expect(tab.label("production")).to_be_visible()
     names = bar.locator("a[data-field=namespace]").evaluate_all("(links) => links.map((link) => link.dataset.value)")
@@ -192,9 +192,9 @@ def test_digits_select_the_labels_in_order_and_0_shows_all(tab: LogPage, log: di
     tab.wait_for_query()
 
 
-def test_namespaces_are_found_by_a_prefix(tab: LogPage, world: World, log: dict[str, list[str]]) -> None:
+def test_namespaces_are_found_by_a_prefix(shared_tab: LogPage, world: World, log: dict[str, list[str]]) -> None:
     [found] = world.log(Call(namespace="session-77f1c0de9a31"))
-    tab.open_log()
+    tab = shared_tab.show_log()
     tab.page.get_by_role("button", name=re.compile("All namespaces")).click()
     tab.page.get_by_role("textbox", name=re.compile("All namespaces")).fill("sess")
     tab.page.get_by_role("dialog", name="All namespaces").get_by_role(

@@ -51,8 +51,8 @@ def total(tab: LogPage) -> Locator:
     return tab.page.get_by_title("For whole bars")
 
 
-def test_the_histogram_also_shows_the_requests_that_the_filter_excludes(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_the_histogram_also_shows_the_requests_that_the_filter_excludes(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     expect(total(tab)).to_have_text(re.compile(r"^Duration p50 [\d.]+ m?s · Cost (<\$0\.0001|\$0\.\d+)$"))
     expect(tab.filter_bar).to_contain_text("6 requests · 1 failed")
     tab.label("staging").click()
@@ -61,9 +61,9 @@ def test_the_histogram_also_shows_the_requests_that_the_filter_excludes(tab: Log
 
 
 def test_dragging_over_the_histogram_shows_only_that_time_range_and_updates_the_url(
-    tab: LogPage, world: World, log: list[str]
+    shared_tab: LogPage, world: World, log: list[str]
 ) -> None:
-    tab.open_log(HOUR)
+    tab = shared_tab.show_log(HOUR)
     tab.wait_for_rows(len(log))
     expect(bars(tab)).to_be_visible()
     drag(tab, 0.75, 0.999)
@@ -76,8 +76,8 @@ def test_dragging_over_the_histogram_shows_only_that_time_range_and_updates_the_
     tab.wait_for_query(("from", "-1h"))
 
 
-def test_a_time_range_without_requests_can_be_selected_and_shows_a_message(tab: LogPage, log: list[str]) -> None:
-    tab.open_log(f"{HOUR}&namespace=staging")
+def test_a_time_range_without_requests_can_be_selected_and_shows_a_message(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log(f"{HOUR}&namespace=staging")
     expect(bars(tab)).to_be_visible()
     drag(tab, 0.1, 0.4)
     tab.page.mouse.up()
@@ -85,8 +85,8 @@ def test_a_time_range_without_requests_can_be_selected_and_shows_a_message(tab: 
     expect(tab.page.get_by_role("main")).to_contain_text("where namespace is staging")
 
 
-def test_escape_cancels_a_drag(tab: LogPage, log: list[str]) -> None:
-    tab.open_log(HOUR)
+def test_escape_cancels_a_drag(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log(HOUR)
     expect(bars(tab)).to_be_visible()
     drag(tab, 0.2, 0.6)
     expect(bars(tab)).to_contain_text("0 requests")
@@ -96,8 +96,8 @@ def test_escape_cancels_a_drag(tab: LogPage, log: list[str]) -> None:
     assert tab.query == [("from", "-1h")]
 
 
-def test_the_keyboard_moves_along_the_bars_and_selects_their_time_range(tab: LogPage, log: list[str]) -> None:
-    tab.open_log(HOUR)
+def test_the_keyboard_moves_along_the_bars_and_selects_their_time_range(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log(HOUR)
     bars(tab).focus()
     tab.press("End", *["Shift+ArrowLeft"] * 12)
     expect(bars(tab)).to_have_attribute("aria-valuetext", re.compile("6 requests · 1 failed"))
@@ -106,8 +106,8 @@ def test_the_keyboard_moves_along_the_bars_and_selects_their_time_range(tab: Log
     tab.wait_for_rows(len(log))
 
 
-def test_hovering_a_bar_shows_its_time_and_its_requests(tab: LogPage, log: list[str]) -> None:
-    tab.open_log(HOUR)
+def test_hovering_a_bar_shows_its_time_and_its_requests(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log(HOUR)
     expect(bars(tab)).to_be_visible()
     box = bars(tab).bounding_box()
     assert box is not None

@@ -100,8 +100,8 @@ def test_a_complete_session_by_keyboard(tab: LogPage, log: list[str]) -> None:
     tab.wait_for_first(log[0])
 
 
-def test_enter_right_after_j_opens_the_row_that_j_has_selected(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_enter_right_after_j_opens_the_row_that_j_has_selected(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     tab.press("j")
     wait_until(lambda: tab.state(_FOCUSED_ROW) == log[0], what="the focus on the first row")
     assert tab.state(_J_THEN_FOCUSED_ROW) == log[1]
@@ -109,8 +109,8 @@ def test_enter_right_after_j_opens_the_row_that_j_has_selected(tab: LogPage, log
     tab.wait_for_path(f"/requests/{log[1]}")
 
 
-def test_a_question_mark_opens_a_dialog_with_all_keys(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_a_question_mark_opens_a_dialog_with_all_keys(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     tab.press("Shift+?")
     dialog = tab.page.get_by_role("dialog", name="Keys")
     expect(dialog).to_contain_text("Remove last filter")
@@ -122,8 +122,8 @@ def test_a_question_mark_opens_a_dialog_with_all_keys(tab: LogPage, log: list[st
     tab.expect_selected(log[0])
 
 
-def test_keys_have_no_effect_while_typing(tab: LogPage, log: list[str]) -> None:
-    tab.open_log("/requests?namespace=staging")
+def test_keys_have_no_effect_while_typing(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log("/requests?namespace=staging")
     tab.press("/")
     tab.page.keyboard.type("jn0")
     tab.press("Backspace")
@@ -147,8 +147,8 @@ def test_j_starts_at_the_first_visible_row(low: LogPage) -> None:
     assert first != low.all_ids()[0]
 
 
-def test_escape_that_closes_a_menu_keeps_the_row_selected(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_escape_that_closes_a_menu_keeps_the_row_selected(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     tab.press("j", "j")
     tab.expect_selected(log[1])
     tab.press("m")

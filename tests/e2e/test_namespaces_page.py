@@ -63,7 +63,7 @@ def row_of(tab: LogPage, namespace: str) -> Locator:
 
 
 def open_list(tab: LogPage, path: str = "/namespaces") -> LogPage:
-    tab.open(path)
+    tab.show(path)
     expect(rows(tab).first).to_be_visible()
     return tab
 
@@ -86,9 +86,9 @@ def test_selecting_a_namespace_in_the_list_opens_the_log_filtered_by_it(tab: Log
 
 
 def test_selecting_the_number_of_failures_opens_the_log_with_those_of_this_namespace(
-    tab: LogPage, log: list[str]
+    shared_tab: LogPage, log: list[str]
 ) -> None:
-    open_list(tab)
+    tab = open_list(shared_tab)
     row_of(tab, "staging").get_by_role("link", name=re.compile("1 failed$")).click()
     tab.wait_for_query(("namespace", "staging"), ("status", "error"))
     tab.wait_for_rows(1)
@@ -104,8 +104,8 @@ def test_a_filter_of_the_log_does_not_apply_to_links_of_the_list(tab: LogPage, l
     tab.wait_for_rows(2)
 
 
-def test_a_namespace_in_the_list_has_the_same_menu_as_elsewhere(tab: LogPage, log: list[str]) -> None:
-    open_list(tab)
+def test_a_namespace_in_the_list_has_the_same_menu_as_elsewhere(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_list(shared_tab)
     row_of(tab, "staging").locator("[data-value]").focus()
     tab.press("m")
     expect(tab.page.get_by_role("menu")).to_contain_text("2 requests, 1 failed")
@@ -113,8 +113,8 @@ def test_a_namespace_in_the_list_has_the_same_menu_as_elsewhere(tab: LogPage, lo
     tab.wait_for_query(("not.namespace", "staging"))
 
 
-def test_the_list_can_be_used_by_keyboard(tab: LogPage, log: list[str]) -> None:
-    open_list(tab, "/namespaces?sort=requests")
+def test_the_list_can_be_used_by_keyboard(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_list(shared_tab, "/namespaces?sort=requests")
     tab.press("/")
     expect(tab.page.get_by_role("textbox", name="Namespaces that start with")).to_be_focused()
     tab.page.keyboard.type("prod")
@@ -133,8 +133,8 @@ def test_the_list_can_be_used_by_keyboard(tab: LogPage, log: list[str]) -> None:
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_list_shows_the_totals_of_each_namespace(tab: LogPage, log: list[str]) -> None:
-    open_list(tab)
+def test_the_list_shows_the_totals_of_each_namespace(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_list(shared_tab)
     row = row_of(tab, "production")
     expect(row).to_contain_text("Environment")
     expect(row.locator("td").nth(2)).to_contain_text("4")
@@ -159,8 +159,8 @@ def test_the_last_24_hours_of_all_values_are_drawn_with_one_query(tab: LogPage, 
     expect(row_of(tab, "web").get_by_role("img", name=re.compile("^4 requests in the last 24 hours"))).to_be_visible()
 
 
-def test_the_column_heads_sort_the_list_and_back_undoes_it(tab: LogPage, log: list[str]) -> None:
-    open_list(tab)
+def test_the_column_heads_sort_the_list_and_back_undoes_it(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_list(shared_tab)
     wait_for_names(tab, "iOS", "user-8f3a41c9d2e7", "staging", "production")
     tab.page.get_by_role("columnheader").get_by_role("link", name="Requests").click()
     tab.wait_for_query(("sort", "requests"))
@@ -236,8 +236,8 @@ def test_a_star_pins_a_namespace_for_everyone_and_unpins_it(
 # -- properties --------------------------------------------------------------------------------------------------------
 
 
-def test_selecting_a_value_of_a_property_opens_the_log_filtered_by_it(tab: LogPage, log: list[str]) -> None:
-    open_list(tab)
+def test_selecting_a_value_of_a_property_opens_the_log_filtered_by_it(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_list(shared_tab)
     tab.page.get_by_role("navigation", name="Lists").get_by_role("link", name="Properties").click()
     tab.wait_for_query(("tab", "properties"))
     tab.page.get_by_role("link", name="channel 6 requests").click()
@@ -250,8 +250,8 @@ def test_selecting_a_value_of_a_property_opens_the_log_filtered_by_it(tab: LogPa
     wait_for_names(tab, "web", "iOS")
 
 
-def test_values_of_a_property_are_searched_by_prefix(tab: LogPage, log: list[str]) -> None:
-    open_list(tab, "/namespaces?tab=properties&property=channel")
+def test_values_of_a_property_are_searched_by_prefix(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_list(shared_tab, "/namespaces?tab=properties&property=channel")
     tab.press("/")
     tab.page.keyboard.type("w")
     tab.wait_for_query(("tab", "properties"), ("property", "channel"), ("prefix", "w"))

@@ -38,13 +38,13 @@ def chart(tab: LogPage, title: str) -> Locator:
 
 
 def open_overview(tab: LogPage, path: str = "/overview") -> LogPage:
-    tab.open(path)
+    tab.show(path)
     expect(chart(tab, "Requests")).to_be_visible()
     return tab
 
 
-def test_the_overview_and_the_log_show_all_time_by_default(tab: LogPage, log: list[str]) -> None:
-    open_overview(tab)
+def test_the_overview_and_the_log_show_all_time_by_default(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_overview(shared_tab)
     expect(tab.page.get_by_role("button", name="All time")).to_be_visible()
     expect(chart(tab, "Requests")).to_have_attribute("aria-label", re.compile(r"\. 5 · 1 failed\. "))
     for title in ("Duration", "First token", "Tokens", "Cost"):
@@ -55,16 +55,16 @@ def test_the_overview_and_the_log_show_all_time_by_default(tab: LogPage, log: li
     assert tab.query == []
 
 
-def test_the_charts_of_a_young_log_begin_with_its_first_request(tab: LogPage, log: list[str]) -> None:
-    open_overview(tab)
+def test_the_charts_of_a_young_log_begin_with_its_first_request(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_overview(shared_tab)
     label = chart(tab, "Requests").get_attribute("aria-label") or ""
     start, end = re.findall(r"(\d\d):(\d\d)", label)[:2]
     minutes = (int(end[0]) * 60 + int(end[1]) - int(start[0]) * 60 - int(start[1])) % (24 * 60)
     assert 1 <= minutes <= 15
 
 
-def test_the_time_range_menu_offers_today(tab: LogPage, log: list[str]) -> None:
-    open_overview(tab)
+def test_the_time_range_menu_offers_today(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_overview(shared_tab)
     tab.page.get_by_role("button", name="All time").click()
     tab.page.get_by_role("button", name="Today").click()
     tab.page.wait_for_url(lambda url: "from=2" in url, wait_until="commit")
@@ -72,8 +72,8 @@ def test_the_time_range_menu_offers_today(tab: LogPage, log: list[str]) -> None:
     expect(chart(tab, "Requests")).to_be_visible()
 
 
-def test_selecting_a_series_filters_the_overview_by_it(tab: LogPage, log: list[str]) -> None:
-    open_overview(tab, "/overview?by=namespace")
+def test_selecting_a_series_filters_the_overview_by_it(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_overview(shared_tab, "/overview?by=namespace")
     table(tab, "namespace").get_by_role("link", name="Filter by namespace production").click()
     tab.wait_for_path("/overview")
     tab.wait_for_query(("namespace", "production"), ("by", "namespace"))
@@ -84,9 +84,9 @@ def test_selecting_a_series_filters_the_overview_by_it(tab: LogPage, log: list[s
     expect(table(tab, "namespace").get_by_role("row")).to_have_count(HEADER_ROWS + 3)
 
 
-def test_clicking_a_bar_of_a_chart_opens_its_requests_in_the_log(tab: LogPage, log: list[str]) -> None:
+def test_clicking_a_bar_of_a_chart_opens_its_requests_in_the_log(shared_tab: LogPage, log: list[str]) -> None:
     # One bar of a quarter of an hour, or two, with production at the bottom.
-    open_overview(tab, "/overview?by=namespace&from=-15m")
+    tab = open_overview(shared_tab, "/overview?by=namespace&from=-15m")
     box = chart(tab, "Requests").bounding_box()
     assert box is not None
     over = chart(tab, "Requests").locator(".u-over")
@@ -112,8 +112,8 @@ def test_clicking_a_bar_of_a_chart_opens_its_requests_in_the_log(tab: LogPage, l
     tab.wait_for_rows(3)
 
 
-def test_dragging_over_a_chart_shows_only_that_time_range(tab: LogPage, log: list[str]) -> None:
-    open_overview(tab, "/overview?by=model&from=-1h")
+def test_dragging_over_a_chart_shows_only_that_time_range(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_overview(shared_tab, "/overview?by=model&from=-1h")
     box = chart(tab, "Duration").bounding_box()
     assert box is not None
     y = box["y"] + 60
@@ -127,8 +127,8 @@ def test_dragging_over_a_chart_shows_only_that_time_range(tab: LogPage, log: lis
     assert (time["by"], time["from"] < time["to"]) == ("model", True)
 
 
-def test_hovering_a_chart_shows_its_values(tab: LogPage, log: list[str]) -> None:
-    open_overview(tab, "/overview?by=model&from=-1h")
+def test_hovering_a_chart_shows_its_values(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_overview(shared_tab, "/overview?by=model&from=-1h")
     box = chart(tab, "Requests").bounding_box()
     assert box is not None
     tab.page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 60)
@@ -150,8 +150,8 @@ def test_requests_are_grouped_by_the_selected_field_or_property(tab: LogPage, lo
     expect(rows).to_have_count(0)
 
 
-def test_the_log_and_the_overview_have_the_same_filter(tab: LogPage, log: list[str]) -> None:
-    open_overview(tab, "/overview?namespace=production&from=-1h&by=model")
+def test_the_log_and_the_overview_have_the_same_filter(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_overview(shared_tab, "/overview?namespace=production&from=-1h&by=model")
     tab.page.get_by_role("link", name="Open in the log").click()
     tab.wait_for_path("/requests")
     tab.wait_for_query(("namespace", "production"), ("from", "-1h"))
@@ -165,8 +165,8 @@ def test_the_log_and_the_overview_have_the_same_filter(tab: LogPage, log: list[s
     tab.wait_for_query(("from", "-1h"))
 
 
-def test_the_namespace_bar_filters_the_overview_where_it_is_shown(tab: LogPage, log: list[str]) -> None:
-    open_overview(tab, "/overview?by=model")
+def test_the_namespace_bar_filters_the_overview_where_it_is_shown(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_overview(shared_tab, "/overview?by=model")
     tab.label("staging").click()
     tab.wait_for_path("/overview")
     tab.wait_for_query(("namespace", "staging"), ("by", "model"))
@@ -174,8 +174,8 @@ def test_the_namespace_bar_filters_the_overview_where_it_is_shown(tab: LogPage, 
     tab.wait_for_query(("by", "model"))
 
 
-def test_the_menu_of_a_value_works_as_in_rows(tab: LogPage, log: list[str]) -> None:
-    open_overview(tab, "/overview?by=namespace")
+def test_the_menu_of_a_value_works_as_in_rows(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_overview(shared_tab, "/overview?by=namespace")
     table(tab, "namespace").get_by_role("link", name="Filter by namespace staging").focus()
     tab.press("m")
     tab.choose("Not this one")
@@ -183,8 +183,8 @@ def test_the_menu_of_a_value_works_as_in_rows(tab: LogPage, log: list[str]) -> N
     tab.wait_for_query(("not.namespace", "staging"), ("by", "namespace"))
 
 
-def test_an_empty_result_has_a_button_that_removes_a_value_of_the_filter(tab: LogPage, log: list[str]) -> None:
-    tab.open("/overview?namespace=staging&model=gpt-5&from=-24h")
+def test_an_empty_result_has_a_button_that_removes_a_value_of_the_filter(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show("/overview?namespace=staging&model=gpt-5&from=-24h")
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("No requests (last 24 hours) where namespace is staging and model is gpt-5.")
     expect(main).to_contain_text("1 request without the model.")
@@ -199,7 +199,7 @@ def test_an_aggregation_that_is_too_large_shows_a_message_with_a_solution(tab: L
         "error": {"message": "It took too long.", "type": "api_error", "param": None, "code": "deadline"}
     }
     tab.page.route(_STATS, lambda route: route.fulfill(status=503, json=error))
-    tab.open("/overview")
+    tab.show("/overview")
     alert = tab.page.get_by_role("main").get_by_role("alert")
     expect(alert).to_contain_text("Too many requests to aggregate. Select a shorter time range.")
     check_accessibility(tab.page)
@@ -210,7 +210,7 @@ def test_an_aggregation_that_is_too_large_shows_a_message_with_a_solution(tab: L
 
 def test_an_invalid_address_is_explained(tab: LogPage, log: list[str]) -> None:
     tab.guard.expect("status of 400")
-    tab.open("/overview?by=size")
+    tab.show("/overview?by=size")
     alert = tab.page.get_by_role("main").get_by_role("alert")
     expect(alert).to_contain_text("Invalid address")
     alert.get_by_role("button", name="Clear all").click()

@@ -34,8 +34,8 @@ def palette(tab: LogPage) -> Locator:
     return field
 
 
-def test_a_namespace_is_found_by_typing(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_a_namespace_is_found_by_typing(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     palette(tab).fill("user-8")
     option = tab.page.get_by_role("option", name="user-8f3a41c9d2e7")
     expect(option).to_have_attribute("aria-selected", "true")
@@ -69,8 +69,8 @@ def test_an_id_is_not_read_while_it_is_typed(tab: LogPage, log: list[str]) -> No
     expect(tab.drawer).to_contain_text("No request in this log has the id 'job-99999999'")
 
 
-def test_the_focus_moves_to_the_content_of_the_page_that_is_opened(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_the_focus_moves_to_the_content_of_the_page_that_is_opened(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     palette(tab).fill("overv")
     tab.press("Enter")
     tab.wait_for_path("/overview")
@@ -89,8 +89,8 @@ def test_a_page_opens_in_a_new_tab_by_a_middle_click(tab: LogPage, log: list[str
     opened.value.wait_for_url("**/namespaces?tab=properties")
 
 
-def test_it_opens_from_a_text_field_and_escape_returns_the_focus(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_it_opens_from_a_text_field_and_escape_returns_the_focus(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     box = tab.page.get_by_role("combobox", name="Filter the log")
     box.focus()
     palette(tab)
@@ -99,9 +99,9 @@ def test_it_opens_from_a_text_field_and_escape_returns_the_focus(tab: LogPage, l
     expect(box).to_be_focused()
 
 
-def test_a_text_is_searched_in_the_whole_log(tab: LogPage, world: World, log: list[str]) -> None:
+def test_a_text_is_searched_in_the_whole_log(shared_tab: LogPage, world: World, log: list[str]) -> None:
     wait_until(lambda: world.count("words=axolotl") == 1, what="the text in the index")
-    tab.open_log("/requests?namespace=staging")
+    tab = shared_tab.show_log("/requests?namespace=staging")
     palette(tab).fill("axolotl")
     tab.press("Enter")
     tab.wait_for_query(("words", "axolotl"))

@@ -99,9 +99,10 @@ def test_words_typed_into_the_query_box_find_the_request_that_contains_them_and_
     ],
 )
 def test_a_query_finds_its_requests_and_each_part_is_a_chip(
-    tab: LogPage, log: dict[str, str], typed: str, query: str, found: set[str], chip: str
+    shared_tab: LogPage, log: dict[str, str], typed: str, query: str, found: set[str], chip: str
 ) -> None:
-    tab.open_log()
+    tab = shared_tab.show_log()
+    tab.wait_for_rows(len(log))
     ask(tab, typed)
     tab.wait_for_query(*parse_qsl(query))
     expect_found(tab, *(log[each] for each in found))
@@ -302,9 +303,9 @@ def test_an_empty_result_explains_word_search_and_suggests_prefixes(tab: LogPage
     ],
 )
 def test_an_empty_result_suggests_the_value_that_was_probably_meant(
-    tab: LogPage, log: dict[str, str], query: str, message: str, suggested: str, converted: str, found: int
+    shared_tab: LogPage, log: dict[str, str], query: str, message: str, suggested: str, converted: str, found: int
 ) -> None:
-    tab.open(f"/requests?{query}")
+    tab = shared_tab.show(f"/requests?{query}")
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text(message)
     check_accessibility(tab.page)

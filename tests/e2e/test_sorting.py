@@ -41,8 +41,8 @@ def test_the_most_expensive_request_of_the_last_24_hours_is_found(tab: LogPage, 
     tab.wait_for_query(("from", "-24h"), ("sort", "cost_usd"))
 
 
-def test_a_sorted_log_shows_its_order_and_a_button_for_newest_first(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_a_sorted_log_shows_its_order_and_a_button_for_newest_first(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     head(tab, "Cost").get_by_role("link").click()
     expect(sort_bar(tab)).to_have_text("5 of 6 requests by cost, highest first")
     expect(head(tab, "Cost")).to_have_attribute("aria-sort", "descending")
@@ -55,8 +55,8 @@ def test_a_sorted_log_shows_its_order_and_a_button_for_newest_first(tab: LogPage
     tab.wait_for_first(log[1])
 
 
-def test_each_sort_field_has_a_link_in_its_head(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_each_sort_field_has_a_link_in_its_head(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     tab.page.get_by_role("link", name="out", exact=True).click()
     expect(sort_bar(tab)).to_have_text("5 of 6 requests by output tokens, highest first")
     tab.wait_for_query(("sort", "output_tokens"))
@@ -69,8 +69,8 @@ def test_each_sort_field_has_a_link_in_its_head(tab: LogPage, log: list[str]) ->
     assert tab.row_count() == 0
 
 
-def test_a_filter_applies_to_the_sorted_log(tab: LogPage, log: list[str]) -> None:
-    tab.open_log("/requests?sort=cost_usd")
+def test_a_filter_applies_to_the_sorted_log(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log("/requests?sort=cost_usd")
     tab.chip(log[2], "namespace a").click()
     tab.wait_for_query(("namespace", "a"), ("sort", "cost_usd"))
     expect(sort_bar(tab)).to_have_text("3 of 4 requests by cost, highest first")
@@ -88,8 +88,8 @@ def test_a_sorted_log_shows_new_requests_when_it_is_refreshed(tab: LogPage, worl
     expect(sort_bar(tab)).to_have_text("4 of 5 requests by output tokens, highest first")
 
 
-def test_j_opens_the_next_request_in_the_order_of_a_sorted_log(tab: LogPage, log: list[str]) -> None:
-    tab.open_log("/requests?sort=cost_usd&namespace=b")
+def test_j_opens_the_next_request_in_the_order_of_a_sorted_log(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log("/requests?sort=cost_usd&namespace=b")
     tab.row(log[1]).locator("td").nth(3).click()
     expect(tab.drawer).to_be_visible()
     tab.press("j")
@@ -128,8 +128,8 @@ def test_an_unknown_sort_field_is_an_error_that_names_the_known_ones(tab: LogPag
     expect(tab.page.get_by_role("alert")).to_contain_text("sort is 'namespace': expected one of cost_usd, duration_ms")
 
 
-def test_the_time_of_a_row_is_its_end_and_the_hover_text_has_the_start_too(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_the_time_of_a_row_is_its_end_and_the_hover_text_has_the_start_too(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     cell = tab.row(log[0]).locator("td").first
     expect(cell).to_have_attribute("title", re.compile(r"^Started \d{4}-.* UTC\nEnded \d{4}-.* UTC$"))
     expect(head(tab, "Ended")).to_be_visible()

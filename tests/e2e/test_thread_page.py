@@ -80,7 +80,7 @@ def turn(tab: LogPage, request_id: str) -> Locator:
 
 
 def open_thread(tab: LogPage, path: str = THREAD) -> LogPage:
-    tab.open(path)
+    tab.show(path)
     expect(turns(tab).last).to_be_visible()
     return tab
 
@@ -105,8 +105,8 @@ def expect_top(tab: LogPage, request_id: str, top: float) -> None:
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_conversation_of_three_turns_shows_each_message_once(tab: LogPage, log: list[str]) -> None:
-    open_thread(tab)
+def test_a_conversation_of_three_turns_shows_each_message_once(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_thread(shared_tab)
     main = tab.page.get_by_role("main")
     for question in ("Question one", "Question two", "Question three"):
         expect(main.get_by_text(question, exact=True)).to_have_count(1)
@@ -117,10 +117,10 @@ def test_a_conversation_of_three_turns_shows_each_message_once(tab: LogPage, log
 
 
 def test_a_retried_message_has_its_response_below_it_and_a_repeated_one_takes_one_line(
-    tab: LogPage, log: list[str]
+    shared_tab: LogPage, log: list[str]
 ) -> None:
     failed, responded, retried = log[3:6]
-    open_thread(tab)
+    tab = open_thread(shared_tab)
     expect(turn(tab, failed)).to_contain_text("Is it raining?")
     expect(turn(tab, failed)).to_contain_text("The upstream returned 429")
     expect(turn(tab, responded)).to_contain_text("Retry after a failure")
@@ -131,29 +131,29 @@ def test_a_retried_message_has_its_response_below_it_and_a_repeated_one_takes_on
     expect(turn(tab, retried).get_by_role("heading", name="assistant")).to_be_visible()
 
 
-def test_a_thread_shows_its_totals(tab: LogPage, log: list[str]) -> None:
-    open_thread(tab)
+def test_a_thread_shows_its_totals(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_thread(shared_tab)
     main = tab.page.get_by_role("main")
     for words in ("requests7", "failed1", "first", "last"):
         expect(main).to_contain_text(words)
     expect(main.get_by_role("link", name=f"Filter by namespace {USER}")).to_be_visible()
 
 
-def test_missing_bodies_are_reported(tab: LogPage, log: list[str]) -> None:
-    open_thread(tab)
+def test_missing_bodies_are_reported(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_thread(shared_tab)
     expect(turn(tab, log[6])).to_contain_text(
         "Not stored: this request was logged without bodies (setting log or header Service-Log)."
     )
 
 
-def test_a_value_of_a_property_is_a_thread_too(tab: LogPage, log: list[str]) -> None:
-    open_thread(tab, "/thread?property.session=s-1")
+def test_a_value_of_a_property_is_a_thread_too(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_thread(shared_tab, "/thread?property.session=s-1")
     expect(turns(tab)).to_have_count(2)
     expect(tab.page.get_by_role("link", name="Filter by session s-1")).to_be_visible()
 
 
-def test_a_notice_says_that_unrelated_requests_are_not_a_conversation(tab: LogPage, log: list[str]) -> None:
-    open_thread(tab, "/thread?namespace=production")
+def test_a_notice_says_that_unrelated_requests_are_not_a_conversation(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_thread(shared_tab, "/thread?namespace=production")
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("Most of these requests are not part of a conversation")
     main.get_by_role("link", name="Open them in the log", exact=True).click()
@@ -324,8 +324,8 @@ def test_a_thread_can_be_used_by_keyboard(tab: LogPage, log: list[str]) -> None:
     tab.wait_for_query(("namespace", USER))
 
 
-def test_a_value_in_a_thread_filters_the_log_of_this_thread(tab: LogPage, log: list[str]) -> None:
-    open_thread(tab)
+def test_a_value_in_a_thread_filters_the_log_of_this_thread(shared_tab: LogPage, log: list[str]) -> None:
+    tab = open_thread(shared_tab)
     turn(tab, log[3]).get_by_role("link", name=re.compile("^Filter by result rate limited")).click()
     tab.wait_for_query(("namespace", USER), ("result", "rate_limited"))
     tab.wait_for_rows(1)

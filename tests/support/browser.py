@@ -112,6 +112,11 @@ class Guard:
         """All problems that were not expected."""
         return [problem for problem in self._problems if not any(pattern.search(problem) for pattern in self._expected)]
 
+    def start_again(self) -> None:
+        """Forget all problems, and those that were expected."""
+        self._problems.clear()
+        self._expected.clear()
+
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "assert"):
             self._problems.append(f"console: {message.text} ({message.location.get('url', '')})")
