@@ -128,6 +128,6 @@ def shared_tab(kept_tab: LogPage) -> Iterator[LogPage]:
 
     Only for tests that change nothing that a profile keeps, such as columns.
     """
+    kept_tab.guard.start_again()
     yield kept_tab
     assert kept_tab.guard.problems == []
-    kept_tab.guard.start_again()

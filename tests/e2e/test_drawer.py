@@ -37,8 +37,8 @@ def log(world: World) -> list[str]:
     return world.log(*calls)[::-1]
 
 
-def test_a_row_opens_a_drawer_with_result_messages_and_its_own_address(tab: LogPage, log: list[str]) -> None:
-    tab.open_log("/requests?namespace=production")
+def test_a_row_opens_a_drawer_with_result_messages_and_its_own_address(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log("/requests?namespace=production")
     tab.row(log[1]).get_by_text("Question 4?").click()
     tab.wait_for_path(f"/requests/{log[1]}")
     assert tab.query == [("namespace", "production")]
@@ -52,8 +52,8 @@ def test_a_row_opens_a_drawer_with_result_messages_and_its_own_address(tab: LogP
         expect(tab.drawer.get_by_role("region", name=part)).to_be_in_viewport()
 
 
-def test_j_and_k_move_to_the_next_request_and_the_address_follows(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_j_and_k_move_to_the_next_request_and_the_address_follows(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     tab.row(log[1]).get_by_text("Question").click()
     tab.wait_for_path(f"/requests/{log[1]}")
     expect(tab.drawer).to_contain_text("Question 4?")
@@ -69,8 +69,8 @@ def test_j_and_k_move_to_the_next_request_and_the_address_follows(tab: LogPage, 
     tab.wait_for_path(f"/requests/{log[1]}")
 
 
-def test_escape_returns_the_focus_to_the_row_the_request_was_opened_from(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_escape_returns_the_focus_to_the_row_the_request_was_opened_from(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     tab.press("j", "j")
     tab.expect_selected(log[1])
     tab.press("Enter")
@@ -84,8 +84,8 @@ def test_escape_returns_the_focus_to_the_row_the_request_was_opened_from(tab: Lo
     tab.expect_selected(log[2])
 
 
-def test_escape_after_moving_to_another_request_selects_that_requests_row(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_escape_after_moving_to_another_request_selects_that_requests_row(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     tab.press("j")
     tab.expect_selected(log[0])
     tab.press("Enter")
@@ -100,8 +100,8 @@ def test_escape_after_moving_to_another_request_selects_that_requests_row(tab: L
     expect(tab.row(log[2]).locator(":focus")).to_have_count(1)
 
 
-def test_after_closing_a_request_opened_by_a_click_its_row_is_selected(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_after_closing_a_request_opened_by_a_click_its_row_is_selected(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     tab.row(log[2]).get_by_text("Question 3?").click()
     expect(tab.drawer).to_contain_text("Question 3?")
     tab.press("Escape")
@@ -110,8 +110,8 @@ def test_after_closing_a_request_opened_by_a_click_its_row_is_selected(tab: LogP
     tab.expect_selected(log[3])
 
 
-def test_the_log_stays_usable_beside_the_open_request(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_the_log_stays_usable_beside_the_open_request(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     tab.row(log[1]).get_by_text("Question 4?").click()
     expect(tab.drawer).to_contain_text("Question 4?")
     for cell in ("✓ 200", "Question 2?"):
@@ -173,8 +173,8 @@ def test_on_a_narrow_screen_the_request_is_a_dialog_that_keeps_the_focus(
     assert tab.state(inside)
 
 
-def test_opening_a_request_does_not_move_the_rows_of_a_filtered_log(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_opening_a_request_does_not_move_the_rows_of_a_filtered_log(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     tab.chip(log[2], "namespace staging").click()
     tab.wait_for_query(("namespace", "staging"))
     tab.wait_for_rows(3)
@@ -200,8 +200,8 @@ def test_the_address_of_a_request_shows_the_same_after_a_reload_and_in_another_b
     expect(other.rows).to_have_count(3)
 
 
-def test_back_closes_the_request_and_forward_opens_it_again(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_back_closes_the_request_and_forward_opens_it_again(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     tab.row(log[0]).get_by_text("Question").click()
     expect(tab.drawer).to_contain_text("Accra")
     tab.page.go_back()
@@ -233,8 +233,8 @@ def test_on_a_narrow_screen_a_value_in_the_drawer_opens_the_filtered_log(
     expect(tab.drawer).to_have_count(0)
 
 
-def test_words_of_the_search_are_marked_in_the_row_and_in_the_request(tab: LogPage, log: list[str]) -> None:
-    tab.open_log("/requests?words=lima")
+def test_words_of_the_search_are_marked_in_the_row_and_in_the_request(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log("/requests?words=lima")
     tab.wait_for_rows(1)
     expect(tab.row(log[1]).locator("mark")).to_have_text("Lima")
     tab.row(log[1]).get_by_text("Question 4?").click()
@@ -314,9 +314,11 @@ def test_a_request_can_be_copied_as_link_script_or_json(tab: LogPage, log: list[
             assert "service-namespace" in copied.lower()
 
 
-def test_any_id_of_a_request_typed_into_the_query_box_opens_it(tab: LogPage, world: World, log: list[str]) -> None:
+def test_any_id_of_a_request_typed_into_the_query_box_opens_it(
+    shared_tab: LogPage, world: World, log: list[str]
+) -> None:
     completion_id = world.server.record(log[4])["completion_id"]
-    tab.open_log()
+    tab = shared_tab.show_log()
     tab.press("/")
     tab.page.keyboard.type(completion_id)
     tab.press("Enter")

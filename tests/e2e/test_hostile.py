@@ -138,16 +138,16 @@ def unfold(tab: LogPage, within: Locator) -> None:
     raise AssertionError("too many nested collapsed parts")
 
 
-def test_markup_in_every_field_is_text_in_the_log(tab: LogPage, log: dict[str, str]) -> None:
-    tab.open_log()
+def test_markup_in_every_field_is_text_in_the_log(shared_tab: LogPage, log: dict[str, str]) -> None:
+    tab = shared_tab.show_log()
     for request_id in log.values():
         expect(tab.row(request_id)).to_be_visible()
     expect(tab.row(log["error"])).to_contain_text("<script>canary()</script>")
     nothing_ran(tab)
 
 
-def test_markup_in_the_menu_of_a_value_is_text(tab: LogPage, log: dict[str, str]) -> None:
-    tab.open_log()
+def test_markup_in_the_menu_of_a_value_is_text(shared_tab: LogPage, log: dict[str, str]) -> None:
+    tab = shared_tab.show_log()
     for field in ("namespace", "property.", "model"):
         link = tab.page.locator(f'[data-log] a[data-field^="{field}"][data-value*=canary]').first
         link.focus()
@@ -158,8 +158,8 @@ def test_markup_in_the_menu_of_a_value_is_text(tab: LogPage, log: dict[str, str]
         expect(tab.page.get_by_role("menu")).to_have_count(0)
 
 
-def test_a_filter_with_markup_works_like_any_other(tab: LogPage, log: dict[str, str]) -> None:
-    tab.open_log()
+def test_a_filter_with_markup_works_like_any_other(shared_tab: LogPage, log: dict[str, str]) -> None:
+    tab = shared_tab.show_log()
     tab.row(log["answer"]).locator("a[data-field=namespace]").click()
     tab.wait_for_query(("namespace", MARKUP))
     tab.wait_for_rows(len(CALLS))
@@ -201,9 +201,11 @@ def test_links_in_a_response_lead_only_to_web_pages_and_images_are_not_loaded(
     nothing_ran(tab)
 
 
-def test_markup_in_names_is_text_in_lists_and_suggestions(tab: LogPage, world: World, log: dict[str, str]) -> None:
+def test_markup_in_names_is_text_in_lists_and_suggestions(
+    shared_tab: LogPage, world: World, log: dict[str, str]
+) -> None:
     world.log(Call(namespace=f"{MARKUP}@123"))
-    tab.open_log()
+    tab = shared_tab.show_log()
     tab.page.get_by_role("button", name=re.compile("All namespaces")).click()
     expect(tab.page.get_by_role("dialog", name="All namespaces").get_by_role("link").first).to_be_visible()
     nothing_ran(tab)

@@ -62,9 +62,9 @@ def expect_found(tab: LogPage, *ids: str) -> None:
 
 
 def test_words_typed_into_the_query_box_find_the_request_that_contains_them_and_update_the_url(
-    tab: LogPage, log: dict[str, str]
+    shared_tab: LogPage, log: dict[str, str]
 ) -> None:
-    tab.open_log()
+    tab = shared_tab.show_log()
     ask(tab, "refund")
     tab.wait_for_query(("words", "refund"))
     expect_found(tab, log["refund"], log["late"])
@@ -109,8 +109,8 @@ def test_a_query_finds_its_requests_and_each_part_is_a_chip(
     expect(tab.filter_bar.get_by_role("button", name=f"Remove {chip}", exact=True)).to_be_visible()
 
 
-def test_each_term_of_a_query_is_a_parameter(tab: LogPage, log: dict[str, str]) -> None:
-    tab.open_log()
+def test_each_term_of_a_query_is_a_parameter(shared_tab: LogPage, log: dict[str, str]) -> None:
+    tab = shared_tab.show_log()
     ask(tab, 'refund namespace:production -model:o1 -late namespace:"my channel"')
     tab.wait_for_query(
         ("words", "refund"),
@@ -217,9 +217,9 @@ def test_selecting_a_value_in_search_results_keeps_the_search_and_the_row_in_pla
     ],
 )
 def test_an_invalid_term_is_explained_at_the_box_and_the_log_stays_unchanged(
-    tab: LogPage, log: dict[str, str], typed: str, part: str, right: str
+    shared_tab: LogPage, log: dict[str, str], typed: str, part: str, right: str
 ) -> None:
-    tab.open_log("/requests?namespace=production")
+    tab = shared_tab.show_log("/requests?namespace=production")
     tab.wait_for_rows(2)
     ask(tab, typed)
     alert = tab.page.get_by_role("alert")
@@ -247,8 +247,8 @@ def test_an_invalid_query_in_the_address_is_forgotten_when_its_text_is_removed(
     expect_found(tab, log["refund"], log["late"])
 
 
-def test_names_and_values_are_completed_by_keyboard(tab: LogPage, log: dict[str, str]) -> None:
-    tab.open_log()
+def test_names_and_values_are_completed_by_keyboard(shared_tab: LogPage, log: dict[str, str]) -> None:
+    tab = shared_tab.show_log()
     tab.press("/")
     tab.page.keyboard.type("namesp")
     expect(tab.page.get_by_role("option", name="namespace: tag that the client sent")).to_be_visible()
@@ -265,8 +265,8 @@ def test_names_and_values_are_completed_by_keyboard(tab: LogPage, log: dict[str,
     expect_found(tab, log["answer"])
 
 
-def test_names_and_values_are_completed_by_mouse(tab: LogPage, log: dict[str, str]) -> None:
-    tab.open_log()
+def test_names_and_values_are_completed_by_mouse(shared_tab: LogPage, log: dict[str, str]) -> None:
+    tab = shared_tab.show_log()
     box(tab).click()
     tab.page.get_by_role("option", name="property.channel:").click()
     tab.page.get_by_role("option", name="iOS 1 requests").click()
@@ -275,8 +275,8 @@ def test_names_and_values_are_completed_by_mouse(tab: LogPage, log: dict[str, st
     expect_found(tab, log["other"])
 
 
-def test_numbers_are_suggested_with_units(tab: LogPage, log: dict[str, str]) -> None:
-    tab.open_log()
+def test_numbers_are_suggested_with_units(shared_tab: LogPage, log: dict[str, str]) -> None:
+    tab = shared_tab.show_log()
     box(tab).press_sequentially("duration:>3")
     expect(tab.page.get_by_role("option")).to_have_text([">3s", ">3ms", ">3m"])
     box(tab).fill("cost:")
@@ -314,8 +314,8 @@ def test_an_empty_result_suggests_the_value_that_was_probably_meant(
     tab.wait_for_rows(found)
 
 
-def test_the_corrected_query_is_offered_beside_the_error(tab: LogPage, log: dict[str, str]) -> None:
-    tab.open_log()
+def test_the_corrected_query_is_offered_beside_the_error(shared_tab: LogPage, log: dict[str, str]) -> None:
+    tab = shared_tab.show_log()
     ask(tab, "refund nmespace:staging")
     expect(tab.page.get_by_role("alert")).to_contain_text("Did you mean namespace?")
     check_accessibility(tab.page)
@@ -377,8 +377,8 @@ def test_the_number_of_requests_that_are_not_indexed_yet_is_shown(tab: LogPage, 
     expect(tab.page.get_by_text(words)).to_have_count(0)
 
 
-def test_axe_finds_no_violation_with_suggestions_open(tab: LogPage, log: dict[str, str]) -> None:
-    tab.open_log()
+def test_axe_finds_no_violation_with_suggestions_open(shared_tab: LogPage, log: dict[str, str]) -> None:
+    tab = shared_tab.show_log()
     box(tab).press_sequentially("refund namespace:")
     expect(tab.page.get_by_role("option", name="production 2 requests")).to_be_visible()
     tab.press("ArrowDown")
@@ -400,8 +400,8 @@ def test_axe_finds_no_violation_with_an_invalid_query_and_with_an_empty_result(
     check_accessibility(tab.page)
 
 
-def test_the_key_help_shows_what_can_be_typed(tab: LogPage, log: dict[str, str]) -> None:
-    tab.open_log()
+def test_the_key_help_shows_what_can_be_typed(shared_tab: LogPage, log: dict[str, str]) -> None:
+    tab = shared_tab.show_log()
     tab.press("Shift+?")
     dialog = tab.page.get_by_role("dialog", name="Keys")
     expect(dialog.locator("code")).to_have_count(3)

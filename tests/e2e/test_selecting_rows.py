@@ -36,8 +36,8 @@ def copied(tab: LogPage, button: str) -> str:
     return str(tab.state("navigator.clipboard.readText()"))
 
 
-def test_the_ids_of_the_failed_requests_of_a_namespace_can_be_copied(tab: LogPage, log: list[str]) -> None:
-    tab.open_log("/requests?namespace=staging&status=error")
+def test_the_ids_of_the_failed_requests_of_a_namespace_can_be_copied(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log("/requests?namespace=staging&status=error")
     checkbox(tab, log[0]).click()
     checkbox(tab, log[4]).click(modifiers=["Shift"])
     expect(bar(tab)).to_contain_text("3 selected")
@@ -45,16 +45,16 @@ def test_the_ids_of_the_failed_requests_of_a_namespace_can_be_copied(tab: LogPag
     assert tab.path == "/requests"
 
 
-def test_selected_rows_are_copied_as_json_lines(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_selected_rows_are_copied_as_json_lines(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     checkbox(tab, log[3]).click()
     checkbox(tab, log[1]).click()
     rows = [json.loads(line) for line in copied(tab, "Copy as JSONL").splitlines()]
     assert [(row["id"], row["namespace"]) for row in rows] == [(log[1], "staging"), (log[3], "staging")]
 
 
-def test_rows_are_selected_by_keyboard(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_rows_are_selected_by_keyboard(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     tab.press("j", "x", "j", "j", "x")
     expect(bar(tab)).to_contain_text("2 selected")
     expect(checkbox(tab, log[0])).to_be_checked()
@@ -66,8 +66,8 @@ def test_rows_are_selected_by_keyboard(tab: LogPage, log: list[str]) -> None:
     tab.expect_selected(log[2])
 
 
-def test_all_loaded_requests_are_selected_from_the_head_or_by_keyboard(tab: LogPage, log: list[str]) -> None:
-    tab.open_log("/requests?namespace=staging&status=error")
+def test_all_loaded_requests_are_selected_from_the_head_or_by_keyboard(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log("/requests?namespace=staging&status=error")
     box = tab.page.get_by_role("checkbox", name="Select all loaded requests")
     box.click()
     expect(bar(tab)).to_contain_text("3 selected")
@@ -80,15 +80,15 @@ def test_all_loaded_requests_are_selected_from_the_head_or_by_keyboard(tab: LogP
     expect(bar(tab)).to_have_count(0)
 
 
-def test_keys_work_after_a_click_on_a_checkbox(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_keys_work_after_a_click_on_a_checkbox(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     checkbox(tab, log[5]).click()
     tab.press("Escape")
     expect(bar(tab)).to_have_count(0)
 
 
-def test_another_filter_clears_the_selection(tab: LogPage, log: list[str]) -> None:
-    tab.open_log()
+def test_another_filter_clears_the_selection(shared_tab: LogPage, log: list[str]) -> None:
+    tab = shared_tab.show_log()
     checkbox(tab, log[0]).click()
     expect(bar(tab)).to_contain_text("1 selected")
     tab.chip(log[0], "model").click()
