@@ -214,3 +214,17 @@ def test_at_390_pixels_rows_are_sorted_and_their_ids_copied(open_tab: OpenTab, w
     expect(tab.page.get_by_role("checkbox")).to_have_count(0)
     tab.page.get_by_role("combobox", name="Order").select_option("Newest first")
     tab.wait_for_query()
+
+
+def test_at_390_pixels_an_error_of_a_query_has_the_whole_line(open_tab: OpenTab, world: World, log: list[str]) -> None:
+    tab = open_tab(world.dashboard, **PHONE).open_log()
+    field = tab.page.get_by_role("combobox", name="Filter the log")
+    field.fill("na")
+    expect(tab.page.get_by_role("listbox", name="Suggestions")).to_be_visible()
+    assert box(tab, "[role=listbox]")["width"] > 300
+    assert tab.state(FITS)
+    field.fill("foo:bar")
+    tab.press("Enter")
+    expect(tab.page.get_by_role("alert")).to_contain_text("'foo' is not a known name")
+    assert box(tab, "[role=alert]")["width"] > 300
+    assert tab.state(FITS)

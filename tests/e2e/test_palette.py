@@ -106,3 +106,12 @@ def test_a_text_is_searched_in_the_whole_log(shared_tab: LogPage, world: World, 
     tab.press("Enter")
     tab.wait_for_query(("words", "axolotl"))
     tab.wait_for_rows(1)
+
+
+def test_letters_typed_while_the_palette_is_loading_are_not_shortcuts(tab: LogPage, log: list[str]) -> None:
+    tab.page.route("**/palette-dialog*.js", lambda route: None)
+    tab.open_log()
+    tab.press("Control+k", "1", "j", "Backspace")
+    expect(tab.page.get_by_role("dialog", name="Command palette")).to_have_attribute("aria-busy", "true")
+    assert tab.query == []
+    assert tab.selected() is None

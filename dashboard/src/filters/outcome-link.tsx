@@ -12,7 +12,7 @@ type Props = { row: Row; className: string | undefined };
 
 /** The result of a request, by sign and text. It links to all requests with the same result. */
 export function ResultLink({ row, className }: Props) {
-  if (row.outcome === "open") return <Running row={row} />;
+  if (row.outcome === "open") return <Running row={row} className={className} />;
   const { sign, text, tone } = resultOf(row, EPOCH);
   return (
     <FilterLink
@@ -29,11 +29,11 @@ export function ResultLink({ row, className }: Props) {
 }
 
 /** While the log is paused, the page does not know whether the request is still running. */
-function Running({ row }: { row: Row }) {
+function Running({ row, className }: Props) {
   const isPaused = useLogSearch().live === false;
   const { sign, text, tone } = resultOf(row, useNow());
   return (
-    <span data-tone={tone}>
+    <span className={className} data-tone={tone}>
       <span className={css.pulse} aria-hidden="true">
         {sign}
       </span>{" "}

@@ -124,7 +124,7 @@ export function QueryInput({ box, refused }: QueryInputProps) {
         onOptionSubmit={(insert) => void complete(insert)}
         position="bottom-start"
         offset={4}
-        width="min(520px, 100%)"
+        width="min(520px, calc(100vw - 24px))"
         withinPortal={false}
         keepMounted={false}
         shadow="md"

@@ -43,7 +43,7 @@ export function SaveFilterDialog({ onClose }: { onClose: () => void }) {
           maxLength={MAX_NAME}
           autoComplete="off"
           value={typed}
-          error={saving.error?.message}
+          error={saving.error && `This filter cannot be saved: ${saving.error.message}`}
           onChange={(event) => {
             setTyped(event.currentTarget.value);
             saving.reset();

@@ -82,7 +82,9 @@ it("an error of the API is shown, and the dialog stays open", async () => {
   await click("Save filter…");
   await typeName("One more");
   await click("Save");
-  expect(await screen.findByText("There are already 100 saved filters. Delete one first.")).toBeVisible();
+  expect(
+    await screen.findByText("This filter cannot be saved: There are already 100 saved filters. Delete one first."),
+  ).toBeVisible();
   expect(screen.getByLabelText("Name")).toHaveValue("One more");
 });
 

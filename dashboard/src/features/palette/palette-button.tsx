@@ -6,7 +6,14 @@ import { flushSync } from "react-dom";
 import controlsCss from "~/ui/controls.module.css";
 import { lazyPart } from "~/ui/lazy-part";
 
-const PaletteDialog = lazyPart(() => import("./palette-dialog").then((dialog) => dialog.PaletteDialog));
+const loadDialog = () => import("./palette-dialog").then((dialog) => dialog.PaletteDialog);
+const PaletteDialog = lazyPart(loadDialog);
+
+/** Loads the dialog when the browser has nothing else to do, so that it is there before the first letter is typed. */
+function loadSoon(): void {
+  // If this fails, opening the palette says so.
+  window.requestIdleCallback?.(() => void loadDialog().catch(() => {}));
+}
 
 /**
  * Open the command palette, also from a text field. Closing it returns the focus; following a link moves it to the
@@ -29,6 +36,7 @@ export function PaletteButton({ className }: { className: string | undefined }) 
   return (
     <>
       <button
+        ref={loadSoon}
         type="button"
         className={`${controlsCss.tool} ${className}`}
         aria-label="Command palette"
@@ -49,9 +57,12 @@ export function PaletteButton({ className }: { className: string | undefined }) 
           <path d="m10.5 10.5 3.5 3.5" />
         </svg>
       </button>
-      <Suspense>
+      <Suspense fallback={LOADING}>
         {isOpen && <PaletteDialog onClose={close} onFollow={() => closeAndFocus(document.getElementById("content"))} />}
       </Suspense>
     </>
   );
 }
+
+/** While the dialog is loading, letters are not shortcuts of the page. */
+const LOADING = <div role="dialog" aria-label="Command palette" aria-busy="true" />;

@@ -56,8 +56,7 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
           <QuietButton
             key={form}
             label={isCopied ? `Copied as ${form}` : `Copy as ${form}`}
-            disabled={request === undefined || (form in SCRIPTS && !isBodyKnown(request))}
-            title={form in SCRIPTS && request && !isBodyKnown(request) ? "The request body is not stored." : undefined}
+            disabled={request === undefined}
             onClick={() => request !== undefined && void copy(form, request)}
           >
             {isCopied ? "copied" : form}
@@ -82,7 +81,10 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
       )}
       {result?.state === "failed" && (
         <Paper className={css.message} withBorder px={12} py={8} role="alert">
-          {result.form} could not be copied: {result.message}
+          {result.form} could not be copied: {result.message}{" "}
+          <QuietButton label="Close" onClick={() => setResult(undefined)}>
+            ✕
+          </QuietButton>
         </Paper>
       )}
     </Group>
@@ -147,6 +149,8 @@ async function renderCopy(form: CopyFormat, request: RequestDetail, client: Quer
   if (form === "link")
     return { text: new URL(logHref(EMPTY_SEARCH, request.id), window.location.origin).href, note: undefined };
   if (form === "JSON") return { text: pretty(request), note: undefined };
+  const obstacle = obstacleOf(request);
+  if (obstacle !== undefined) throw new Error(obstacle);
   const [status, body] = await Promise.all([
     client.fetchQuery({ ...statusQuery(), staleTime: 60_000 }),
     bodyOf(request),
@@ -155,9 +159,10 @@ async function renderCopy(form: CopyFormat, request: RequestDetail, client: Quer
   return { text: SCRIPTS[form](callOf(request, status, body)), note };
 }
 
-/** Whether the request can be repeated: its body is stored, or it had none. */
-function isBodyKnown({ stored_request_bytes, request_bytes }: RequestDetail): boolean {
-  return stored_request_bytes !== null || request_bytes === 0;
+/** Why the request cannot be repeated by a script: its body is not in the log. */
+function obstacleOf({ outcome, stored_request_bytes, request_bytes }: RequestDetail): string | undefined {
+  if (outcome === "open") return "The request is still running. It can be copied when it has ended.";
+  return stored_request_bytes === null && request_bytes !== 0 ? "The request body is not stored." : undefined;
 }
 
 /** The body as it was sent, or a file if it is too large for a command. */

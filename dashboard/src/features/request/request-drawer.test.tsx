@@ -192,6 +192,17 @@ describe("an open request", () => {
     expect(copied).toContain(`--data-raw '{"model": "it'\\''s"}'`);
   });
 
+  it.each([
+    ["The request is still running.", { outcome: "open", stored_request_bytes: null, request_bytes: 0 }],
+    ["The request body is not stored.", { stored_request_bytes: null, request_bytes: 17 }],
+  ] as const)("cannot be copied as curl without its body: %s", async (reason, different) => {
+    await open(different);
+    await userEvent.click(screen.getByRole("button", { name: "Copy as curl" }));
+    expect(await screen.findByRole("alert")).toHaveTextContent(`curl could not be copied: ${reason}`);
+    await userEvent.click(screen.getByRole("button", { name: "Close" }));
+    expect(screen.queryByRole("alert")).not.toBeInTheDocument();
+  });
+
   it("shows the text, selected, if the browser blocks copying", async () => {
     const user = userEvent.setup({ writeToClipboard: false });
     vi.spyOn(navigator, "clipboard", "get").mockReturnValue(undefined as unknown as Clipboard);
