@@ -1,14 +1,15 @@
 /** Namespaces and properties as colored filter links. */
 
+import type { CSSProperties } from "react";
 import { TruncateMiddle } from "~/ui/truncate-middle";
 import css from "./chips.module.css";
 import { FilterLink } from "./filter-link";
-import { useLabel } from "./labels";
+import { type Label, useLabel } from "./labels";
 
 /** A namespace as a filter link: a colored chip if it is pinned, otherwise a neutral one. */
 export function NamespaceChip({ namespace }: { namespace: string }) {
   return (
-    <FilterLink name="namespace" value={namespace} className={useChipClass(namespace)} title={namespace}>
+    <FilterLink name="namespace" value={namespace} {...useChipStyle(namespace)} title={namespace}>
       <ChipContent namespace={namespace} />
     </FilterLink>
   );
@@ -17,15 +18,26 @@ export function NamespaceChip({ namespace }: { namespace: string }) {
 /** A namespace that looks like its chip, for use within another link. */
 export function NamespaceName({ namespace }: { namespace: string }) {
   return (
-    <span className={useChipClass(namespace)}>
+    <span {...useChipStyle(namespace)}>
       <ChipContent namespace={namespace} />
     </span>
   );
 }
 
-function useChipClass(namespace: string): string | undefined {
+function useChipStyle(namespace: string): ChipStyle {
   const label = useLabel(namespace);
-  return label === undefined ? css.unpinned : `${css.label} ${css[`slot${label.color ?? 1}`]}`;
+  return label === undefined ? { className: css.unpinned } : labelStyle(label);
+}
+
+type ChipStyle = { className: string | undefined; style?: CSSProperties };
+
+/** The look of a label, in its color. */
+export function labelStyle({ color }: Pick<Label, "color">): ChipStyle {
+  const slot = `--label-${color ?? 1}`;
+  return {
+    className: css.label,
+    style: { "--label-bg": `var(${slot}-bg)`, "--label-text": `var(${slot}-text)` } as CSSProperties,
+  };
 }
 
 function ChipContent({ namespace }: { namespace: string }) {

@@ -10,7 +10,6 @@ import { toApiParams } from "~/domain/log-search";
 import { fixedRange } from "~/domain/time-range";
 import { count, plural } from "~/format/number";
 import { useLogSearch } from "~/navigation/search-context";
-import pageCss from "~/ui/page.module.css";
 import css from "./delete-dialog.module.css";
 
 /** To delete more requests, their number must be typed. */
@@ -47,7 +46,7 @@ export function DeleteMatchesDialog({ onClose }: { onClose: () => void }) {
       onSubmit={submit}
       onClose={onClose}
     >
-      <p className={pageCss.note}>{describeSearch(search)}</p>
+      <p className="note">{describeSearch(search)}</p>
       {found === undefined && counted.error === null && <p role="status">Counting the requests…</p>}
       {found !== undefined && <Meaning found={found} />}
       {hasChanged && <p role="alert">The number of matching requests has changed. Check it, then delete again.</p>}
@@ -99,7 +98,7 @@ export function DeleteRequestDialog({ id, onDeleted, onClose }: RequestProps) {
       onSubmit={() => deletion.mutate(undefined, { onSuccess: onDeleted })}
       onClose={onClose}
     >
-      <p className={pageCss.note}>{id}</p>
+      <p className="note">{id}</p>
       <CannotBeUndone />
     </Question>
   );

@@ -1,6 +1,6 @@
 /** The menu that exports the filtered requests: formats, a download, and the command that writes the same file. */
 
-import { Button } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { useState } from "react";
 import { apiUrl } from "~/api/client";
 import { PAGE } from "~/api/page-config";
@@ -33,7 +33,7 @@ export function ExportMenu({ matches }: { matches: RequestCount | undefined }) {
               onChange={() => setFormat(each)}
             />
             <span>{each.label}</span>
-            <span className={css.about}>{each.about}</span>
+            <span className="muted">{each.about}</span>
           </label>
         ))}
       </fieldset>
@@ -46,10 +46,10 @@ export function ExportMenu({ matches }: { matches: RequestCount | undefined }) {
       <Button component="a" variant="default" size="xs" my={10} href={apiUrl("export", exportParams(file))} download>
         Download
       </Button>
-      <div className={css.command}>
+      <Group className={css.command} align="start" gap={6} wrap="nowrap" px={8} py={6}>
         <code>{command}</code>
         <CopyButton text={command} label="command" />
-      </div>
+      </Group>
     </>
   );
 }

@@ -50,8 +50,8 @@ export function FilterBar({ children }: { children?: ReactNode }) {
               className={css.term}
               data-negated={term.negated || undefined}
             >
-              <span className={css.dim}>{`${text.name} ${text.verb}`.trim()}</span>{" "}
-              <bdi className={css.value} title={text.value}>
+              <span className="muted nowrap">{`${text.name} ${text.verb}`.trim()}</span>{" "}
+              <bdi className="ellipsis strong" title={text.value}>
                 {text.value}
               </bdi>
               <button

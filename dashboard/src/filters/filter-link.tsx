@@ -1,6 +1,6 @@
 /** Any value as a link that filters by it. */
 
-import type { MouseEvent, ReactNode } from "react";
+import type { CSSProperties, MouseEvent, ReactNode } from "react";
 import { addValue, excludeValue, replaceValue } from "~/domain/filter";
 import { filterLinkLabel } from "~/domain/filter-text";
 import type { Tone } from "~/domain/outcome";
@@ -13,6 +13,7 @@ type Props = {
   value: string;
   children: ReactNode;
   className?: string | undefined;
+  style?: CSSProperties | undefined;
   title?: string | undefined;
   /** The visible text, if it differs from the value. */
   visibleText?: string;
@@ -27,7 +28,7 @@ type Props = {
  * browser's. Inside an element with `data-request`, the row of that request keeps its position. `data-field` and
  * `data-value` hold the field and the value.
  */
-export function FilterLink({ name, value, children, className, title, visibleText, tone }: Props) {
+export function FilterLink({ name, value, children, className, style, title, visibleText, tone }: Props) {
   const search = useLogSearch();
   const searchAtClick = useLatestSearch();
   const go = useLogNavigate();
@@ -45,6 +46,7 @@ export function FilterLink({ name, value, children, className, title, visibleTex
   return (
     <AppLink
       className={className}
+      style={style}
       href={address({ ...search, filter: replaceValue(search.filter, name, value) })}
       aria-label={filterLinkLabel(name, value, visibleText)}
       title={title}

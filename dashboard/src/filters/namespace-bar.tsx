@@ -9,8 +9,7 @@ import type { Namespace } from "~/generated/api-types";
 import { AppLink, useFilterHref } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { TruncateMiddle } from "~/ui/truncate-middle";
-import { NamespaceChip } from "./chips";
-import chipsCss from "./chips.module.css";
+import { labelStyle, NamespaceChip } from "./chips";
 import { FilterLink } from "./filter-link";
 import { groupsOf } from "./labels";
 import css from "./namespace-bar.module.css";
@@ -60,12 +59,7 @@ function Label({ label, isChosen }: { label: Namespace & { key?: string }; isCho
   return (
     <span className={css.entry} data-chosen={isChosen || undefined}>
       {label.key !== undefined && <kbd className={css.key}>{label.key}</kbd>}
-      <FilterLink
-        name="namespace"
-        value={label.namespace}
-        className={`${chipsCss.label} ${chipsCss[`slot${label.color ?? 1}`]}`}
-        title={label.namespace}
-      >
+      <FilterLink name="namespace" value={label.namespace} {...labelStyle(label)} title={label.namespace}>
         <TruncateMiddle text={label.namespace} />
       </FilterLink>
       <span className={css.count}>{shortCount(label.requests)}</span>

@@ -6,7 +6,6 @@ import { useState } from "react";
 import { savedFiltersQuery, useSaveFilter } from "~/api/saved-filters";
 import { describeSearch } from "~/domain/filter-text";
 import { useLogSearch } from "~/navigation/search-context";
-import pageCss from "~/ui/page.module.css";
 import css from "./saved-filters.module.css";
 
 const MAX_NAME = 64;
@@ -34,7 +33,7 @@ export function SaveFilterDialog({ onClose }: { onClose: () => void }) {
           if (name !== "" && !saving.isPending) saving.mutate({ name, search }, { onSuccess: onClose });
         }}
       >
-        <p className={pageCss.note}>{describeSearch(search)}</p>
+        <p className="note">{describeSearch(search)}</p>
         <TextInput
           data-autofocus
           mt={8}

@@ -1,6 +1,6 @@
 /** The menu of saved filters: open one, or delete it. */
 
-import { Button } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { savedFiltersQuery, useDeleteFilter } from "~/api/saved-filters";
@@ -33,10 +33,10 @@ export function SavedFiltersMenu() {
 function SavedFilters({ onSelect }: { onSelect: () => void }) {
   const { data: saved, error } = useQuery(savedFiltersQuery());
   const { filter } = useLogSearch();
-  if (saved === undefined) return <p className={pageCss.note}>{error === null ? "Loading…" : error.message}</p>;
+  if (saved === undefined) return <p className="note">{error === null ? "Loading…" : error.message}</p>;
   if (saved.length === 0) {
     return (
-      <p className={pageCss.note}>
+      <p className="note">
         No saved filters yet. {filter.length === 0 ? "Filter the log, then choose" : "Choose"} <em>Save filter…</em>{" "}
         beside the filter. Everyone who uses this log sees the saved filters.
       </p>
@@ -64,8 +64,7 @@ function Item({ saved: { name, params }, onSelect }: { saved: SavedFilter; onSel
   if (isAsking) {
     return (
       <li>
-        {/* biome-ignore lint/a11y/useSemanticElements: a question, not form fields */}
-        <div className={css.item} role="group" aria-label={`Delete ${name}`}>
+        <Group gap={8} wrap="nowrap" mih={34} role="group" aria-label={`Delete ${name}`}>
           <span className={css.question} role={deletion.error === null ? undefined : "alert"}>
             {deletion.error?.message ?? (
               <>
@@ -84,12 +83,12 @@ function Item({ saved: { name, params }, onSelect }: { saved: SavedFilter; onSel
           <Button size="compact-sm" variant="default" ref={focus} onClick={() => setAsking(false)}>
             Keep
           </Button>
-        </div>
+        </Group>
       </li>
     );
   }
   return (
-    <li className={css.item}>
+    <Group component="li" gap={8} wrap="nowrap" mih={34}>
       <AppLink
         className={css.link}
         href={address(search)}
@@ -100,12 +99,12 @@ function Item({ saved: { name, params }, onSelect }: { saved: SavedFilter; onSel
           onSelect();
         }}
       >
-        <bdi className={css.name}>{name}</bdi> <bdi className={`${css.description} muted`}>{description}</bdi>
+        <bdi className={css.name}>{name}</bdi> <bdi className={`muted muted`}>{description}</bdi>
       </AppLink>
       <QuietButton label={`Delete ${name}…`} title="Delete…" onClick={() => setAsking(true)}>
         ×
       </QuietButton>
-    </li>
+    </Group>
   );
 }
 

@@ -1,5 +1,6 @@
 /** The connect page: how to send requests through Relaybook. */
 
+import { Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { latestQuery } from "~/api/requests";
 import { statusQuery } from "~/api/status";
@@ -22,13 +23,13 @@ export function ConnectPage() {
 
   return (
     <main className={pageCss.page}>
-      <div className={css.scrollRegion}>
+      <div className={`${pageCss.scrollRegion} ${css.whole}`}>
         <div className={css.guide}>
           <h1 className={css.title}>Connect a client</h1>
           {latest && status !== undefined && (
             <TrafficStatus requests={Math.max(1, status.records + status.running)} last={latest.started_at} now={now} />
           )}
-          {latest === null && <p className={css.none}>No requests yet. Send one to this base URL:</p>}
+          {latest === null && <p className="strong">No requests yet. Send one to this base URL:</p>}
           {connection !== undefined && (
             <ClientSteps connection={connection}>{latest === null && <WaitingForRequests />}</ClientSteps>
           )}
@@ -45,7 +46,7 @@ export function ConnectPage() {
 export function ConnectGuide() {
   const connection = useConnection();
   return (
-    <div className={css.scrollRegion}>
+    <div className={`${pageCss.scrollRegion} ${css.whole}`}>
       <div className={css.guide}>
         <h2 className={css.title}>No requests yet. Send one to this base URL:</h2>
         {connection !== undefined && (
@@ -72,7 +73,7 @@ export function TrafficStatus({ requests, last, now }: Props) {
   const when = ago(last, now);
   const isJust = now.getTime() - new Date(last).getTime() < JUST_MS;
   return (
-    <p className={css.arrivals}>
+    <Group component="p" className={css.arrivals} justify="space-between" gap="4px 16px" px={12} py={8} mb={20}>
       <span>
         <span className={css.arrived} aria-hidden="true">
           ●
@@ -83,17 +84,19 @@ export function TrafficStatus({ requests, last, now }: Props) {
         </time>
         .
       </span>
-      <AppLink href={logHref(EMPTY_SEARCH)}>Open the log</AppLink>
-    </p>
+      <AppLink className={pageCss.link} href={logHref(EMPTY_SEARCH)}>
+        Open the log
+      </AppLink>
+    </Group>
   );
 }
 
 /** Says that the page waits for the first request. */
 export function WaitingForRequests() {
   return (
-    <p className={css.listening}>
+    <Group component="p" gap={10} wrap="nowrap" mt={14} mb={0}>
       <span className={css.pulse} aria-hidden="true" />
       Listening… The first request appears here automatically.
-    </p>
+    </Group>
   );
 }

@@ -1,6 +1,6 @@
 /** Setup steps: base URL, code samples, tools, tags. */
 
-import { Tabs } from "@mantine/core";
+import { Group, Stack, Tabs } from "@mantine/core";
 import type { ReactNode } from "react";
 import { CopyButton } from "~/ui/copy-button";
 import { exportLines, samplesOf } from "./code-samples";
@@ -16,7 +16,7 @@ type ClientStepsProps = {
 /** All setup steps. */
 export function ClientSteps({ connection, children }: ClientStepsProps) {
   return (
-    <div className={css.steps}>
+    <Stack gap={28}>
       <section>
         <BaseUrlSection connection={connection} />
         {children}
@@ -26,7 +26,7 @@ export function ClientSteps({ connection, children }: ClientStepsProps) {
         <SampleTabs connection={connection} />
       </section>
       <TaggingHelp connection={connection} />
-    </div>
+    </Stack>
   );
 }
 
@@ -36,9 +36,9 @@ export function BaseUrlSection({ connection }: { connection: Connection }) {
   const { baseUrl, upstream } = connection;
   return (
     <>
-      <p className={css.address}>
+      <Group component="p" className={css.address} gap={6} wrap="nowrap">
         <code>{baseUrl}</code> <CopyButton text={baseUrl} label="base URL" />
-      </p>
+      </Group>
       <p>
         {upstream === null ? (
           "The upstream is simulated. It needs no API key and no network."

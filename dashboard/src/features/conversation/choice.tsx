@@ -4,7 +4,6 @@ import { lazy, Suspense } from "react";
 import { count } from "~/format/number";
 import { Disclosure } from "~/ui/disclosure";
 import { LongText } from "~/ui/long-text";
-import pageCss from "~/ui/page.module.css";
 import css from "./conversation.module.css";
 import { ToolCallView } from "./message";
 import type { Choice } from "./message-model";
@@ -42,7 +41,7 @@ export function ChoiceView({
       )}
       {refusal !== undefined && (
         <div>
-          <span className={pageCss.note}>Refusal</span>
+          <span className="note">Refusal</span>
           <LongText text={refusal} />
         </div>
       )}
@@ -58,7 +57,7 @@ export function ChoiceView({
         text === undefined &&
         reasoning === undefined &&
         refusal === undefined &&
-        calls.length === 0 && <p className={pageCss.note}>(empty)</p>
+        calls.length === 0 && <p className="note">(empty)</p>
       )}
     </div>
   );

@@ -33,7 +33,7 @@ export function MessageBody({ message }: { message: Message }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: ids of calls may be missing or the same
         <ToolCallView key={index} call={call} />
       ))}
-      {isEmpty && <p className={pageCss.note}>(empty)</p>}
+      {isEmpty && <p className="note">(empty)</p>}
       {other !== undefined && (
         <Disclosure summary={`Other fields: ${Object.keys(other).join(", ")}`}>
           <LongText text={pretty(other)} className={css.mono} />
@@ -57,7 +57,7 @@ export function PartView({ part, maxLength }: { part: Part; maxLength?: number }
       );
     case "remote":
       return (
-        <p className={css.part}>
+        <p className="no-margin">
           <a
             className={pageCss.link}
             href={part.address}

@@ -1,6 +1,6 @@
 /** Messages shown in a list instead of rows, or below them. */
 
-import { Button } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -11,7 +11,6 @@ import { useListNavigate } from "~/navigation/links";
 import { ALL_PROPERTIES, type ListSearch, type NamespaceList, type PropertyList } from "~/navigation/list-search";
 import { Message, ReadError } from "~/ui/messages";
 import pageCss from "~/ui/page.module.css";
-import css from "./namespaces-page.module.css";
 
 type ListErrorProps = {
   error: Error;
@@ -46,14 +45,14 @@ type ListFootProps = {
 /** The number of rows, and a button to load more. */
 export function ListFoot({ shown, unit, hasMore, isReading, onMore }: ListFootProps) {
   return (
-    <div className={css.foot}>
+    <Group className="muted" gap={12} wrap="nowrap" mih={44} px={12}>
       <span role="status">{hasMore ? `The first ${count(shown)}.` : `${plural(shown, unit)}.`}</span>
       {hasMore && (
         <Button variant="default" size="compact-sm" aria-disabled={isReading} onClick={isReading ? undefined : onMore}>
           {isReading ? "Loading…" : "Load more"}
         </Button>
       )}
-    </div>
+    </Group>
   );
 }
 

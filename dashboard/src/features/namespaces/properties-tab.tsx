@@ -1,5 +1,6 @@
 /** Property names, and the values of the selected one. */
 
+import { Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { MAX_VALUES, valueListQuery } from "~/api/namespaces";
 import { PropertyChip } from "~/filters/chips";
@@ -66,11 +67,19 @@ export function PropertyLists({ list }: { list: PropertyList }) {
 export function PropertyNames({ names, opened }: { names: readonly FieldValue[]; opened: string | undefined }) {
   return (
     <>
-      <div className={css.heads} aria-hidden="true">
+      <Group
+        className="small muted bottom-line"
+        justify="space-between"
+        wrap="nowrap"
+        mih={30}
+        px={12}
+        fw={550}
+        aria-hidden="true"
+      >
         <span>Property</span>
         <span>Requests</span>
-      </div>
-      <ul className={css.nameList}>
+      </Group>
+      <ul className="plain-list">
         {names.map(({ value: name, requests }) => (
           <li key={name}>
             <ListLink

@@ -1,6 +1,6 @@
 /** One chart with its title, legend and tooltip. */
 
-import { useComputedColorScheme } from "@mantine/core";
+import { Group, useComputedColorScheme } from "@mantine/core";
 import { type ReactNode, useCallback, useLayoutEffect, useRef, useState } from "react";
 import { formatTimeSpan } from "~/api/stats";
 import { isLogScale } from "./chart-scale";
@@ -38,7 +38,7 @@ export function ChartPanel({
   const label = describeChart({ title, total, buckets, step, seriesList, formatValue });
   return (
     <figure className={css.panel}>
-      <figcaption className={css.caption}>
+      <Group component="figcaption" gap="0 10px" mih={28}>
         <h2 className={css.title}>{title}</h2>
         <span className="muted">{total}</span>
         {legend.map((series) => (
@@ -46,10 +46,10 @@ export function ChartPanel({
         ))}
         {isLogScale(seriesList, drawing.isWhole) && <span className="muted">logarithmic scale</span>}
         {children}
-      </figcaption>
+      </Group>
       <TimeChart {...drawing} label={label} onHover={setHover} />
       {note !== undefined && <p className={css.note}>{note}</p>}
-      {footnote !== undefined && <p className={css.footnote}>{footnote}</p>}
+      {footnote !== undefined && <p className="small muted no-margin">{footnote}</p>}
       {hover !== undefined && (
         <HoverCard hover={hover} buckets={buckets} step={step} seriesList={seriesList} formatValue={formatValue} />
       )}
@@ -83,13 +83,13 @@ export function HoverCard({ hover, buckets, step, seriesList, formatValue }: Hov
   const side = hover.isRight ? { right: `calc(100% - ${hover.left - 12}px)` } : { left: hover.left + 12 };
   return (
     <div className={css.card} style={side} aria-hidden="true">
-      <div className={css.when}>{formatTimeSpan(from, from + step)}</div>
+      <div className="muted nowrap">{formatTimeSpan(from, from + step)}</div>
       {shown.map((series) => (
-        <div key={series.name} className={css.reading}>
+        <Group key={series.name} gap={6} wrap="nowrap">
           <ColorSwatch color={series.color} />
-          <bdi className={css.name}>{series.name}</bdi>
+          <bdi className="ellipsis">{series.name}</bdi>
           <span className={css.figure}>{formatValue(series.values[hover.at] ?? null)}</span>
-        </div>
+        </Group>
       ))}
     </div>
   );

@@ -1,6 +1,6 @@
 /** The overview page: aggregates and charts for a filter and a time range. */
 
-import { NativeSelect } from "@mantine/core";
+import { Group, NativeSelect } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
@@ -30,12 +30,12 @@ export function OverviewPage() {
     <main className={pageCss.page}>
       <h1 className="visually-hidden">Overview</h1>
       <NamespaceBar />
-      <div className={css.controls}>
+      <Group className="bottom-line" gap="6px 8px" px={12} py={6}>
         <GroupBySelect />
         <TimeRange />
         <SavedFiltersMenu />
         <LogLinks />
-      </div>
+      </Group>
       <FilterBar />
       <section
         className={pageCss.scrollRegion}
@@ -53,7 +53,7 @@ export function OverviewPage() {
 function LogLinks() {
   const { search } = useOverview();
   return (
-    <nav className={css.links} aria-label="Open in the log">
+    <Group component="nav" className={`${css.links} push-end`} gap="0 16px" aria-label="Open in the log">
       <Link to="/requests" search={withSort(search, "cost_usd")}>
         Most expensive
       </Link>
@@ -66,7 +66,7 @@ function LogLinks() {
       <Link to="/requests" search={search}>
         Open in the log
       </Link>
-    </nav>
+    </Group>
   );
 }
 

@@ -79,8 +79,13 @@ export class Chart {
   }
 
   private options(seriesList: readonly Series[]): uPlot.Options {
-    const color = (name: string) => getComputedStyle(this.parent).getPropertyValue(name).trim();
-    const axis = { stroke: () => color("--color-text-muted"), font: `11px ${color("--font")}`, ticks: { show: false } };
+    // A canvas does not know `var()` and `light-dark()`.
+    const color = (name: string) => {
+      this.parent.style.color = `var(${name})`;
+      return getComputedStyle(this.parent).color;
+    };
+    const font = `11px ${getComputedStyle(this.parent).fontFamily}`;
+    const axis = { stroke: () => color("--color-text-muted"), font, ticks: { show: false } };
     return {
       width: this.parent.clientWidth,
       height: HEIGHT,

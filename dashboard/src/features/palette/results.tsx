@@ -14,7 +14,6 @@ import { connectHref, listHref, logHref } from "~/navigation/links";
 import { ALL_NAMESPACES, ALL_PROPERTIES } from "~/navigation/list-search";
 import { overviewHref } from "~/navigation/overview-search";
 import { useLogSearch } from "~/navigation/search-context";
-import css from "./palette.module.css";
 
 /** A link. `name`: its accessible name, with the visible text. `key` differs from that of every other result. */
 export type Result = {
@@ -87,7 +86,7 @@ function useSavedFilters(text: string): Result[] {
 
 function wordSearch(text: string, href: string): Result {
   const name = `Search the log for “${text}”`;
-  return { key: "words", name, href, content: <bdi className={css.text}>{name}</bdi> };
+  return { key: "words", name, href, content: <bdi className="ellipsis">{name}</bdi> };
 }
 
 /** Names that start with the text, in any case if they are known to the page. Pinned ones come first. */
@@ -111,5 +110,5 @@ function isId(text: string): boolean {
 /** Whether there is a request with this id is found out when the link is followed. */
 function requestWith(id: string, href: string): Result {
   const name = `Open request ${id}`;
-  return { key: "request", name, href, content: <bdi className={css.text}>{name}</bdi> };
+  return { key: "request", name, href, content: <bdi className="ellipsis">{name}</bdi> };
 }

@@ -44,14 +44,14 @@ export function Answer({ request, view, onView }: AnswerProps) {
         <LongText text={pretty(answer)} className={css.mono} />
       ) : (
         <>
-          {vectors !== undefined && <p className={css.part}>{vectors}</p>}
+          {vectors !== undefined && <p className="no-margin">{vectors}</p>}
           {choice !== undefined && (
             <ChoiceView choice={choice} isRendered={view === "rendered"} isGrowing={request.outcome === "open"} />
           )}
           {error !== null && <ResponseError error={error} />}
         </>
       )}
-      {isEmpty && <p className={pageCss.note}>{explainMissingResponse(request)}</p>}
+      {isEmpty && <p className="note">{explainMissingResponse(request)}</p>}
     </article>
   );
 }
@@ -129,7 +129,7 @@ function ResponseError({ error }: { error: unknown }) {
   const isOurs = objectOf(error).type === "relay_error";
   return (
     <div className={css.error}>
-      <span className={pageCss.note}>{isOurs ? "Error from Relaybook" : "Error from the upstream"}</span>
+      <span className="note">{isOurs ? "Error from Relaybook" : "Error from the upstream"}</span>
       <LongText text={pretty(error)} className={css.mono} />
     </div>
   );

@@ -12,7 +12,6 @@ import type { RequestDetail } from "~/generated/api-types";
 import { useLogSearch } from "~/navigation/search-context";
 import { CopyButton } from "~/ui/copy-button";
 import { HighlightContext } from "~/ui/highlight";
-import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 import { Answer, type ResponseView } from "./answer";
 import { useTurn } from "./turn-navigation";
@@ -32,7 +31,7 @@ export function Conversation({ request, view, onView }: ConversationProps) {
   const position = useTurn(request);
   const pattern = searchPattern(useLogSearch().filter);
   const reason = explainMissingConversation(request);
-  if (reason !== undefined) return <p className={pageCss.note}>{reason}</p>;
+  if (reason !== undefined) return <p className="note">{reason}</p>;
   const messages = normalizeMessages(request.messages, request.parameters);
   const earlierTurn = earlierTurnOf(position, messages.length - (request.messages?.length ?? 0));
   return (
@@ -41,7 +40,7 @@ export function Conversation({ request, view, onView }: ConversationProps) {
         {messages.length > 0 ? (
           <Messages messages={messages} isList={request.kind === "embedding"} earlierTurn={earlierTurn} />
         ) : (
-          <p className={pageCss.note}>
+          <p className="note">
             {(request.outcome === "open" ? request.input_preview : null) ?? explainMissingMessages(request)}
           </p>
         )}

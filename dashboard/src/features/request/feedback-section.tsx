@@ -37,8 +37,7 @@ export function Feedback({ request }: { request: RequestDetail }) {
         window.setTimeout(() => setSaved((current) => (current === text ? undefined : current)), SAVED_MS);
       },
     });
-  if (request.outcome === "open")
-    return <p className={pageCss.note}>Feedback can be given when the request has ended.</p>;
+  if (request.outcome === "open") return <p className="note">Feedback can be given when the request has ended.</p>;
   return (
     <Stack gap={8}>
       <Thumbs own={own} give={give} />

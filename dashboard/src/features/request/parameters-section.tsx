@@ -8,16 +8,14 @@ import { CopyButton } from "~/ui/copy-button";
 import { Disclosure } from "~/ui/disclosure";
 import { type Fact, FactList } from "~/ui/fact-list";
 import { LongText } from "~/ui/long-text";
-import pageCss from "~/ui/page.module.css";
 import css from "./request.module.css";
 
 /** The parameters that are set: well-known ones in a line, all of them on demand. */
 export function Parameters({ request }: { request: RequestDetail }) {
   const { parameters } = request;
-  if (parameters === null)
-    return <p className={pageCss.note}>Unknown: the request body is not stored or cannot be read.</p>;
+  if (parameters === null) return <p className="note">Unknown: the request body is not stored or cannot be read.</p>;
   const all = Object.keys(parameters).length;
-  if (all === 0) return <p className={pageCss.note}>None</p>;
+  if (all === 0) return <p className="note">None</p>;
   const text = pretty(parameters);
   return (
     <>
@@ -63,7 +61,7 @@ export function TokensCost({ request }: { request: RequestDetail }) {
     { name: "prices", value: cost_usd === null ? null : prices_version },
   ];
   const known = facts.filter(({ value }) => value !== null);
-  if (known.length === 0) return <p className={pageCss.note}>Unknown</p>;
+  if (known.length === 0) return <p className="note">Unknown</p>;
   return <FactList facts={known} />;
 }
 

@@ -10,7 +10,6 @@ import { bytes } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 import { toClipboard } from "~/ui/clipboard";
 import controlsCss from "~/ui/controls.module.css";
-import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 import css from "./request.module.css";
 
@@ -18,7 +17,7 @@ import css from "./request.module.css";
 export function Raw({ request }: { request: RequestDetail }) {
   const reason =
     request.outcome === "open" ? "The bodies can be read here once the request has ended." : whyNotStored(request);
-  if (reason !== undefined) return <p className={pageCss.note}>{reason}</p>;
+  if (reason !== undefined) return <p className="note">{reason}</p>;
   return (
     <>
       <RawBody

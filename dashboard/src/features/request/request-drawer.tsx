@@ -63,9 +63,9 @@ export function RequestDrawer({ id, newer, older, onGo, onClose }: RequestDrawer
           {data !== undefined && (
             <>
               <RequestView key={data.id} request={data} view={view} onView={setView} onGo={onGo} />
-              <div className={css.foot}>
+              <Group justify="end" px={12} pt={8} pb={16}>
                 <DeleteRequestButton id={data.id} isRunning={data.outcome === "open"} onDeleted={onClose} />
-              </div>
+              </Group>
             </>
           )}
         </div>

@@ -26,7 +26,7 @@ export function FirstLine({ request }: { request: RequestDetail }) {
         </span>{" "}
         <bdi>{text}</bdi>
       </p>
-      <p className={pageCss.note}>{status}</p>
+      <p className="note">{status}</p>
     </Group>
   );
 }

@@ -5,7 +5,6 @@ import { duration } from "~/format/duration";
 import { bytes, count, plural } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 import { type Fact, FactList } from "~/ui/fact-list";
-import pageCss from "~/ui/page.module.css";
 import { bars, binsOf, gapsOf, nearest, type Timeline } from "./chunk-timeline";
 import css from "./request.module.css";
 
@@ -48,7 +47,7 @@ export function Timing({ request }: { request: RequestDetail }) {
         />
       )}
       <FactList facts={facts.filter(({ value }) => value !== null)} />
-      <p className={pageCss.note}>
+      <p className="note">
         {piece === undefined ? (
           <>
             {chunks === 0 ? "No response" : plural(chunks, "chunk")}

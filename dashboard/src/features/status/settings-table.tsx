@@ -1,6 +1,6 @@
 /** The settings in effect, as text. */
 
-import { Table, TextInput } from "@mantine/core";
+import { Group, Table, TextInput } from "@mantine/core";
 import { useId, useState } from "react";
 import css from "./status-dialog.module.css";
 
@@ -15,7 +15,7 @@ export function SettingsTable({ settings }: { settings: Readonly<Record<string, 
   const found = all.filter(([name, value]) => name.includes(named) || value.toLowerCase().includes(wanted));
   return (
     <section>
-      <div className={css.heading}>
+      <Group justify="space-between" gap="4px 16px">
         <h3 id={heading}>Settings</h3>
         <TextInput
           type="search"
@@ -25,7 +25,7 @@ export function SettingsTable({ settings }: { settings: Readonly<Record<string, 
           value={sought}
           onChange={(event) => setSought(event.currentTarget.value)}
         />
-      </div>
+      </Group>
       <Table className={css.table} borderColor="var(--color-border)" layout="fixed" aria-labelledby={heading}>
         <Table.Tbody>
           {found.map(([name, value]) => (
@@ -33,7 +33,7 @@ export function SettingsTable({ settings }: { settings: Readonly<Record<string, 
               <Table.Th scope="row">
                 <code>{name}</code>
               </Table.Th>
-              <Table.Td className={css.value}>{value}</Table.Td>
+              <Table.Td className="wrap-anywhere">{value}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

@@ -1,6 +1,6 @@
 /** The status bar below every page. */
 
-import { Button } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { lazy, type ReactNode, Suspense, useRef, useState } from "react";
 import { count } from "~/format/number";
 import type { Status } from "~/generated/api-types";
@@ -37,7 +37,7 @@ export function StatusLine({ children }: { children?: ReactNode }) {
           onAction={worst.action === "retry" ? retry : () => setPanel("open")}
         />
       )}
-      <div className={css.row}>
+      <Group gap={16} wrap="nowrap" mih={28} pl={6} pr={12}>
         <button
           ref={opener}
           type="button"
@@ -50,7 +50,7 @@ export function StatusLine({ children }: { children?: ReactNode }) {
         </button>
         <div className={css.hints}>{children}</div>
         {status !== undefined && <span className={css.version}>v{status.version}</span>}
-      </div>
+      </Group>
       <span className="visually-hidden" role="status">
         {health.word}
       </span>

@@ -1,6 +1,6 @@
 /** The status dialog: storage, gaps, rejected requests, settings. */
 
-import { Alert, Modal, Table } from "@mantine/core";
+import { Alert, Modal, Stack, Table } from "@mantine/core";
 import "@mantine/core/styles/Alert.css";
 import "@mantine/core/styles/Table.css";
 import { gapCount, gapSpan } from "~/domain/gaps";
@@ -40,7 +40,7 @@ export function StatusPanel({ opened, onClose }: StatusPanelProps) {
       // Otherwise its <header> is a second banner landmark.
       attributes={{ header: { role: "presentation" } }}
     >
-      <div className={css.panel}>
+      <Stack className={css.panel} gap={20}>
         {health.troubles.map((trouble) => (
           <Alert key={trouble.sentence} color={trouble.tone === "bad" ? "red" : "yellow"} title={trouble.sentence}>
             {trouble.advice}
@@ -61,7 +61,7 @@ export function StatusPanel({ opened, onClose }: StatusPanelProps) {
             </p>
           </>
         )}
-      </div>
+      </Stack>
     </Modal>
   );
 }

@@ -1,6 +1,6 @@
 /** The thread page: header, conversations, older turns, new turns. */
 
-import { Button } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { useLocation } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { Term } from "~/domain/filter";
@@ -86,7 +86,7 @@ export function ThreadContent() {
 export function Earlier({ thread }: { thread: ThreadState }) {
   const { hasEarlier, isReading, isComplete, readEarlier, refetch } = thread;
   return (
-    <div className={css.earlier}>
+    <Group className="muted" justify="center" gap="8px 12px" mih={64}>
       {!isComplete && "The search reached its time limit: requests may be missing here."}
       {hasEarlier ? (
         <Button
@@ -104,7 +104,7 @@ export function Earlier({ thread }: { thread: ThreadState }) {
           Retry
         </Button>
       )}
-    </div>
+    </Group>
   );
 }
 
@@ -157,7 +157,7 @@ export function ThreadHead({ thread }: { thread: ThreadState }) {
     { name: "last", value: last === undefined ? null : <Timestamp at={last} /> },
   ];
   return (
-    <div className={css.head}>
+    <Group className="bottom-line" gap="4px 20px" mih={44} px={12} py={4} bg="var(--color-bg-subtle)">
       <h1 className={css.title}>
         <span className="visually-hidden">Conversations of </span>
         {filter.length === 1 && <Name term={filter[0]} />}
@@ -168,7 +168,7 @@ export function ThreadHead({ thread }: { thread: ThreadState }) {
           <LogLink>open in the log</LogLink>
         </span>
       )}
-    </div>
+    </Group>
   );
 }
 

@@ -35,14 +35,14 @@ export function TurnTexts({ turn, isNear }: { turn: Turn; isNear: boolean }) {
   const { data, error, refetch } = useQuery({ ...requestQuery(turn.row.id), enabled: isNear });
   if (error !== null) {
     return (
-      <p className={pageCss.note} role="alert">
+      <p className="note" role="alert">
         The request could not be read: {error.message} <QuietButton onClick={() => void refetch()}>Retry</QuietButton>
       </p>
     );
   }
   if (data === undefined) return <PreviewBlock turn={turn} />;
   const reason = explainMissingConversation(data);
-  if (reason !== undefined) return <p className={pageCss.note}>{reason}</p>;
+  if (reason !== undefined) return <p className="note">{reason}</p>;
   return (
     <>
       <NewMessages turn={turn} request={data} />
@@ -60,7 +60,7 @@ function NewMessages({ turn, request }: { turn: Turn; request: RequestDetail }) 
     isFirst ? request.parameters : null,
   );
   // A request for another response to the same messages has no new message.
-  if (messages.length === 0) return isFirst ? <p className={pageCss.note}>{explainMissingMessages(request)}</p> : null;
+  if (messages.length === 0) return isFirst ? <p className="note">{explainMissingMessages(request)}</p> : null;
   return messages.map((message, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: a request's messages never change
     <TurnMessage key={index} message={message} isList={request.kind === "embedding"} />
@@ -81,7 +81,7 @@ export function ResponseBlock({ request }: { request: RequestDetail }) {
           <ChoiceView choice={choice} isRendered isGrowing={false} />
         </CollapsedText>
       )}
-      {vectors !== undefined && <p className={pageCss.note}>{vectors}</p>}
+      {vectors !== undefined && <p className="note">{vectors}</p>}
       {choices.length > 1 && (
         <RequestLink id={request.id} className={pageCss.value}>
           choice 1 of {choices.length}
@@ -93,7 +93,7 @@ export function ResponseBlock({ request }: { request: RequestDetail }) {
         </p>
       )}
       {isComplete && choice === undefined && vectors === undefined && (
-        <p className={pageCss.note}>{explainMissingResponse(request)}</p>
+        <p className="note">{explainMissingResponse(request)}</p>
       )}
     </MessageBlock>
   );
@@ -120,7 +120,7 @@ export function TurnMessage({ message, isList }: { message: Message; isList: boo
   if (INSTRUCTION_ROLES.includes(role)) {
     return (
       <MessageBlock by={role} kind="internal">
-        <Disclosure summary={<bdi className={css.summary}>{text.slice(0, MAX_IN_LINE)}</bdi>}>{content}</Disclosure>
+        <Disclosure summary={<bdi className="ellipsis">{text.slice(0, MAX_IN_LINE)}</bdi>}>{content}</Disclosure>
       </MessageBlock>
     );
   }
