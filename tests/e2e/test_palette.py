@@ -3,7 +3,8 @@
 from typing import Final
 
 import pytest
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, Route
+from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World
 from tests.support.axe import check_accessibility
@@ -108,10 +109,46 @@ def test_a_text_is_searched_in_the_whole_log(shared_tab: LogPage, world: World, 
     tab.wait_for_rows(1)
 
 
-def test_letters_typed_while_the_palette_is_loading_are_not_shortcuts(tab: LogPage, log: list[str]) -> None:
-    tab.page.route("**/palette-dialog*.js", lambda route: None)
+def test_letters_typed_while_the_palette_is_loading_are_in_its_field(tab: LogPage, log: list[str]) -> None:
+    held: list[Route] = []
+    tab.page.route("**/palette-dialog*.js", lambda route: held.append(route))
     tab.open_log()
     tab.press("Control+k", "1", "j", "Backspace")
     expect(tab.page.get_by_role("dialog", name="Command palette")).to_have_attribute("aria-busy", "true")
+    wait_until(lambda: bool(held), what="loading the palette")
+    for route in held:
+        route.continue_()
+    expect(tab.page.get_by_role("dialog", name="Command palette")).not_to_have_attribute("aria-busy", "true")
+    expect(tab.page.get_by_role("combobox", name="Go to")).to_be_focused()
+    tab.press("2")
+    expect(tab.page.get_by_role("combobox", name="Go to")).to_have_value("12")
     assert tab.query == []
     assert tab.selected() is None
+
+
+def test_letters_typed_at_once_are_in_the_field_of_the_palette(tab: LogPage, log: list[str]) -> None:
+    with tab.page.expect_response("**/palette-dialog*.js") as loaded:
+        tab.open_log()
+    loaded.value.finished()
+    tab.press("Control+k", *"staging")
+    expect(tab.page.get_by_role("combobox", name="Go to")).to_have_value("staging")
+
+
+@pytest.mark.parametrize("width", [1440, 800])
+def test_following_a_result_to_another_request_moves_the_focus_to_it(
+    open_tab: OpenTab, world: World, log: list[str], width: int
+) -> None:
+    tab = open_tab(world.dashboard, viewport={"width": width, "height": 900})
+    tab.open_request(log[0])
+    palette(tab).fill(log[2])
+    expect(tab.page.get_by_role("option", name=f"Open request {log[2]}")).to_be_visible()
+    tab.press("Enter")
+    request = tab.drawer.locator(f'[data-request="{log[2]}"]')
+    expect(request).to_be_focused()
+    palette(tab)
+    tab.press("Escape")
+    expect(request).to_be_focused()
+    palette(tab).fill("Over")
+    tab.press("Enter")
+    tab.wait_for_path("/overview")
+    expect(tab.page.locator("#content")).to_be_focused()

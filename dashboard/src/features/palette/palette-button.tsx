@@ -1,15 +1,24 @@
 /** The button and the key that open the command palette. Its code is loaded when it is first opened. */
 
 import { useHotkeys } from "@mantine/hooks";
-import { Suspense, useRef, useState } from "react";
+import { type ComponentType, type RefObject, Suspense, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import controlsCss from "~/ui/controls.module.css";
 import { lazyPart } from "~/ui/lazy-part";
+import type { PaletteProps } from "./palette-dialog";
 
-const loadDialog = () => import("./palette-dialog").then((dialog) => dialog.PaletteDialog);
-const PaletteDialog = lazyPart(loadDialog);
+type Dialog = ComponentType<PaletteProps>;
 
-/** Loads the dialog when the browser has nothing else to do, so that it is there before the first letter is typed. */
+let loadedDialog: Dialog | undefined;
+
+async function loadDialog(): Promise<Dialog> {
+  loadedDialog = (await import("./palette-dialog")).PaletteDialog;
+  return loadedDialog;
+}
+
+const LazyDialog = lazyPart(loadDialog);
+
+/** Loads the dialog when the browser has nothing else to do, so that it opens at once. */
 function loadSoon(): void {
   // If this fails, opening the palette says so.
   window.requestIdleCallback?.(() => void loadDialog().catch(() => {}));
@@ -17,22 +26,29 @@ function loadSoon(): void {
 
 /**
  * Open the command palette, also from a text field. Closing it returns the focus; following a link moves it to the
- * element with the id `content`, from which a request that is opened takes it.
+ * element with the id `content`, from which a request that is opened takes it, or to the request that is still open.
  */
 export function PaletteButton({ className }: { className: string | undefined }) {
-  const [isOpen, setOpen] = useState(false);
+  // While it is open, its component stays the same. React shows a lazy one with a delay, even if it is loaded.
+  const [Dialog, setDialog] = useState<Dialog>();
   const focused = useRef<Element>(null);
+  const typed = useRef("");
   const open = () => {
     focused.current = document.activeElement;
-    setOpen(true);
+    typed.current = "";
+    setDialog(() => loadedDialog ?? LazyDialog);
   };
   const closeAndFocus = (element: Element | null) => {
     // While the dialog is shown, it keeps the focus.
-    flushSync(() => setOpen(false));
+    flushSync(() => setDialog(undefined));
     if (element instanceof HTMLElement) element.focus({ preventScroll: true });
   };
   const close = () => closeAndFocus(focused.current);
-  useHotkeys([["mod+K", () => (isOpen ? close() : open())]], [], true);
+  const follow = (opensRequest: boolean) => {
+    const request = opensRequest ? document.querySelector("[data-drawer]") : null;
+    closeAndFocus(request ?? document.getElementById("content"));
+  };
+  useHotkeys([["mod+K", () => (Dialog === undefined ? open() : close())]], [], true);
   return (
     <>
       <button
@@ -57,12 +73,31 @@ export function PaletteButton({ className }: { className: string | undefined }) 
           <path d="m10.5 10.5 3.5 3.5" />
         </svg>
       </button>
-      <Suspense fallback={LOADING}>
-        {isOpen && <PaletteDialog onClose={close} onFollow={() => closeAndFocus(document.getElementById("content"))} />}
-      </Suspense>
+      {Dialog !== undefined && (
+        <Suspense fallback={<LoadingField typed={typed} onClose={close} />}>
+          <Dialog typed={typed} onClose={close} onFollow={follow} />
+        </Suspense>
+      )}
     </>
   );
 }
 
-/** While the dialog is loading, letters are not shortcuts of the page. */
-const LOADING = <div role="dialog" aria-label="Command palette" aria-busy="true" />;
+/** Receives the text that is typed while the dialog is loading. */
+function LoadingField({ typed, onClose }: { typed: RefObject<string>; onClose: () => void }) {
+  return (
+    <div className="visually-hidden" role="dialog" aria-label="Command palette" aria-busy="true">
+      <input
+        ref={takeFocus}
+        aria-label="Go to"
+        onChange={({ currentTarget }) => {
+          typed.current = currentTarget.value;
+        }}
+        onKeyDown={({ key }) => key === "Escape" && onClose()}
+      />
+    </div>
+  );
+}
+
+function takeFocus(field: HTMLElement | null): void {
+  field?.focus({ preventScroll: true });
+}

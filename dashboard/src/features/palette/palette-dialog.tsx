@@ -2,23 +2,25 @@
 
 import { Modal, TextInput } from "@mantine/core";
 import { useRouter } from "@tanstack/react-router";
-import { type KeyboardEvent, useCallback, useId, useRef, useState } from "react";
+import { type KeyboardEvent, type RefObject, useCallback, useId, useRef, useState } from "react";
 import inputCss from "~/filters/query-input.module.css";
 import { AppLink } from "~/navigation/links";
 import css from "./palette.module.css";
 import { type Result, useResults } from "./results";
 
-type PaletteProps = {
+export type PaletteProps = {
+  /** The text that was typed while the dialog was loading. */
+  typed: RefObject<string>;
   onClose: () => void;
   /** Called after a result was opened in this tab. */
-  onFollow: () => void;
+  onFollow: (opensRequest: boolean) => void;
 };
 
-export function PaletteDialog({ onClose, onFollow }: PaletteProps) {
+export function PaletteDialog(props: PaletteProps) {
   return (
     <Modal
       opened
-      onClose={onClose}
+      onClose={props.onClose}
       withCloseButton={false}
       returnFocus={false}
       lockScroll={false}
@@ -29,16 +31,16 @@ export function PaletteDialog({ onClose, onFollow }: PaletteProps) {
       classNames={{ content: css.dialog ?? "" }}
       attributes={{ content: { "aria-label": "Command palette" } }}
     >
-      <Palette onClose={onClose} onFollow={onFollow} />
+      <Palette {...props} />
     </Modal>
   );
 }
 
-function Palette({ onClose, onFollow }: PaletteProps) {
+function Palette({ typed: typedBefore, onClose, onFollow }: PaletteProps) {
   const router = useRouter();
   const list = useId();
   const activeLink = useRef<HTMLAnchorElement>(null);
-  const [typed, setTyped] = useState("");
+  const [typed, setTyped] = useState(() => typedBefore.current);
   const [activeKey, setActiveKey] = useState<string>();
   const groups = useResults(typed.trim());
   const results = groups.flatMap((group) => group.results);
@@ -65,14 +67,16 @@ function Palette({ onClose, onFollow }: PaletteProps) {
     activeLink.current = link;
     link?.scrollIntoView?.({ block: "nearest" });
   }, []);
-  const follow = ({ href }: Result) => {
+  const follow = ({ href, opensRequest = false }: Result) => {
     router.history.push(href);
-    onFollow();
+    onFollow(opensRequest);
   };
 
   return (
     <>
       <TextInput
+        // At once: the dialog itself moves the focus later.
+        ref={takeFocus}
         data-autofocus
         // Without this, Escape would also close a dialog below this one.
         data-mantine-stop-propagation
@@ -127,6 +131,10 @@ function Palette({ onClose, onFollow }: PaletteProps) {
       </div>
     </>
   );
+}
+
+function takeFocus(field: HTMLElement | null): void {
+  field?.focus({ preventScroll: true });
 }
 
 function openTab(result: Result | undefined): void {

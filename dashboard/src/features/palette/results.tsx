@@ -21,6 +21,7 @@ export type Result = {
   readonly name: string;
   readonly href: string;
   readonly content: ReactNode;
+  readonly opensRequest?: boolean;
 };
 export type Group = { readonly heading: string; readonly results: readonly Result[] };
 
@@ -110,5 +111,5 @@ function isId(text: string): boolean {
 /** Whether there is a request with this id is found out when the link is followed. */
 function requestWith(id: string, href: string): Result {
   const name = `Open request ${id}`;
-  return { key: "request", name, href, content: <bdi className="ellipsis">{name}</bdi> };
+  return { key: "request", name, href, content: <bdi className="ellipsis">{name}</bdi>, opensRequest: true };
 }
