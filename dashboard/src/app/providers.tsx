@@ -1,11 +1,19 @@
 /** Context providers of the application: Mantine's theme and the query client. */
 
-import { MantineProvider } from "@mantine/core";
+import { createTheme, MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { retryWhenUnreachable } from "~/api/client";
 import { PAGE } from "~/api/page-config";
-import { theme } from "./theme";
+
+const theme = createTheme({
+  fontFamily: "var(--font)",
+  fontFamilyMonospace: "var(--mono)",
+  defaultRadius: "sm",
+  fontSizes: { xs: "12px", sm: "13px", md: "14px", lg: "16px", xl: "20px" },
+  respectReducedMotion: true,
+  cursorType: "pointer",
+});
 
 export const queryClient = new QueryClient({
   defaultOptions: {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import page from "../../../sign-in.html?raw";
-import { handleSignIn, isSignedIn, NO_COOKIE, UNREACHABLE, WRONG_TOKEN } from "./sign-in-form";
+import { handleSignIn, isSignedIn, NO_COOKIE, UNREACHABLE, WRONG_TOKEN } from "./sign-in";
 
 afterEach(() => vi.unstubAllGlobals());
 
