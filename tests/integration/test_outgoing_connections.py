@@ -1,22 +1,26 @@
 """Relaybook connects only to its upstream: no update check, no telemetry, and no DNS queries of its own.
 
 strace records every connection of its processes from their first instruction to their last. Anything sent unasked would
-be sent at the start, at the first request, when the page is loaded, or at the end.
+be sent at the start, at the first request, when the page is loaded, or at the end. The tests also pass in a network
+namespace that has only a loopback interface. tests/e2e checks that the page requests nothing from other hosts.
 """
 
 import os
 import re
+import subprocess
 import sys
 import urllib.request
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 from urllib.parse import urlsplit
 
 import pytest
 from tests.support.needs import needs
 from tests.support.raw_http import send_request
-from tests.support.server import Program, Server, SimulatedProvider, wait_until
+from tests.support.server import Program, Server, wait_until
+
+from relaybook.cli.main import app
 
 #: All system calls that can name a remote address.
 CALLS: Final = "connect,sendto,sendmsg,sendmmsg"
@@ -24,12 +28,28 @@ CALLS: Final = "connect,sendto,sendmsg,sendmmsg"
 NAME_CACHE: Final = "/var/run/nscd/socket"
 NAME_SERVICE: Final = 53
 TIMEOUT_SECONDS: Final = 60.0
-#: Reserved for documentation (RFC 5737).
-ELSEWHERE: Final = "192.0.2.1:9"
+#: The broadcast address: Linux refuses to connect there, so nothing leaves this machine.
+ELSEWHERE: Final = "255.255.255.255:9"
 #: Variables that HTTP libraries read from the environment. The relay and the demo must ignore them.
 PROXIES: Final = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy"), f"http://{ELSEWHERE}")
 #: Executes strace, which executes Relaybook, so that signals and the exit code are Relaybook's.
 EXEC_STRACE: Final = "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"
+RELAYBOOK: Final = (sys.executable, "-m", "relaybook.cli.main")
+#: Commands that end by themselves, in an order in which each finds its files. The words in braces are replaced.
+COMMANDS: Final = (
+    "config",
+    "completion bash",
+    "tail --dashboard {dashboard}",
+    "show {id} --dashboard {dashboard}",
+    "export --dashboard {dashboard} --output {exported}",
+    "backup {copy} --data {data}",
+    "import {exported} --data {copy}",
+    "check --data {copy} --upstream {upstream} --listen 127.0.0.1:0 --dashboard 127.0.0.1:0",
+    "reload --data {data}",
+    "delete namespace=dialled --yes --dashboard {dashboard}",
+)
+#: Commands that run until they are stopped. Each has a test of its own or is used by one.
+LASTING: Final = frozenset({"serve", "demo", "simulate"})
 _ADDRESS: Final = re.compile(
     r'sa_family=AF_INET6?, sin6?_port=htons\((\d+)\).*?(?:inet_addr\(|inet_pton\(AF_INET6, )"([^"]+)"'
 )
@@ -43,33 +63,25 @@ class Peer(NamedTuple):
     port: int
 
 
-class Traced(Server):
-    """``relaybook serve`` or ``demo``, with all calls recorded that can reach a remote address."""
+class Traced(Program):
+    """A command that runs until it is stopped, with all calls recorded that can reach a remote address."""
 
     def __init__(self, directory: Path, command: str, *flags: str) -> None:
         self._calls = directory / f"{command}.calls"
-        self.data = directory / "data"
-        strace = ["strace", "-D", "-f", "--seccomp-bpf", "-s0", f"--trace={CALLS}", f"--output={self._calls}"]
-        relaybook = [sys.executable, "-m", "relaybook.cli.main", command, "--data", str(self.data)]
-        relaybook += ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--min-free", str(1 << 20), *flags]
-        Program.__init__(self, ["-c", EXEC_STRACE, *strace, *relaybook], directory, command, os.environ | PROXIES)
+        relaybook = [*RELAYBOOK, command, "--listen", "127.0.0.1:0", *flags]
+        arguments = ["-c", EXEC_STRACE, *strace(self._calls, "-D"), *relaybook]
+        Program.__init__(self, arguments, directory, command, os.environ | PROXIES)
         try:
-            self.base_url = self.printed(r"base URL\s+(\S+)", TIMEOUT_SECONDS)
-            self.dashboard = self.printed(r"dashboard\s+(\S+)", TIMEOUT_SECONDS)
+            self.base_url = self.printed(r"(http://\S+/v1)", TIMEOUT_SECONDS)
         except BaseException:
             self.kill()
             raise
-        self.port = peer_of(self.base_url).port
 
-    def use(self) -> int:
-        """Send a request and load the page and the log. Returns the status of the request."""
-        status = send_request(self.port, b"Service-Namespace: dialled").status
-        wait_until(lambda: self.records("namespace=dialled"), TIMEOUT_SECONDS, "recording")
-        page = urllib.request.Request(self.dashboard, headers={"Accept": "text/html", "Sec-Fetch-Mode": "navigate"})
-        with urllib.request.urlopen(page, timeout=TIMEOUT_SECONDS) as response:
-            assert b"<html" in response.read()
-        assert self.get("/api/status")["records"] >= 1
-        return status
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop(TIMEOUT_SECONDS)
 
     def lines(self) -> list[str]:
         """Return the recorded calls. The program must have ended in order, and none of its processes may be missing."""
@@ -82,6 +94,49 @@ class Traced(Server):
 
     def _traced(self) -> list[str]:
         return self._calls.read_text(errors="replace").splitlines()
+
+
+class TracedServer(Traced, Server):
+    """``relaybook serve`` or ``demo``."""
+
+    def __init__(self, directory: Path, command: str, *flags: str) -> None:
+        self.data = directory / "data"
+        flags = ("--data", str(self.data), "--dashboard", "127.0.0.1:0", "--min-free", str(1 << 20), *flags)
+        Traced.__init__(self, directory, command, *flags)
+        self.base_url = self.printed(r"base URL\s+(\S+)")
+        self.dashboard = self.printed(r"dashboard\s+(\S+)")
+        self.port = peer_of(self.base_url).port
+
+    def use(self) -> str:
+        """Send a request, and load the page and the log. Returns the id of the request."""
+        response = send_request(self.port, b"Service-Namespace: dialled")
+        assert response.status == 200
+        wait_until(lambda: self.records("namespace=dialled"), TIMEOUT_SECONDS, "recording")
+        page = urllib.request.Request(self.dashboard, headers={"Accept": "text/html", "Sec-Fetch-Mode": "navigate"})
+        with urllib.request.urlopen(page, timeout=TIMEOUT_SECONDS) as answer:
+            assert b"<html" in answer.read()
+        assert self.get("/api/status")["records"] >= 1
+        return str(response.header("Service-Request-Id"))
+
+
+def strace(calls: Path, *flags: str) -> list[str]:
+    """Return the command that executes another one and writes its calls to a file."""
+    return ["strace", *flags, "-f", "--seccomp-bpf", "-s0", f"--trace={CALLS}", f"--output={calls}"]
+
+
+def calls_of(command: str, directory: Path, status: int = 0) -> list[str]:
+    """Run a command and return its recorded calls. Fails the test if the command exits with another status."""
+    calls = directory / "command.calls"
+    done = subprocess.run(
+        [*strace(calls), *RELAYBOOK, *command.split()],
+        env=os.environ | PROXIES,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+    assert done.returncode == status, f"{command}: {done.stdout}{done.stderr}"
+    return calls.read_text(errors="replace").splitlines()
 
 
 def dialled(lines: list[str]) -> set[Peer]:
@@ -106,18 +161,35 @@ def peer_of(url: str) -> Peer:
 
 
 @needs("strace")
-def test_a_server_connects_only_to_its_upstream(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider, Traced(tmp_path, "serve", "--upstream", provider.url) as server:
-        assert server.use() == 200
-        lines = server.lines()
-        assert remote_peers(lines) == set()
-        assert dialled(lines) == {peer_of(provider.url)}
+def test_a_server_and_all_commands_connect_only_to_the_upstream_and_to_each_other(tmp_path: Path) -> None:
+    with Traced(tmp_path, "simulate") as provider:
+        with TracedServer(tmp_path, "serve", "--upstream", provider.base_url) as server:
+            values = {
+                "id": server.use(),
+                "data": server.data,
+                "copy": tmp_path / "copy",
+                "exported": tmp_path / "log.jsonl",
+                "dashboard": urlsplit(server.dashboard).netloc,
+                "upstream": provider.base_url,
+            }
+            own = {peer_of(server.dashboard), peer_of(provider.base_url)}
+            for command in COMMANDS:
+                lines = calls_of(command.format_map(values), tmp_path)
+                assert (command, remote_peers(lines), dialled(lines) - own) == (command, set(), set())
+            lines = server.lines()
+            assert remote_peers(lines) == set()
+            assert dialled(lines) == {peer_of(provider.base_url)}
+        assert dialled(provider.lines()) == set()
+
+
+def test_no_command_is_left_out() -> None:
+    assert {name for name in app if not name.startswith("-")} == {each.split()[0] for each in COMMANDS} | LASTING
 
 
 @needs("strace")
 def test_the_demo_connects_to_no_other_machine(tmp_path: Path) -> None:
-    with Traced(tmp_path, "demo") as demo:
-        assert demo.use() == 200
+    with TracedServer(tmp_path, "demo") as demo:
+        demo.use()
         wait_until(lambda: demo.records("namespace=production"), TIMEOUT_SECONDS, "sample traffic")
         lines = demo.lines()
         assert remote_peers(lines) == set()
@@ -126,10 +198,10 @@ def test_the_demo_connects_to_no_other_machine(tmp_path: Path) -> None:
 
 @needs("strace")
 def test_a_connection_to_another_machine_is_detected(tmp_path: Path) -> None:
-    """Without this, the other tests would pass if strace recorded nothing."""
-    with Traced(tmp_path, "serve", "--upstream", f"http://{ELSEWHERE}/v1", "--connect-timeout", "1") as server:
-        assert server.use() == 502
-        assert remote_peers(server.lines()) == {ELSEWHERE}
+    """Without this, the other tests would pass if strace recorded only connections to this machine."""
+    check = f"check --data {tmp_path} --upstream http://{ELSEWHERE}/v1"
+    check += " --listen 127.0.0.1:0 --dashboard 127.0.0.1:0"
+    assert remote_peers(calls_of(check, tmp_path, status=1)) == {ELSEWHERE}
 
 
 @pytest.mark.parametrize(
