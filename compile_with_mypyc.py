@@ -65,6 +65,8 @@ def compile_into(directory: Path, level: str) -> list[Path]:
     )  # mypyc derives module names from relative paths, and setuptools builds in the working directory
     try:
         extensions = mypycify(options, opt_level=level, group_name=_GROUP)
+        for extension in extensions:
+            extension.extra_compile_args.append("-g0")  # debug information contains the paths of the build
         setup(name=_GROUP, ext_modules=extensions, script_args=["--quiet", "build_ext", "--inplace"])
     finally:
         os.chdir(before)
