@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -110,10 +111,9 @@ def _serve(
         Child(config("dashboard"), dashboard, children_lock),
     ]
     if simulator is not None:
-        children += [
-            Child(config("simulator"), simulator, children_lock),
-            Child(config("traffic"), None, children_lock),
-        ]
+        children.append(Child(config("simulator"), simulator, children_lock))
+        if _has_openai_sdk():
+            children.append(Child(config("traffic"), None, children_lock))
     predecessors = [Predecessor(running) for running in handed.children] if handed else []
     supervisor = Supervisor(predecessors, settings.drain_timeout, reload, on_replaced)
     code = supervisor.run(children, lambda: print_start(settings, base_url, local_url))
@@ -284,14 +284,24 @@ def _count_text(days: int) -> str:
     return f"{days} {'day' if days == 1 else 'days'}" if days else "forever"
 
 
+def _has_openai_sdk() -> bool:
+    """Return whether the demo can send sample traffic, for which it uses the OpenAI SDK."""
+    return find_spec("openai") is not None
+
+
 def _print_demo_start(settings: Settings, base_url: str, dashboard: str) -> None:
     _warn_if_public(settings)
+    samples = (
+        "The log contains sample data: requests of a tea shop, its customers and other programs, some with errors."
+    )
+    if not _has_openai_sdk():
+        samples = "There is no sample data, which needs the OpenAI SDK: pip install 'relaybook[demo]'"
     print(
         f"Relaybook {__version__}, demo\n"
         f"dashboard  {dashboard}  ←  open this in a browser\n"
         f"base URL   {base_url}  →  a simulated upstream; accepts any API key\n"
         f"data       {DataDirectory(settings.data or Path()).path}\n\n"
-        "The log contains sample data: requests of a tea shop, its customers and other programs, some with errors.\n"
+        f"{samples}\n"
         "Your own requests appear at the top. Send one:\n\n"
         f"  curl {base_url}/chat/completions -H 'Authorization: Bearer demo' -H 'Content-Type: application/json' \\\n"
         "    -H 'Service-Namespace: my-app' \\\n"

@@ -14,11 +14,6 @@ from relaybook.server.data_directory import DataDirectory
 from relaybook.server.operator_log import log_to_stderr
 from relaybook.server.worker_config import WorkerConfig
 
-_NO_SDK = (
-    "Sample traffic needs the OpenAI SDK: pip install 'relaybook[demo]'. The demo runs without it; send your own "
-    "requests."
-)
-
 
 def run_role(config: WorkerConfig, supervisor_pipe: int) -> int:
     """Run the role until it is told to stop. Returns the exit code."""
@@ -95,13 +90,8 @@ def _send_samples(config: WorkerConfig, supervisor_pipe: int) -> None:
                 task.cancel()
 
         _on_end(supervisor_pipe, stop)
-        try:
-            from relaybook_demo.samples import send_samples
-        except ImportError as error:
-            if error.name != "openai":
-                raise
-            print(_NO_SDK, flush=True)
-            await asyncio.Event().wait()
+        from relaybook_demo.samples import send_samples
+
         await send_samples(config.base_url)
 
     with suppress(asyncio.CancelledError):
