@@ -33,3 +33,9 @@ def test_warnings_are_suppressed_with_a_code() -> None:
 
 def test_every_module_to_compile_exists() -> None:
     assert [name for name in MODULES if not (ROOT / "src" / "relaybook" / f"{name}.py").is_file()] == []
+
+
+def test_actions_of_other_repositories_are_pinned_by_commit() -> None:
+    """A tag can be moved to another commit, a hash cannot."""
+    unpinned = re.compile(r"uses: (?!\./|[\w./-]+@[0-9a-f]{40} # v)")
+    assert occurrences(unpinned, ".yml") == []
