@@ -1,0 +1,179 @@
+"""Rehearse rolling restarts: ``python -m tests.deploy.rehearse_restarts 100``. Needs nginx.
+
+Two servers, each with its own log, run behind nginx. Under load, they are replaced in turn as in docs/how-to/scale.md.
+Counts requests that were refused, responses that were cut and requests that are missing in both logs. Exits with 1 if
+there are any.
+"""
+
+import http.client
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import Final
+
+from tests.deploy.rehearse_image import free_ports, status_of
+from tests.support.server import Program, Server, SimulatedProvider, wait_until
+
+THREADS: Final = 8
+BODY: Final = json.dumps({"model": "gpt-4o-mini", "stream": True, "messages": [{"role": "user", "content": "Hello"}]})
+EXEC: Final = "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"
+#: The relay listens on loopback, so it accepts only loopback names in Host.
+NGINX: Final = """\
+daemon off;
+worker_processes 1;
+pid {directory}/nginx.pid;
+events {{}}
+http {{
+  access_log off;
+  client_body_temp_path {directory}/body;
+  proxy_temp_path {directory}/proxy;
+  fastcgi_temp_path {directory}/fastcgi;
+  uwsgi_temp_path {directory}/uwsgi;
+  scgi_temp_path {directory}/scgi;
+  upstream relaybooks {{
+    hash $http_service_namespace consistent;
+{servers}
+  }}
+  server {{
+    listen 127.0.0.1:{port};
+    location / {{
+      proxy_pass http://relaybooks;
+      proxy_set_header Host 127.0.0.1;
+      proxy_buffering off;
+    }}
+  }}
+}}
+"""
+
+
+class Nginx(Program):
+    """nginx in front of the relays on these ports."""
+
+    def __init__(self, directory: Path, ports: tuple[int, int]) -> None:
+        self._directory = directory
+        self._ports = ports
+        self.port, _ = free_ports()
+        self._configure(None)
+        super().__init__(["-c", EXEC, *self._command()], directory, "nginx")
+        wait_until(lambda: status_of(self.port, "/readyz") == 200, 30, "nginx")
+
+    def use_all_but(self, port: int | None) -> None:
+        """Send no new requests to the relay on this port, and wait until its running ones have ended."""
+        before = self._workers()
+        self._configure(port)
+        subprocess.run([*self._command(), "-s", "reload"], check=True)
+        wait_until(lambda: self._workers().isdisjoint(before), 60, "the end of the earlier nginx workers")
+
+    def _configure(self, without: int | None) -> None:
+        servers = [f"    server 127.0.0.1:{port}{' down' if port == without else ''};" for port in self._ports]
+        text = NGINX.format(directory=self._directory, servers="\n".join(servers), port=self.port)
+        (self._directory / "nginx.conf").write_text(text)
+
+    def _command(self) -> list[str]:
+        return ["nginx", "-c", f"{self._directory}/nginx.conf", "-e", f"{self._directory}/nginx.errors"]
+
+    def _workers(self) -> set[str]:
+        pid = self.process.pid
+        return set(Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+
+
+class Load:
+    """Threads that stream responses, each request on a new connection and of another namespace."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._stop_requested = threading.Event()
+        self.whole: list[str] = []
+        self.cut: list[str] = []
+        #: Errors, and responses with another status than 200.
+        self.refused: list[str] = []
+        self._threads = [threading.Thread(target=self._run, args=(number,)) for number in range(THREADS)]
+        for thread in self._threads:
+            thread.start()
+
+    def _run(self, thread: int) -> None:
+        request = 0
+        while not self._stop_requested.is_set():
+            request += 1
+            headers = {
+                "Authorization": "Bearer sk-rehearsal",
+                "Content-Type": "application/json",
+                "Service-Namespace": f"{thread}-{request}",
+            }
+            connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
+            try:
+                connection.request("POST", "/v1/chat/completions", BODY, headers)
+                response = connection.getresponse()
+                if response.status != 200:
+                    self._stop_requested.wait(0.1)
+                    self.refused.append(f"{response.status} {response.read()[:300]!r}")
+                    continue
+            except (OSError, http.client.HTTPException) as error:
+                self._stop_requested.wait(0.1)
+                self.refused.append(repr(error))
+                continue
+            request_id = response.headers["Service-Request-Id"]
+            try:
+                is_whole = response.read().rstrip().endswith(b"data: [DONE]")
+            except (OSError, http.client.HTTPException):
+                is_whole = False
+            (self.whole if is_whole else self.cut).append(request_id)
+            connection.close()
+
+    def stop(self) -> None:
+        self._stop_requested.set()
+        for thread in self._threads:
+            thread.join(90)
+
+
+def start(directory: Path, upstream: str, port: int) -> Server:
+    listen = ("--listen", f"127.0.0.1:{port}", "--dashboard", "127.0.0.1:0")
+    server = Server(directory, upstream, *listen, data=directory / "data")
+    wait_until(lambda: status_of(port, "/readyz") == 200, 60, "readiness")
+    return server
+
+
+def rehearse(restarts: int, directory: Path) -> bool:
+    ports = free_ports()
+    directories = [directory / "first", directory / "second"]
+    for each in directories:
+        each.mkdir()
+    with SimulatedProvider(directory, "--tokens-per-second", "100") as provider:
+        servers = [start(each, provider.url, number) for each, number in zip(directories, ports, strict=True)]
+        nginx = Nginx(directory, ports)
+        try:
+            load = Load(nginx.port)
+            try:
+                wait_until(lambda: load.whole, 60, "load")
+                for number in range(restarts):
+                    which = number % 2
+                    nginx.use_all_but(ports[which])
+                    assert servers[which].stop(60) == 0
+                    servers[which] = start(directories[which], provider.url, ports[which])
+                    nginx.use_all_but(None)
+            finally:
+                load.stop()
+                print("\n".join(load.refused[:5]))
+            recorded = {record["id"] for server in servers for record in settled(server)}
+        finally:
+            nginx.stop()
+            for server in servers:
+                server.stop(60)
+    lost = {*load.whole, *load.cut} - recorded
+    counts = f"{len(load.whole)} whole, {len(load.refused)} refused, {len(load.cut)} cut, {len(lost)} lost"
+    print(f"{restarts} restarts: {counts}")
+    return bool(load.whole) and not (load.refused or load.cut or lost)
+
+
+def settled(server: Server) -> list[dict[str, str]]:
+    """Return all records when the whole journal is recorded."""
+    wait_until(lambda: server.get("/api/status")["journal"]["lag_bytes"] == 0, 60, "recording")
+    return server.records()
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as made:
+        sys.exit(0 if rehearse(int(sys.argv[1]), Path(made)) else 1)
