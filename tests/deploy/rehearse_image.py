@@ -35,8 +35,14 @@ class Container:
     def __init__(self, image: str, upstream: str) -> None:
         self.name = f"relaybook-rehearsal-{uuid.uuid4().hex[:8]}"
         self.relay, self.dashboard = free_ports()
+        self._image = image
+        self._upstream = upstream
+        docker("volume", "create", self.name)
+        self._run()
+
+    def _run(self) -> None:
         settings = {
-            "RELAYBOOK_UPSTREAM": upstream,
+            "RELAYBOOK_UPSTREAM": self._upstream,
             "RELAYBOOK_LISTEN": f"127.0.0.1:{self.relay}",
             "RELAYBOOK_DASHBOARD": f"127.0.0.1:{self.dashboard}",
             "RELAYBOOK_DASHBOARD_TOKEN": TOKEN,
@@ -44,14 +50,19 @@ class Container:
         }
         variables = [word for name, value in settings.items() for word in ("--env", f"{name}={value}")]
         options = ["--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", "10001:10001"]
-        docker("volume", "create", self.name)
         docker(
             *("run", "--detach", "--name", self.name, "--network", "host", "--volume", f"{self.name}:/data"),
             *options,
             *variables,
-            image,
+            self._image,
         )
         self.wait_until_ready()
+
+    def replace(self) -> None:
+        """Stop the container, and start another one with the same volume and ports."""
+        docker("stop", "--time", "150", self.name)
+        docker("rm", self.name)
+        self._run()
 
     def wait_until_ready(self) -> None:
         wait_until(lambda: status_of(self.relay, "/readyz") == 200, 60, "readiness")

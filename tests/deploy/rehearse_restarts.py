@@ -1,8 +1,8 @@
-"""Rehearse rolling restarts: ``python -m tests.deploy.rehearse_restarts 100``. Needs nginx.
+"""Rehearse rolling restarts: ``python -m tests.deploy.rehearse_restarts 100 [IMAGE]``. Needs nginx.
 
-Two servers, each with its own log, run behind nginx. Under load, they are replaced in turn as in docs/how-to/scale.md.
-Counts requests that were refused, responses that were cut and requests that are missing in both logs. Exits with 1 if
-there are any.
+Two servers, each with its own log, run behind nginx: processes, or containers of an image on the network of the host.
+Under load, they are replaced in turn as in docs/how-to/scale.md. Counts requests that were refused, responses that were
+cut and requests that are missing in both logs. Exits with 1 if there are any.
 """
 
 import http.client
@@ -11,10 +11,11 @@ import subprocess
 import sys
 import tempfile
 import threading
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from tests.deploy.rehearse_image import free_ports, status_of
+from tests.deploy.rehearse_image import Container, free_ports, status_of
 from tests.support.server import Program, Server, SimulatedProvider, wait_until
 
 THREADS: Final = 8
@@ -52,7 +53,7 @@ http {{
 class Nginx(Program):
     """nginx in front of the relays on these ports."""
 
-    def __init__(self, directory: Path, ports: tuple[int, int]) -> None:
+    def __init__(self, directory: Path, ports: list[int]) -> None:
         self._directory = directory
         self._ports = ports
         self.port, _ = free_ports()
@@ -129,51 +130,73 @@ class Load:
             thread.join(90)
 
 
-def start(directory: Path, upstream: str, port: int) -> Server:
-    listen = ("--listen", f"127.0.0.1:{port}", "--dashboard", "127.0.0.1:0")
-    server = Server(directory, upstream, *listen, data=directory / "data")
-    wait_until(lambda: status_of(port, "/readyz") == 200, 60, "readiness")
-    return server
+class ServerProcess:
+    """A server that is a process."""
+
+    def __init__(self, directory: Path, upstream: str) -> None:
+        directory.mkdir()
+        self._directory = directory
+        self._upstream = upstream
+        self.relay, self._dashboard = free_ports()
+        self._start()
+
+    def _start(self) -> None:
+        listen = ("--listen", f"127.0.0.1:{self.relay}", "--dashboard", f"127.0.0.1:{self._dashboard}")
+        self._server = Server(self._directory, self._upstream, *listen)
+        wait_until(lambda: status_of(self.relay, "/readyz") == 200, 60, "readiness")
+        wait_until(lambda: status_of(self._dashboard, "/readyz") == 200, 60, "readiness of the dashboard")
+
+    def replace(self) -> None:
+        """Stop the process, and start another one with the same data and ports."""
+        assert self._server.stop(60) == 0
+        self._start()
+
+    def get(self, path: str) -> Any:
+        return self._server.get(path)
+
+    def remove(self) -> None:
+        self._server.stop(60)
 
 
-def rehearse(restarts: int, directory: Path) -> bool:
-    ports = free_ports()
-    directories = [directory / "first", directory / "second"]
-    for each in directories:
-        each.mkdir()
-    with SimulatedProvider(directory, "--tokens-per-second", "100") as provider:
-        servers = [start(each, provider.url, number) for each, number in zip(directories, ports, strict=True)]
-        nginx = Nginx(directory, ports)
-        try:
-            load = Load(nginx.port)
-            try:
-                wait_until(lambda: load.whole, 60, "load")
-                for number in range(restarts):
-                    which = number % 2
-                    nginx.use_all_but(ports[which])
-                    assert servers[which].stop(60) == 0
-                    servers[which] = start(directories[which], provider.url, ports[which])
-                    nginx.use_all_but(None)
-            finally:
-                load.stop()
-                print("\n".join(load.refused[:5]))
-            recorded = {record["id"] for server in servers for record in settled(server)}
-        finally:
-            nginx.stop()
-            for server in servers:
-                server.stop(60)
-    lost = {*load.whole, *load.cut} - recorded
-    counts = f"{len(load.whole)} whole, {len(load.refused)} refused, {len(load.cut)} cut, {len(lost)} lost"
-    print(f"{restarts} restarts: {counts}")
-    return bool(load.whole) and not (load.refused or load.cut or lost)
-
-
-def settled(server: Server) -> list[dict[str, str]]:
-    """Return all records when the whole journal is recorded."""
+def ids_of(server: ServerProcess | Container) -> set[str]:
+    """Return the ids of all records when the whole journal is recorded."""
     wait_until(lambda: server.get("/api/status")["journal"]["lag_bytes"] == 0, 60, "recording")
-    return server.records()
+    found: set[str] = set()
+    cursor = ""
+    while True:
+        page = server.get(f"/api/requests?limit=500{cursor}")
+        found.update(record["id"] for record in page["data"])
+        if page["next_cursor"] is None:
+            return found
+        cursor = f"&cursor={page['next_cursor']}"
+
+
+def rehearse(restarts: int, image: str | None, directory: Path) -> bool:
+    with ExitStack() as stack:
+        provider = stack.enter_context(SimulatedProvider(directory, "--tokens-per-second", "100"))
+        servers: list[ServerProcess | Container] = []
+        for name in ("first", "second"):
+            servers.append(Container(image, provider.url) if image else ServerProcess(directory / name, provider.url))
+            stack.callback(servers[-1].remove)
+        nginx = Nginx(directory, [server.relay for server in servers])
+        stack.callback(nginx.stop)
+        load = Load(nginx.port)
+        try:
+            wait_until(lambda: load.whole, 60, "load")
+            for number in range(restarts):
+                server = servers[number % 2]
+                nginx.use_all_but(server.relay)
+                server.replace()
+                nginx.use_all_but(None)
+        finally:
+            load.stop()
+            print("\n".join(load.refused[:5]))
+        lost = {*load.whole, *load.cut} - ids_of(servers[0]) - ids_of(servers[1])
+    counts = f"{len(load.whole)} whole, {len(load.refused)} refused, {len(load.cut)} cut, {len(lost)} lost"
+    print(f"{restarts} replacements: {counts}")
+    return bool(load.whole) and not (load.refused or load.cut or lost)
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as made:
-        sys.exit(0 if rehearse(int(sys.argv[1]), Path(made)) else 1)
+        sys.exit(0 if rehearse(int(sys.argv[1]), next(iter(sys.argv[2:]), None), Path(made)) else 1)
