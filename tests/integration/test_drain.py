@@ -1,5 +1,6 @@
 """Stopping the server: running requests may finish, new ones are rejected, and the log has every byte either way."""
 
+import asyncio
 import http.client
 import json
 import os
@@ -14,12 +15,14 @@ from typing import Final
 
 import openai
 import pytest
+import uvloop
 from tests.support.raw_http import LENGTH, PATH, QUESTION, parse, request, send_request
 from tests.support.server import Server, SimulatedProvider, is_running, wait_until
 from tests.support.simulated_upstream import Ledger, World
 from tests.support.stream import Stream
 
 from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.relay.worker import stop_listening
 from relaybook.server.data_directory import DataDirectory
 from relaybook.server.worker_config import WorkerConfig, encode_config
 from relaybook.settings.definitions import Settings
@@ -325,3 +328,25 @@ def test_a_stop_while_the_recorder_is_restarting_is_clean(tmp_path: Path, provid
                 wait_until(lambda old=recorder: server.pid_of("recorder") != old, what="another recorder")
         assert server.stop() == 0
         assert "Traceback" not in server.stderr
+
+
+def test_a_connection_that_was_not_accepted_yet_is_served_when_the_relay_stops_listening() -> None:
+    """The kernel would reset it, although the client may have sent its request."""
+
+    async def stop(listener: socket.socket) -> list[socket.socket]:
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(asyncio.Protocol, sock=listener)
+        client.connect(listener.getsockname())
+        client.sendall(b"POST ")
+        return await stop_listening(server, listener)
+
+    with socket.socket() as listener, socket.socket() as client, socket.socket() as late:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(4)
+        address = listener.getsockname()
+        (accepted,) = uvloop.run(stop(listener))
+        with accepted:
+            accepted.setblocking(True)
+            assert accepted.recv(16) == b"POST "
+        with pytest.raises(ConnectionRefusedError):
+            late.connect(address)

@@ -24,6 +24,9 @@ from relaybook.relay.relay import Relay
 from relaybook.settings.definitions import Settings
 
 _SWEEPS_PER_SECOND = 4
+_BACKLOG = 4096
+#: How long a stopping relay still accepts requests on its connections, because some have only just been established.
+_FIRST_REQUEST_SECONDS = 0.1
 
 
 def run_worker(
@@ -87,18 +90,36 @@ async def _serve(
     loop.add_signal_handler(signal.SIGHUP, retire.set)
     loop.add_reader(supervisor_pipe, on_supervisor_pipe)
     relay.check_log()
-    server = await loop.create_server(relay.accept, sock=listener, backlog=4096)
+    server = await loop.create_server(relay.accept, sock=listener, backlog=_BACKLOG)
     sweep_task = loop.create_task(_sweep(relay))
     sweep_task.add_done_callback(last_resort.exit_on_failure)
     with suppress(OSError):
         os.write(supervisor_pipe, b"\n")  # ready: the socket is listening
     await _run_until(retire.wait(), stop)
-    server.close()
-    listener.close()
+    for connection in await stop_listening(server, listener):
+        await loop.connect_accepted_socket(relay.accept, connection)
     await _run_until(relay.retire(settings.reload_timeout), stop)
+    await _run_until(asyncio.sleep(_FIRST_REQUEST_SECONDS), stop_now)
     if not await _run_until(relay.drain(settings.drain_timeout), stop_now):
         await relay.drain(0)
     sweep_task.cancel()
+
+
+async def stop_listening(server: asyncio.Server, listener: socket.socket) -> list[socket.socket]:
+    """Close the listening socket. Return the connections that were established but not accepted yet.
+
+    The kernel resets those that nobody accepts, even if a client has sent its request.
+    """
+    last = listener.dup()
+    last.setblocking(False)
+    server.close()
+    listener.close()
+    await asyncio.sleep(0)  # uvloop closes its socket in the next iteration
+    accepted: list[socket.socket] = []
+    with last, suppress(OSError):
+        while len(accepted) < _BACKLOG:
+            accepted.append(last.accept()[0])
+    return accepted
 
 
 async def _run_until(work: Coroutine[Any, Any, Any], stop: asyncio.Event) -> bool:
