@@ -99,7 +99,8 @@ async def _serve(
     for connection in await stop_listening(server, listener):
         await loop.connect_accepted_socket(relay.accept, connection)
     await _run_until(relay.retire(settings.reload_timeout), stop)
-    await _run_until(asyncio.sleep(_FIRST_REQUEST_SECONDS), stop_now)
+    if relay.connections:
+        await _run_until(asyncio.sleep(_FIRST_REQUEST_SECONDS), stop_now)
     if not await _run_until(relay.drain(settings.drain_timeout), stop_now):
         await relay.drain(0)
     sweep_task.cancel()
