@@ -10,9 +10,10 @@ import random
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Literal, Self
 
 from tests.crash.judge import Logged, Served
@@ -21,7 +22,7 @@ from tests.support.server import Program, Server
 
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Record, Side
-from relaybook.log.store.port import RunPosition
+from relaybook.log.store.port import Reader, RunPosition
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.server.data_directory import DataDirectory
 
@@ -109,8 +110,17 @@ def _free_port() -> int:
 class Service:
     """``relaybook serve`` on one data directory and the same ports, start after start."""
 
-    def __init__(self, directory: Path, upstream: str, *flags: str) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        upstream: str,
+        *flags: str,
+        reader: Reader | None = None,
+        variables: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """``reader`` reads the log if it is not in the data directory. ``variables`` are added to the environment."""
         self.data = DataDirectory(directory / "data")
+        self._environment = {**_environment(), **variables}
         self._directory = directory
         self._upstream = upstream
         self._flags = flags
@@ -119,7 +129,7 @@ class Service:
         #: Number of starts that found their port in use by children of the previous one.
         self._listen = ("--listen", f"127.0.0.1:{_free_port()}", "--dashboard", f"127.0.0.1:{_free_port()}")
         self._seq = 0
-        self._reader = SqliteReader(self.data.store)
+        self._reader = reader or SqliteReader(self.data.store)
         self.server = self.start()
 
     def __enter__(self) -> Self:
@@ -137,14 +147,14 @@ class Service:
         """
         directory = self._new_directory()
         flags = (*self._listen, *self._flags)
-        self.server = Server(directory, self._upstream, *flags, data=self.data.path, env=_environment())
+        self.server = Server(directory, self._upstream, *flags, data=self.data.path, env=self._environment)
         self._came_up.append(directory)
         return self.server
 
     def start_and_kill(self, seconds: float) -> None:
         """Start the service and kill its supervisor so early that it may not be listening yet."""
         arguments = ["-m", "relaybook.cli.main", "serve", "--upstream", self._upstream, "--data", str(self.data.path)]
-        program = Program([*arguments, *self._listen, *self._flags], self._new_directory(), "serve", _environment())
+        program = Program([*arguments, *self._listen, *self._flags], self._new_directory(), "serve", self._environment)
         time.sleep(seconds)
         program.kill()
 

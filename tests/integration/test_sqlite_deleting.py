@@ -1,86 +1,26 @@
 """When a deletion is done, no file of the store has a byte of what was deleted."""
 
-import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
 import pytest
-from tests.support.files import contents_below, raw_and_decompressed
+from tests.support.canaries import Canaries
 from tests.support.records import A_TIMESTAMP, an_entry
 from tests.support.server import wait_until
 
 from relaybook import clock
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import Filter, Term
-from relaybook.log.record import Detail, Feedback, Note
-from relaybook.log.store.port import Batch, Body, Entry
+from relaybook.log.record import Feedback
+from relaybook.log.store.port import Batch, Entry
 from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.feedback import SqliteFeedbackLog
 from relaybook.log.store.sqlite.labels import SqliteLabels
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.writer import SqliteWriter
-
-
-def canary(chosen: random.Random, what: str) -> str:
-    return f"{''.join(chosen.choice('bcdfghjklmnpqrstvwxz') for _ in range(24))}{what}"
-
-
-class Canaries:
-    """Distinct values for every place of a request that can hold text of a caller."""
-
-    def __init__(self, seed: int) -> None:
-        chosen = random.Random(seed)
-        names = [
-            "prompt",
-            "answer",
-            "header",
-            "namespace",
-            "name",
-            "value",
-            "model",
-            "user",
-            "key",
-            "id",
-            "completion",
-            "error",
-            "preview",
-            "agent",
-            "large",
-            "source",
-            "label",
-            "comment",
-            "early",
-        ]
-        self.values = {name: canary(chosen, name) for name in names}
-
-    def entry(self, writer: SqliteWriter) -> Entry:
-        of = self.values
-        ref = writer.write_body(of["large"].encode() * 2000)
-        return an_entry(
-            Body(refs=[ref], rest=[of["prompt"].encode()]),
-            of["answer"].encode(),
-            Detail(request_head=f"x-secret: {of['header']}".encode()),
-            namespace=of["namespace"],
-            properties={of["name"]: of["value"]},
-            model=of["model"],
-            user=of["user"],
-            key=of["key"],
-            client_request_id=of["id"],
-            completion_id=of["completion"],
-            error_message=of["error"],
-            input_preview=of["preview"],
-            user_agent=of["agent"],
-            warnings=[Note("value_cut", of["header"])],
-            feedback=[Feedback(source=of["source"], label=of["label"], comment=of["comment"], at=1)],
-        )
-
-    def found(self, directory: Path) -> set[str]:
-        """Return the names of the values that any file of the directory has, compressed or not."""
-        texts = [text for _, content in contents_below(directory) for text in raw_and_decompressed(content)]
-        return {name for name, value in self.values.items() if any(value[4:20].encode() in text for text in texts)}
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ def backup(configuration: Configuration, target: Path) -> int:
     try:
         disk.make_directory(copy.path)
         with progress_bar(is_bytes=True) as on_progress:
-            done = open_store(source.store).back_up(copy.store, on_progress)
+            done = open_store(source.store, configuration.settings).back_up(copy.store, on_progress)
         _copy_secret(source, copy)
     except (StoreUnavailable, StoreTooNew) as error:
         raise CommandFailed(str(error)) from None

@@ -107,11 +107,11 @@ def _store(configuration: Configuration) -> str:
     from relaybook.log.store import open_store
     from relaybook.recorder.quarantine import list_quarantined
 
-    if not StoreLog.exists(configuration.data):
+    if not StoreLog.exists(configuration.data, configuration.settings):
         return "no log yet"
-    summary = f"{StoreLog.open(configuration.data).count():,} requests in the log"
+    summary = f"{StoreLog.open(configuration.data, configuration.settings).count():,} requests in the log"
     problems = []
-    if set_aside := open_store(configuration.data / "store").list_set_aside():
+    if set_aside := open_store(configuration.data / "store", configuration.settings).list_set_aside():
         names = ", ".join(Path(each.location).name for each in set_aside)
         problems.append(f"damaged stores were set aside: {names}. Stop the server, then run relaybook check --salvage")
     if quarantined := list_quarantined(configuration.data / "quarantine"):
@@ -128,7 +128,7 @@ def _bodies(configuration: Configuration) -> str:
 
     try:
         with progress_bar() as on_progress:
-            found = open_store(configuration.data / "store").verify(on_progress)
+            found = open_store(configuration.data / "store", configuration.settings).verify(on_progress)
     except StoreUnavailable as error:
         raise CommandFailed(str(error)) from None
     if found.problems:

@@ -50,7 +50,7 @@ def import_files(configuration: Configuration, files: list[str]) -> int:
         data.open()
     except DataInUse:
         raise CommandFailed(f"A server uses {configuration.data}. Stop it before you import.") from None
-    store = open_store(data.store)
+    store = open_store(data.store, configuration.settings)
     try:
         writer, last_seq = store.open_writer(lock_wait_s=0), store.open_reader().last_seq()
     except (StoreUnavailable, StoreTooNew) as error:

@@ -203,7 +203,7 @@ def check(
 
     configuration = _resolve(flags)
     if salvage or requeue:
-        return repair(configuration.data, salvage=salvage, requeue=requeue)
+        return repair(configuration.data, configuration.settings, salvage=salvage, requeue=requeue)
     return check(configuration, bodies=bodies)
 
 

@@ -17,6 +17,7 @@ from relaybook.log.store.errors import BatchRejected, StoreDamaged, StoreTooNew,
 from relaybook.log.store.port import Batch, Entry, SetAside, Writer
 from relaybook.recorder.quarantine import decode_quarantined, list_quarantined
 from relaybook.server.data_directory import DataDirectory
+from relaybook.settings.definitions import Settings
 
 _RECORDS: Final = 200
 _BATCH_BYTES: Final = 32 << 20
@@ -31,21 +32,21 @@ class _Salvaged:
     unreadable: int = 0
 
 
-def repair(path: Path, *, salvage: bool, requeue: bool) -> int:
+def repair(path: Path, settings: Settings | None = None, *, salvage: bool, requeue: bool) -> int:
     """Run the chosen repairs. Returns the exit code: 1 if something could not be read or stored."""
-    codes = [_salvage(path)] if salvage else []
-    codes += [_requeue(path)] if requeue else []
+    codes = [_salvage(path, settings)] if salvage else []
+    codes += [_requeue(path, settings)] if requeue else []
     return max(codes, default=0)
 
 
-def _salvage(path: Path) -> int:
+def _salvage(path: Path, settings: Settings | None) -> int:
     """Copy all readable records of the stores that were set aside. Returns 1 if some could not be read, otherwise 0."""
     data = DataDirectory(path)
-    stores = open_store(data.store).list_set_aside()
+    stores = open_store(data.store, settings).list_set_aside()
     if not stores:
         print(f"✓ salvage: no store was set aside in {path}")
         return 0
-    writer = _writer(data)
+    writer = _writer(data, settings)
     try:
         lost = sum(_salvage_one(store, writer) for store in stores)
     finally:
@@ -72,14 +73,14 @@ def _salvage_one(store: SetAside, writer: Writer) -> int:
     return 0
 
 
-def _requeue(path: Path) -> int:
+def _requeue(path: Path, settings: Settings | None) -> int:
     """Try again to store the records in the quarantine. Returns 1 if some are still rejected, otherwise 0."""
     data = DataDirectory(path)
     files = list_quarantined(data.quarantine)
     if not files:
         print(f"✓ requeue: the quarantine of {path} is empty")
         return 0
-    writer = _writer(data)
+    writer = _writer(data, settings)
     rejected = 0
     try:
         for file in files:
@@ -98,9 +99,9 @@ def _requeue(path: Path) -> int:
     return FAILED if rejected else 0
 
 
-def _writer(data: DataDirectory) -> Writer:
+def _writer(data: DataDirectory, settings: Settings | None) -> Writer:
     try:
-        return open_store(data.store).open_writer(lock_wait_s=0)
+        return open_store(data.store, settings).open_writer(lock_wait_s=0)
     except (StoreUnavailable, StoreTooNew) as error:
         raise CommandFailed(f"{error} Only one program may write to the log at a time.") from None
 

@@ -76,7 +76,7 @@ def open_log(configuration: Configuration) -> LogSource:
 
     settings = configuration.settings
     if _is_data_only(configuration):
-        return StoreLog.open(configuration.data)
+        return StoreLog.open(configuration.data, settings)
     server = ServerLog(settings.dashboard_url or own_address(settings.dashboard), settings.dashboard_token)
     try:
         server.connect()
@@ -90,10 +90,11 @@ def open_log(configuration: Configuration) -> LogSource:
     else:
         return server
     no_server = f"No server responds at {settings.dashboard}"
-    if not StoreLog.exists(configuration.data):
+    if not StoreLog.exists(configuration.data, settings):
         raise CommandFailed(f"{no_server}. Choose another with --dashboard. {StoreLog.missing(configuration.data)}")
-    print(f"{no_server}. Reading {configuration.data}", file=sys.stderr)
-    return StoreLog.open(configuration.data)
+    where = configuration.data if settings.store == "sqlite" else settings.store
+    print(f"{no_server}. Reading {where}", file=sys.stderr)
+    return StoreLog.open(configuration.data, settings)
 
 
 def _is_data_only(configuration: Configuration) -> bool:

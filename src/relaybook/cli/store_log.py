@@ -28,6 +28,7 @@ from relaybook.log.store import open_store
 from relaybook.log.store.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
 from relaybook.log.store.port import Reader, Store
 from relaybook.server.data_directory import DataDirectory
+from relaybook.settings.definitions import Settings
 
 _QUERY_SECONDS: Final = 30
 _POLL_SECONDS: Final = 0.5
@@ -45,9 +46,9 @@ class StoreLog:
         self._is_served = is_served
 
     @staticmethod
-    def exists(data: Path) -> bool:
-        """Return whether the data directory contains a log."""
-        return open_store(DataDirectory(data).store).exists()
+    def exists(data: Path, settings: Settings | None = None) -> bool:
+        """Return whether there is a log. Without settings, it is in the data directory."""
+        return open_store(DataDirectory(data).store, settings).exists()
 
     @classmethod
     def missing(cls, data: Path) -> str:
@@ -58,13 +59,13 @@ class StoreLog:
         return f"There is no log in {data}. Start relaybook serve, or read {other}."
 
     @classmethod
-    def open(cls, data: Path) -> "StoreLog":
+    def open(cls, data: Path, settings: Settings | None = None) -> "StoreLog":
         """Open the log. Raises CommandFailed if there is none or it cannot be read."""
         try:
-            if not cls.exists(data):
+            if not cls.exists(data, settings):
                 raise CommandFailed(cls.missing(data))
             directory = DataDirectory(data)
-            return cls(open_store(directory.store), is_served=directory.is_served(), name=str(data))
+            return cls(open_store(directory.store, settings), is_served=directory.is_served(), name=str(data))
         except PermissionError as error:
             raise CommandFailed(
                 f"The log in {data} could not be read: {error.strerror}. Run this command as the server's user, or "

@@ -32,9 +32,9 @@ class Entries(Protocol):
 
 
 class TextPass:
-    """Indexes the log's text, continuing where the index ends."""
+    """Indexes the log's text, continuing where the index ends. Does nothing without an index."""
 
-    def __init__(self, reader: Entries, index: TextIndex) -> None:
+    def __init__(self, reader: Entries, index: TextIndex | None) -> None:
         self._reader = reader
         self._index = index
         self._not_before_ns = 0
@@ -47,7 +47,7 @@ class TextPass:
 
         Reading entries is a large part of the work of indexing.
         """
-        for entry in entries:
+        for entry in entries if self._index else ():
             size = (body_size(entry.request) or 0) + (body_size(entry.response) or 0)
             is_whole = not any(body and body.refs for body in (entry.request, entry.response))
             is_new = not self._fresh or _seq(self._fresh[-1][0]) < _seq(entry)
@@ -80,7 +80,7 @@ class TextPass:
         return worked
 
     def _step(self) -> bool:
-        if clock.monotonic_ns() < self._not_before_ns:
+        if self._index is None or clock.monotonic_ns() < self._not_before_ns:
             return False
         try:
             after = self._index.indexed_to()

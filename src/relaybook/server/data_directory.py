@@ -172,21 +172,26 @@ class DataDirectory:
             self._lock = None
 
 
-def days_left(data: DataDirectory, free: int) -> float | None:
+def days_left(data: DataDirectory, settings: Settings, free: int) -> float | None:
     """Return the days until the disk is full, at the rate at which bodies grew in the last week.
 
     `None` if less than 1 MiB of bodies was written in that week.
     """
     from relaybook.log.store import open_store  # not loaded by relay workers
 
-    rate = open_store(data.store).bytes_per_day()
+    rate = open_store(data.store, settings).bytes_per_day()
     return None if rate is None else free / rate
 
 
 def disk_use(data: DataDirectory, settings: Settings, store_bytes: int) -> "DiskUse":
-    """Return the disk space that journal and store take, and that they may take."""
+    """Return the disk space that journal and store take in the data directory, and that they may take.
+
+    A log in ClickHouse takes no space there, and removing requests from it would free none.
+    """
     from relaybook.recorder.retention_schedule import DiskUse, disk_budget  # not loaded by relay workers
 
+    if settings.store != "sqlite":
+        return DiskUse(disk.bytes_below(data.journal), None)
     used = disk.bytes_below(data.journal) + store_bytes
     free, size = disk.free_bytes(data.path), disk.total_bytes(data.path)
     return DiskUse(used, disk_budget(settings.disk_budget, used, free, size, settings.min_free))

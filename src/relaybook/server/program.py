@@ -49,7 +49,11 @@ def demo(settings: Settings) -> int:
         upstream.listen(BACKLOG)
         port = upstream.getsockname()[1]
         settings = replace(
-            settings, data=settings.data / "demo", upstream=f"http://127.0.0.1:{port}/v1", price_as="openai"
+            settings,
+            data=settings.data / "demo",
+            store="sqlite",
+            upstream=f"http://127.0.0.1:{port}/v1",
+            price_as="openai",
         )
         return _serve(settings, _print_demo_start, upstream)
 
@@ -69,7 +73,7 @@ def _serve(
         if handed:
             _check_unchanged(settings, data, handed)
         data.open(handed.serve_lock if handed else None)
-        _check_version(data)
+        _check_log(settings, data)
         relay = _listener(settings, "listen", data, handed)
         dashboard = _listener(settings, "dashboard", data, handed)
     except (BadSetting, DataInUse, LaterVersion) as error:
@@ -186,25 +190,28 @@ def _check_ca_file(settings: Settings) -> None:
         ) from error
 
 
-def _check_version(data: DataDirectory) -> None:
-    """Raises LaterVersion if journal or store were written by a later version. Called before anything is written."""
-    if not data.has_log():
+def _check_log(settings: Settings, data: DataDirectory) -> None:
+    """Raises LaterVersion if journal or store were written by a later version, BadSetting if the store cannot be used.
+
+    Called before anything is written to the data directory.
+    """
+    if settings.store == "sqlite" and not data.has_log():
         return  # to import the store would take a third of the time until the relay starts
 
     from relaybook.journal.reader import list_runs
     from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment, sequences
     from relaybook.log.store import open_store
-    from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
+    from relaybook.log.store.errors import StoreMisconfigured, StoreTooNew, StoreUnavailable
 
     try:
         for run in list_runs(data.journal):
             for sequence in sequences(run)[:1]:
                 OldSegment(run, sequence).close()
-        reader = open_store(data.store).open_reader()
-        reader.last_seq()
-        reader.close()
+        open_store(data.store, settings).check()
     except (JournalTooNew, StoreTooNew) as error:
         raise LaterVersion(str(error)) from error
+    except StoreMisconfigured as error:
+        raise BadSetting("store", str(error)) from error
     except (JournalDamaged, FileNotFoundError, StoreUnavailable):
         return  # the recorder skips damage and reports it
 
@@ -238,7 +245,7 @@ def _address(setting: str, listener: socket.socket) -> str:
 def _print_start(settings: Settings, base_url: str, dashboard: str) -> None:
     data = DataDirectory(settings.data or Path())
     free = disk.free_bytes(data.path)
-    days = days_left(data, free)
+    days = days_left(data, settings, free)
     estimate = f" (about {days:.0f} days at last week's rate)" if days is not None else ""
     disk_full = (
         "if the disk is full, requests are refused (--when-log-fails forward: forwarded unlogged)"
@@ -254,7 +261,7 @@ def _print_start(settings: Settings, base_url: str, dashboard: str) -> None:
         f"Relaybook {__version__}{_program_text(program())}\n"
         f"base URL   {base_url}  →  {settings.upstream}\n"
         f"dashboard  {dashboard}{public_url}\n"
-        f"data       {data.path}\n"
+        f"data       {data.path}{'' if settings.store == 'sqlite' else f', log in {settings.store}'}\n"
         f"log        {policy}; {free / 1e9:.0f} GB free{estimate}; {disk_full}",
         flush=True,
     )

@@ -75,7 +75,7 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> int
     with suppress(OSError):
         os.write(supervisor_pipe, b"\n")  # signals are handled from now on
     threading.Thread(target=_watch, args=(supervisor_pipe, stop_requests.supervisor_gone), daemon=True).start()
-    store = open_store(data.store)
+    store = open_store(data.store, settings)
     reserve = DiskReserve(data.ballast, settings.min_free)
     try:
         writer = _open(settings, store, Retry(reserve, lambda: 2 * stop_requests.count))  # nothing to finish yet

@@ -128,7 +128,7 @@ def _serve_dashboard(config: WorkerConfig, data: DataDirectory, supervisor_pipe:
     from relaybook.server.probe import DataProbe
 
     settings = config.settings
-    store = open_store(data.store)
+    store = open_store(data.store, settings)
     reader = store.open_reader()
     options = ApiOptions(
         relay_base_url=config.base_url,

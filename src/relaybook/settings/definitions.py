@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, Literal, NewType
 from urllib.parse import urlsplit
 
+from relaybook.settings.store_url import parse_store_url
+
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
 
@@ -65,6 +67,11 @@ class Settings:
         "full", "Log everything, or everything except prompts and responses. A request can only ask for less"
     )
     data: Path | None = setting(None, "Directory of journal and store; default ./relaybook-data if it exists")
+    store: str = setting(
+        "sqlite",
+        "Where the log is kept: sqlite (in the data directory), or clickhouse://user@host:8443/database?secure=1",
+    )
+    store_password: str | None = setting(None, "Password of the user in the URL of store", secret=True, flag=False)
     workers: int = setting(1, "Number of relay processes")
     header_prefix: list[str] = setting(["Service", "Relaybook"], "Prefixes of tag headers; all of them are read")
     durability: Literal["process", "power"] = setting(
@@ -138,6 +145,7 @@ class Settings:
                 "that have it must not read the log.",
             )
         check_upstream(self.upstream)
+        check_store(self.store, self.disk_budget)
         for name in POSITIVE:
             if getattr(self, name) <= 0:
                 raise BadSetting(name, f"{name} is {getattr(self, name)}: expected a number above 0.")
@@ -227,6 +235,20 @@ def client_address(remote_address: str, forwarded_for: str, trusted_proxies: Seq
         if address and address not in trusted_proxies:
             return address[:64]
     return remote_address
+
+
+def check_store(store: str, budget: str | int) -> None:
+    """Raises BadSetting if the value cannot be where the log is kept."""
+    if store == "sqlite":
+        return
+    try:
+        parse_store_url(store)
+    except ValueError as error:
+        raise BadSetting("store", f"store is {store.rpartition('@')[2]!r}: {error}.") from None
+    if isinstance(budget, int):
+        raise BadSetting(
+            "disk_budget", "disk_budget limits a log in the data directory, but store is ClickHouse. Omit it."
+        )
 
 
 def check_upstream(url: str) -> None:

@@ -89,9 +89,10 @@ def test_requests_after_a_deletion_are_counted_under_their_names(store: Store, t
 
 
 def test_a_deletion_can_select_requests_by_words(store: Store) -> None:
-    store.commit(a_request(2), a_request(1))
-    store.text.add([(1, "keep this"), (2, "delete this")], 2)
-    assert delete(store, Filter((Term("words", ("delete",)),))).removed == 1
+    entries = [a_request(2), a_request(1)]
+    store.commit(*entries)
+    store.index(*entries)
+    assert delete(store, Filter((Term("words", ("day 1",)),))).removed == 1
     assert [record.seq for record in page(store)] == [1]
 
 

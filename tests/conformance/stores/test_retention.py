@@ -45,8 +45,8 @@ def test_a_request_belongs_to_the_day_on_which_it_ended(store: Store) -> None:
 def test_expired_requests_keep_their_record_without_content(store: Store) -> None:
     old = a_request(9, error_message="Message of the provider", completion_id="chatcmpl-9")
     old.chain = b"chain"
-    store.commit(old, a_request(0))
-    store.text.add([(1, "prompt of day"), (2, "prompt of day")], 2)
+    store.commit(old, new := a_request(0))
+    store.index(old, new)
     assert retain(store, Cutoffs(general=Cutoff(MIDNIGHT, 0))) == (0, 1)
     stored = store.reader.get(old.record.id)
     assert stored is not None

@@ -4,6 +4,9 @@
 sessions, and errors in ClickHouse's format. It is a program, so that tests can kill it:
 ``front.py DIRECTORY PORT [PASSWORD]`` prints its port once it listens.
 
+``/faults?refuse=0.1&lose=0.2&delay=0.5`` makes it fail from then on: it answers a share of the requests with 503, runs
+a share of them but closes the connection instead of answering, and waits for some seconds before it runs a request.
+
 Not supported: results larger than memory, summaries and progress, users other than ``default``, external data,
 queries as form fields, and everything that needs a cluster.
 """
@@ -11,15 +14,17 @@ queries as form fields, and everything that needs a cluster.
 import base64
 import binascii
 import gzip
+import random
 import re
 import sys
 import tempfile
 import threading
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from urllib.parse import parse_qsl, urlsplit
 
 import chdb
@@ -54,6 +59,7 @@ _NOT_SETTINGS: Final = frozenset(
 _STATUS: Final = {43: 400, 47: 404, 60: 404, 62: 400, 81: 404, 164: 403, 516: 403}
 _WRONG_PASSWORD: Final = 516
 _UNSUPPORTED: Final = 48
+_PROCESSES: Final = b"system.processes"
 _INSERT: Final = re.compile(rb"\s*(INSERT\s+INTO\s[^;]+?)\s+FORMAT\s+(\w+)[ \t]*\r?\n", re.IGNORECASE)
 _CODE: Final = re.compile(r"Code: (\d+)")
 _DECOMPRESS: Final = {
@@ -86,6 +92,8 @@ class Engine:
         self._idle: list[Any] = []
         self._sessions: dict[str, Any] = {}
         self._sessions_in_use: set[str] = set()
+        #: The ids of the queries that are running.
+        self.running: set[str] = set()
         # The engine ends with its last connection.
         self._first = chdb.connect(directory)
 
@@ -94,6 +102,10 @@ class Engine:
 
         ``data`` has the rows of an INSERT. They can also follow the statement in ``sql``.
         """
+        if _PROCESSES in sql:
+            # The engine does not know the ids of queries.
+            running = ", ".join(f"'{query_id}'" for query_id in sorted(self.running))
+            sql = sql.replace(_PROCESSES, f"(SELECT arrayJoin([{running}]::Array(String)) AS query_id)".encode())
         values = {name[6:]: value for name, value in url_parameters.items() if name.startswith("param_")}
         insert = _INSERT.match(sql + b"\n" if data else sql)
         with self._connection(url_parameters) as connection:
@@ -159,8 +171,10 @@ class Handler(BaseHTTPRequestHandler):
     """One connection of a client. ``engine`` and ``password`` are set by ``serve``."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     engine: Engine
     password: str = ""
+    faults: ClassVar[dict[str, float]] = {}
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""
@@ -183,13 +197,21 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self, body: bytes) -> None:
         url = urlsplit(self.path)
-        if url.path == "/ping":
+        parameters = dict(parse_qsl(url.query, keep_blank_values=True))
+        if url.path == "/faults":
+            Handler.faults = {name: float(value) for name, value in parameters.items()}
+        if url.path in ("/ping", "/faults"):
             self._send(200, b"Ok.\n", {})
             return
-        parameters = dict(parse_qsl(url.query, keep_blank_values=True))
+        time.sleep(self.faults.get("delay", 0))
+        if random.random() < self.faults.get("refuse", 0):
+            self._send(503, b"overloaded", {})
+            return
         result_format = self.headers.get("x-clickhouse-format") or parameters.get("default_format", "TabSeparated")
         headers = {"X-ClickHouse-Format": result_format, "X-ClickHouse-Query-Id": parameters.get("query_id", "")}
+        query_id = parameters.get("query_id", "")
         try:
+            self.engine.running.add(query_id)
             self._check_password()
             body = self._decompressed(body)
             sql = parameters.get("query", "").encode()
@@ -202,6 +224,11 @@ class Handler(BaseHTTPRequestHandler):
             code = int(found[1]) if found else 1000
             status, result = _STATUS.get(code, 500), message.encode()
             headers["X-ClickHouse-Exception-Code"] = str(code)
+        finally:
+            self.engine.running.discard(query_id)
+        if random.random() < self.faults.get("lose", 0):
+            self.close_connection = True
+            return
         if parameters.get("enable_http_compression") == "1" and result:
             accepted = {name.split(";")[0].strip() for name in self.headers.get("accept-encoding", "").split(",")}
             for encoding, compress in _COMPRESS.items():

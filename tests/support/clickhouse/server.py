@@ -3,8 +3,10 @@
 import importlib.util
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlencode
 
 import pytest
 from tests.support.needs import PREFIX
@@ -35,6 +37,10 @@ class ClickHouse:
         line = self._process.stdout.readline()
         assert line, f"The ClickHouse server did not start: exit code {self._process.wait()}"
         self.port = int(line)
+
+    def fail(self, **faults: float) -> None:
+        """Make the server fail in the ways that ``front.py`` names; without arguments, no more."""
+        urllib.request.urlopen(f"http://127.0.0.1:{self.port}/faults?{urlencode(faults)}", timeout=30).close()
 
     def kill(self) -> None:
         """End the process with SIGKILL, as a crash does."""

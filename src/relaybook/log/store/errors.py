@@ -12,6 +12,13 @@ class StoreUnavailable(Exception):
     """
 
 
+class StoreMisconfigured(StoreUnavailable):
+    """The store cannot be used with these settings.
+
+    The message says what to change. A server does not start with such settings.
+    """
+
+
 class StoreFull(StoreUnavailable):
     """The disk is full."""
 

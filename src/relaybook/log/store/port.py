@@ -1,10 +1,10 @@
 """Define the interface of a log store.
 
-The recorder writes through it, and the API and the command line query it. The recorder process owns the single
-``Writer``. A ``Reader`` can be opened in any number of other processes at the same time. ``Store`` opens them. The
-interfaces for changes by users are ``Labels`` in ``log/namespaces.py``, ``SavedFilters`` in ``log/saved_filters.py``,
-``FeedbackLog`` in ``log/feedback.py`` and ``Deletions`` in ``log/deletions.py``. Exceptions are in ``errors.py``.
-Implementations differ in where they keep data, not in behavior: one conformance suite runs against all of them.
+The recorder writes through it, and the API and the command line query it. The recorder process owns the ``Writer``. A
+``Reader`` can be opened in any number of other processes at the same time. ``Store`` opens them. The interfaces for
+changes by users are ``Labels`` in ``log/namespaces.py``, ``SavedFilters`` in ``log/saved_filters.py``, ``FeedbackLog``
+in ``log/feedback.py`` and ``Deletions`` in ``log/deletions.py``. Exceptions are in ``errors.py``. Implementations
+differ in where they keep data, not in behavior: one conformance suite runs against all of them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +21,7 @@ from relaybook.log.query.filters import Cursor, Filter, SortField
 from relaybook.log.record import Detail, Gap, Record, Side
 from relaybook.log.retention import Cutoffs, Removal
 from relaybook.log.saved_filters import SavedFilter, SavedFilters
+from relaybook.log.store.errors import BatchRejected
 
 #: Whether a commit survives only a crash of any process, or also a power cut.
 Durability = Literal["process", "power"]
@@ -432,6 +433,21 @@ def body_size(body: Body | None) -> int | None:
     return sum(ref.size for ref in body.refs) + sum(map(len, body.rest))
 
 
+def reject_unstorable(batch: Batch) -> None:
+    """Raise BatchRejected for values that a database would reject.
+
+    Such values are text that is not UTF-8 and integers over 64 bits.
+    """
+    try:
+        msgspec.msgpack.encode(batch)
+        numbers = (value for entry in batch.entries for value in msgspec.structs.astuple(entry.record))
+        too_large = [value for value in numbers if isinstance(value, int) and not -(2**63) <= value < 2**63]
+    except (ValueError, TypeError, OverflowError, msgspec.MsgspecError) as error:
+        raise BatchRejected(f"A value cannot be stored: {error}.") from error
+    if too_large:
+        raise BatchRejected(f"{too_large[0]} does not fit in 64 bits.")
+
+
 class Backup(msgspec.Struct, frozen=True, kw_only=True):
     """The size of a backup: its requests, the bytes of their bodies, and how many of these bytes were copied now."""
 
@@ -489,6 +505,12 @@ class SetAside(Protocol):
 class Store(Protocol):
     """A store. Its parts can be opened in different processes. Nothing is opened or created before a part is opened."""
 
+    def check(self) -> None:
+        """Check the settings, before a server starts.
+
+        Raises StoreTooNew, StoreMisconfigured, or another StoreUnavailable if the store cannot be checked now.
+        """
+
     def exists(self) -> bool:
         """Return whether the store was created by a writer."""
 
@@ -502,8 +524,8 @@ class Store(Protocol):
     def open_reader(self) -> Reader:
         """Open a reader. The log is empty until a writer creates the store."""
 
-    def open_text_index(self) -> TextIndex:
-        """Open the text index for its single writer."""
+    def open_text_index(self) -> TextIndex | None:
+        """Open the text index for its single writer. `None` if the writer's commits index the text."""
 
     def open_deletions(self) -> Deletions:
         """Open the deletions to request one, alongside the writer."""

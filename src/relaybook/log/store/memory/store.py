@@ -40,7 +40,6 @@ from relaybook.log.request_view import MAX_BODY_BYTES
 from relaybook.log.retention import Cutoffs, Removal
 from relaybook.log.saved_filters import MAX_SAVED_FILTERS, SavedFilter, TooManySavedFilters
 from relaybook.log.search_text import text_of
-from relaybook.log.store.errors import BatchRejected
 from relaybook.log.store.memory import lists
 from relaybook.log.store.memory.lists import seq_of
 from relaybook.log.store.port import (
@@ -60,22 +59,8 @@ from relaybook.log.store.port import (
     StoreStatus,
     ValueCount,
     body_size,
+    reject_unstorable,
 )
-
-
-def reject_unstorable(batch: Batch) -> None:
-    """Raise BatchRejected for values that a database would reject.
-
-    Such values are text that is not UTF-8 and integers over 64 bits.
-    """
-    try:
-        msgspec.msgpack.encode(batch)
-        numbers = (value for entry in batch.entries for value in msgspec.structs.astuple(entry.record))
-        too_large = [value for value in numbers if isinstance(value, int) and not -(2**63) <= value < 2**63]
-    except (ValueError, TypeError, OverflowError, msgspec.MsgspecError) as error:
-        raise BatchRejected(f"A value cannot be stored: {error}.") from error
-    if too_large:
-        raise BatchRejected(f"{too_large[0]} does not fit in 64 bits.")
 
 
 class MemoryStore:

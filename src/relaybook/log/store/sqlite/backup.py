@@ -17,11 +17,11 @@ from typing import Final
 
 import apsw
 
+from relaybook.log.store import disk
+from relaybook.log.store.disk import BODIES
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Backup
-from relaybook.log.store.sqlite import disk
 from relaybook.log.store.sqlite.connection import DATABASE, open_for_reading
-from relaybook.log.store.sqlite.disk import BODIES
 from relaybook.log.store.sqlite.failures import translated
 from relaybook.log.store.sqlite.packs import pack_name
 from relaybook.log.store.sqlite.schema import is_created, mark_as_backup

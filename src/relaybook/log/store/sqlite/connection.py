@@ -9,8 +9,8 @@ from typing import Final
 
 import apsw
 
+from relaybook.log.store import disk
 from relaybook.log.store.port import Durability
-from relaybook.log.store.sqlite import disk
 
 DATABASE: Final = "relaybook.sqlite"
 

@@ -4,10 +4,9 @@ Column names come from a fixed table, and every value is a bound parameter. The 
 ``filters.matches``; a test compares the two term by term.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
 
-from relaybook.log.finish_reasons import FINISH_REASONS
 from relaybook.log.query.filters import (
     FEEDBACK,
     LABEL,
@@ -21,33 +20,11 @@ from relaybook.log.query.filters import (
     comparison,
 )
 from relaybook.log.query.words import spaced
-from relaybook.log.row import ERROR_STATUSES, FINISHES, LOG_ERRORS, UPSTREAM_FAILURES
+from relaybook.log.store.result_sql import RESULT
 from relaybook.log.store.sqlite.text_functions import CONTAINS_TEXT, MATCHES_PREFIX
 
 Bindings = tuple[str | int | float, ...]
 
-
-def _cases(column: str, results: Mapping[Any, str], otherwise: str) -> str:
-    """Return an expression that maps the values of a column to result codes."""
-    whens = " ".join(f"WHEN {value!r} THEN {code!r}" for value, code in results.items())
-    return f"CASE {column} {whens} ELSE {otherwise!r} END"
-
-
-_FROM_LOG_ERROR: Final = dict.fromkeys(LOG_ERRORS, "log_failed")
-_FROM_FAILURE: Final = {code: code for code in UPSTREAM_FAILURES}
-_FROM_STATUS: Final = {status: code for status, (code, _) in ERROR_STATUSES.items()}
-_FROM_FINISH: Final = {reason: FINISHES[finish][0] for reason, finish in FINISH_REASONS.items()}
-#: The code of ``row.result_of``. All parts are our own constants.
-_RESULT: Final = f"""CASE
-  WHEN r.outcome = 'open' THEN 'running'
-  WHEN r.outcome = 'client_closed' AND r.failed = 0 THEN 'client_disconnected'
-  WHEN r.outcome = 'interrupted' THEN {_cases("r.error_code", _FROM_LOG_ERROR, "relay_stopped")}
-  WHEN r.outcome = 'refused' THEN 'refused'
-  WHEN r.outcome = 'upstream_failed' THEN {_cases("r.error_code", _FROM_FAILURE, "upstream_failed")}
-  WHEN r.failed = 1 AND r.status >= 400 THEN {_cases("r.status", _FROM_STATUS, "error")}
-  WHEN r.failed = 1 THEN 'error_in_stream'
-  ELSE {_cases("r.finish_reason", _FROM_FINISH, "complete")}
-END"""
 _COLUMNS: Final = {name: f'r."{name}"' for name in TEXT_FIELDS}
 _MAX_INTEGER: Final = 2**63 - 1
 
@@ -89,7 +66,7 @@ def _without_negation(term: Term) -> Condition:
         case "status":
             return any_of(_has_status(value) for value in values)
         case "result":
-            return Condition(f"{_RESULT} IN ({placeholders(values)})", values)
+            return Condition(f"{RESULT} IN ({placeholders(values)})", values)
         case "failed":
             return Condition(f"r.failed IN ({placeholders(values)})", tuple(int(value == "true") for value in values))
         case "warning" | "advice":

@@ -16,11 +16,11 @@ import apsw
 import msgspec
 
 from relaybook.log.record import Detail, Record, Side
+from relaybook.log.store.disk import BODIES
 from relaybook.log.store.errors import BodyDamaged, StoreDamaged
 from relaybook.log.store.port import Body, BodyRef, Entry, StoredRecord
 from relaybook.log.store.sqlite.bases import bases_of
 from relaybook.log.store.sqlite.bodies import BodyLocation, RecordLocation, decode_detail, decode_location, rest, size
-from relaybook.log.store.sqlite.disk import BODIES
 from relaybook.log.store.sqlite.packs import pack_name, read_body
 
 #: Limit of the contents that are kept.

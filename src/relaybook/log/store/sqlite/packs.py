@@ -18,9 +18,9 @@ from typing import Final
 import zstandard
 
 from relaybook import clock
+from relaybook.log.store import disk
 from relaybook.log.store.errors import BodyDamaged, SyncFailed
 from relaybook.log.store.port import BodyRef
-from relaybook.log.store.sqlite import disk
 from relaybook.log.store.sqlite.failures import translated
 
 #: When a pack reaches this size, the next one of its day is started.

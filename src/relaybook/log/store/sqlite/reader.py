@@ -15,6 +15,7 @@ from relaybook.log.query.filters import Cursor, Filter, SortField, matches
 from relaybook.log.record import Gap, Record, Side
 from relaybook.log.retention import Removal
 from relaybook.log.saved_filters import SavedFilter
+from relaybook.log.store.disk import BODIES
 from relaybook.log.store.port import (
     Count,
     Entry,
@@ -31,7 +32,6 @@ from relaybook.log.store.sqlite import bodies, lists, pages
 from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.count import count
 from relaybook.log.store.sqlite.deletions import deletions
-from relaybook.log.store.sqlite.disk import BODIES
 from relaybook.log.store.sqlite.feedback import feedback_totals
 from relaybook.log.store.sqlite.foreign_ids import find
 from relaybook.log.store.sqlite.pack_reader import PackReader

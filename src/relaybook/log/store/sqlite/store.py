@@ -13,8 +13,8 @@ from relaybook.log.deletions import Deletions
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
 from relaybook.log.saved_filters import SavedFilters
+from relaybook.log.store.disk import BODIES
 from relaybook.log.store.port import Backup, Durability, Reader, SetAside, TextIndex, Verification, Writer
-from relaybook.log.store.sqlite.disk import BODIES
 
 _DAY_SECONDS: Final = 86_400
 _DAYS: Final = 7
@@ -26,6 +26,13 @@ class SqliteStore:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+
+    def check(self) -> None:
+        reader = self.open_reader()
+        try:
+            reader.last_seq()
+        finally:
+            reader.close()
 
     def exists(self) -> bool:
         from relaybook.log.store.sqlite.connection import DATABASE

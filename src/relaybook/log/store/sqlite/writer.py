@@ -14,13 +14,13 @@ from typing import Final
 import apsw
 
 from relaybook.log.retention import Cutoffs
+from relaybook.log.store import disk
+from relaybook.log.store.disk import BODIES
 from relaybook.log.store.errors import StoreDamaged, StoreUnavailable
 from relaybook.log.store.port import Batch, BodyRef, Durability, Entry, ExchangeCheckpoint, Retained, RunPosition
-from relaybook.log.store.sqlite import disk
 from relaybook.log.store.sqlite.bodies import new_compressor
 from relaybook.log.store.sqlite.connection import DATABASE, open_for_writing, truncate_wal
 from relaybook.log.store.sqlite.deletion_pass import DeletionPass
-from relaybook.log.store.sqlite.disk import BODIES
 from relaybook.log.store.sqlite.entries import EntryTables
 from relaybook.log.store.sqlite.failures import rejecting, translated
 from relaybook.log.store.sqlite.foreign_ids import ForeignIdMerger

@@ -1,0 +1,218 @@
+"""Connect to a database of a ClickHouse server, run statements with deadlines, and translate errors.
+
+``clickhouse-connect`` is imported when a connection is opened, because it is an optional dependency.
+"""
+
+import re
+import threading
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+
+from relaybook import clock
+from relaybook.ids import id_text, new_id
+from relaybook.log.store.errors import BatchRejected, DeadlinePassed, StoreFull, StoreMisconfigured, StoreUnavailable
+from relaybook.settings.store_url import DatabaseAddress
+
+_CONNECT_SECONDS: Final = 5
+#: A server that sends nothing for this time is considered unavailable.
+_RECEIVE_SECONDS: Final = 60
+_INSERT_SECONDS: Final = 15
+#: Statements with many ids are longer than the default limit of the server.
+_LONG: Final = {"max_query_size": 64 << 20}
+_TIMEOUT_CODES: Final = (159, 160)
+_DISK_FULL_CODE: Final = 243
+_UNKNOWN_DATABASE_CODE: Final = 81
+_WRONG_PASSWORD_CODES: Final = (192, 193, 516)
+_NO_RIGHT_CODES: Final = (164, 497)
+#: A value that is too large or out of range.
+_BAD_VALUE_CODES: Final = (69, 128, 131, 321)
+#: Incorrect query, unknown setting, disabled feature. Our statements are correct for a server that supports them.
+_UNSUPPORTED_CODES: Final = (80, 115, 344)
+_TEXT: Final = re.compile(r"DB::Exception: (.*?)\.?(?: \([A-Z_]+\)|$)", re.DOTALL)
+
+Row = tuple[Any, ...]
+Values = Mapping[str, Any]
+
+
+class Parameters:
+    """Collects the values of a statement. The server inserts them, so they are never part of the SQL text."""
+
+    def __init__(self, values: Values = MappingProxyType({})) -> None:
+        """``values`` are those of other conditions in the same statement."""
+        self.values: dict[str, Any] = dict(values)
+
+    def add(self, value: Any, type_: str = "String") -> str:
+        """Return the placeholder of a value."""
+        name = f"p{len(self.values)}"
+        self.values[name] = value
+        return f"{{{name}:{type_}}}"
+
+
+def quoted(text: str) -> str:
+    """Return text as a literal, for mutations, which have no parameters."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+class Database:
+    """A database. It connects when it is first used, and again after a failure. Thread-safe."""
+
+    def __init__(self, address: DatabaseAddress) -> None:
+        self.address = address
+        self._client: Any = None
+        self._lock = threading.Lock()
+
+    def query(
+        self, sql: str, values: Values | None = None, *, deadline_ns: int | None = None, as_bytes: Collection[str] = ()
+    ) -> list[Row]:
+        """Return the rows of a query. The columns ``as_bytes`` are returned as bytes, all other strings as text.
+
+        Raises DeadlinePassed and StoreUnavailable.
+        """
+        settings: dict[str, Any] = {}
+        if deadline_ns is not None:
+            seconds = (deadline_ns - clock.monotonic_ns()) / clock.NANOSECONDS
+            if seconds <= 0:
+                raise DeadlinePassed
+            settings["max_execution_time"] = min(max(seconds, 0.001), _RECEIVE_SECONDS)
+        if len(sql) > 100_000:
+            settings.update(_LONG)
+        with self._translated(has_deadline=deadline_ns is not None):
+            formats = dict.fromkeys(as_bytes, "bytes")
+            rows: list[Row] = (
+                self._connected()
+                .query(sql, parameters=values or None, settings=settings, column_formats=formats)
+                .result_rows
+            )
+            return rows
+
+    def execute(self, sql: str, values: Values | None = None) -> None:
+        """Run a statement without a result. Raises StoreUnavailable."""
+        with self._translated():
+            self._connected().command(sql, parameters=values or None, settings=_LONG if len(sql) > 100_000 else {})
+
+    def insert(self, table: str, types: Mapping[str, str], rows: Sequence[Sequence[Any]], query_id: str = "") -> None:
+        """Insert rows in one block. ``types`` are the columns with their types.
+
+        Raises BatchRejected if a value does not fit its column, and StoreUnavailable. In the latter case, the rows may
+        have been inserted, or may still be. If the connection ends without an answer, the client sends the rows again
+        at once; the token lets the server drop them if it has them.
+        """
+        if not rows:
+            return
+        from clickhouse_connect.driver.exceptions import DatabaseError, DataError
+
+        query_id = query_id or id_text(new_id())
+        settings = {
+            "async_insert": 0,
+            "insert_deduplication_token": query_id,
+            "max_execution_time": _INSERT_SECONDS,
+            "query_id": query_id,
+        }
+        with self._translated():
+            try:
+                client = self._connected()
+                context = client.create_insert_context(
+                    table, list(types), column_type_names=list(types.values()), settings=settings
+                )
+                # In one block. The server inserts blocks one by one, and drops all but the first as repetitions.
+                context.req_block_size = len(rows)
+                client.insert(data=rows, context=context)
+            except (DataError, ValueError, TypeError, OverflowError) as error:
+                raise BatchRejected(f"A value cannot be stored: {error}") from error
+            except DatabaseError as error:
+                if error.code not in _BAD_VALUE_CODES:
+                    raise
+                raise BatchRejected(f"ClickHouse cannot store a value: {str(error)[:300]}") from error
+
+    def damaged_parts(self, table: str) -> list[tuple[str, str]]:
+        """Let the server read all parts of a table. Return the names of damaged parts, and what is wrong with them."""
+        with self._translated():
+            lines: bytes = self._connected().raw_query(
+                f"CHECK TABLE {table}", settings={"check_query_single_value_result": 0}, fmt="JSONEachRow"
+            )
+        parts = [msgspec.json.decode(line) for line in lines.splitlines()]
+        return [(part["part_path"], part["message"]) for part in parts if not part["is_passed"]]
+
+    def close(self) -> None:
+        """Close the connections. Idempotent."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+                self._client = None
+
+    def _connected(self) -> Any:
+        with self._lock:
+            if self._client is None:
+                self._client = self._connect()
+            return self._client
+
+    def _connect(self) -> Any:
+        try:
+            import clickhouse_connect
+        except ImportError:
+            raise StoreMisconfigured(
+                "A log in ClickHouse needs the package clickhouse-connect: pip install 'relaybook[clickhouse]'."
+            ) from None
+        host, port, database, user, password, secure = self.address
+        return clickhouse_connect.get_client(
+            host=host,
+            port=port,
+            database=database,
+            username=user,
+            password=password,
+            interface="https" if secure else "http",
+            connect_timeout=_CONNECT_SECONDS,
+            send_receive_timeout=_RECEIVE_SECONDS,
+            query_retries=0,
+            autogenerate_session_id=False,  # requests with the same session cannot run at the same time
+            client_name="relaybook",
+        )
+
+    @contextmanager
+    def _translated(self, *, has_deadline: bool = False) -> Iterator[None]:
+        """Raise errors of the client as errors of a store."""
+        try:
+            yield
+        except (StoreUnavailable, BatchRejected):
+            raise
+        except Exception as error:
+            code = getattr(error, "code", None)
+            if code in _TIMEOUT_CODES and has_deadline:
+                raise DeadlinePassed from error
+            if code == _DISK_FULL_CODE:
+                raise StoreFull(f"The disk of {self.address} is full.") from error
+            if code is not None:
+                raise self._error(code, str(error)) from error
+            if isinstance(error, OSError) or type(error).__module__.startswith(("clickhouse_connect", "urllib3")):
+                raise StoreUnavailable(f"ClickHouse at {self.address} did not respond: {str(error)[:300]}") from error
+            raise
+
+    def _error(self, code: int, text: str) -> StoreUnavailable:
+        """Return the error for an answer of the server."""
+        host, port, database, user, *_ = self.address
+        if code == _UNKNOWN_DATABASE_CODE:
+            return StoreMisconfigured(
+                f"There is no database {database} on {host}:{port}. Create it: CREATE DATABASE {database}"
+            )
+        if code in _WRONG_PASSWORD_CODES:
+            return StoreMisconfigured(
+                f"ClickHouse at {host}:{port} rejected the user {user} or its password. Check --store and "
+                "RELAYBOOK_STORE_PASSWORD."
+            )
+        found = _TEXT.search(text)
+        reason = (found[1] if found else text)[:300]
+        if code in _NO_RIGHT_CODES:
+            return StoreMisconfigured(
+                f"The user {user} may not use {self.address} as a log: {reason}. It must be allowed to create, read, "
+                "change and drop tables in this database, and to read the system tables."
+            )
+        if code in _UNSUPPORTED_CODES:
+            return StoreMisconfigured(
+                f"ClickHouse at {host}:{port} lacks what a log needs: {reason}. Use version 26.9 or later."
+            )
+        return StoreUnavailable(f"ClickHouse at {self.address}: {reason}")

@@ -1,0 +1,218 @@
+"""Request deletions, list them, and carry them out.
+
+The requests to delete are first listed in the table ``removals``, so that each table loses the same requests, and only
+once, even after a crash. Then mutations rewrite the parts that have them. A deletion is done when those parts and the
+old parts of ``state`` are off the disk, and the segments of all journals are gone. Each step can be repeated, also by
+another recorder.
+"""
+
+from typing import Final, Literal
+
+import msgspec
+
+from relaybook import clock, ids
+from relaybook.log.deletions import Deletion, without_values
+from relaybook.log.query.filters import Filter
+from relaybook.log.store.clickhouse.connection import Database, quoted
+from relaybook.log.store.clickhouse.matching import condition_of
+from relaybook.log.store.clickhouse.recorders import Numbering, complete_to
+from relaybook.log.store.clickhouse.rows import decode_position
+from relaybook.log.store.clickhouse.schema import create_tables
+from relaybook.log.store.clickhouse.state import State
+from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
+from relaybook.log.store.port import RunPosition
+from relaybook.settings.store_url import DatabaseAddress
+
+#: How often new deletions are looked for, and how often those that wait are continued.
+_LOOK_EVERY_NS: Final = 500_000_000
+_CONTINUE_EVERY_NS: Final = 100_000_000
+#: Time to find the requests of a deletion. It is doubled after each search that did not find all of them.
+_SEARCH_NS: Final = 2 * clock.NANOSECONDS
+#: The requests of a deletion.
+_ITS: Final = "FROM removals WHERE deletion = "
+_MUTATIONS: Final = (
+    "ALTER TABLE feedback DELETE WHERE id IN (SELECT id {0})",
+    "ALTER TABLE chunks DELETE WHERE id IN (SELECT arrayJoin(chunks) {0})",
+    "ALTER TABLE requests DELETE WHERE seq IN (SELECT seq {0})",
+)
+_EMPTY_NAMESPACES: Final = (
+    "SELECT DISTINCT namespace {0} AND namespace NOT IN (SELECT namespace FROM requests WHERE NOT removed)"
+)
+_DELETED_KEYS: Final = """
+ALTER TABLE state DELETE WHERE (kind, recorder, key) IN (
+  SELECT kind, recorder, key FROM state GROUP BY kind, recorder, key HAVING argMax(is_deleted, version) = 1
+)
+"""
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = msgspec.msgpack.Decoder(Deletion).decode
+
+
+class _Task(msgspec.Struct):
+    """What is left to do of a deletion, for requests up to the ``seq`` ``up_to``.
+
+    ``segments`` are the last segments of the journal, by run, that can have frames of its requests.
+    """
+
+    up_to: int
+    step: Literal["find", "remove", "wait", "erase"] = "find"
+    segments: dict[str, int] = {}
+
+
+_decode_task: Final = msgspec.msgpack.Decoder(_Task).decode
+
+
+def read_deletions(state: State, limit: int) -> list[Deletion]:
+    """Return the latest deletions, newest first."""
+    return [_decode(value) for value in reversed(state.read("deletion").values())][:limit]
+
+
+class ClickHouseDeletions:
+    """Requests deletions alongside the writer. Implements ``Deletions``."""
+
+    def __init__(self, address: DatabaseAddress, numbering: Numbering | None = None) -> None:
+        self._database = Database(address)
+        self._state = State(self._database)
+        self._numbering = numbering or Numbering(self._database)
+
+    def request(self, filter_: Filter, requests: int, by: str) -> Deletion:
+        create_tables(self._database, self._state)
+        deletion = Deletion(
+            id=ids.id_text(ids.new_id()),
+            requested_at=clock.wall_us(),
+            requested_by=by,
+            filter_=filter_,
+            requests=requests,
+        )
+        up_to = max(complete_to(self._state), self._numbering.first(self._numbering.now()))
+        self._state.write(
+            {("deletion", deletion.id): _encode(deletion), ("deletion_task", deletion.id): _encode(_Task(up_to))}
+        )
+        return deletion
+
+
+def pending_mutations(database: Database) -> bool:
+    """Return whether mutations are running. Raises StoreUnavailable if one fails."""
+    sql = "SELECT latest_fail_reason FROM system.mutations WHERE database = currentDatabase() AND NOT is_done"
+    reasons = [reason for (reason,) in database.query(sql)]
+    for reason in filter(None, reasons):
+        raise StoreUnavailable(f"ClickHouse could not remove requests: {reason[:300]}")
+    return bool(reasons)
+
+
+class DeletionPass:
+    """Carries out deletions for the writer, the oldest first."""
+
+    def __init__(self, database: Database, state: State) -> None:
+        self._database = database
+        self._state = state
+        self._not_before_ns = 0
+        self._search_ns = _SEARCH_NS
+        self._cleaning: Literal["keys", "values", "done"] = "keys"
+        #: Whether ClickHouse must end some work before a deletion can continue.
+        self.is_waiting = False
+
+    def work(self) -> int:
+        """Do the next step of a deletion. Returns the number of requests removed."""
+        if clock.monotonic_ns() < self._not_before_ns:
+            return 0
+        tasks = self._state.read("deletion_task")
+        positions = self._positions() if tasks else {}
+        self.is_waiting = False
+        for key, value in tasks.items():
+            task = _decode_task(value)
+            if task.step == "erase":
+                self.is_waiting = not self._erase(key, task, positions) or self.is_waiting
+                continue
+            self.is_waiting = True
+            removed = self._remove(key, task, positions)
+            if removed is not None:
+                return removed
+        self._not_before_ns = clock.monotonic_ns() + (_CONTINUE_EVERY_NS if self.is_waiting else _LOOK_EVERY_NS)
+        return 0
+
+    def _remove(self, key: str, task: _Task, positions: dict[str, RunPosition]) -> int | None:
+        """Do the next step of removing requests. `None` if it must wait."""
+        found = self._state.get("deletion", key)
+        if found is None or pending_mutations(self._database):
+            return None
+        deletion, its = _decode(found), f"{_ITS}{quoted(key)}"
+        if task.step == "find":
+            if not self._find(key, deletion.filter_, task.up_to):
+                return None
+            ((deletion.removed,),) = self._database.query(f"SELECT uniqExact(seq) {its}")
+            self._write(deletion, msgspec.structs.replace(task, step="remove"))
+            return 0
+        if task.step == "remove":
+            for mutation in _MUTATIONS:
+                self._database.execute(mutation.format(its))
+            self._write(deletion, msgspec.structs.replace(task, step="wait"))
+            return 0
+        labels = {("label", name): None for (name,) in self._database.query(_EMPTY_NAMESPACES.format(its))}
+        if labels:
+            self._state.write(labels)
+        self._database.execute(f"ALTER TABLE removals DELETE WHERE deletion = {quoted(key)}")
+        deletion.state, deletion.filter_ = "erasing", without_values(deletion.filter_)
+        segments = {run: each.read_to[0] - each.is_segment_start for run, each in positions.items()}
+        self._write(deletion, msgspec.structs.replace(task, step="erase", segments=segments))
+        self._cleaning = "keys"
+        return deletion.removed
+
+    def _positions(self) -> dict[str, RunPosition]:
+        return {run: decode_position(value) for run, value in self._state.read("position").items()}
+
+    def _find(self, key: str, filter_: Filter, up_to: int) -> bool:
+        """List the requests to remove. Returns False if that must wait for a recorder, or takes too long."""
+        if complete_to(self._state) < up_to:
+            return False
+        try:
+            matching = condition_of(self._database, filter_, up_to, clock.monotonic_ns() + self._search_ns)
+        except DeadlinePassed:
+            matching = None
+        if matching is None or not matching.is_complete:
+            self._search_ns *= 2
+            return False
+        self._search_ns = _SEARCH_NS
+        self._database.execute(
+            f"INSERT INTO removals SELECT {quoted(key)}, r.seq, r.id, r.namespace, "
+            "arrayMap(chunk -> chunk.1, arrayConcat(r.request_chunks, r.response_chunks)) "
+            f"FROM requests AS r WHERE r.seq <= {up_to} AND {matching.sql}",
+            matching.values,
+        )
+        return True
+
+    def _erase(self, key: str, task: _Task, positions: dict[str, RunPosition]) -> bool:
+        """Mark a deletion as done if no file has bytes of its requests. Returns False if ClickHouse still has some."""
+        if not self._is_state_clean():
+            return False
+        old_parts = "SELECT DISTINCT table FROM system.parts WHERE database = currentDatabase() AND NOT active"
+        for (table,) in self._database.query(old_parts):
+            # Dropping a partition, even one that does not exist, deletes the old parts that no query uses. Otherwise
+            # a table without inserts keeps them for half a minute.
+            self._database.execute(f"ALTER TABLE `{table}` DROP PARTITION ID 'none'")
+        if self._database.query(old_parts):
+            return False
+        is_read = all(
+            positions[run].replay_from[0] > segment for run, segment in task.segments.items() if run in positions
+        )
+        found = self._state.get("deletion", key)
+        if is_read and found is not None:
+            done = msgspec.structs.replace(_decode(found), state="done", done_at=clock.wall_us())
+            self._state.write({("deletion", key): _encode(done), ("deletion_task", key): None})
+        return True
+
+    def _is_state_clean(self) -> bool:
+        """Remove the keys of deleted values from ``state``, and the values that were replaced. Returns whether all are
+        removed."""
+        if pending_mutations(self._database):
+            return False
+        if self._cleaning == "keys":
+            self._database.execute(_DELETED_KEYS)
+            self._cleaning = "values"
+            return False
+        if self._cleaning == "values":
+            self._database.execute("OPTIMIZE TABLE state FINAL SETTINGS optimize_throw_if_noop = 1")
+            self._cleaning = "done"
+        return True
+
+    def _write(self, deletion: Deletion, task: _Task) -> None:
+        self._state.write({("deletion", deletion.id): _encode(deletion), ("deletion_task", deletion.id): _encode(task)})

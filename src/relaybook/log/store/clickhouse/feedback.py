@@ -1,0 +1,119 @@
+"""Store the feedback on requests, by request id and source.
+
+Feedback on requests that are not recorded yet is pending: it is in ``state``, by the id that it names and its source.
+The writer moves it to its request after each commit.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from relaybook import clock
+from relaybook.ids import parse_id
+from relaybook.log.feedback import (
+    MAX_PENDING,
+    MAX_SOURCES,
+    PENDING_US,
+    combined,
+    too_many_pending,
+    too_many_sources,
+)
+from relaybook.log.record import Feedback, Record
+from relaybook.log.store.clickhouse.connection import Database
+from relaybook.log.store.clickhouse.schema import FEEDBACK_COLUMNS, create_tables
+from relaybook.log.store.clickhouse.state import State
+from relaybook.settings.store_url import DatabaseAddress
+
+PENDING: Final = "pending_feedback"
+_FOREIGN_IDS: Final = ("provider_request_id", "completion_id", "client_request_id")
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = msgspec.msgpack.Decoder(tuple[str, Feedback]).decode
+
+
+class ClickHouseFeedbackLog:
+    """Adds feedback alongside the writer. Implements ``FeedbackLog``."""
+
+    def __init__(self, address: DatabaseAddress) -> None:
+        self._database = Database(address)
+        self._state = State(self._database)
+
+    def add_feedback(self, any_id: str, feedback: Feedback) -> bool:
+        create_tables(self._database, self._state)
+        own_id = any_id.lower() if parse_id(any_id.lower()) is not None else any_id
+        found = _ids_of_requests(self._database, [own_id, any_id])
+        record_id = found.get(own_id) or found.get(any_id)
+        if record_id is not None:
+            sql = "SELECT count() FROM feedback FINAL WHERE id = %(id)s AND source <> %(source)s"
+            ((others,),) = self._database.query(sql, {"id": record_id, "source": feedback.source})
+            if others >= MAX_SOURCES:
+                raise too_many_sources()
+            store_feedback(self._database, [(record_id, feedback)])
+            return True
+        key = f"{own_id}\n{feedback.source}"
+        pending = self._state.read(PENDING)
+        if key not in pending and len(pending) >= MAX_PENDING:
+            raise too_many_pending()
+        self._state.write({(PENDING, key): _encode((own_id, feedback))})
+        return False
+
+
+def _ids_of_requests(database: Database, any_ids: Sequence[str]) -> dict[str, str]:
+    """Return the ids of requests, by those of their own and foreign ids that are in ``any_ids``.
+
+    Of several requests with a foreign id, the newest is returned.
+    """
+    found: dict[str, str] = {}
+    for name in (*_FOREIGN_IDS, "id"):
+        sql = f"SELECT {name}, argMax(id, seq) FROM requests WHERE {name} IN %(ids)s AND NOT removed GROUP BY {name}"
+        found.update(database.query(sql, {"ids": list(any_ids)}))
+    return found
+
+
+def join_pending(database: Database, state: State, ended: Iterable[str]) -> None:
+    """Move pending feedback to the requests that are recorded, and delete what has waited too long.
+
+    Feedback waits for an hour, or until its request has ended. ``ended`` are the ids of those that ended just now.
+    """
+    pending = state.read(PENDING)
+    if not pending:
+        return
+    feedback = [(key, *_decode(value)) for key, value in pending.items()]
+    waiting = {*ended, *state.read("running")}
+    oldest = clock.wall_us() - PENDING_US
+    requests = _ids_of_requests(database, sorted({any_id for _, any_id, _ in feedback}))
+    joined = [
+        (requests[any_id], each)
+        for _, any_id, each in sorted(feedback, key=lambda found: found[2].at)
+        if any_id in requests and (each.at >= oldest or any_id in waiting)
+    ]
+    store_feedback(database, joined)
+    done = [key for key, any_id, each in feedback if any_id in requests or (each.at < oldest and any_id not in waiting)]
+    if done:
+        state.write({(PENDING, key): None for key in done})
+
+
+def store_feedback(database: Database, feedback: Iterable[tuple[str, Feedback]]) -> None:
+    """Store feedback by request id. It replaces earlier feedback of the same source."""
+    version = clock.wall_ns()
+    rows = [
+        (record_id, each.source, each.score, each.label, each.comment, each.at, version + number)
+        for number, (record_id, each) in enumerate(feedback)
+    ]
+    database.insert("feedback", FEEDBACK_COLUMNS, rows)
+
+
+def load_feedback(database: Database, records: Sequence[Record], deadline_ns: int | None = None) -> None:
+    """Set ``feedback`` of the records."""
+    if not records:
+        return
+    by_id = {record.id: record for record in records}
+    sql = "SELECT id, source, score, label, comment, at FROM feedback FINAL WHERE id IN %(ids)s ORDER BY id, source"
+    found: dict[str, list[Feedback]] = {}
+    for record_id, source, score, label, comment, at in database.query(
+        sql, {"ids": list(by_id)}, deadline_ns=deadline_ns
+    ):
+        each = Feedback(source=source, score=score, label=label, comment=comment, at=at)
+        found.setdefault(record_id, []).append(each)
+    for record_id, feedback in found.items():
+        by_id[record_id].feedback = combined(feedback)

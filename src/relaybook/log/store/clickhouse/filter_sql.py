@@ -1,0 +1,128 @@
+"""Translate a filter's terms into SQL conditions on ``requests AS r``.
+
+Column names come from a fixed table, and every value is a parameter. The semantics are the same as in
+``filters.matches``. Substrings are not searched by SQL: ``substrings.py`` finds the requests that contain them.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from relaybook.log.query.filters import (
+    CONTAINS,
+    FEEDBACK,
+    LABEL,
+    NUMBERS,
+    SCORE,
+    TEXT_FIELDS,
+    BadFilter,
+    Filter,
+    Term,
+    comparison,
+)
+from relaybook.log.query.words import words_of
+from relaybook.log.store.clickhouse.connection import Parameters
+from relaybook.log.store.result_sql import RESULT
+
+_MAX_INTEGER: Final = 2**63 - 1
+
+
+def condition(filter_: Filter, parameters: Parameters, *extra: str, with_removed: bool = False) -> str:
+    """Return the condition that all terms, except those of CONTAINS, and all ``extra`` conditions hold."""
+    terms = (_term(term, parameters) for term in filter_.terms if term.name != CONTAINS)
+    return " AND ".join(("1" if with_removed else "NOT r.removed", *extra, *terms))
+
+
+def _term(term: Term, parameters: Parameters) -> str:
+    sql = " OR ".join(f"ifNull({option}, 0)" for option in _options(term, parameters)) or "0"
+    return f"NOT ({sql})" if term.negated else f"({sql})"
+
+
+def _options(term: Term, parameters: Parameters) -> Iterable[str]:
+    """Return the conditions of which one must hold, if the term is not negated."""
+    name, values = term.name, term.values
+    if name in TEXT_FIELDS:
+        return _text_is(f"r.`{name}`", term, parameters)
+    if name.startswith("property."):
+        key = parameters.add(name.removeprefix("property."))
+        has_key = f"mapContains(r.properties, {key})"
+        return (f"({has_key} AND {each})" for each in _text_is(f"r.properties[{key}]", term, parameters))
+    if name in (SCORE, LABEL, FEEDBACK):
+        return _has_feedback(term, parameters)
+    if name in NUMBERS:
+        return (_comparison(f"r.{NUMBERS[name]}", value, parameters) for value in values)
+    match name:
+        case "words":
+            phrases = [*((phrase, False) for phrase in values), *((phrase, True) for phrase in term.prefixes)]
+            return (_contains_phrase(phrase, is_prefix, parameters) for phrase, is_prefix in phrases)
+        case "status":
+            return (_has_status(value, parameters) for value in values)
+        case "result":
+            return (f"{RESULT} = {parameters.add(value)}" for value in values)
+        case "failed":
+            return (f"r.failed = {value == 'true'}" for value in values)
+        case "warning" | "advice":
+            column = "warnings" if name == "warning" else "advice"
+            return (f"arrayExists(note -> note.1 = {parameters.add(code)}, r.{column})" for code in values)
+        case "from":
+            return (f"r.started_at >= {_integer(value, parameters)}" for value in values)
+        case "to":
+            return (f"r.started_at < {_integer(value, parameters)}" for value in values)
+    raise BadFilter(name, f"{name[:80]!r} is not a filter.")
+
+
+def _text_is(column: str, term: Term, parameters: Parameters) -> Iterator[str]:
+    for value in term.values:
+        yield f"{column} = {parameters.add(value)}"
+    for prefix in term.prefixes:
+        yield f"startsWith({column}, {parameters.add(prefix)})"
+
+
+def _comparison(column: str, value: str, parameters: Parameters) -> str:
+    operator, number = comparison(value)
+    return f"{column} {operator} {parameters.add(number, 'Float64')}"
+
+
+def _has_feedback(term: Term, parameters: Parameters) -> Iterator[str]:
+    if term.name == FEEDBACK:
+        for value in term.values:
+            yield f"r.id {'IN' if value == 'any' else 'NOT IN'} (SELECT id FROM feedback FINAL)"
+        return
+    if term.name == LABEL:
+        options = list(_text_is("label", term, parameters))
+    else:
+        options = [_comparison("score", value, parameters) for value in term.values]
+    if options:
+        yield f"r.id IN (SELECT id FROM feedback FINAL WHERE {' OR '.join(options)})"
+
+
+def _contains_phrase(phrase: str, is_prefix: bool, parameters: Parameters) -> str:
+    """Return the condition that the text contains the words in this order.
+
+    The text index finds the texts that have all whole words; only those are searched.
+    """
+    words = words_of(phrase)
+    if not words:
+        return "0"
+    whole = words[:-1] if is_prefix else words
+    text = parameters.add(f" {' '.join(words)}{'' if is_prefix else ' '}")
+    tokens = f"hasAllTokens(r.words, {parameters.add(whole, 'Array(String)')}) AND " if whole else ""
+    return f"({tokens}position(r.words, {text}) > 0)"
+
+
+def spaced_words(text: str) -> str:
+    """Return a text as it is stored in the column ``words``: its words, each between two spaces."""
+    return f" {' '.join(words_of(text))} "
+
+
+def _has_status(value: str, parameters: Parameters) -> str:
+    if value == "error":
+        return "r.failed"
+    if value.endswith("xx"):
+        lowest = int(value[0]) * 100
+        return f"r.status BETWEEN {lowest} AND {lowest + 99}"
+    return f"r.status = {_integer(value, parameters)}"
+
+
+def _integer(text: str, parameters: Parameters) -> str:
+    """Return the placeholder of an integer, clamped to 64 bits."""
+    return parameters.add(max(-_MAX_INTEGER, min(_MAX_INTEGER, int(text))), "Int64")

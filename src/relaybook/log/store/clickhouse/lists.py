@@ -1,0 +1,157 @@
+"""Count requests, and list namespaces, values and the highest values, by reading the table ``requests``."""
+
+from typing import Final
+
+from relaybook.log.aggregate.aggregates import MAX_TOKENS
+from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, parse_namespace_cursor
+from relaybook.log.query.filters import LABEL, Filter, SortField
+from relaybook.log.query.term_values import check_listed
+from relaybook.log.store.clickhouse.connection import Database, Parameters
+from relaybook.log.store.clickhouse.feedback import load_feedback
+from relaybook.log.store.clickhouse.matching import condition_of
+from relaybook.log.store.clickhouse.pages import windows
+from relaybook.log.store.clickhouse.rows import RECORD, records_of
+from relaybook.log.store.errors import DeadlinePassed
+from relaybook.log.store.port import Count, FeedbackTotals, Page, ValueCount
+
+#: Sums of costs are exact, so that they do not depend on the order of the requests.
+_COST: Final = "toFloat64(sum(toDecimal128(ifNull(s.cost_usd, 0), 15)))"
+_NAMESPACES: Final = f"""
+SELECT s.namespace AS namespace, sum(s.is_request) AS requests, sum(s.failed) AS failed,
+  sum(least(ifNull(s.input_tokens, 0), {MAX_TOKENS})), sum(least(ifNull(s.output_tokens, 0), {MAX_TOKENS})),
+  {_COST} AS cost_usd, count(s.cost_usd) AS costed, min(s.started_at) AS first_at, max(s.started_at) AS last_at
+FROM (
+  SELECT namespace, 1 AS is_request, failed, input_tokens, output_tokens, cost_usd, started_at FROM requests
+  WHERE NOT removed
+  UNION ALL SELECT arrayJoin({{pinned:Array(String)}}), 0, false, NULL, NULL, NULL, NULL
+) AS s
+"""
+
+
+def count(database: Database, filter_: Filter, last: int, deadline_ns: int) -> Count:
+    """Count the matches, newest first."""
+    requests, failed, last_at, is_complete = 0, 0, None, True
+    try:
+        matching = condition_of(database, filter_, last, deadline_ns)
+        for low, high in windows(1, last, newest_first=True):
+            sql = (
+                f"SELECT count(), countIf(r.failed), max(r.started_at) FROM requests AS r "
+                f"WHERE r.seq BETWEEN {low} AND {high} AND {matching.sql}"
+            )
+            ((some, some_failed, latest),) = database.query(sql, matching.values, deadline_ns=deadline_ns)
+            if some:
+                requests, failed, last_at = requests + some, failed + some_failed, max(last_at or latest, latest)
+        is_complete = matching.is_complete
+    except DeadlinePassed:
+        is_complete = False
+    return Count(requests=requests, failed=failed, last_at=last_at, complete=is_complete)
+
+
+def feedback_totals(database: Database, filter_: Filter, last: int, deadline_ns: int) -> FeedbackTotals:
+    """Return totals of the feedback on the matches."""
+    try:
+        matching = condition_of(database, filter_, last, deadline_ns)
+        sql = (
+            "SELECT uniqExact(id), count(score), sum(score) FROM feedback FINAL "
+            f"WHERE id IN (SELECT r.id FROM requests AS r WHERE {matching.sql})"
+        )
+        ((requests, scores, score_sum),) = database.query(sql, matching.values, deadline_ns=deadline_ns)
+    except DeadlinePassed:
+        return FeedbackTotals(complete=False)
+    return FeedbackTotals(requests=requests, scores=scores, score_sum=score_sum or 0.0, complete=matching.is_complete)
+
+
+def top(database: Database, filter_: Filter, field: SortField, limit: int, last: int, deadline_ns: int) -> Page:
+    """Return the matches with the highest values of a field."""
+    is_complete, rows = False, []
+    try:
+        matching = condition_of(database, filter_, last, deadline_ns)
+        sql = (
+            f"SELECT {RECORD} FROM requests AS r WHERE r.{field} IS NOT NULL AND {matching.sql} "
+            f"ORDER BY r.{field} DESC, r.seq DESC LIMIT {limit}"
+        )
+        rows = database.query(sql, matching.values, deadline_ns=deadline_ns)
+        is_complete = matching.is_complete
+    except DeadlinePassed:
+        pass
+    records = list(records_of(rows))
+    load_feedback(database, records)
+    return Page(records=records, next_cursor=None, newer_cursor=None, complete=is_complete)
+
+
+def namespace_rows(
+    database: Database,
+    labels: dict[str, Label],
+    prefix: str,
+    sort: NamespaceSort,
+    limit: int,
+    after: str | None,
+    pinned: bool | None,
+    deadline_ns: int | None,
+) -> tuple[list[NamespaceRow], str | None]:
+    """Return a page of namespaces; see ``Reader.namespaces``."""
+    place = parse_namespace_cursor(after, sort) if after is not None else None
+    parameters = Parameters()
+    order = f"ifNull({sort}, 0)"
+    names = sorted(name for name, label in labels.items() if label.pinned)
+    where, having = [f"startsWith(s.namespace, {parameters.add(prefix)})"], ["1"]
+    if pinned is not None:
+        where.append(f"{'' if pinned else 'NOT '}has({{pinned:Array(String)}}, s.namespace)")
+    if place is not None:
+        value = parameters.add(place.value, "Float64" if isinstance(place.value, float) else "Int64")
+        having.append(f"({order} < {value} OR ({order} = {value} AND namespace > {parameters.add(place.namespace)}))")
+    sql = (
+        f"SELECT * FROM ({_NAMESPACES} WHERE {' AND '.join(where)} GROUP BY s.namespace) WHERE {' AND '.join(having)} "
+        f"ORDER BY {order} DESC, namespace LIMIT {limit + 1}"
+    )
+    found = database.query(sql, {**parameters.values, "pinned": names}, deadline_ns=deadline_ns)
+    rows = [_row(row, labels.get(row[0]) or Label()) for row in found[:limit]]
+    return rows, str(cursor_after(rows[-1], sort)) if len(found) > limit else None
+
+
+def namespace_row(database: Database, name: str, label: Label) -> NamespaceRow:
+    """Return one namespace, which need not have requests."""
+    sql = f"{_NAMESPACES} WHERE s.namespace = {{name:String}} GROUP BY s.namespace"
+    (found,) = database.query(sql, {"pinned": [name], "name": name})
+    return _row(found, label)
+
+
+def _row(row: tuple[str, int, int, int, int, float, int, int, int], label: Label) -> NamespaceRow:
+    namespace, requests, failed, input_tokens, output_tokens, cost_usd, costed, first_at, last_at = row
+    return NamespaceRow(
+        namespace=namespace,
+        requests=requests,
+        failed=failed,
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        cost_usd=cost_usd if costed else None,
+        first_at=first_at or 0,
+        last_at=last_at or 0,
+        pinned=label.pinned,
+        color=label.color,
+        group=label.group,
+        position=label.position,
+    )
+
+
+def values(database: Database, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
+    """Return the values of a field; see ``Reader.values``."""
+    check_listed(field)
+    parameters = Parameters()
+    counted, table, where = "count()", "requests", "NOT removed AND "
+    if field == LABEL:
+        value, counted, table, where = "label", "uniqExact(id)", "feedback FINAL", ""
+    elif field == "property":
+        value = "arrayJoin(mapKeys(properties))"
+    elif field.startswith("property."):
+        name = parameters.add(field.removeprefix("property."))
+        value = f"if(mapContains(properties, {name}), properties[{name}], NULL)"
+    else:
+        value = f"`{field}`"
+    sql = (
+        f"SELECT {value} AS value, {counted} AS number FROM {table} "
+        f"WHERE {where}startsWith(value, {parameters.add(prefix)}) "
+        f"GROUP BY value ORDER BY number DESC, value LIMIT {limit}"
+    )
+    rows = database.query(sql, parameters.values, deadline_ns=deadline_ns)
+    return [ValueCount(value=value, requests=number) for value, number in rows]

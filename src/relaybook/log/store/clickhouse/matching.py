@@ -1,0 +1,34 @@
+"""Turn a filter into one SQL condition, including its substrings."""
+
+import sys
+from typing import NamedTuple
+
+from relaybook.log.query.filters import CONTAINS, Filter
+from relaybook.log.store.clickhouse.connection import Database, Parameters, Values
+from relaybook.log.store.clickhouse.filter_sql import condition
+from relaybook.log.store.clickhouse.substrings import containing
+
+
+class Matching(NamedTuple):
+    """A condition on ``requests AS r`` with its values.
+
+    ``is_complete`` is False if the deadline ended the search for substrings, so that only newer matches are known.
+    """
+
+    sql: str
+    values: Values
+    is_complete: bool
+
+
+def condition_of(
+    database: Database, filter_: Filter, last: int, deadline_ns: int, *, with_removed: bool = False
+) -> Matching:
+    """Return the condition for requests up to the ``seq`` ``last``.
+
+    With ``with_removed``, it includes what charts keep of removed requests.
+    """
+    parameters = Parameters()
+    if all(term.name != CONTAINS for term in filter_.terms):
+        return Matching(condition(filter_, parameters, with_removed=with_removed), parameters.values, True)
+    found = containing(database, filter_, (1, last), sys.maxsize, deadline_ns, newest_first=True)
+    return Matching(f"r.seq IN ({', '.join(map(str, found.seqs)) or '-1'})", {}, found.reached is None)

@@ -1,0 +1,142 @@
+"""Read pages of the log by ``seq``.
+
+A search covers a window of ``seq`` values per query, so that the position that it has reached at the deadline is known.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from relaybook import clock
+from relaybook.log.query.filters import CONTAINS, Cursor, Filter
+from relaybook.log.record import Record
+from relaybook.log.store.clickhouse.connection import Database, Parameters, Row
+from relaybook.log.store.clickhouse.feedback import load_feedback
+from relaybook.log.store.clickhouse.filter_sql import condition
+from relaybook.log.store.clickhouse.recorders import HOUR
+from relaybook.log.store.clickhouse.rows import RECORD, records_of
+from relaybook.log.store.clickhouse.substrings import containing
+from relaybook.log.store.errors import DeadlinePassed
+from relaybook.log.store.port import Page
+
+#: The first window is of an hour, and each other one has this times the length of the window before it.
+_GROWTH: Final = 16
+
+
+class Found(NamedTuple):
+    """Rows in scan order. ``reached`` is the last ``seq`` that was examined, if the deadline ended the search."""
+
+    rows: list[Row]
+    reached: int | None
+
+
+def windows(low: int, high: int, *, newest_first: bool) -> Iterator[tuple[int, int]]:
+    """Split the range from ``low`` to ``high``, both inclusive, into windows in scan order."""
+    size = HOUR
+    while low <= high:
+        if newest_first:
+            yield max(low, high - size + 1), high
+            high -= size
+        else:
+            yield low, min(high, low + size - 1)
+            low += size
+        size *= _GROWTH
+
+
+def search(
+    database: Database,
+    filter_: Filter,
+    bounds: tuple[int, int],
+    limit: int,
+    deadline_ns: int,
+    *,
+    newest_first: bool,
+    columns: str = RECORD,
+    as_bytes: Sequence[str] = (),
+) -> Found:
+    """Return the columns of at most ``limit`` matches whose ``seq`` is within the bounds."""
+    rows: list[Row] = []
+    for low, high in windows(*bounds, newest_first=newest_first):
+        wanted = limit - len(rows)
+        if wanted <= 0:
+            break
+        parameters = Parameters()
+        extra = [f"r.seq BETWEEN {low} AND {high}"]
+        reached = None
+        if any(term.name == CONTAINS for term in filter_.terms):
+            found = containing(database, filter_, (low, high), wanted, deadline_ns, newest_first=newest_first)
+            extra.append(f"r.seq IN ({', '.join(map(str, found.seqs)) or '-1'})")
+            reached = found.reached
+        sql = (
+            f"SELECT {columns} FROM requests AS r WHERE {condition(filter_, parameters, *extra)} "
+            f"ORDER BY r.seq {'DESC' if newest_first else ''} LIMIT {wanted}"
+        )
+        try:
+            # Reading what a search for substrings found takes little time, and must not be lost.
+            until_ns = deadline_ns if reached is None else max(deadline_ns, clock.monotonic_ns() + clock.NANOSECONDS)
+            rows += database.query(sql, parameters.values, deadline_ns=until_ns, as_bytes=as_bytes)
+        except DeadlinePassed:
+            return Found(rows, high + 1 if newest_first else low - 1)
+        if reached is not None:
+            return Found(rows, reached)
+    return Found(rows, None)
+
+
+def older(database: Database, filter_: Filter, limit: int, below: int, deadline_ns: int) -> Page:
+    """Return the newest matches below a ``seq``."""
+    found = search(database, filter_, (1, below - 1), limit + 1, deadline_ns, newest_first=True)
+    records = list(records_of(found.rows[:limit]))
+    load_feedback(database, records)
+    next_cursor = None
+    if len(found.rows) > limit:
+        next_cursor = Cursor("older", _seq(records[-1]) if records else below)
+    elif found.reached is not None:
+        next_cursor = Cursor("older", min([found.reached, *(_seq(record) for record in records[-1:])]))
+    return Page(
+        records=records,
+        next_cursor=next_cursor,
+        newer_cursor=Cursor("newer", _seq(records[0])) if records else None,
+        complete=found.reached is None or len(found.rows) > limit,
+    )
+
+
+def newer(database: Database, filter_: Filter, limit: int, above: int, last: int, deadline_ns: int) -> Page:
+    """Return the oldest matches above a ``seq``, newest first."""
+    found = search(database, filter_, (above + 1, last), limit, deadline_ns, newest_first=False)
+    records = list(records_of(found.rows))[::-1]
+    load_feedback(database, records)
+    is_complete = found.reached is None or len(records) == limit
+    if not records:
+        cursor = None if found.reached is None else Cursor("newer", found.reached)
+        return Page(records=[], next_cursor=None, newer_cursor=cursor, complete=is_complete)
+    oldest, newest = _seq(records[-1]), _seq(records[0])
+    return Page(
+        records=records,
+        next_cursor=Cursor("older", oldest) if has_older(database, filter_, oldest, deadline_ns) else None,
+        newer_cursor=Cursor("newer", newest if is_complete else max(newest, found.reached or 0)),
+        complete=is_complete,
+    )
+
+
+def has_older(database: Database, filter_: Filter, seq: int, deadline_ns: int) -> bool:
+    """Return whether there are, or may be, matches below a ``seq``."""
+    found = search(database, filter_, (1, seq - 1), 1, deadline_ns, newest_first=True, columns="1")
+    return bool(found.rows) or found.reached is not None
+
+
+def around(database: Database, center: Record, filter_: Filter, limit: int, last: int, deadline_ns: int) -> Page:
+    """Return a page with a record in the middle."""
+    seq = _seq(center)
+    after = newer(database, filter_, limit // 2, seq, last, deadline_ns)
+    before = older(database, filter_, limit - 1 - limit // 2, seq, deadline_ns)
+    records = [*after.records, center, *before.records]
+    return Page(
+        records=records,
+        next_cursor=before.next_cursor,
+        newer_cursor=Cursor("newer", _seq(records[0])),
+        complete=after.complete and before.complete,
+    )
+
+
+def _seq(record: Record) -> int:
+    assert record.seq is not None
+    return record.seq

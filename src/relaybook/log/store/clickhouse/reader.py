@@ -1,0 +1,258 @@
+"""Read a ClickHouse database. A call is one or a few queries, each with the remaining time as its limit.
+
+The tables are created if they are missing, so that a log without a recorder is empty.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from relaybook import clock
+from relaybook.log.aggregate.stats import Stats, StatsQuery
+from relaybook.log.deletions import Deletion
+from relaybook.log.namespaces import NamespaceRow, NamespaceSort
+from relaybook.log.query.filters import Cursor, Filter, SortField, matches
+from relaybook.log.record import Detail, Gap, Record, Side
+from relaybook.log.retention import Removal
+from relaybook.log.saved_filters import SavedFilter
+from relaybook.log.store.clickhouse import lists, pages
+from relaybook.log.store.clickhouse.connection import Database, Parameters
+from relaybook.log.store.clickhouse.deletions import read_deletions
+from relaybook.log.store.clickhouse.entries import read_body, read_entries
+from relaybook.log.store.clickhouse.feedback import load_feedback
+from relaybook.log.store.clickhouse.labels import decode_labels
+from relaybook.log.store.clickhouse.recorders import complete_to, live_recorders
+from relaybook.log.store.clickhouse.rows import RECORD, decode_detail, decode_position, record_of, records_of
+from relaybook.log.store.clickhouse.saved_filters import read_saved_filters
+from relaybook.log.store.clickhouse.schema import create_tables
+from relaybook.log.store.clickhouse.state import State
+from relaybook.log.store.clickhouse.stats import stats
+from relaybook.log.store.port import (
+    Count,
+    Entry,
+    FeedbackTotals,
+    Link,
+    Page,
+    Running,
+    StoredRecord,
+    StoreStatus,
+    ValueCount,
+)
+from relaybook.settings.store_url import DatabaseAddress
+
+#: Deadline of calls without a deadline parameter.
+_DEADLINE_NS: Final = 10 * clock.NANOSECONDS
+_STORED: Final = f"{RECORD}, r.detail, r.request_size, r.response_size"
+_FOREIGN_IDS: Final = ("provider_request_id", "completion_id", "client_request_id")
+_TOTALS: Final = """
+SELECT count(), uniqExact(namespace), minOrNull(started_at), minOrNullIf(started_at, has_content) FROM requests
+WHERE NOT removed
+"""
+_decode_record: Final = msgspec.msgpack.Decoder(Record).decode
+_decode_content: Final = msgspec.msgpack.Decoder(tuple[Detail | None, bytes | None, bytes | None]).decode
+_decode_removal: Final = msgspec.msgpack.Decoder(Removal).decode
+_decode_gap: Final = msgspec.msgpack.Decoder(Gap).decode
+
+
+class ClickHouseReader:
+    """A thread-safe reader. Any number can exist in any number of processes."""
+
+    def __init__(self, address: DatabaseAddress) -> None:
+        """Create a reader. It connects with its first query."""
+        self._unchecked = Database(address)
+        self._state = State(self._unchecked)
+        self._is_created = False
+
+    @property
+    def _database(self) -> Database:
+        """The database, with its tables. Raises StoreTooNew and StoreUnavailable."""
+        if not self._is_created:
+            create_tables(self._unchecked, self._state)
+            self._is_created = True
+        return self._unchecked
+
+    def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
+        last = self.last_seq()
+        if cursor is not None and cursor.direction == "newer":
+            return pages.newer(self._database, filter_, limit, cursor.seq, last, deadline_ns)
+        below = last + 1 if cursor is None else min(cursor.seq, last + 1)
+        return pages.older(self._database, filter_, limit, below, deadline_ns)
+
+    def around(self, record_id: str, filter_: Filter, limit: int, deadline_ns: int) -> Page | None:
+        center = self.get(record_id)
+        if center is None:
+            return None
+        return pages.around(self._database, center.record, filter_, limit, self.last_seq(), deadline_ns)
+
+    def top(self, filter_: Filter, field: SortField, limit: int, deadline_ns: int) -> Page:
+        return lists.top(self._database, filter_, field, limit, self.last_seq(), deadline_ns)
+
+    def count(self, filter_: Filter, deadline_ns: int) -> Count:
+        return lists.count(self._database, filter_, self.last_seq(), deadline_ns)
+
+    def feedback_totals(self, filter_: Filter, deadline_ns: int) -> FeedbackTotals:
+        return lists.feedback_totals(self._database, filter_, self.last_seq(), deadline_ns)
+
+    def stats(self, question: StatsQuery, deadline_ns: int) -> Stats:
+        return stats(self._database, question, self.last_seq(), deadline_ns)
+
+    def running(self, filter_: Filter) -> list[Record]:
+        _ = self._database
+        records = map(_decode_record, self._state.read("running", live_recorders(self._state)).values())
+        found = [record for record in records if matches(filter_, record)]
+        return sorted(found, key=lambda record: (record.started_at, record.id), reverse=True)
+
+    def open_request(self, record_id: str) -> Running | None:
+        _ = self._database
+        record, content = self._state.get("running", record_id), self._state.get("running_content", record_id)
+        if record is None or content is None:
+            return None
+        detail, request, response = _decode_content(content)
+        return Running(record=_decode_record(record), detail=detail, request=request, response=response)
+
+    def get(self, record_id: str) -> StoredRecord | None:
+        return self._stored("id", record_id, "String")
+
+    def _stored(self, column: str, value: Any, type_: str) -> StoredRecord | None:
+        parameters = Parameters()
+        sql = (
+            f"SELECT {_STORED} FROM requests AS r WHERE r.{column} = {parameters.add(value, type_)} AND NOT r.removed "
+            "LIMIT 1"
+        )
+        rows = self._database.query(sql, parameters.values, as_bytes=("detail",))
+        if not rows:
+            return None
+        *row, detail, request_size, response_size = rows[0]
+        record = record_of(row)
+        load_feedback(self._database, [record])
+        return StoredRecord(
+            record=record, detail=decode_detail(detail), request_size=request_size, response_size=response_size
+        )
+
+    def entries(self, after: int, limit: int, max_bytes: int) -> list[Entry]:
+        condition = f"NOT r.removed AND r.seq > {after} AND r.seq <= {self.last_seq()}"
+        return read_entries(self._database, condition, Parameters(), "r.seq", limit, max_bytes)
+
+    def links(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Link]:
+        last = self.last_seq()
+        is_newer = cursor is not None and cursor.direction == "newer"
+        bounds = (1, last) if cursor is None else (cursor.seq + 1, last) if is_newer else (1, min(last, cursor.seq - 1))
+        columns = "r.seq, r.id, r.started_at, r.failed, r.completion_id, r.chain"
+        found = pages.search(
+            self._database,
+            filter_,
+            bounds,
+            limit,
+            deadline_ns,
+            newest_first=not is_newer,
+            columns=columns,
+            as_bytes=("chain",),
+        )
+        links = [
+            Link(seq=seq, id=id_, started_at=started_at, failed=failed, completion_id=completion_id, chain=chain)
+            for seq, id_, started_at, failed, completion_id, chain in found.rows
+        ]
+        return links[::-1] if is_newer else links
+
+    def find(self, foreign_id: str, limit: int) -> list[Record]:
+        parameters = Parameters()
+        value = parameters.add(foreign_id)
+        sql = (
+            f"SELECT {RECORD} FROM requests AS r WHERE {' OR '.join(f'r.{name} = {value}' for name in _FOREIGN_IDS)} "
+            f"ORDER BY r.seq DESC LIMIT {limit}"
+        )
+        records = list(records_of(self._database.query(sql, parameters.values)))
+        load_feedback(self._database, records)
+        return records
+
+    def body(self, record_id: str, side: Side) -> Iterator[bytes] | None:
+        return read_body(self._database, record_id, side)
+
+    def namespaces(
+        self, prefix: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
+    ) -> tuple[list[NamespaceRow], str | None]:
+        database = self._database
+        labels = decode_labels(self._state.read("label", deadline_ns=deadline_ns))
+        return lists.namespace_rows(database, labels, prefix, sort, limit, after, pinned, deadline_ns)
+
+    def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
+        return lists.values(self._database, field, prefix, limit, deadline_ns)
+
+    def saved_filters(self) -> list[SavedFilter]:
+        _ = self._database
+        return list(read_saved_filters(self._state).values())
+
+    def gaps(self, since_us: int) -> list[Gap]:
+        _ = self._database
+        gaps = map(_decode_gap, self._state.read("gap").values())
+        return sorted((gap for gap in gaps if gap.to_at >= since_us), key=lambda gap: gap.to_at, reverse=True)
+
+    def deletions(self, limit: int) -> list[Deletion]:
+        _ = self._database
+        return read_deletions(self._state, limit)
+
+    def last_seq(self) -> int:
+        _ = self._database
+        return complete_to(self._state)
+
+    def since(self, seq: int, filter_: Filter, limit: int) -> tuple[list[Record], int]:
+        found, reached = self._since(seq, filter_, limit, RECORD)
+        records = list(records_of(found))
+        load_feedback(self._database, records)
+        return records, reached
+
+    def _since(self, seq: int, filter_: Filter, limit: int, columns: str) -> tuple[list[Any], int]:
+        last = self.last_seq()
+        found = pages.search(
+            self._database,
+            filter_,
+            (seq + 1, last),
+            limit,
+            clock.monotonic_ns() + _DEADLINE_NS,
+            newest_first=False,
+            columns=f"r.seq AS found_seq, {columns}",
+        )
+        rows = [row[1:] for row in found.rows]
+        if len(rows) == limit:
+            return rows, found.rows[-1][0]
+        return rows, max(seq, last if found.reached is None else found.reached)
+
+    def stored_since(self, seq: int, filter_: Filter, limit: int) -> tuple[Iterator[StoredRecord], int]:
+        rows, reached = self._since(seq, filter_, limit, "r.seq")
+        stored = (self._stored("seq", row[0], "Int64") for row in rows)
+        return (each for each in stored if each is not None), reached
+
+    def status(self) -> StoreStatus:
+        ((records, namespaces, oldest_at, oldest_content_at),) = self._database.query(_TOTALS)
+        meta = self._state.read("meta")
+        labels = decode_labels(self._state.read("label"))
+        pinned = [name for name, label in labels.items() if label.pinned]
+        sql = "SELECT uniqExact(namespace) FROM requests WHERE NOT removed AND namespace IN %(pinned)s"
+        ((known,),) = self._database.query(sql, {"pinned": pinned}) if pinned else ((0,),)
+        ((feedback,),) = self._database.query("SELECT uniqExact(id) FROM feedback FINAL")
+        size = "SELECT sum(bytes_on_disk) FROM system.parts WHERE database = currentDatabase()"
+        ((bytes_on_disk,),) = self._database.query(size)
+        refused = Counter[str]()
+        for code, number in self._state.read_all("refused"):
+            refused[code] += int(number)
+        last_seq = self.last_seq()
+        return StoreStatus(
+            records=records,
+            namespaces=namespaces + len(pinned) - known,
+            labels=len(pinned),
+            last_seq=last_seq,
+            feedback=feedback,
+            indexed_to=last_seq,
+            bytes_on_disk=bytes_on_disk,
+            positions={run: decode_position(value) for run, value in self._state.read("position").items()},
+            refused=dict(refused),
+            oldest_at=oldest_at,
+            oldest_content_at=oldest_content_at,
+            last_removal=_decode_removal(meta["last_removal"]) if "last_removal" in meta else None,
+        )
+
+    def close(self) -> None:
+        """Close the connections. Idempotent."""
+        self._unchecked.close()

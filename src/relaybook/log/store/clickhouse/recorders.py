@@ -1,0 +1,215 @@
+"""Let several recorders write to one log: number requests, and tell readers up to where the log is complete.
+
+A ``seq`` is made of the time by the server's clock, in units of 32 microseconds since 2026, and the number of the
+recorder. So recorders need not ask each other, and numbers stay below 2^53 until 2061.
+
+Each recorder writes its *mark* at least once a second: it will insert no request with a ``seq`` up to the mark.
+Readers read up to the lowest mark of all live recorders, so that a request that is inserted late is never skipped. A
+recorder that has written no mark for 30 seconds is not live. Before it inserts again, it joins again, above everything
+that was read in the meantime.
+"""
+
+import random
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+import msgspec
+
+from relaybook import clock
+from relaybook.log.store.clickhouse.connection import Database
+from relaybook.log.store.clickhouse.state import Changes, State
+from relaybook.log.store.errors import StoreUnavailable
+
+_EPOCH_US: Final = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000
+_UNIT_US: Final = 32
+#: The ``seq`` values of one hour.
+HOUR: Final = 3600 * 1_000_000 // _UNIT_US * 256
+_MARK_EVERY_NS: Final = clock.NANOSECONDS
+#: A recorder without a mark for this time is not live.
+_LIVE_US: Final = 30_000_000
+#: A recorder joins again before it inserts if its last mark is older. The rest of ``_LIVE_US`` is longer than the 10
+#: seconds after which an insert must have begun and the 15 seconds that it may take.
+_JOIN_AGAIN_NS: Final = 4 * clock.NANOSECONDS
+#: A number is given to another recorder if its owner was not live for this time.
+_NUMBER_FREE_US: Final = 3600 * 1_000_000
+#: How often the server is asked for its time.
+_ASK_EVERY_NS: Final = 10 * clock.NANOSECONDS
+_encode: Final = msgspec.msgpack.Encoder().encode
+
+
+class _Place(msgspec.Struct, array_like=True):
+    """What a recorder writes about itself. ``has_ended`` is True after it was closed."""
+
+    number: int
+    mark: int
+    has_ended: bool = False
+
+
+_decode: Final = msgspec.msgpack.Decoder(_Place).decode
+
+
+class Other(NamedTuple):
+    """A recorder as readers see it. ``age_us`` is the time since its last mark."""
+
+    name: str
+    number: int
+    mark: int
+    age_us: int
+    has_ended: bool
+    is_live: bool
+
+
+def read_recorders(state: State) -> list[Other]:
+    """Return all recorders that ever wrote to the log, by name."""
+    recorders = []
+    for name, value, age_us in state.read_with_ages("recorder"):
+        place = _decode(value)
+        is_live = not place.has_ended and age_us < _LIVE_US
+        recorders.append(Other(name, place.number, place.mark, age_us, place.has_ended, is_live))
+    return recorders
+
+
+def live_recorders(state: State) -> list[str]:
+    """Return the names of the live recorders."""
+    return [each.name for each in read_recorders(state) if each.is_live]
+
+
+def complete_to(state: State) -> int:
+    """Return the ``seq`` up to which the log is complete: no request is inserted below it any more."""
+    recorders = read_recorders(state)
+    live = [each.mark for each in recorders if each.is_live]
+    return min(live) if live else max((each.mark for each in recorders), default=0)
+
+
+class Numbering:
+    """Makes numbers from the time by the server's clock."""
+
+    #: The number of recorders that can be live at the same time.
+    slots = 256
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._server_us = 0
+        self._asked_ns: int | None = None
+
+    def now(self) -> int:
+        """Return the time in units. Raises StoreUnavailable."""
+        return (self.server_us() - _EPOCH_US) // _UNIT_US
+
+    def server_us(self) -> int:
+        """Return the time by the server's clock, in microseconds since 1970. Raises StoreUnavailable."""
+        now_ns = clock.monotonic_ns()
+        if self._asked_ns is None or now_ns - self._asked_ns >= _ASK_EVERY_NS:
+            self._server_us = server_us(self._database)
+            self._asked_ns = now_ns = clock.monotonic_ns()
+        return self._server_us + (now_ns - self._asked_ns) // 1000
+
+    def first(self, unit: int) -> int:
+        """Return the lowest ``seq`` of a unit."""
+        return unit * self.slots
+
+
+def server_us(database: Database) -> int:
+    """Return the time by the server's clock, in microseconds since 1970."""
+    ((now_us,),) = database.query("SELECT toUnixTimestamp64Micro(now64(6))")
+    return int(now_us)
+
+
+class Membership:
+    """One recorder among those of a log. Not thread-safe.
+
+    Raises StoreUnavailable wherever it writes.
+    """
+
+    def __init__(self, state: State, name: str, numbering: Numbering) -> None:
+        self._state = state
+        self._name = name
+        self._numbering = numbering
+        self._number = 0
+        self._unit = 0
+        self._marked_ns: int | None = None
+        self._leads = False
+        self._looked_ns: int | None = None
+
+    def load(self) -> bool:
+        """Read what this recorder wrote about itself. Returns False if it has not left the log, but died."""
+        own = next((each for each in read_recorders(self._state) if each.name == self._name), None)
+        if own is None:
+            return True
+        self._number = own.number
+        self._unit = own.mark // self._numbering.slots
+        return own.has_ended
+
+    def join(self) -> None:
+        """Join the recorders of the log. Afterwards, new numbers are above everything that was read."""
+        taken = _taken(each for each in read_recorders(self._state) if each.name != self._name)
+        while True:
+            if self._number in taken:
+                self._number = self._free_number(taken)
+            self.write({})
+            # Marks that readers used before they saw this recorder are among those that are read now.
+            others = [each for each in read_recorders(self._state) if each.name != self._name]
+            taken = _taken(others)
+            if self._number not in taken:
+                break
+        self._unit = max([self._unit, *(each.mark // self._numbering.slots for each in others)])
+
+    def _free_number(self, taken: set[int]) -> int:
+        free = sorted(set(range(self._numbering.slots)) - taken)
+        if not free:
+            raise StoreUnavailable(f"{self._numbering.slots} recorders already write to this log.")
+        return random.choice(free)  # noqa: S311 - two recorders that join at the same time should choose different ones
+
+    def join_if_late(self) -> None:
+        """Join again if readers may have stopped waiting for this recorder."""
+        if self._marked_ns is None or clock.monotonic_ns() - self._marked_ns >= _JOIN_AGAIN_NS:
+            self.join()
+
+    def take(self, count: int) -> list[int]:
+        """Return new numbers in ascending order. They are used even if the insert fails."""
+        first = max(self._unit + 1, self._numbering.now())
+        self._unit = max(self._unit, first + count - 1)
+        return [self._numbering.first(unit) + self._number for unit in range(first, first + count)]
+
+    def number_above(self, last: int) -> int:
+        """Return a number of this recorder above another one, in a sequence of its own."""
+        unit = max(last // self._numbering.slots + 1, self._numbering.now())
+        return self._numbering.first(unit) + self._number
+
+    def write(self, changes: Changes) -> None:
+        """Make changes, and write the mark with them: all requests with the numbers taken so far are inserted."""
+        self._unit = max(self._unit, self._numbering.now())
+        now_ns = clock.monotonic_ns()
+        self._state.write({**changes, ("recorder", ""): self._place()})
+        self._marked_ns = now_ns
+
+    def mark_if_due(self) -> None:
+        """Write the mark if the last one is a second old. No insert may be running, or the log would have holes."""
+        self.join_if_late()
+        if self._marked_ns is None or clock.monotonic_ns() - self._marked_ns >= _MARK_EVERY_NS:
+            self.write({})
+
+    def leads(self) -> bool:
+        """Return whether this recorder removes requests. It is the live one with the lowest name, the oldest.
+
+        For a moment, two recorders can believe that they lead.
+        """
+        now_ns = clock.monotonic_ns()
+        if self._looked_ns is None or now_ns - self._looked_ns >= _MARK_EVERY_NS:
+            self._leads = min(live_recorders(self._state), default=None) == self._name
+            self._looked_ns = now_ns
+        return self._leads
+
+    def leave(self) -> None:
+        """Tell readers not to wait for this recorder any more."""
+        if self._marked_ns is not None:
+            self._state.write({("recorder", ""): self._place(has_ended=True)})
+
+    def _place(self, *, has_ended: bool = False) -> bytes:
+        mark = self._numbering.first(self._unit) + self._number
+        return _encode(_Place(self._number, mark, has_ended))
+
+
+def _taken(recorders: Iterable[Other]) -> set[int]:
+    return {each.number for each in recorders if each.age_us < _NUMBER_FREE_US}

@@ -1,0 +1,140 @@
+"""Remove requests and their content by age.
+
+Removed requests keep a row, with what charts need, until the aggregates are removed as well. All rows of a pass are
+changed by one mutation.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+
+from relaybook import clock
+from relaybook.log.aggregate.stats import MINUTE_US
+from relaybook.log.record import Detail
+from relaybook.log.retention import Cutoffs, Removal
+from relaybook.log.store.clickhouse.connection import Database, quoted
+from relaybook.log.store.clickhouse.deletions import pending_mutations
+from relaybook.log.store.clickhouse.schema import REQUEST_COLUMNS
+from relaybook.log.store.clickhouse.state import State
+from relaybook.log.store.port import Entry, Retained
+
+#: What a removed request keeps. Charts can be filtered and grouped by the text fields among them.
+CHART_FIELDS: Final = ("namespace", "model", "outcome", "failed", "status")
+_KEPT: Final = (
+    *CHART_FIELDS,
+    *(
+        "seq",
+        "id",
+        "started_at",
+        "recorded_on",
+        "sent_at",
+        "input_tokens",
+        "output_tokens",
+        "cost_usd",
+        "duration_ms",
+        "first_token_ms",
+    ),
+)
+_NO_DETAIL: Final = f"unhex('{msgspec.msgpack.encode(Detail()).hex()}')"
+_EXPIRED: Final = {
+    "detail": _NO_DETAIL,
+    "body_state": "if(body_state = 'stored', 'expired', body_state)",
+    "has_content": "false",
+    **dict.fromkeys(("request", "response", "words"), "''"),
+    **dict.fromkeys(("request_chunks", "response_chunks"), "[]"),
+    **dict.fromkeys(("request_size", "response_size", "chain"), "NULL"),
+    **dict.fromkeys(("input_preview", "output_preview", "error_message"), "NULL"),
+}
+_REMOVED: Final = {
+    name: "NULL" if "Nullable" in type_ else f"defaultValueOfTypeName('{type_}')"
+    for name, type_ in REQUEST_COLUMNS.items()
+    if name not in _KEPT
+} | {"removed": "true"}
+_OF_REMOVED: Final = "id IN (SELECT id FROM requests WHERE removed)"
+
+
+class RetentionPass:
+    """Applies cutoffs for the writer."""
+
+    def __init__(self, database: Database, state: State) -> None:
+        self._database = database
+        self._state = state
+        #: The cutoffs that all stored requests satisfy.
+        self._done = Cutoffs()
+
+    def committed(self, entries: Iterable[Entry]) -> None:
+        """Look at all requests again if one of these, which were added, is too old."""
+        records = (entry.record for entry in entries)
+        if any(self._done.fate(each.namespace, each.ended_at or each.started_at) != "kept" for each in records):
+            self._done = Cutoffs()
+
+    def chunks(self, cutoffs: Cutoffs) -> list[int]:
+        """Return the chunks of the requests that lose their content."""
+        removed, expired = _conditions(cutoffs)
+        sql = (
+            "SELECT arrayJoin(arrayConcat(request_chunks, response_chunks)).1 FROM requests "
+            f"WHERE NOT removed AND ({removed} OR {expired})"
+        )
+        return [chunk for (chunk,) in self._database.query(sql)]
+
+    def is_done(self, cutoffs: Cutoffs) -> bool:
+        """Return whether there is nothing to remove."""
+        return cutoffs == self._done
+
+    def work(self, cutoffs: Cutoffs) -> Retained:
+        """Begin to remove what is too old; see ``Writer.retain``."""
+        if pending_mutations(self._database):
+            return Retained(is_complete=False)
+        removed, expired = _conditions(cutoffs)
+        sql = f"SELECT countIf({removed}), countIf(NOT {removed} AND {expired}) FROM requests WHERE NOT removed"
+        ((removed_count, expired_count),) = self._database.query(sql)
+        if removed_count or expired_count:
+            self._database.execute(
+                f"ALTER TABLE requests UPDATE {_assignments(_REMOVED)} WHERE NOT removed AND {removed}, "
+                f"UPDATE {_assignments(_EXPIRED)} WHERE NOT removed AND has_content AND {expired}"
+            )
+            removal = Removal(at=clock.wall_us(), reason=cutoffs.reason, requests=removed_count, contents=expired_count)
+            self._state.write({("meta", "last_removal"): msgspec.msgpack.encode(removal)})
+            return Retained(removed=removed_count, expired=expired_count, is_complete=False)
+        if self._is_cleaning_up(cutoffs):
+            return Retained(is_complete=False)
+        self._done = cutoffs
+        return Retained()
+
+    def _is_cleaning_up(self, cutoffs: Cutoffs) -> bool:
+        """Begin to remove what is left of removed requests. Returns False if nothing is left."""
+        aggregates = f"removed AND started_at < {cutoffs.aggregates // MINUTE_US * MINUTE_US}"
+        began = False
+        for table, condition in (("feedback", _OF_REMOVED), ("requests", aggregates)):
+            if self._database.query(f"SELECT 1 FROM {table} WHERE {condition} LIMIT 1"):
+                self._database.execute(f"ALTER TABLE {table} DELETE WHERE {condition}")
+                began = True
+        return began
+
+
+def _conditions(cutoffs: Cutoffs) -> tuple[str, str]:
+    """Return the conditions that a request is removed, and that it loses its content."""
+    ended_at = "ifNull(ended_at, started_at)"
+    return (
+        f"({ended_at} < {_cutoff(cutoffs, 'requests')})",
+        f"(has_content AND {ended_at} < {_cutoff(cutoffs, 'content')})",
+    )
+
+
+def _cutoff(cutoffs: Cutoffs, kind: str) -> str:
+    """Return the expression for a namespace's cutoff: its own, or that of the longest pattern, or the general one."""
+    names = sorted(cutoffs.by_pattern, key=lambda pattern: (pattern.endswith("*"), -len(pattern)))
+    cases = [f"{_matches(name)}, {getattr(cutoffs.by_pattern[name], kind)}" for name in names]
+    general: Any = getattr(cutoffs.general, kind)
+    return f"multiIf({', '.join((*cases, str(general)))})" if cases else str(general)
+
+
+def _matches(pattern: str) -> str:
+    if pattern.endswith("*"):
+        return f"startsWith(namespace, {quoted(pattern[:-1])})"
+    return f"namespace = {quoted(pattern)}"
+
+
+def _assignments(values: dict[str, str]) -> str:
+    return ", ".join(f"`{name}` = {value}" for name, value in values.items())

@@ -1,0 +1,121 @@
+"""Define the tables. The columns of ``requests`` are derived from ``Record``."""
+
+from types import NoneType
+from typing import Any, Final, get_args, get_type_hints
+
+from relaybook.log.record import FIELDS, Record
+from relaybook.log.store.clickhouse.connection import Database
+from relaybook.log.store.clickhouse.state import State
+from relaybook.log.store.errors import StoreTooNew
+
+VERSION: Final = 1
+#: All other fields are text.
+_SCALARS: Final = {int: "Int64", float: "Float64", bool: "Bool"}
+#: Text with few different values.
+_FEW_VALUES: Final = frozenset(
+    (
+        *("outcome", "route", "upstream", "method", "path", "kind", "user_agent", "key", "model", "response_model"),
+        *("stream_ended", "error_code", "prices_version", "finish_reason", "body_state"),
+    )
+)
+_LISTS: Final = {"properties": "Map(LowCardinality(String), String)"} | dict.fromkeys(
+    ("warnings", "advice"), "Array(Tuple(LowCardinality(String), String))"
+)
+
+
+def _type(name: str, hint: Any) -> str:
+    """Return the type of the column for a field of ``Record``."""
+    if name in _LISTS:
+        return _LISTS[name]
+    options = get_args(hint) or (hint,)
+    plain = next((type_ for scalar, type_ in _SCALARS.items() if scalar in options), "String")
+    nullable = f"Nullable({plain})" if NoneType in options else plain
+    return f"LowCardinality({nullable})" if name in _FEW_VALUES else nullable
+
+
+_HINTS: Final = get_type_hints(Record)
+#: The fields of a record that are columns of ``requests``, with their types. Feedback has its own table.
+RECORD_COLUMNS: Final[dict[str, str]] = {
+    name: "Int64" if name == "seq" else _type(name, _HINTS[name]) for name in FIELDS if name != "feedback"
+}
+#: An insert that begins later than this after it was sent is rejected.
+MAX_SENT_US: Final = 10_000_000
+#: The other columns of ``requests``. Sizes are NULL if a body is not stored. ``request`` and ``response`` are the bytes
+#: of a body that follow those in its chunks, which are given by id and size. ``words`` are those that can be searched.
+#: ``sent_at`` is the time of the insert by the server's clock.
+REQUEST_COLUMNS: Final[dict[str, str]] = RECORD_COLUMNS | {
+    "detail": "String",
+    "request": "String",
+    "response": "String",
+    "request_chunks": "Array(Tuple(Int64, Int64))",
+    "response_chunks": "Array(Tuple(Int64, Int64))",
+    "request_size": "Nullable(Int64)",
+    "response_size": "Nullable(Int64)",
+    "chain": "Nullable(String)",
+    "words": "String",
+    "has_content": "Bool",
+    "removed": "Bool",
+    "recorded_on": "Date",
+    "sent_at": "Int64",
+}
+CHUNK_COLUMNS: Final = {"id": "Int64", "recorder": "LowCardinality(String)", "data": "String"}
+FEEDBACK_COLUMNS: Final = {
+    "id": "String",
+    "source": "String",
+    "score": "Nullable(Float64)",
+    "label": "Nullable(String)",
+    "comment": "Nullable(String)",
+    "at": "Int64",
+    "version": "UInt64",
+}
+_LARGE: Final = ("detail", "request", "response", "chain", "words")
+_SEARCHED: Final = ("id", "namespace", "user", "provider_request_id", "completion_id", "client_request_id")
+#: Inserts and merges are synced, because replaced parts are deleted at once and the journal after the commit.
+_SETTINGS: Final = (
+    "SETTINGS old_parts_lifetime = 0, fsync_after_insert = 1, fsync_part_directory = 1, "
+    "min_rows_to_fsync_after_merge = 1, non_replicated_deduplication_window = 100"
+)
+
+
+def _requests() -> str:
+    columns = [
+        f"`{name}` {type_}{' CODEC(ZSTD(3))' if name in _LARGE else ''}" for name, type_ in REQUEST_COLUMNS.items()
+    ]
+    indexes = [f"INDEX `{name}_filter` `{name}` TYPE bloom_filter" for name in _SEARCHED]
+    indexes.append("INDEX properties_filter mapValues(properties) TYPE bloom_filter")
+    indexes += [f"INDEX `{name}_range` `{name}` TYPE minmax" for name in ("id", "started_at")]
+    indexes.append("INDEX words_index words TYPE text(tokenizer = splitByString([' ']))")
+    # Nothing that a dead recorder sent is inserted after another one has asked which requests exist.
+    in_time = f"CONSTRAINT in_time CHECK sent_at > toUnixTimestamp64Micro(now64(6)) - {MAX_SENT_US}"
+    return (
+        f"CREATE TABLE IF NOT EXISTS requests ({', '.join([*columns, *indexes, in_time])}) ENGINE = MergeTree "
+        f"PARTITION BY recorded_on ORDER BY seq {_SETTINGS}"
+    )
+
+
+TABLES: Final = (
+    _requests(),
+    "CREATE TABLE IF NOT EXISTS chunks (id Int64, recorder LowCardinality(String), data String CODEC(ZSTD(3))) "
+    f"ENGINE = MergeTree ORDER BY id {_SETTINGS}",
+    "CREATE TABLE IF NOT EXISTS removals (deletion String, seq Int64, id String, namespace String, "
+    f"chunks Array(Int64)) ENGINE = MergeTree ORDER BY (deletion, seq) {_SETTINGS}",
+    f"CREATE TABLE IF NOT EXISTS feedback ({', '.join(f'{name} {type_}' for name, type_ in FEEDBACK_COLUMNS.items())}) "
+    f"ENGINE = ReplacingMergeTree(version) ORDER BY (id, source) {_SETTINGS}",
+)
+TABLE_NAMES: Final = ("requests", "chunks", "feedback", "removals", "state")
+
+
+def create_tables(database: Database, state: State) -> None:
+    """Create the tables that are missing. Raises StoreTooNew if a later version created them, and StoreUnavailable."""
+    found = state.get("meta", "version") if state.exists() else None
+    version = int(found) if found else 0
+    if version > VERSION:
+        raise StoreTooNew(
+            f"{database.address} was written by a later version of Relaybook: schema version {version}; this one "
+            f"supports {VERSION}. Start the later version, or choose another database with --store."
+        )
+    if version < VERSION:
+        state.create()
+        for statement in TABLES:
+            database.execute(statement)
+        state.write({("meta", "version"): b"%d" % VERSION})

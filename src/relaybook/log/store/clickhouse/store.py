@@ -1,0 +1,154 @@
+"""Open the parts of a log in ClickHouse.
+
+The node's directory has only two files: ``store.lock``, which the writer holds, and ``recorder``, the random name by
+which the database knows the recorder of this node.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from relaybook import clock, ids
+from relaybook.log.deletions import Deletions
+from relaybook.log.feedback import FeedbackLog
+from relaybook.log.namespaces import Labels
+from relaybook.log.saved_filters import SavedFilters
+from relaybook.log.store import disk
+from relaybook.log.store.clickhouse.connection import Database
+from relaybook.log.store.clickhouse.deletions import ClickHouseDeletions
+from relaybook.log.store.clickhouse.feedback import ClickHouseFeedbackLog
+from relaybook.log.store.clickhouse.labels import ClickHouseLabels
+from relaybook.log.store.clickhouse.reader import ClickHouseReader
+from relaybook.log.store.clickhouse.recorders import server_us
+from relaybook.log.store.clickhouse.saved_filters import ClickHouseSavedFilters
+from relaybook.log.store.clickhouse.schema import TABLE_NAMES, VERSION, create_tables
+from relaybook.log.store.clickhouse.state import State
+from relaybook.log.store.clickhouse.writer import ClickHouseWriter
+from relaybook.log.store.errors import StoreMisconfigured, StoreUnavailable
+from relaybook.log.store.port import Backup, Durability, Reader, SetAside, TextIndex, Verification, Writer
+from relaybook.settings.store_url import DatabaseAddress
+
+_NAME: Final = "recorder"
+_MAX_CLOCK_DIFFERENCE_US: Final = 5 * 60_000_000
+
+
+class ClickHouseStore:
+    """The log in a database, as seen by the node with this directory. Implements ``Store``."""
+
+    def __init__(self, directory: Path, address: DatabaseAddress) -> None:
+        self._directory = directory
+        self._address = address
+
+    def check(self) -> None:
+        database = Database(self._address)
+        try:
+            state = State(database)
+            create_tables(database, state)
+            state.write({("meta", "version"): b"%d" % VERSION})  # fails if the user may only read
+            if abs(server_us(database) - clock.wall_us()) > _MAX_CLOCK_DIFFERENCE_US:
+                raise StoreMisconfigured(
+                    f"The clock of this machine differs by more than {_MAX_CLOCK_DIFFERENCE_US // 60_000_000} minutes "
+                    f"from that of ClickHouse at {database.address}. Correct it, for example with NTP."
+                )
+        finally:
+            database.close()
+
+    def exists(self) -> bool:
+        """Return whether the log was created. Also True if the server does not respond, so that a reader reports it."""
+        database = Database(self._address)
+        try:
+            return State(database).exists()
+        except StoreUnavailable:
+            return True
+        finally:
+            database.close()
+
+    def open_writer(self, *, durability: Durability = "process", lock_wait_s: float = 5.0) -> Writer:
+        """Open the log for this node's recorder. Commits are always synced by the server."""
+        try:
+            disk.make_directory(self._directory)
+            lock = disk.lock(self._directory / "store.lock", lock_wait_s)
+            if lock is None:
+                raise StoreUnavailable(f"{self._directory} is in use: another Relaybook writes to this log.")
+            try:
+                return ClickHouseWriter(self._address, self._name() or self._create_name(), lock=lock)
+            except BaseException:
+                os.close(lock)
+                raise
+        except OSError as error:
+            raise StoreUnavailable(f"{self._directory} is not usable: {error.strerror}.") from error
+
+    def _name(self) -> str | None:
+        """Return the name of this node's recorder. `None` if it has never recorded in ClickHouse."""
+        path = self._directory / _NAME
+        return path.read_text("ascii") if path.exists() else None
+
+    def _create_name(self) -> str:
+        name = ids.id_text(ids.new_id())
+        new = self._directory / f".new-{_NAME}"
+        new.unlink(missing_ok=True)
+        fd = disk.open_file(new)
+        try:
+            disk.write_at(fd, name.encode(), 0)
+            disk.sync(fd)
+        finally:
+            os.close(fd)
+        new.rename(self._directory / _NAME)
+        disk.sync_directory(self._directory)
+        return name
+
+    def open_reader(self) -> Reader:
+        return ClickHouseReader(self._address)
+
+    def open_text_index(self) -> TextIndex | None:
+        """Return `None`, because commits index the text."""
+        return None
+
+    def open_deletions(self) -> Deletions:
+        return ClickHouseDeletions(self._address)
+
+    def open_labels(self) -> Labels:
+        return ClickHouseLabels(self._address)
+
+    def open_saved_filters(self) -> SavedFilters:
+        return ClickHouseSavedFilters(self._address)
+
+    def open_feedback(self) -> FeedbackLog:
+        return ClickHouseFeedbackLog(self._address)
+
+    def bytes_per_day(self) -> float | None:
+        """Return `None`, because the log takes no disk space of this node."""
+        return None
+
+    def back_up(self, target: Path, on_progress: Callable[[int, int], object]) -> Backup:
+        raise StoreUnavailable(
+            f"The log is in ClickHouse, which makes its own backups: BACKUP DATABASE {self._address.database} TO …"
+        )
+
+    def verify(self, on_progress: Callable[[int, int], object]) -> Verification:
+        """Let the server read all parts and compare their checksums."""
+        database = Database(self._address)
+        try:
+            problems, damaged = [], 0
+            ((records,),) = database.query("SELECT count() FROM requests WHERE NOT removed")
+            for table in TABLE_NAMES:
+                for part, message in database.damaged_parts(table):
+                    rows = (
+                        "SELECT sum(rows) FROM system.parts "
+                        "WHERE database = currentDatabase() AND table = %(table)s AND name = %(part)s"
+                    )
+                    damaged += database.query(rows, {"table": table, "part": part})[0][0]
+                    problems.append(f"{table}, part {part}: {message}")
+            on_progress(records, records)
+            return Verification(records=records, damaged=damaged, problems=problems)
+        finally:
+            database.close()
+
+    def set_aside(self) -> str | None:
+        """Return `None`, because a database is not moved."""
+        return None
+
+    def list_set_aside(self) -> list[SetAside]:
+        """Return no stores, because a database is never moved aside."""
+        return []

@@ -1,0 +1,290 @@
+"""Write to a ClickHouse database: requests in one insert, then everything else in another.
+
+If the answer to an insert is missing, it may still be running. The next commit waits until it has ended. Each commit
+asks which requests exist, and inserts the others.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+
+from relaybook import clock
+from relaybook.ids import id_text, new_id
+from relaybook.log.namespaces import MAX_AUTO_PINNED, Label, LabelChange, apply_change, looks_like_id
+from relaybook.log.record import Record
+from relaybook.log.request_view import MAX_BODY_BYTES
+from relaybook.log.retention import Cutoffs
+from relaybook.log.search_text import text_of
+from relaybook.log.store.clickhouse.connection import Database, quoted
+from relaybook.log.store.clickhouse.deletions import DeletionPass
+from relaybook.log.store.clickhouse.entries import body_chunks
+from relaybook.log.store.clickhouse.feedback import join_pending, store_feedback
+from relaybook.log.store.clickhouse.labels import decode_labels, encode_label
+from relaybook.log.store.clickhouse.recorders import Membership, Numbering
+from relaybook.log.store.clickhouse.retention import RetentionPass
+from relaybook.log.store.clickhouse.rows import decode_position, row_of
+from relaybook.log.store.clickhouse.schema import CHUNK_COLUMNS, MAX_SENT_US, REQUEST_COLUMNS, create_tables
+from relaybook.log.store.clickhouse.state import State
+from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.port import (
+    Batch,
+    Body,
+    BodyRef,
+    Entry,
+    ExchangeCheckpoint,
+    Retained,
+    RunPosition,
+    body_size,
+    reject_unstorable,
+)
+from relaybook.settings.store_url import DatabaseAddress
+
+_NewValues = dict[tuple[str, str], bytes | None]
+#: Requests per query that asks which of them exist.
+_IDS: Final = 2000
+_MOMENT_NS: Final = 20_000_000
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode_checkpoint: Final = msgspec.msgpack.Decoder(ExchangeCheckpoint).decode
+
+
+class ClickHouseWriter:
+    """One of the recorders that write to a database. Not thread-safe."""
+
+    def __init__(
+        self, address: DatabaseAddress, name: str, *, lock: int | None = None, numbering: Numbering | None = None
+    ) -> None:
+        """Create or open the log. ``name`` identifies this recorder; there is one writer of this name at a time.
+
+        ``lock`` is a descriptor to close with the writer. Raises StoreTooNew and StoreUnavailable.
+        """
+        self._lock = lock
+        self._database = Database(address)
+        self._state = State(self._database, name)
+        self._name = name
+        self._numbering = numbering or Numbering(self._database)
+        self._recorders = Membership(self._state, name, self._numbering)
+        self._deletions = DeletionPass(self._database, self._state)
+        self._retention = RetentionPass(self._database, self._state)
+        #: When an insert was sent whose answer is missing, by the server's clock. `None` if there is none.
+        self._unanswered_us: int | None = None
+        create_tables(self._database, self._state)
+        if self._recorders.load():
+            self._recorders.join()
+        else:
+            self._unanswered_us = self._numbering.server_us()
+        self._load()
+
+    def _load(self) -> None:
+        """Read the state that is cached, and delete chunks that no commit contains."""
+        self._auto_pinned = int(self._state.get("meta", "auto_pinned") or 0)
+        self._refused = {code: int(count) for code, count in self._state.read_own("refused").items()}
+        self._checkpoints = {
+            key: _decode_checkpoint(value).run for key, value in self._state.read_own("checkpoint").items()
+        }
+        self._running = set(self._state.read_own("running"))
+        self._erasures = set(self._state.read_own("erasure"))
+        self._last_chunk = self._committed_chunk = int(self._state.read_own("last_chunk").get("", 0))
+        self._erase()
+        uncommitted = f"recorder = {quoted(self._name)} AND id > {self._last_chunk}"
+        if self._database.query(f"SELECT 1 FROM chunks WHERE {uncommitted} LIMIT 1"):
+            self._database.execute(f"ALTER TABLE chunks DELETE WHERE {uncommitted}")
+
+    def _wait_for_inserts(self) -> None:
+        """Raise StoreUnavailable while an earlier insert of this recorder may begin or runs.
+
+        Its rows may appear later. The recorder that sent it may have died.
+        """
+        if self._unanswered_us is None:
+            return
+        if self._numbering.server_us() < self._unanswered_us + MAX_SENT_US:
+            raise StoreUnavailable("An earlier insert may still begin.")
+        sql = "SELECT count() FROM system.processes WHERE startsWith(query_id, {name:String})"
+        ((running,),) = self._database.query(sql, {"name": self._query_prefix})
+        if running:
+            raise StoreUnavailable("An earlier insert is still running.")
+        self._unanswered_us = None
+
+    @property
+    def _query_prefix(self) -> str:
+        return f"relaybook-{self._name}-"
+
+    def commit(self, batch: Batch) -> None:
+        reject_unstorable(batch)
+        self._wait_for_inserts()
+        self._recorders.join_if_late()
+        seqs = self._stored_seqs(batch.entries)
+        new = list({each.record.id: each for each in reversed(batch.entries) if each.record.id not in seqs}.values())
+        new.reverse()
+        seqs.update(self._insert(new))
+        refused = {code: self._refused.get(code, 0) + count for code, count in batch.refused.items()}
+        pinned = self._auto_pins(entry.record for entry in new)
+        self._recorders.write({**self._changes(batch, refused), **pinned})
+        ended = set(self._running)
+        self._committed(batch, refused)
+        for entry in batch.entries:
+            entry.record.seq = seqs[entry.record.id]
+        self._finish(ended - self._running)
+
+    def _finish(self, ended: set[str]) -> None:
+        """Do what need not be part of the commit. A failure is retried after the next commit."""
+        try:
+            self._erase()
+            join_pending(self._database, self._state, ended)
+        except StoreUnavailable:
+            return
+
+    def _stored_seqs(self, entries: Sequence[Entry]) -> dict[str, int]:
+        """Return the ``seq`` of the requests that exist, by id. Ids begin with a time, so few blocks are searched."""
+        ids = sorted({entry.record.id for entry in entries})
+        found: dict[str, int] = {}
+        for start in range(0, len(ids), _IDS):
+            some = ids[start : start + _IDS]
+            sql = "SELECT id, seq FROM requests WHERE id >= %(first)s AND id <= %(last)s AND id IN %(ids)s"
+            found.update(self._database.query(sql, {"first": some[0], "last": some[-1], "ids": some}))
+        return found
+
+    def _insert(self, entries: Sequence[Entry]) -> dict[str, int]:
+        """Insert new requests, and before them their feedback, which is not found without its request. Returns their
+        ``seq`` by id."""
+        store_feedback(self._database, ((e.record.id, each) for e in entries for each in e.record.feedback))
+        today = datetime.fromtimestamp(clock.wall_us() // 1_000_000, UTC).date()
+        seqs = self._recorders.take(len(entries))
+        texts = [self._text(entry) for entry in entries]
+        self._unanswered_us = sent_us = self._numbering.server_us()
+        rows = [row_of(entry, seq, text, today, sent_us) for seq, entry, text in zip(seqs, entries, texts, strict=True)]
+        self._database.insert("requests", REQUEST_COLUMNS, rows, f"{self._query_prefix}{id_text(new_id())}")
+        self._unanswered_us = None
+        return {entry.record.id: seq for seq, entry in zip(seqs, entries, strict=True)}
+
+    def _text(self, entry: Entry) -> str:
+        """Return the text of a request that can be searched. Bodies that are already in chunks are read."""
+        bodies = [self._whole(body) for body in (entry.request, entry.response)]
+        return text_of(msgspec.structs.replace(entry, request=bodies[0], response=bodies[1]))
+
+    def _whole(self, body: Body | None) -> Body | None:
+        if body is None or not body.refs:
+            return body
+        if (body_size(body) or 0) > MAX_BODY_BYTES:
+            return None
+        chunks = [(ref.location[0], ref.size) for ref in body.refs]
+        return Body([], [*body_chunks(self._database, chunks, b""), *body.rest])
+
+    def _changes(self, batch: Batch, refused: dict[str, int]) -> _NewValues:
+        recorded = {entry.record.id for entry in batch.entries}
+        running = None if batch.running is None else {each.record.id: each for each in batch.running}
+        ended = self._running & recorded if running is None else self._running | recorded
+        changes: _NewValues = {(kind, key): None for key in ended for kind in ("running", "running_content")}
+        for key, each in (running or {}).items():
+            if key not in recorded:
+                record = msgspec.structs.replace(each.record, seq=None)
+                changes["running", key] = _encode(record)
+                changes["running_content", key] = _encode((each.detail, each.request, each.response))
+        for checkpoint in batch.checkpoints:
+            changes["checkpoint", id_text(checkpoint.exchange)] = _encode(checkpoint)
+        for key, run in self._checkpoints.items():
+            if key in recorded or run in batch.finished_runs:
+                changes["checkpoint", key] = None
+        for key in recorded:
+            if ("checkpoint", key) in changes:
+                changes["checkpoint", key] = None
+        changes |= {("position", run): _encode(position) for run, position in batch.positions.items()}
+        changes |= {("position", run): None for run in batch.finished_runs}
+        changes |= {("gap", f"{gap.to_at:020} {gap.from_at} {gap.reason} {gap.count}"): _encode(gap)
+                    for gap in batch.gaps}  # fmt: skip
+        changes |= {("erasure", str(ref.location[0])): b"" for ref in batch.erase}
+        changes |= {("refused", code): b"%d" % count for code, count in refused.items()}
+        if self._last_chunk != self._committed_chunk:
+            changes["last_chunk", ""] = b"%d" % self._last_chunk
+        return changes
+
+    def _committed(self, batch: Batch, refused: dict[str, int]) -> None:
+        """Update the cached state after everything was stored."""
+        recorded = {entry.record.id for entry in batch.entries}
+        self._committed_chunk = self._last_chunk
+        self._refused |= refused
+        self._checkpoints |= {id_text(each.exchange): each.run for each in batch.checkpoints}
+        self._checkpoints = {
+            key: run for key, run in self._checkpoints.items() if key not in recorded and run not in batch.finished_runs
+        }
+        if batch.running is not None:
+            self._running = {each.record.id for each in batch.running}
+        self._running -= recorded
+        self._retention.committed(batch.entries)
+        self._erasures |= {str(ref.location[0]) for ref in batch.erase}
+
+    def _erase(self) -> None:
+        """Erase the chunks that a commit said to erase."""
+        if self._erasures:
+            self._database.execute(f"ALTER TABLE chunks DELETE WHERE id IN ({', '.join(self._erasures)})")
+            self._state.write({("erasure", chunk): None for chunk in self._erasures})
+            self._erasures = set()
+
+    def _auto_pins(self, records: Iterable[Record]) -> _NewValues:
+        """Return the labels for the first namespaces of a new log, and how many there are then."""
+        if self._auto_pinned >= MAX_AUTO_PINNED:
+            return {}
+        names = [name for name in dict.fromkeys(record.namespace for record in records) if not looks_like_id(name)]
+        if not names:
+            return {}
+        self._auto_pinned = int(self._state.get("meta", "auto_pinned") or 0)
+        labels = decode_labels(self._state.read("label"))
+        changes: _NewValues = {}
+        for name in names:
+            if name not in labels and self._auto_pinned + len(changes) < MAX_AUTO_PINNED:
+                others = [label for label in labels.values() if label.pinned]
+                labels[name] = apply_change(Label(), LabelChange(namespace=name, pinned=True), others)
+                changes["label", name] = encode_label(labels[name])
+        if changes:
+            changes["meta", "auto_pinned"] = b"%d" % (self._auto_pinned + len(changes))
+        return changes
+
+    def write_body(self, data: bytes) -> BodyRef:
+        self._last_chunk = self._recorders.number_above(self._last_chunk)
+        self._database.insert("chunks", CHUNK_COLUMNS, [(self._last_chunk, self._name, bytes(data))])
+        return BodyRef((self._last_chunk,), len(data))
+
+    def read_body(self, ref: BodyRef) -> bytes:
+        return b"".join(body_chunks(self._database, [(ref.location[0], ref.size)], b""))
+
+    def retain(self, cutoffs: Cutoffs, until_ns: int) -> Retained:
+        if self._retention.is_done(cutoffs) or not self._recorders.leads():
+            return Retained()
+        chunks = {str(chunk) for chunk in self._retention.chunks(cutoffs)} - self._erasures
+        if chunks:
+            self._state.write({("erasure", chunk): b"" for chunk in chunks})
+            self._erasures |= chunks
+            self._erase()
+        return self._retention.work(cutoffs)
+
+    def delete(self, until_ns: int) -> int:
+        self._wait_for_inserts()
+        self._recorders.mark_if_due()
+        return self._deletions.work() if self._recorders.leads() else 0
+
+    def run_maintenance(self, until_ns: int) -> bool:
+        """Wait a moment if a deletion waits for ClickHouse, which frees space by itself."""
+        if self._deletions.is_waiting:
+            time.sleep(max(0, min(_MOMENT_NS, until_ns - clock.monotonic_ns())) / clock.NANOSECONDS)
+        return self._deletions.is_waiting
+
+    def positions(self) -> dict[str, RunPosition]:
+        return {run: decode_position(value) for run, value in self._state.read_own("position").items()}
+
+    def checkpoints(self, run: str) -> list[ExchangeCheckpoint]:
+        found = map(_decode_checkpoint, self._state.read_own("checkpoint").values())
+        return [checkpoint for checkpoint in found if checkpoint.run == run]
+
+    def close(self) -> None:
+        """Leave the recorders of the log, close the connections, and release the lock. Idempotent."""
+        with suppress(StoreUnavailable):
+            if self._unanswered_us is None:
+                self._recorders.leave()
+        self._database.close()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None

@@ -1,0 +1,30 @@
+"""Define the SQL expression for the result of a request, for stores that are SQL databases."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from relaybook.log.finish_reasons import FINISH_REASONS
+from relaybook.log.row import ERROR_STATUSES, FINISHES, LOG_ERRORS, UPSTREAM_FAILURES
+
+
+def _cases(column: str, results: Mapping[Any, str], otherwise: str) -> str:
+    """Return an expression that maps the values of a column to result codes."""
+    whens = " ".join(f"WHEN {value!r} THEN {code!r}" for value, code in results.items())
+    return f"CASE {column} {whens} ELSE {otherwise!r} END"
+
+
+_FROM_LOG_ERROR: Final = dict.fromkeys(LOG_ERRORS, "log_failed")
+_FROM_FAILURE: Final = {code: code for code in UPSTREAM_FAILURES}
+_FROM_STATUS: Final = {status: code for status, (code, _) in ERROR_STATUSES.items()}
+_FROM_FINISH: Final = {reason: FINISHES[finish][0] for reason, finish in FINISH_REASONS.items()}
+#: The code of ``row.result_of``, for ``requests AS r``. All parts are our own constants.
+RESULT: Final = f"""CASE
+  WHEN r.outcome = 'open' THEN 'running'
+  WHEN r.outcome = 'client_closed' AND r.failed = 0 THEN 'client_disconnected'
+  WHEN r.outcome = 'interrupted' THEN {_cases("r.error_code", _FROM_LOG_ERROR, "relay_stopped")}
+  WHEN r.outcome = 'refused' THEN 'refused'
+  WHEN r.outcome = 'upstream_failed' THEN {_cases("r.error_code", _FROM_FAILURE, "upstream_failed")}
+  WHEN r.failed = 1 AND r.status >= 400 THEN {_cases("r.status", _FROM_STATUS, "error")}
+  WHEN r.failed = 1 THEN 'error_in_stream'
+  ELSE {_cases("r.finish_reason", _FROM_FINISH, "complete")}
+END"""

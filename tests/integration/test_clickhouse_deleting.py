@@ -1,0 +1,66 @@
+"""When a deletion is done, no file of ClickHouse has a byte of what was deleted."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.canaries import Canaries
+from tests.support.clickhouse.server import ClickHouse, needs_clickhouse
+from tests.support.records import an_entry
+from tests.support.server import wait_until
+
+from relaybook import clock
+from relaybook.ids import id_text, new_id
+from relaybook.log.namespaces import LabelChange
+from relaybook.log.query.filters import Filter, Term
+from relaybook.log.record import Feedback
+from relaybook.log.store.clickhouse.connection import Database
+from relaybook.log.store.clickhouse.deletions import ClickHouseDeletions
+from relaybook.log.store.clickhouse.feedback import ClickHouseFeedbackLog
+from relaybook.log.store.clickhouse.labels import ClickHouseLabels
+from relaybook.log.store.clickhouse.reader import ClickHouseReader
+from relaybook.log.store.clickhouse.writer import ClickHouseWriter
+from relaybook.log.store.port import Batch
+from relaybook.settings.store_url import DatabaseAddress
+
+pytestmark = needs_clickhouse
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return tmp_path / "clickhouse"
+
+
+@pytest.fixture
+def log(directory: Path) -> Iterator[DatabaseAddress]:
+    server = ClickHouse(directory)
+    root = Database(DatabaseAddress("127.0.0.1", server.port, "default"))
+    root.execute("CREATE DATABASE relaybook")
+    root.close()
+    yield root.address._replace(database="relaybook")
+    server.kill()
+
+
+def test_no_file_has_a_byte_of_a_deleted_request(log: DatabaseAddress, directory: Path) -> None:
+    canaries = Canaries(1)
+    writer = ClickHouseWriter(log, id_text(new_id()))
+    early = Feedback(source="early", comment=canaries.values["early"], at=clock.wall_us())
+    assert not ClickHouseFeedbackLog(log).add_feedback(canaries.values["id"], early)
+    others = [an_entry(b"kept prompt", b"kept answer", user="other") for _ in range(300)]
+    writer.commit(Batch(entries=[*others[:150], canaries.entry(writer), *others[150:]]))
+    ClickHouseLabels(log).change(LabelChange(namespace=canaries.values["namespace"], pinned=True))
+    assert canaries.found(directory) == set(canaries.values)
+    ClickHouseDeletions(log).request(Filter((Term("user", (canaries.values["user"],)),)), 1, "127.0.0.1")
+    reader = ClickHouseReader(log)
+
+    def is_done() -> bool:
+        writer.delete(0)
+        return reader.deletions(1)[0].state == "done"
+
+    wait_until(is_done, 60, what="the deletion")
+    assert canaries.found(directory) == set()
+    records = reader.page(Filter(), 500, None, 2**62).records
+    assert len(records) == 300
+    assert b"".join(reader.body(records[0].id, "request") or ()) == b"kept prompt"
+    writer.close()
+    reader.close()

@@ -1,0 +1,235 @@
+"""Several recorders write to one log in ClickHouse, while answers are lost and recorders die."""
+
+import random
+import threading
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from tests.support.clickhouse.server import ClickHouse, needs_clickhouse
+from tests.support.records import a_record, an_entry, soon
+from tests.support.server import wait_until
+
+from relaybook import clock
+from relaybook.ids import id_text, new_id
+from relaybook.log.query.filters import Cursor, Filter, Term
+from relaybook.log.store.clickhouse import recorders
+from relaybook.log.store.clickhouse.connection import Database
+from relaybook.log.store.clickhouse.deletions import ClickHouseDeletions
+from relaybook.log.store.clickhouse.reader import ClickHouseReader
+from relaybook.log.store.clickhouse.writer import ClickHouseWriter
+from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.port import Batch, Running
+from relaybook.settings.store_url import DatabaseAddress
+
+pytestmark = needs_clickhouse
+
+EVERYTHING = Filter()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[ClickHouse]:
+    started = ClickHouse(tmp_path / "clickhouse")
+    yield started
+    started.kill()
+
+
+@pytest.fixture
+def log(server: ClickHouse) -> DatabaseAddress:
+    root = Database(DatabaseAddress("127.0.0.1", server.port, "default"))
+    root.execute("CREATE DATABASE relaybook")
+    root.close()
+    return root.address._replace(database="relaybook")
+
+
+@pytest.fixture
+def reader(log: DatabaseAddress) -> Iterator[ClickHouseReader]:
+    opened = ClickHouseReader(log)
+    yield opened
+    opened.close()
+
+
+def a_name() -> str:
+    return id_text(new_id())
+
+
+def persist(writer: ClickHouseWriter, batch: Batch) -> None:
+    """Commit until it succeeds, as the recorder does."""
+    while True:
+        try:
+            return writer.commit(batch)
+        except StoreUnavailable:
+            time.sleep(0.01)
+
+
+def open_writer(log: DatabaseAddress, name: str) -> ClickHouseWriter:
+    while True:
+        try:
+            return ClickHouseWriter(log, name)
+        except StoreUnavailable:
+            time.sleep(0.01)
+
+
+def write(log: DatabaseAddress, seed: int, batches: int, recorded: list[str]) -> None:
+    """Record batches. Between some of them, the recorder dies: it begins again, and repeats its last batch."""
+    chosen = random.Random(seed)
+    name = a_name()
+    writer = open_writer(log, name)
+    for _ in range(batches):
+        entries = [an_entry(namespace=f"from {seed}") for _ in range(chosen.randint(1, 20))]
+        batch = Batch(entries=entries)
+        persist(writer, batch)
+        if chosen.random() < 0.1:
+            writer = open_writer(log, name)
+            persist(writer, batch)
+        recorded += [entry.record.id for entry in entries]
+    while True:
+        try:
+            writer.delete(0)
+            break
+        except StoreUnavailable:
+            time.sleep(0.01)
+    writer.close()
+
+
+def pages(reader: ClickHouseReader, limit: int) -> Iterator[list[str]]:
+    cursor: Cursor | None = None
+    while True:
+        page = reader.page(EVERYTHING, limit, cursor, soon())
+        yield [record.id for record in page.records]
+        cursor = page.next_cursor
+        if cursor is None:
+            return
+
+
+def test_each_request_is_recorded_once_and_a_follower_misses_none(
+    server: ClickHouse, log: DatabaseAddress, reader: ClickHouseReader
+) -> None:
+    recorded: list[str] = []
+    followed: list[str] = []
+    seqs: list[int] = []
+    has_ended = threading.Event()
+
+    def follow() -> None:
+        position = 0
+        while True:
+            is_last = has_ended.is_set()
+            try:
+                records, position = reader.since(position, EVERYTHING, 50)
+            except StoreUnavailable:
+                continue
+            followed.extend(record.id for record in records)
+            seqs.extend(record.seq or 0 for record in records)
+            if is_last and not records:
+                return
+
+    writers = [threading.Thread(target=write, args=(log, seed, 12, recorded)) for seed in range(3)]
+    follower = threading.Thread(target=follow)
+    reader.status()  # creates the tables
+    server.fail(refuse=0.05, lose=0.05)
+    for thread in (*writers, follower):
+        thread.start()
+    for thread in writers:
+        thread.join(120)
+    server.fail()
+    has_ended.set()
+    follower.join(60)
+    assert not follower.is_alive()
+    assert len(recorded) == len(set(recorded))
+    assert sorted(followed) == sorted(recorded)
+    assert all(earlier < later < 2**53 for earlier, later in pairwise(seqs))
+    assert [each for page in pages(reader, 17) for each in page] == followed[::-1]
+    assert reader.count(EVERYTHING, soon()).requests == len(recorded)
+    for seed in range(3):
+        mine = Filter((Term("namespace", (f"from {seed}",)),))
+        assert reader.count(mine, soon()).requests == len(reader.page(mine, 10_000, None, soon()).records) > 0
+
+
+def test_readers_wait_for_a_recorder_that_is_late_until_it_is_not_live(
+    log: DatabaseAddress, reader: ClickHouseReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorders, "_MARK_EVERY_NS", 2**62)
+    late, other = ClickHouseWriter(log, a_name()), ClickHouseWriter(log, a_name())
+    late.commit(Batch(entries=[first := an_entry()]))
+    other.commit(Batch(entries=[second := an_entry()]))
+    assert [each.id for each in reader.since(0, EVERYTHING, 10)[0]] == [first.record.id]
+    late.delete(0)  # no mark is due
+    assert len(reader.since(0, EVERYTHING, 10)[0]) == 1
+    monkeypatch.setattr(recorders, "_MARK_EVERY_NS", 0)
+    late.delete(0)
+    records, position = reader.since(0, EVERYTHING, 10)
+    assert [each.id for each in records] == [first.record.id, second.record.id]
+    other.commit(Batch(entries=[an_entry()]))
+    assert reader.since(position, EVERYTHING, 10)[0] == []
+    monkeypatch.setattr(recorders, "_LIVE_US", 1_000_000)
+    other.delete(0)
+    wait_until(lambda: other.delete(0) or reader.since(position, EVERYTHING, 10)[0], what="not waiting")
+    records, position = reader.since(0, EVERYTHING, 10)
+    assert len(records) == 3
+    monkeypatch.setattr(recorders, "_JOIN_AGAIN_NS", 0)
+    late.commit(Batch(entries=[again := an_entry()]))  # it joins again, above what was read
+    other.delete(0)
+    assert [each.id for each in reader.since(position, EVERYTHING, 10)[0]] == [again.record.id]
+
+
+def test_running_requests_of_a_dead_recorder_disappear(
+    log: DatabaseAddress, reader: ClickHouseReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dead, alive = ClickHouseWriter(log, a_name()), ClickHouseWriter(log, a_name())
+    rows = [Running(record=a_record(outcome="open")) for _ in range(2)]
+    dead.commit(Batch(running=[rows[0]]))
+    alive.commit(Batch(running=[rows[1]]))
+    assert {each.id for each in reader.running(EVERYTHING)} == {each.record.id for each in rows}
+    monkeypatch.setattr(recorders, "_MARK_EVERY_NS", 0)
+    monkeypatch.setattr(recorders, "_LIVE_US", 1_000_000)
+    wait_until(lambda: alive.delete(0) or len(reader.running(EVERYTHING)) == 1, what="one running request")
+    assert [each.id for each in reader.running(EVERYTHING)] == [rows[1].record.id]
+
+
+def test_the_oldest_recorder_deletes_requests_of_all_and_the_next_one_continues(
+    log: DatabaseAddress, reader: ClickHouseReader
+) -> None:
+    oldest, other = (ClickHouseWriter(log, name) for name in sorted(a_name() for _ in range(2)))
+    for writer in (oldest, other):
+        writer.commit(Batch(entries=[an_entry(namespace="gone"), an_entry(namespace="kept")]))
+    deletion = ClickHouseDeletions(log).request(Filter((Term("namespace", ("gone",)),)), 2, "a test")
+    until_ns = clock.monotonic_ns() + 3 * clock.NANOSECONDS
+    while clock.monotonic_ns() < until_ns:
+        assert other.delete(0) == 0
+    assert reader.deletions(1)[0].removed == 0
+    oldest.close()
+
+    def is_done() -> bool:
+        other.delete(0)
+        return reader.deletions(1)[0].state == "done"
+
+    wait_until(is_done, 60, what="the deletion")
+    assert [(each.id, each.removed) for each in reader.deletions(5)] == [(deletion.id, 2)]
+    left = reader.page(EVERYTHING, 10, None, soon()).records
+    assert [record.namespace for record in left] == ["kept", "kept"]
+
+
+def test_a_commit_of_large_bodies_is_inserted_in_one_part(log: DatabaseAddress, reader: ClickHouseReader) -> None:
+    writer = ClickHouseWriter(log, a_name())
+    entries = [an_entry(b"%d" % number * 50_000, b"answer" * 20_000) for number in range(40)]
+    writer.commit(Batch(entries=entries))
+    assert reader.count(EVERYTHING, soon()).requests == 40
+    parts = "SELECT count() FROM system.parts WHERE database = 'relaybook' AND table = 'requests'"
+    assert Database(log).query(parts) == [(1,)]
+    for number in (0, 39):
+        body = reader.body(entries[number].record.id, "request") or ()
+        assert b"".join(body) == b"%d" % number * 50_000
+
+
+def test_bodies_and_positions_of_one_recorder_are_not_those_of_another(
+    log: DatabaseAddress, reader: ClickHouseReader
+) -> None:
+    first, second = ClickHouseWriter(log, a_name()), ClickHouseWriter(log, a_name())
+    refs = [writer.write_body(text) for writer, text in ((first, b"of the first"), (second, b"of the second"))]
+    assert refs[0].location != refs[1].location
+    assert ClickHouseWriter(log, a_name()).read_body(refs[0]) == b"of the first"  # a third one deletes no chunks
+    assert second.read_body(refs[1]) == b"of the second"
+    assert first.positions() == second.positions() == {}
+    assert reader.status().records == 0
