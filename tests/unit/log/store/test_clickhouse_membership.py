@@ -1,0 +1,151 @@
+"""Recorders of one log in ClickHouse: their numbers never meet, and readers never pass one that is live."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from relaybook.log.store.clickhouse import recorders
+from relaybook.log.store.clickhouse.recorders import Membership, Numbering, complete_to, live_recorders
+
+SECOND_US = 1_000_000
+
+
+class Server:
+    """The table ``state`` as far as recorders use it, and the server's clock."""
+
+    def __init__(self) -> None:
+        self.now_us = 1_800_000_000 * SECOND_US
+        self.values: dict[str, tuple[bytes, int]] = {}
+
+    def state_of(self, name: str) -> Any:
+        return State(self, name)
+
+    def pass_seconds(self, seconds: float) -> None:
+        self.now_us += int(seconds * SECOND_US)
+
+
+class State:
+    def __init__(self, server: Server, name: str) -> None:
+        self._server, self._name = server, name
+
+    def read_with_ages(self, kind: str) -> list[tuple[str, bytes, int]]:
+        assert kind == "recorder"
+        return [(name, value, self._server.now_us - at) for name, (value, at) in sorted(self._server.values.items())]
+
+    def write(self, changes: dict[tuple[str, str], bytes]) -> None:
+        self._server.values[self._name] = changes["recorder", ""], self._server.now_us
+
+
+class Clock(Numbering):
+    """Numbers by the clock of the fake server."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def server_us(self) -> int:
+        return self._server.now_us
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()
+
+
+@pytest.fixture
+def late() -> Iterator[None]:
+    """Make every recorder look late to itself, as after a long pause."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recorders, "_JOIN_AGAIN_NS", 0)
+        yield
+
+
+def member(server: Server, name: str) -> Membership:
+    joined = Membership(server.state_of(name), name, Clock(server))
+    joined.load()
+    joined.join()
+    return joined
+
+
+def mark(server: Server) -> int:
+    return complete_to(server.state_of("reader"))
+
+
+def test_numbers_ascend_differ_between_recorders_and_are_exact_in_javascript(server: Server) -> None:
+    members = [member(server, name) for name in "abc"]
+    taken = [number for _ in range(50) for each in members for number in each.take(random.randint(0, 40))]
+    assert len(set(taken)) == len(taken)
+    assert all(0 < number < 2**53 for number in taken)
+    for each in members:
+        numbers = each.take(100) + each.take(1)
+        assert numbers == sorted(numbers)
+
+
+def test_the_log_is_complete_up_to_the_lowest_mark_of_live_recorders(server: Server) -> None:
+    first, second = member(server, "a"), member(server, "b")
+    server.pass_seconds(1)
+    numbers = second.take(3)
+    second.write({})
+    assert mark(server) < numbers[0]
+    server.pass_seconds(1)
+    first.write({})
+    assert mark(server) >= numbers[-1]
+
+
+def test_a_dead_recorder_is_not_waited_for_and_comes_back_above_what_was_read(server: Server, late: None) -> None:
+    dead, alive = member(server, "a"), member(server, "b")
+    server.pass_seconds(31)
+    alive.take(10_000)  # runs ahead of the clock
+    alive.write({})
+    assert live_recorders(server.state_of("reader")) == ["b"]
+    read_to = mark(server)
+    dead.join_if_late()
+    assert dead.take(1)[0] > read_to
+    assert mark(server) <= read_to  # and later requests of the other are not shown before its own
+
+
+def test_one_that_left_is_not_waited_for(server: Server) -> None:
+    leaving, staying = member(server, "a"), member(server, "b")
+    server.pass_seconds(1)
+    staying.write({})
+    before = mark(server)
+    leaving.leave()
+    assert mark(server) > before
+    staying.leave()
+    assert mark(server) > before
+
+
+def test_a_recorder_knows_whether_it_left_or_died(server: Server) -> None:
+    first = Membership(server.state_of("a"), "a", Clock(server))
+    assert first.load()
+    first.join()
+    again = Membership(server.state_of("a"), "a", Clock(server))
+    assert not again.load()
+    again.join()
+    again.leave()
+    assert Membership(server.state_of("a"), "a", Clock(server)).load()
+
+
+def test_a_number_is_used_by_one_recorder_until_an_hour_after_its_last_mark(server: Server) -> None:
+    class Few(Clock):
+        slots = 2
+
+    def join(name: str) -> None:
+        Membership(server.state_of(name), name, Few(server)).join()
+
+    join("a")
+    join("b")
+    with pytest.raises(recorders.StoreUnavailable, match="2 recorders already write"):
+        join("c")
+    server.pass_seconds(3600)
+    join("c")
+
+
+def test_the_oldest_live_recorder_leads(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorders, "_MARK_EVERY_NS", 0)
+    oldest, other = member(server, "a"), member(server, "b")
+    assert (oldest.leads(), other.leads()) == (True, False)
+    server.pass_seconds(31)
+    other.write({})
+    assert other.leads()
