@@ -21,7 +21,7 @@ from relaybook.log.store.clickhouse.deletions import ClickHouseDeletions
 from relaybook.log.store.clickhouse.reader import ClickHouseReader
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.port import Batch, Running
+from relaybook.log.store.port import Batch, Body, Running
 from relaybook.settings.store_url import DatabaseAddress
 
 pytestmark = needs_clickhouse
@@ -221,6 +221,20 @@ def test_a_commit_of_large_bodies_is_inserted_in_one_part(log: DatabaseAddress, 
     for number in (0, 39):
         body = reader.body(entries[number].record.id, "request") or ()
         assert b"".join(body) == b"%d" % number * 50_000
+
+
+def test_a_body_whose_insert_is_not_answered_leaves_no_bytes(server: ClickHouse, log: DatabaseAddress) -> None:
+    writer = ClickHouseWriter(log, a_name())
+    server.fail(lose=1)
+    with pytest.raises(StoreUnavailable):
+        writer.write_body(b"sent, but not answered")
+    server.fail()
+    database = Database(log)
+    assert database.query("SELECT count() FROM chunks") == [(1,)]
+    ref = writer.write_body(b"sent again")
+    writer.commit(Batch(entries=[an_entry(Body(refs=[ref], rest=[]))]))
+    wait_until(lambda: database.query("SELECT data FROM chunks") == [("sent again",)], what="erasing")
+    assert writer.read_body(ref) == b"sent again"
 
 
 def test_bodies_and_positions_of_one_recorder_are_not_those_of_another(

@@ -196,6 +196,7 @@ class ClickHouseWriter:
         changes |= {("position", run): None for run in batch.finished_runs}
         changes |= {("gap", f"{gap.to_at:020} {gap.from_at} {gap.reason} {gap.count}"): _encode(gap)
                     for gap in batch.gaps}  # fmt: skip
+        changes |= {("erasure", chunk): b"" for chunk in self._erasures}
         changes |= {("erasure", str(ref.location[0])): b"" for ref in batch.erase}
         changes |= {("refused", code): b"%d" % count for code, count in refused.items()}
         if self._last_chunk != self._committed_chunk:
@@ -244,9 +245,14 @@ class ClickHouseWriter:
         return changes
 
     def write_body(self, data: bytes) -> BodyRef:
-        self._last_chunk = self._recorders.number_above(self._last_chunk)
-        self._database.insert("chunks", CHUNK_COLUMNS, [(self._last_chunk, self._name, bytes(data))])
-        return BodyRef((self._last_chunk,), len(data))
+        chunk = self._recorders.number_above(self._last_chunk)
+        try:
+            self._database.insert("chunks", CHUNK_COLUMNS, [(chunk, self._name, bytes(data))])
+        except StoreUnavailable:
+            self._erasures.add(str(chunk))  # it may have been inserted, and the next attempt has another number
+            raise
+        self._last_chunk = chunk
+        return BodyRef((chunk,), len(data))
 
     def read_body(self, ref: BodyRef) -> bytes:
         return b"".join(body_chunks(self._database, [(ref.location[0], ref.size)], b""))
