@@ -255,13 +255,11 @@ ADDRESSES: Final = {
 
 
 @pytest.mark.parametrize(("page", "width"), sampled(product(ADDRESSES, (1440, 390)), 9))
-def test_axe_finds_no_violation_on_other_pages(
-    open_tab: OpenTab, world: World, log: dict[str, str], page: str, width: int
-) -> None:
+def test_axe_finds_no_violation_on_other_pages(shared_tab: LogPage, log: dict[str, str], page: str, width: int) -> None:
     path, selector = ADDRESSES[page]
-    tab = open_tab(world.dashboard, viewport={"width": width, "height": 900})
-    tab.guard.expect("status of 400")
-    tab.open(path)
+    shared_tab.page.set_viewport_size({"width": width, "height": 900})
+    shared_tab.guard.expect("status of 400")
+    tab = shared_tab.show(path)
     expect(tab.page.locator(selector).first).to_be_attached()
     check_accessibility(tab.page)
 
