@@ -228,3 +228,12 @@ def test_at_390_pixels_an_error_of_a_query_has_the_whole_line(open_tab: OpenTab,
     expect(tab.page.get_by_role("alert")).to_contain_text("'foo' is not a known name")
     assert box(tab, "[role=alert]")["width"] > 300
     assert tab.state(FITS)
+
+
+def test_at_390_pixels_the_conversations_of_a_user_are_a_tap_away(open_tab: OpenTab, world: World) -> None:
+    world.talk("user-talks-1", "One?", "Two?")
+    tab = open_tab(world.dashboard, **PHONE).open_log("/requests?namespace=user-talks-1")
+    tab.page.get_by_role("link", name="Conversation view").tap()
+    tab.wait_for_path("/thread")
+    expect(tab.page.get_by_role("main")).to_contain_text("Answer to Two?")
+    assert tab.state(FITS)

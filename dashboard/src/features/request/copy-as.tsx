@@ -16,33 +16,37 @@ import { type Body, callOf } from "./replay-call";
 import { asCurl, asNode, asPython } from "./replay-code";
 import css from "./request.module.css";
 
-type CopyResult =
-  | { state: "copied"; form: CopyFormat; note: string | undefined }
-  | { state: "selected"; form: CopyFormat; copied: Copied }
-  | { state: "failed"; form: CopyFormat; message: string };
+type CopyResult = { about: string; form: CopyFormat } & (
+  | { state: "copied"; note: string | undefined }
+  | { state: "selected"; copied: Copied }
+  | { state: "failed"; message: string }
+);
 
 const COPIED_MS = 2_500;
 
 /** Copy the request as a link, a command, a script or JSON. */
 export function CopyBar({ request }: { request: RequestDetail | undefined }) {
   const client = useQueryClient();
-  const [result, setResult] = useState<CopyResult>();
+  const [last, setLast] = useState<CopyResult>();
+  // Not shown for another request, or after the request has ended.
+  const result = request !== undefined && last?.about === aboutOf(request) ? last : undefined;
 
   const report = (next: CopyResult) => {
-    setResult(next);
+    setLast(next);
     const isOver = next.state === "copied" && next.note === undefined;
-    if (isOver) window.setTimeout(() => setResult((current) => (current === next ? undefined : current)), COPIED_MS);
+    if (isOver) window.setTimeout(() => setLast((current) => (current === next ? undefined : current)), COPIED_MS);
   };
 
   const copy = async (form: CopyFormat, from: RequestDetail) => {
     const made = renderCopy(form, from, client);
+    const about = aboutOf(from);
     try {
       await toClipboard(made.then(({ text }) => text));
-      report({ state: "copied", form, note: (await made).note });
+      report({ about, state: "copied", form, note: (await made).note });
     } catch {
       made.then(
-        (copied) => report({ state: "selected", form, copied }),
-        (error: Error) => report({ state: "failed", form, message: error.message }),
+        (copied) => report({ about, state: "selected", form, copied }),
+        (error: Error) => report({ about, state: "failed", form, message: error.message }),
       );
     }
   };
@@ -71,24 +75,28 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
           name={result.form}
           text={result.copied.text}
           note={result.copied.note}
-          onClose={() => setResult(undefined)}
+          onClose={() => setLast(undefined)}
         />
       )}
       {result?.state === "copied" && result.note !== undefined && (
         <Paper className={css.message} withBorder px={12} py={8} aria-hidden="true">
-          {result.note} <QuietButton onClick={() => setResult(undefined)}>✕</QuietButton>
+          {result.note} <QuietButton onClick={() => setLast(undefined)}>✕</QuietButton>
         </Paper>
       )}
       {result?.state === "failed" && (
         <Paper className={css.message} withBorder px={12} py={8} role="alert">
           {result.form} could not be copied: {result.message}{" "}
-          <QuietButton label="Close" onClick={() => setResult(undefined)}>
+          <QuietButton label="Close" onClick={() => setLast(undefined)}>
             ✕
           </QuietButton>
         </Paper>
       )}
     </Group>
   );
+}
+
+function aboutOf({ id, outcome }: RequestDetail): string {
+  return `${id} ${outcome}`;
 }
 
 type Props = { name: string; text: string; note: string | undefined; onClose: () => void };

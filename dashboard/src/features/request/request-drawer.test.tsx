@@ -203,6 +203,15 @@ describe("an open request", () => {
     expect(screen.queryByRole("alert")).not.toBeInTheDocument();
   });
 
+  it("no longer says that it cannot be copied once it has ended", async () => {
+    await open({ outcome: "open", stored_request_bytes: null });
+    await userEvent.click(screen.getByRole("button", { name: "Copy as curl" }));
+    await screen.findByRole("alert");
+    answers.set("/api/requests/any-id", () => Response.json(sampleRequest()));
+    // A running request is read again every second.
+    await waitFor(() => expect(screen.queryByRole("alert")).not.toBeInTheDocument(), { timeout: 10_000 });
+  });
+
   it("shows the text, selected, if the browser blocks copying", async () => {
     const user = userEvent.setup({ writeToClipboard: false });
     vi.spyOn(navigator, "clipboard", "get").mockReturnValue(undefined as unknown as Clipboard);
