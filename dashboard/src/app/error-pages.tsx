@@ -13,7 +13,9 @@ export function NotFound() {
       <p>
         There is no page at <code>{path}</code>.
       </p>
-      <AppLink href={logHref(EMPTY_SEARCH)}>Open the log</AppLink>
+      <AppLink className="link" href={logHref(EMPTY_SEARCH)}>
+        Open the log
+      </AppLink>
     </main>
   );
 }
