@@ -106,7 +106,9 @@ def test_while_clickhouse_is_down_requests_are_relayed_and_recorded_once_when_it
         for number in range(3):
             clickhouse.kill()
             ids += [send(server, f"while it is down, {number}") for _ in range(20)]
-            assert server.get("/api/requests")["error"]["code"] == "store_unavailable"
+            error = server.get("/api/requests")["error"]
+            assert error["code"] == "store_unavailable"
+            assert f":{clickhouse.port}/relaybook did not respond: Connection refused." in error["message"]
             clickhouse.start()
             ids += [send(server, f"while it starts, {number}") for _ in range(20)]
             os.kill(server.pid_of("recorder"), signal.SIGKILL)
@@ -114,6 +116,8 @@ def test_while_clickhouse_is_down_requests_are_relayed_and_recorded_once_when_it
         server.record(ids[-1], seconds=60)
         wait_until(lambda: server.get("/api/status")["records"] >= len(ids), 60, "recording everything")
         assert sorted(row["id"] for row in server.records()) == sorted(ids)
+        assert {event["part"] for event in server.events("store_unavailable")} == {"recorder"}
+        assert "urllib3" not in server.stderr
 
 
 def test_a_request_that_is_deleted_by_a_command_is_gone_from_the_log(tmp_path: Path, clickhouse: ClickHouse) -> None:

@@ -3,6 +3,7 @@
 ``clickhouse-connect`` is imported when a connection is opened, because it is an optional dependency.
 """
 
+import logging
 import re
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -56,6 +57,18 @@ def quoted(text: str) -> str:
     """Return text as a literal, for mutations, which have no parameters."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
+
+
+def _reason(error: BaseException) -> str:
+    """Return what the operating system said, or else the error's own text."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror
+        if isinstance(cause, TimeoutError):
+            return "timed out"
+        cause = cause.__cause__ or cause.__context__
+    return str(error)[:300]
 
 
 class Database:
@@ -158,6 +171,8 @@ class Database:
             raise StoreMisconfigured(
                 "A log in ClickHouse needs the package clickhouse-connect: pip install 'relaybook[clickhouse]'."
             ) from None
+        for name in ("clickhouse_connect", "urllib3"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # our errors say the same
         host, port, database, user, password, secure = self.address
         return clickhouse_connect.get_client(
             host=host,
@@ -189,7 +204,7 @@ class Database:
             if code is not None:
                 raise self._error(code, str(error)) from error
             if isinstance(error, OSError) or type(error).__module__.startswith(("clickhouse_connect", "urllib3")):
-                raise StoreUnavailable(f"ClickHouse at {self.address} did not respond: {str(error)[:300]}") from error
+                raise StoreUnavailable(f"ClickHouse at {self.address} did not respond: {_reason(error)}.") from error
             raise
 
     def _error(self, code: int, text: str) -> StoreUnavailable:
