@@ -102,7 +102,7 @@ docs: .venv/.dev ## Write the generated files again: settings, API, malformed re
 lock: ## Lock requirements/*.txt to pyproject.toml (needs uv); ARGS=--upgrade takes new versions
 	@$(LOCK) $(ARGS) pyproject.toml --extra demo --extra parquet --group dev --output-file requirements/dev.txt
 	@$(LOCK) pyproject.toml --extra demo --group build --constraints requirements/dev.txt --output-file requirements/run.txt
-	@$(LOCK) pyproject.toml --constraints requirements/dev.txt --output-file requirements/image.txt
+	@$(LOCK) pyproject.toml --extra clickhouse --constraints requirements/dev.txt --constraints requirements/clickhouse.txt --output-file requirements/image.txt
 	@$(LOCK) --group compile --constraints requirements/dev.txt --output-file requirements/compile.txt
 	@$(LOCK) $(ARGS) --group bootstrap --output-file requirements/bootstrap.txt
 	@$(LOCK) $(ARGS) --group release --constraints requirements/dev.txt --output-file requirements/release.txt
