@@ -145,9 +145,7 @@ def _select(browser: Browser, dashboard: str, times: int) -> list[float]:
         )
         found.append(page.evaluate(_SELECT, values[at % len(values)]))
         page.go_back()
-        page.wait_for_function(
-            "new Set([...document.querySelectorAll('[data-field=namespace]')].map(a => a.dataset.value)).size > 2"
-        )
+        page.wait_for_function(_IS_WHOLE)
     page.context.close()
     return found
 
@@ -164,7 +162,7 @@ def _open_large(browser: Browser, dashboard: str) -> dict[str, float]:
     page = _open(browser, f"{dashboard}/requests?namespace=large")
     page.evaluate("window.longest = 0; window.began = performance.now()")
     page.locator(f'tr[data-request="{_LARGE_ID}"] a[data-open]').click()
-    page.get_by_role("dialog").get_by_text("All work and no play").first.wait_for()
+    page.locator("[data-drawer]").get_by_text("All work and no play").first.wait_for()
     shown_ms = page.evaluate("performance.now() - window.began")
     page.evaluate("() => new Promise((done) => requestIdleCallback(() => done(true)))")
     longest = page.evaluate("window.longest")
