@@ -15,13 +15,14 @@ from tests.support.server import wait_until
 from relaybook import clock
 from relaybook.ids import id_text, new_id
 from relaybook.log.query.filters import Cursor, Filter, Term
+from relaybook.log.record import Detail
 from relaybook.log.store.clickhouse import recorders
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.deletions import ClickHouseDeletions
 from relaybook.log.store.clickhouse.reader import ClickHouseReader
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.port import Batch, Body, Running
+from relaybook.log.store.port import Batch, Body, BodyRef, Entry, Running
 from relaybook.settings.store_url import DatabaseAddress
 
 pytestmark = needs_clickhouse
@@ -235,6 +236,28 @@ def test_a_body_whose_insert_is_not_answered_leaves_no_bytes(server: ClickHouse,
     writer.commit(Batch(entries=[an_entry(Body(refs=[ref], rest=[]))]))
     wait_until(lambda: database.query("SELECT data FROM chunks") == [("sent again",)], what="erasing")
     assert writer.read_body(ref) == b"sent again"
+
+
+def test_chunks_of_a_request_outlive_a_death_before_its_commit_ended(
+    log: DatabaseAddress, reader: ClickHouseReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relaybook.log.store.clickhouse.writer.MAX_SENT_US", 0)
+    name, record = a_name(), a_record()
+    dead = ClickHouseWriter(log, name)
+    used, unused = dead.write_body(b"of the request"), dead.write_body(b"of no request")
+
+    def entry(ref: BodyRef) -> Entry:
+        return Entry(record=record, detail=Detail(), request=Body(refs=[ref]), response=None)
+
+    dead._insert([entry(used)])  # and nothing of the state
+    again = ClickHouseWriter(log, name)
+    repeated = again.write_body(b"of the repeated request")
+    again.commit(Batch(entries=[entry(repeated)]))
+    assert b"".join(reader.body(record.id, "request") or ()) == b"of the request"
+    database = Database(log)
+    wait_until(lambda: database.query("SELECT id FROM chunks") == [used.location], what="erasing")
+    assert unused.location != used.location
+    assert b"".join(reader.body(record.id, "request") or ()) == b"of the request"
 
 
 def test_bodies_and_positions_of_one_recorder_are_not_those_of_another(

@@ -32,8 +32,8 @@ def row_of(entry: Entry, seq: int, text: str, recorded_on: Any, sent_at: int) ->
         _encode(entry.detail),
         _rest(entry.request),
         _rest(entry.response),
-        _chunks(entry.request),
-        _chunks(entry.response),
+        chunks_of(entry.request),
+        chunks_of(entry.response),
         body_size(entry.request),
         body_size(entry.response),
         entry.chain,
@@ -49,7 +49,8 @@ def _rest(body: Body | None) -> bytes:
     return b"" if body is None else b"".join(body.rest)
 
 
-def _chunks(body: Body | None) -> list[tuple[int, int]]:
+def chunks_of(body: Body | None) -> list[tuple[int, int]]:
+    """Return the ids and sizes of a body's chunks."""
     return [] if body is None else [(ref.location[0], ref.size) for ref in body.refs]
 
 

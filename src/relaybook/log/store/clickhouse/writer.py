@@ -20,14 +20,14 @@ from relaybook.log.record import Record
 from relaybook.log.request_view import MAX_BODY_BYTES
 from relaybook.log.retention import Cutoffs
 from relaybook.log.search_text import text_of
-from relaybook.log.store.clickhouse.connection import Database, quoted
+from relaybook.log.store.clickhouse.connection import Database, Parameters, quoted
 from relaybook.log.store.clickhouse.deletions import DeletionPass
 from relaybook.log.store.clickhouse.entries import body_chunks
 from relaybook.log.store.clickhouse.feedback import join_pending, store_feedback
 from relaybook.log.store.clickhouse.labels import decode_labels, encode_label
 from relaybook.log.store.clickhouse.recorders import Membership, Numbering
 from relaybook.log.store.clickhouse.retention import RetentionPass
-from relaybook.log.store.clickhouse.rows import decode_position, row_of
+from relaybook.log.store.clickhouse.rows import chunks_of, decode_position, row_of
 from relaybook.log.store.clickhouse.schema import CHUNK_COLUMNS, MAX_SENT_US, REQUEST_COLUMNS, create_tables
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.errors import StoreUnavailable
@@ -80,7 +80,7 @@ class ClickHouseWriter:
         self._load()
 
     def _load(self) -> None:
-        """Read the state that is cached, and delete chunks that no commit contains."""
+        """Read the state that is cached."""
         self._auto_pinned = int(self._state.get("meta", "auto_pinned") or 0)
         self._refused = {code: int(count) for code, count in self._state.read_own("refused").items()}
         self._checkpoints = {
@@ -88,11 +88,27 @@ class ClickHouseWriter:
         }
         self._running = set(self._state.read_own("running"))
         self._erasures = set(self._state.read_own("erasure"))
-        self._last_chunk = self._committed_chunk = int(self._state.read_own("last_chunk").get("", 0))
+        self._committed_chunk = int(self._state.read_own("last_chunk").get("", 0))
+        parameters = Parameters()
+        own = f"SELECT max(id) FROM chunks WHERE recorder = {parameters.add(self._name)}"
+        ((newest,),) = self._database.query(own, parameters.values)
+        self._last_chunk = max(self._committed_chunk, newest)
+        #: Chunks that were written before this process, and that no commit contains unless it was interrupted.
+        self._uncommitted = (self._committed_chunk, newest) if newest > self._committed_chunk else None
         self._erase()
-        uncommitted = f"recorder = {quoted(self._name)} AND id > {self._last_chunk}"
-        if self._database.query(f"SELECT 1 FROM chunks WHERE {uncommitted} LIMIT 1"):
-            self._database.execute(f"ALTER TABLE chunks DELETE WHERE {uncommitted}")
+
+    def _delete_uncommitted(self) -> None:
+        """Delete chunks of an earlier process that no request has. No insert of that process may be running."""
+        if self._uncommitted is None:
+            return
+        low, high = self._uncommitted
+        condition = (
+            f"recorder = {quoted(self._name)} AND id > {low} AND id <= {high} "
+            "AND id NOT IN (SELECT arrayJoin(arrayConcat(request_chunks, response_chunks)).1 FROM requests)"
+        )
+        if self._database.query(f"SELECT 1 FROM chunks WHERE {condition} LIMIT 1"):
+            self._database.execute(f"ALTER TABLE chunks DELETE WHERE {condition}")
+        self._uncommitted = None
 
     def _wait_for_inserts(self) -> None:
         """Raise StoreUnavailable while an earlier insert of this recorder may begin or runs.
@@ -117,7 +133,9 @@ class ClickHouseWriter:
         reject_unstorable(batch)
         self._wait_for_inserts()
         self._recorders.join_if_late()
+        self._delete_uncommitted()
         seqs = self._stored_seqs(batch.entries)
+        self._erase_repeated([entry for entry in batch.entries if entry.record.id in seqs])
         new = list({each.record.id: each for each in reversed(batch.entries) if each.record.id not in seqs}.values())
         new.reverse()
         seqs.update(self._insert(new))
@@ -148,6 +166,18 @@ class ClickHouseWriter:
             found.update(self._database.query(sql, {"first": some[0], "last": some[-1], "ids": some}))
         return found
 
+    def _erase_repeated(self, entries: Sequence[Entry]) -> None:
+        """Have chunks erased that were written for requests which exist, but with other chunks."""
+        written = {
+            chunk for entry in entries for body in (entry.request, entry.response) for chunk, _ in chunks_of(body)
+        }
+        if not written:
+            return
+        ids = [entry.record.id for entry in entries]
+        sql = "SELECT arrayJoin(arrayConcat(request_chunks, response_chunks)).1 FROM requests WHERE id IN %(ids)s"
+        stored = {chunk for (chunk,) in self._database.query(sql, {"ids": ids})}
+        self._erasures |= {str(chunk) for chunk in written - stored}
+
     def _insert(self, entries: Sequence[Entry]) -> dict[str, int]:
         """Insert new requests, and before them their feedback, which is not found without its request. Returns their
         ``seq`` by id."""
@@ -171,8 +201,7 @@ class ClickHouseWriter:
             return body
         if (body_size(body) or 0) > MAX_BODY_BYTES:
             return None
-        chunks = [(ref.location[0], ref.size) for ref in body.refs]
-        return Body([], [*body_chunks(self._database, chunks, b""), *body.rest])
+        return Body([], [*body_chunks(self._database, chunks_of(body), b""), *body.rest])
 
     def _changes(self, batch: Batch, refused: dict[str, int]) -> _NewValues:
         recorded = {entry.record.id for entry in batch.entries}
