@@ -102,6 +102,7 @@ class ClickHouseWriter:
         if self._uncommitted is None:
             return
         low, high = self._uncommitted
+        low = max(low, int(self._state.read_own("last_chunk").get("", 0)))  # a late commit may have ended meanwhile
         condition = (
             f"recorder = {quoted(self._name)} AND id > {low} AND id <= {high} "
             "AND id NOT IN (SELECT arrayJoin(arrayConcat(request_chunks, response_chunks)).1 FROM requests)"
