@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,11 @@ import pytest
 from tests.support.clickhouse.server import ClickHouse, needs_clickhouse
 from tests.support.server import Server, SimulatedProvider, wait_until
 
+from relaybook import clock
 from relaybook.log.store.clickhouse.connection import Database
-from relaybook.log.store.errors import StoreMisconfigured
+from relaybook.log.store.clickhouse.state import State
+from relaybook.log.store.clickhouse.store import ClickHouseStore
+from relaybook.log.store.errors import StoreMisconfigured, StoreTooNew
 from relaybook.settings.store_url import DatabaseAddress
 
 pytestmark = needs_clickhouse
@@ -155,6 +159,43 @@ def test_settings_that_cannot_work_are_refused_in_one_line(
 def test_a_server_without_text_indexes_is_refused(clickhouse: ClickHouse) -> None:
     with pytest.raises(StoreMisconfigured, match="lacks what a log needs: Unknown Index type 'no_such'"):
         execute(clickhouse, "CREATE TABLE t (n String, INDEX i n TYPE no_such) ENGINE = MergeTree ORDER BY n")
+
+
+def checked(clickhouse: ClickHouse, directory: Path) -> None:
+    address = DatabaseAddress("127.0.0.1", clickhouse.port, "relaybook", password=PASSWORD)
+    ClickHouseStore(directory, address).check()
+
+
+def test_a_wrong_clock_is_refused(tmp_path: Path, clickhouse: ClickHouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked(clickhouse, tmp_path)
+    monkeypatch.setattr(clock, "wall_us", lambda: time.time_ns() // 1000 - 3_600_000_000)
+    with pytest.raises(StoreMisconfigured, match="differs by more than 5 minutes from that of ClickHouse"):
+        checked(clickhouse, tmp_path)
+
+
+def test_tables_of_a_later_version_are_refused(tmp_path: Path, clickhouse: ClickHouse) -> None:
+    checked(clickhouse, tmp_path)
+    State(Database(DatabaseAddress("127.0.0.1", clickhouse.port, "relaybook", password=PASSWORD))).write(
+        {("meta", "version"): b"2"}
+    )
+    with pytest.raises(StoreTooNew, match="schema version 2; this one supports 1"):
+        checked(clickhouse, tmp_path)
+
+
+def test_a_user_who_may_only_read_is_refused(
+    tmp_path: Path, clickhouse: ClickHouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked(clickhouse, tmp_path)
+    connect = Database._connect
+
+    def read_only(database: Database) -> Any:
+        client = connect(database)
+        client.set_client_setting("readonly", 2)
+        return client
+
+    monkeypatch.setattr(Database, "_connect", read_only)
+    with pytest.raises(StoreMisconfigured, match=r"may not use .* It must be allowed to create, read"):
+        checked(clickhouse, tmp_path)
 
 
 def test_two_servers_share_a_log(tmp_path: Path, clickhouse: ClickHouse) -> None:

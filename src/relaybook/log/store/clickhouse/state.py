@@ -87,7 +87,7 @@ class State:
         return rows[0][0] if rows else None
 
     def write(self, changes: Changes) -> None:
-        """Make all changes. Raises StoreUnavailable; then all of them or none were made."""
+        """Make all changes. Raises StoreUnavailable; then all of them or none are made, perhaps later."""
         self._version = max(self._version + 1, clock.wall_ns())
         rows = [
             (

@@ -168,7 +168,7 @@ class ClickHouseWriter:
         return found
 
     def _erase_repeated(self, entries: Sequence[Entry]) -> None:
-        """Have chunks erased that were written for requests which exist, but with other chunks."""
+        """Choose chunks to erase: those written for requests that were stored before, with other chunks."""
         written = {
             chunk for entry in entries for body in (entry.request, entry.response) for chunk, _ in chunks_of(body)
         }
