@@ -99,12 +99,16 @@ def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("RELAYBOOK_")}
 
 
-def _free_port() -> int:
-    """Return a free port outside the range of ephemeral ports, since it must be free again later."""
+def _free_ports() -> tuple[int, int]:
+    """Return two free ports outside the range of ephemeral ports, since they must be free again later."""
     while True:
-        port = random.randrange(20_000, 32_000)
-        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
+        first, second = random.sample(range(20_000, 32_000), 2)
+        with (
+            suppress(OSError),
+            socket.create_server(("127.0.0.1", first)),
+            socket.create_server(("127.0.0.1", second)),
+        ):
+            return first, second
 
 
 class Service:
@@ -126,8 +130,8 @@ class Service:
         self._flags = flags
         self._starts = 0
         self._came_up: list[Path] = []
-        #: Number of starts that found their port in use by children of the previous one.
-        self._listen = ("--listen", f"127.0.0.1:{_free_port()}", "--dashboard", f"127.0.0.1:{_free_port()}")
+        listen, dashboard = _free_ports()
+        self._listen = ("--listen", f"127.0.0.1:{listen}", "--dashboard", f"127.0.0.1:{dashboard}")
         self._seq = 0
         self._reader = reader or SqliteReader(self.data.store)
         self.server = self.start()
