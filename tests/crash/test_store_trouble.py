@@ -2,7 +2,7 @@
 
 Cases: the store is locked by another program, the recorder is stopped, its loop raises an exception, a value cannot be
 stored. Lock and stop last two seconds, or a minute in the long form. (A store of a later version:
-tests/integration/test_settings_errors.py. A damaged or lost store: test_store_lost.py.)
+tests/integration/test_settings_errors.py. A damaged or lost store: tests/integration/test_store_lost.py.)
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""One browser for all tests of this directory, a server for each file, a browser profile for each test.
+"""One browser for all tests of this directory, a server and a browser profile for each file.
 
 Tests see the whole log, so each file has its own log. Its server starts while the previous file is still running, and
 ends while the next one is.
@@ -14,13 +14,11 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext
-from tests.e2e.log_page import LogPage
+from tests.e2e.log_page import WIDE, LogPage
 from tests.e2e.world import World, world_in
 from tests.support.browser import Guard, chromium
 
 from relaybook.page.page import STATIC
-
-WIDE = {"width": 1440, "height": 900}
 
 #: Opens a tab in a new profile. Arguments: the server's dashboard, then Playwright's options of a context.
 OpenTab = Callable[..., LogPage]
@@ -110,24 +108,33 @@ def open_tab(browser: Browser) -> Iterator[OpenTab]:
         yield opener
 
 
-@pytest.fixture
-def tab(open_tab: OpenTab, world: World) -> LogPage:
-    """Return a tab for the file's server, with nothing loaded yet."""
-    return open_tab(world.dashboard)
-
-
 @pytest.fixture(scope="module")
-def kept_tab(browser: Browser, world: World) -> Iterator[LogPage]:
+def file_tab(browser: Browser, world: World) -> Iterator[LogPage]:
     with tabs_of(browser) as opener:
         yield opener(world.dashboard)
 
 
 @pytest.fixture
-def shared_tab(kept_tab: LogPage) -> Iterator[LogPage]:
-    """Return a tab in which the page is loaded once for all tests of the file that use it.
+def tab(file_tab: LogPage) -> Iterator[LogPage]:
+    """Return a tab for the file's server, as in a new profile: with nothing loaded, and nothing kept.
+
+    It is the same tab in all tests of a file, because a new profile takes the browser a third of a second.
+    """
+    file_tab.forget_everything()
+    yield from _checked(file_tab)
+    file_tab.leave()
+
+
+@pytest.fixture
+def shared_tab(file_tab: LogPage) -> Iterator[LogPage]:
+    """Return a tab in which the page stays loaded for all tests of the file that use it one after another.
 
     Only for tests that change nothing that a profile keeps, such as columns.
     """
-    kept_tab.guard.start_again()
-    yield kept_tab
-    assert kept_tab.guard.problems == []
+    file_tab.close_others()
+    yield from _checked(file_tab)
+
+
+def _checked(tab: LogPage) -> Iterator[LogPage]:
+    yield tab
+    assert tab.guard.problems == []

@@ -4,10 +4,11 @@ import re
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, ViewportSize
 from tests.support.browser import Guard, expect
 from tests.support.server import wait_until
 
+WIDE: Final[ViewportSize] = {"width": 1440, "height": 900}
 #: A position where nothing reacts to the pointer.
 NOWHERE: Final = (700, 4)
 #: All rows of the list in document order, including those just off the screen.
@@ -35,6 +36,29 @@ class LogPage:
         self.page = page
         self.dashboard = dashboard
         self.guard = guard
+        self._devtools = page.context.new_cdp_session(page)
+
+    def close_others(self) -> None:
+        """Close all other tabs of the user, and forget the problems of all tabs."""
+        for other in self.page.context.pages:
+            if other != self.page:
+                other.close()
+        self.guard.start_again()
+
+    def forget_everything(self) -> None:
+        """Close all other tabs, leave the page, and forget all that the page, a test and the user's profile keep."""
+        self.page.unroute_all()
+        self.page.context.unroute_all()
+        self.leave()
+        self.page.context.clear_cookies()
+        self._devtools.send("Storage.clearDataForOrigin", {"origin": self.dashboard, "storageTypes": "all"})
+        self.page.set_viewport_size(WIDE)
+        self.point_nowhere()
+        self.close_others()
+
+    def leave(self) -> None:
+        """Unload the page."""
+        self.page.goto("about:blank")
 
     # -- navigation ----------------------------------------------------------------------------------------------------
 
@@ -73,6 +97,15 @@ class LogPage:
     def new_tab(self) -> "LogPage":
         """Open another tab of the same user."""
         return LogPage(self.page.context.new_page(), self.dashboard, self.guard)
+
+    def set_clock(self) -> "LogPage":
+        """Replace the clock of all pages that this tab loads from now on. It runs, and ``skip`` sets it forward."""
+        self.page.clock.install()
+        return self
+
+    def skip(self, seconds: int) -> None:
+        """Set the clock forward: what the page does at intervals of up to this long happens now."""
+        self.page.clock.fast_forward(seconds * 1000)
 
     # -- the address ---------------------------------------------------------------------------------------------------
 

@@ -165,13 +165,14 @@ def test_a_successful_result_does_not_select_failures_with_the_same_status(share
 def test_p_pins_the_namespace_of_a_row_for_everyone(
     tab: LogPage, open_tab: OpenTab, world: World, log: dict[str, list[str]]
 ) -> None:
-    other = open_tab(world.dashboard).open_log()
+    other = open_tab(world.dashboard).set_clock().open_log()
     tab.open_log()
     assert not tab.label(USER).count()
     tab.chip(log[USER][0], f"namespace {USER}").focus()
     tab.press("m")
     action(tab, "Pin").click()
     expect(tab.label(USER)).to_be_visible()
+    other.skip(seconds=6)
     expect(other.label(USER)).to_be_visible()
     tab.select(log[USER][0])
     tab.press("p")

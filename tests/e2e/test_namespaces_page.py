@@ -192,11 +192,12 @@ def test_an_invalid_address_is_explained(tab: LogPage, log: list[str]) -> None:
 
 
 def test_an_empty_list_is_filled_automatically(empty: World, open_tab: OpenTab) -> None:
-    tab = open_tab(empty.dashboard).open("/namespaces")
+    tab = open_tab(empty.dashboard).set_clock().open("/namespaces")
     expect(tab.page.get_by_role("main")).to_contain_text("No namespaces yet")
     check_accessibility(tab.page)
     tab.point_nowhere()
     empty.log(Call(namespace="production"))
+    tab.skip(seconds=6)
     expect(row_of(tab, "production")).to_be_visible()
 
 
@@ -224,12 +225,13 @@ def test_a_star_pins_a_namespace_for_everyone_and_unpins_it(
     star.click()
     expect(star).to_have_attribute("aria-pressed", "true")
     expect(star).to_be_focused()
-    other = open_tab(world.dashboard).open_log()
+    other = open_tab(world.dashboard).set_clock().open_log()
     expect(other.label(user)).to_be_visible()
     tab.page.get_by_role("navigation", name="Which namespaces").get_by_role("link", name="Pinned").click()
     expect(row_of(tab, user)).to_be_visible()
     star.click()
     expect(star).to_have_attribute("aria-pressed", "false")
+    other.skip(seconds=6)
     expect(other.label(user)).to_have_count(0)
 
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import pytest
 from playwright.sync_api import Locator
+from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World
 from tests.support.axe import check_accessibility
@@ -226,10 +227,12 @@ def test_links_open_the_most_expensive_and_the_slowest_requests_of_the_filter(ta
         expect(link).to_have_attribute("href", f"/requests?namespace=production&sort={sort}")
 
 
-def test_new_requests_are_drawn_on_the_same_canvas(tab: LogPage, world: World, log: list[str]) -> None:
+def test_new_requests_are_drawn_on_the_same_canvas(open_tab: OpenTab, world: World, log: list[str]) -> None:
+    tab = open_tab(world.dashboard).set_clock()
     open_overview(tab)
     canvas = chart(tab, "Requests").locator("canvas")
     canvas.evaluate("(canvas) => canvas.setAttribute('data-first', '')")
     world.log(Call(namespace="production"))
+    tab.skip(seconds=11)
     expect(chart(tab, "Requests")).to_have_attribute("aria-label", re.compile(r"\. 6 · 1 failed\. "))
     expect(canvas).to_have_attribute("data-first", "")

@@ -326,11 +326,11 @@ def test_the_corrected_query_is_offered_beside_the_error(shared_tab: LogPage, lo
 
 
 def test_a_request_that_contains_the_words_appears_automatically_after_it_has_ended(
-    tab: LogPage, world: World, log: dict[str, str]
+    open_tab: OpenTab, world: World, log: dict[str, str]
 ) -> None:
     world.log(Call(text="The first of the unicorns"))
     wait_for_index(world)
-    tab.open_log("/requests?words=unicorns")
+    tab = open_tab(world.dashboard).set_clock().open_log("/requests?words=unicorns")
     tab.wait_for_rows(1)
     tab.point_nowhere()
     directives = {"Text": as_directive(STORY), "Tokens-Per-Second": "20"}
@@ -338,9 +338,13 @@ def test_a_request_that_contains_the_words_appears_automatically_after_it_has_en
     stream.read(chunks=3)
     wait_until(lambda: world.server.get("/api/requests?outcome=open")["running"], what="the story running")
     sent = world.send(Call(text="A second word on unicorns"))
+    world.wait_for([sent])
+    tab.skip(seconds=6)
     expect(tab.row(sent)).to_be_visible()
     expect(tab.row(stream.id)).to_have_count(0)
     stream.read()
+    world.wait_for([stream.id])
+    tab.skip(seconds=6)
     expect(tab.row(stream.id)).to_be_visible()
     expect(tab.row(stream.id)).to_have_attribute("data-outcome", "complete")
 
