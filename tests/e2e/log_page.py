@@ -47,8 +47,8 @@ class LogPage:
 
     def forget_everything(self) -> None:
         """Close all other tabs, leave the page, and forget all that the page, a test and the user's profile keep."""
-        self.page.unroute_all()
-        self.page.context.unroute_all()
+        self.page.unroute_all(behavior="ignoreErrors")
+        self.page.context.unroute_all(behavior="ignoreErrors")
         self.leave()
         self.page.context.clear_cookies()
         self._devtools.send("Storage.clearDataForOrigin", {"origin": self.dashboard, "storageTypes": "all"})
