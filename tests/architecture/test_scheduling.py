@@ -36,18 +36,19 @@ def test_files_are_not_sorted_by_their_number_of_tests(scheduler: Any, config: A
 
 
 @pytest.mark.parametrize(
-    ("nodeids", "added"),
+    ("nodeids", "times"),
     [
-        (["tests/crash/test_a.py::test_b", "tests/unit/test_a.py::test_b"], []),
-        (["tests/unit/test_a.py::test_b", "tests/unit/test_a.py::test_c"], [5]),
+        (["tests/crash/test_a.py::test_b", "tests/unit/test_a.py::test_b"], 0),
+        (["tests/unit/test_a.py::test_b", "tests/unit/test_a.py::test_c"], 1),
     ],
 )
 def test_a_worker_gives_way_once_unless_it_begins_with_tests_that_run_alone(
-    nodeids: list[str], added: list[int], monkeypatch: pytest.MonkeyPatch
+    nodeids: list[str], times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     niced: list[int] = []
     monkeypatch.setattr("os.nice", niced.append)
     give_way = GiveWay()
     for nodeid in nodeids:
         give_way.pytest_runtest_logstart(nodeid)
-    assert niced == added
+    assert len(niced) == times
+    assert all(added > 0 for added in niced)

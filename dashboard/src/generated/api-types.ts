@@ -700,7 +700,7 @@ export type ParsedQuery = {
 export type QueryToken = {
   start: number;
   end: number;
-  /** Name of the filter; `words` for a word or a phrase. */
+  /** Name of the filter. For a word or a phrase, it is `words`. */
   field: string;
   negated: boolean;
 };
@@ -797,9 +797,9 @@ export type RetentionStatus = {
   requests: RetentionClock;
   /** Aggregates over time. */
   aggregates: RetentionClock;
-  /** Disk space that journal and store may take. With `disk_budget` set to `auto`, it depends on the free space. `null` without a limit, or if unknown. */
+  /** Disk space that the journal and the store may take up. With `disk_budget` set to `auto`, it depends on the free space. `null` without a limit, or if unknown. */
   disk_budget_bytes: number | null;
-  /** Disk space that journal and store take. `null` if unknown. */
+  /** Disk space that the journal and the store take up. `null` if unknown. */
   disk_used_bytes: number | null;
   /** The last pass that removed something. `null` if there was none. */
   last_removal: Removal | null;

@@ -65,7 +65,9 @@ async def give_feedback(request: Request) -> Response:
         raise ApiError("bad_body", "The body contains no feedback. Set at least one of score, label and comment.")
     feedback_log: FeedbackLog | None = request.app.state.feedback_log
     if feedback_log is None:
-        raise ApiError("store_unavailable", "Feedback cannot be stored: this program opens the log for reading only.")
+        raise ApiError(
+            "store_unavailable", "Feedback cannot be stored, because this program opens the log for reading only."
+        )
     feedback = new.received(clock.wall_us())
     try:
         is_recorded = await async_reader_of(request).run(lambda _: feedback_log.add_feedback(any_id, feedback))

@@ -325,7 +325,7 @@ class QueryToken(Struct, kw_only=True):
 
     start: int
     end: int
-    field: Annotated[str, Meta(description="Name of the filter; `words` for a word or a phrase.")]
+    field: Annotated[str, Meta(description="Name of the filter. For a word or a phrase, it is `words`.")]
     negated: bool
 
 
@@ -465,12 +465,12 @@ class RetentionStatus(Struct, kw_only=True):
     disk_budget_bytes: Annotated[
         int | None,
         Meta(
-            description="Disk space that journal and store may take. With `disk_budget` set to `auto`, it depends on "
-            "the free space. `null` without a limit, or if unknown."
+            description="Disk space that the journal and the store may take up. With `disk_budget` set to `auto`, it "
+            "depends on the free space. `null` without a limit, or if unknown."
         ),
     ]
     disk_used_bytes: Annotated[
-        int | None, Meta(description="Disk space that journal and store take. `null` if unknown.")
+        int | None, Meta(description="Disk space that the journal and the store take up. `null` if unknown.")
     ]
     last_removal: Annotated[
         Removal | None, Meta(description="The last pass that removed something. `null` if there was none.")

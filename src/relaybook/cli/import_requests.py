@@ -190,5 +190,6 @@ def _opened(file: str) -> Iterator[Iterator[bytes]]:
         raise CommandFailed(f"{error.filename or file} cannot be read: {error.strerror or error}.") from None
     except (zstandard.ZstdError, zlib.error, EOFError) as error:
         raise CommandFailed(
-            f"{file} is damaged or incomplete: {error}. Import a good copy: requests that were added are skipped."
+            f"{file} is damaged or incomplete: {error}. Import an undamaged copy. "
+            "Requests that are already in the log are skipped."
         ) from None

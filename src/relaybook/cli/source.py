@@ -46,7 +46,7 @@ class LogSource(Protocol):
         """Return the detail of the request with this id (Relaybook's or a foreign one), or `None` if there is none."""
 
     def values(self, field: str) -> list[str]:
-        """Return the 500 most frequent values of ``namespace``, or property names if ``field`` is ``property``."""
+        """Return up to 500 values of a field, the most frequent first: namespaces, or names of properties."""
 
     def count_matching(self, terms: Terms) -> int | None:
         """Return the number of matching finished requests. `None` if counting takes too long."""

@@ -277,7 +277,7 @@ class JournalWriter:
     def tick(self) -> None:
         """Seal the segment if it is time, and append the frames that report lost batches.
 
-        Call this about once a second, with an empty batch. Raises JournalUnavailable.
+        Call this about once a second, when the batch is empty. Raises JournalUnavailable.
         """
         if not self.spare_ready:
             return

@@ -140,7 +140,7 @@ def split_parts(parts: list[Any]) -> tuple[str, str]:
 
 
 def has_token(chunk: ChatResponse) -> bool:
-    """Return whether a chunk has generated output. A role, a finish reason or usage is not output."""
+    """Return whether a chunk has generated output. A role, a finish reason and usage do not count as output."""
     for choice in chunk.choices or ():
         output_text = OutputText()
         output_text.add(choice)

@@ -43,7 +43,7 @@ def messages(data: bytes, list_messages: ListMessages) -> list[dict[str, Any]]:
 
 
 def newest_first(data: bytes, list_messages: ListMessages) -> Iterator[dict[str, Any]]:
-    """Yield the same messages, last first, each converted when it is requested. Omitted messages are skipped."""
+    """Yield the same messages, newest first. Each is converted only when it is needed. Omitted ones are skipped."""
     first, _, last = _items(data, list_messages)
     for item in (*reversed(last), *reversed(first)):
         yield _message(item)

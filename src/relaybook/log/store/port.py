@@ -276,8 +276,8 @@ class Writer(Protocol):
         """Carry out deletions until ``until_ns`` (monotonic clock). Returns the number of requests removed.
 
         Unlike ``retain``, it subtracts them from the aggregates over time as well, and a namespace without requests
-        loses its label. A deletion survives a crash, and is "done" when no file has bytes of its requests. Raises
-        StoreUnavailable.
+        loses its label. A deletion survives a crash, and is "done" when no file contains bytes of the deleted
+        requests. Raises StoreUnavailable.
         """
 
     def run_maintenance(self, until_ns: int) -> bool:

@@ -67,7 +67,7 @@ class Remover:
         """Remove the content of these requests.
 
         It consists of bodies, headers, previews, error message, message chain (see conversations) and searchable text.
-        ``seqs`` are in ascending order, and each request has content.
+        ``seqs`` must be in ascending order, and each request must still have content.
         """
         execute_many = self._connection.executemany
         keys = [(seq,) for seq in seqs]
