@@ -294,7 +294,7 @@ CASES: Final = [
             "a size ending in CR only": chunks(FIRST + b"5\rhello\r\n0\r\n\r\n" + HIDDEN),
             "a chunk ending in LF only": chunks(FIRST + b"5\r\nhello\n0\r\n\r\n" + HIDDEN),
             "a chunk ending in other bytes": chunks(FIRST + b"5\r\nhelloXX0\r\n\r\n" + HIDDEN),
-            "a chunk longer than its size": chunks(FIRST + b"4\r\nhello\r\n0\r\n\r\n" + HIDDEN),
+            "a chunk longer than its declared size": chunks(FIRST + b"4\r\nhello\r\n0\r\n\r\n" + HIDDEN),
             "CR in an extension": chunks(FIRST + b"5;a=\rb\r\nhello\r\n0\r\n\r\n" + HIDDEN),
             "LF in an extension": chunks(FIRST + b"5;a=\nb\r\nhello\r\n0\r\n\r\n" + HIDDEN),
             "NUL in an extension": chunks(FIRST + b"5;a=\x00\r\nhello\r\n0\r\n\r\n" + HIDDEN),
