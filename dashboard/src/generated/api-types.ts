@@ -710,7 +710,7 @@ export type QueryError = {
   /** Start of the first invalid part. */
   start: number;
   end: number;
-  /** The error, as a code for programs. More codes may be added. */
+  /** Error code, for programs. More codes may be added. */
   code: "bad_value" | "misplaced_star" | "missing_colon" | "missing_value" | "open_quote" | "repeated" | "too_long" | "unknown_name" | "unsupported_operator";
   /** The error, and how to correct it. */
   message: string;

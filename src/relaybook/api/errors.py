@@ -40,7 +40,8 @@ CODES: Final[dict[str, tuple[int, str]]] = {
     "not_decodable": (422, "The body's content encoding cannot be decoded. `?as=sent` returns the encoded bytes."),
     "too_much_feedback": (
         422,
-        "The request has feedback from 100 other sources, or feedback on 10,000 unknown ids is pending.",
+        "A limit is reached: the request already has feedback from 100 other sources, or 10,000 unknown "
+        "ids already have pending feedback.",
     ),
     "internal": (500, "A defect in Relaybook. The operator's log (standard error of the server) has the details."),
     "deadline": (503, "The query exceeded its deadline. Use a shorter time range or a narrower filter."),

@@ -44,8 +44,8 @@ async def export_requests(request: Request) -> Response:
     """Return the matching finished requests as a file, in recording order.
 
     The file contains the requests that were recorded when the export began. The response is chunked, so a client can
-    tell whether it is complete. The header `Export-Through` has the `seq` of the last request that the file can
-    contain. [Export format](export-format.md) describes the files.
+    tell whether it is complete. The header `Export-Through` has the highest `seq` that the export covers.
+    [Export format](export-format.md) describes the files.
     """
     values, rest = arguments.take(arguments.pairs_of(request), *_NAMES)
     query = query_of(values, rest)

@@ -93,7 +93,12 @@ def filter_parameters() -> list[dict[str, Any]]:
             "with `refun`.",
             texts,
         ),
-        parameter("not.<name>", "Exclude matches of any name above except `from`, `to` and `q`.", texts),
+        parameter(
+            "not.<name>",
+            "Excludes the requests that a parameter above would select. Works with all of them except `from`, `to` and "
+            "`q`.",
+            texts,
+        ),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Define the options of the dashboard application: addresses, the token, and a source of metrics beside the store."""
+"""Define the options of the dashboard application: addresses, the token, and metrics that are not in the store."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -334,7 +334,7 @@ class QueryError(Struct, kw_only=True):
 
     start: Annotated[int, Meta(description="Start of the first invalid part.")]
     end: int
-    code: Annotated[BadTermCode, Meta(description="The error, as a code for programs. More codes may be added.")]
+    code: Annotated[BadTermCode, Meta(description="Error code, for programs. More codes may be added.")]
     message: Annotated[str, Meta(description="The error, and how to correct it.")]
     replacement: Annotated[
         str | None, Meta(description="A valid part to write instead. `null` if there is no likely one.")

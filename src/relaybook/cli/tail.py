@@ -125,7 +125,7 @@ def _has_field(word: str) -> bool:
 def _query_term(argument: str) -> str:
     """Convert an argument to query syntax, by adding the quotes that the shell removed.
 
-    An argument with spaces is a phrase, the value of a field, or several terms. Raises BadArgument for ``-5``.
+    An argument with spaces can be a phrase, the value of a field, or several terms. Raises BadArgument for ``-5``.
     """
     if _NUMBER.fullmatch(argument):
         number = argument[1:]

@@ -115,7 +115,7 @@ def shop(rng: random.Random) -> Iterator[Scenario]:
 
 
 def search_scenario(rng: random.Random) -> Scenario:
-    """Return a request of the shop's search, which uses the Responses API."""
+    """Return a request from the shop's search, made with the Responses API."""
     return Scenario(
         app=personas.SHOP,
         namespace="production",

@@ -25,7 +25,7 @@ _LATER_BLOCKS: Final = "SELECT block FROM block_ranges WHERE block < ? AND last_
 
 
 def correct_namespaces(connection: apsw.Connection, removed: Iterable[Record], *, keeps_labels: bool) -> None:
-    """Correct the namespaces of removed records, within the caller's transaction.
+    """Update the times of the namespaces that had removed records, within the caller's transaction.
 
     The caller must first update the namespaces' counters and the block ranges. An empty namespace is removed. With
     ``keeps_labels``, an empty namespace is kept if it has a label or a person has unpinned it.
