@@ -35,7 +35,9 @@ def find_or_raise(reader: Reader, any_id: str) -> tuple[RequestView, list[Record
 
 routes = Routes("log")
 
-_ID = openapi.parameter("id", "Relaybook's id, or the provider's, completion's or client's id.", place="path")
+_ID = openapi.parameter(
+    "id", "An id of the request: from Relaybook, the provider, the client or the completion.", place="path"
+)
 
 
 @routes.get("/api/requests/{id:path}", openapi.describe(RequestDetail, [_ID]))

@@ -22,7 +22,9 @@ _TEXTUAL = re.compile(r"text/.*|.*[/+](json|xml)|.*(html|svg|javascript|ndjson|j
 _UNSAFE = re.compile(r"[^A-Za-z0-9-]")
 
 _PARAMETERS = [
-    openapi.parameter("id", "Relaybook's id, or the provider's, completion's or client's id.", place="path"),
+    openapi.parameter(
+        "id", "An id of the request: from Relaybook, the provider, the client or the completion.", place="path"
+    ),
     openapi.parameter("as", "`sent` returns the bytes as transferred, without decoding.", {"enum": ["sent"]}),
 ]
 

@@ -41,7 +41,7 @@ _EXPECTED: Final = {
 _EXAMPLE: Final = '{"score": 1, "label": "helpful"}'
 _ID = openapi.parameter(
     "id",
-    f"Relaybook's id, or the provider's, completion's or client's id. At most {MAX_ID} characters.",
+    f"An id of the request: from Relaybook, the provider, the client or the completion. At most {MAX_ID} characters.",
     place="path",
 )
 

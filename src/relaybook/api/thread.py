@@ -36,7 +36,7 @@ _PARAMETERS = [
     openapi.parameter("cursor", "`next_cursor` of another page."),
     openapi.parameter(
         "around",
-        "A Relaybook id. The page is centered on this request. For newer requests, pass the id of the last row.",
+        "A Relaybook id. The page is centered on this request. To get newer ones, pass the id of the last row.",
     ),
 ]
 

@@ -189,7 +189,7 @@ def delete(
 def check(
     *,
     salvage: Annotated[
-        bool, Parameter(negative=(), help="Copy all readable records of damaged stores into the log")
+        bool, Parameter(negative=(), help="Copy all readable records from damaged stores into the log")
     ] = False,
     requeue: Annotated[bool, Parameter(negative=(), help="Try again to store the records in the quarantine")] = False,
     bodies: Annotated[

@@ -1,7 +1,8 @@
 """Decide when retention runs and which cutoffs it uses.
 
-Age cutoffs change at midnight UTC; disk cutoffs advance while the log exceeds its budget. New age cutoffs apply only
-after the clock has shown the new day for ten minutes, so that a clock jump does not empty the log.
+Age cutoffs change at midnight UTC; disk cutoffs advance while the log exceeds its budget. After
+midnight, the clock must show the new day for ten minutes before age cutoffs change, so that a clock jump does not empty
+the log.
 """
 
 import logging

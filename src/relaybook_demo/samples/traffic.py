@@ -52,7 +52,7 @@ def _rng(number: int) -> random.Random:
 
 
 class TrafficGenerator:
-    """Sends the requests of scenarios."""
+    """Sends the requests of the scenarios."""
 
     def __init__(self, client: AsyncOpenAI, rng: random.Random) -> None:
         self.rng = rng

@@ -95,7 +95,7 @@ def filler_tokens(count: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def split_tokens(text: str) -> tuple[str, ...]:
-    """Split a text into tokens of at most nine characters. Joined, they give the text again."""
+    """Split a text into tokens of at most nine characters. Joining them restores the text."""
     return tuple(_TOKEN.findall(text))
 
 

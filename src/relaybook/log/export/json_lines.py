@@ -70,7 +70,7 @@ def _body(view: RequestView, side: Side) -> Iterable[bytes]:
     chunks = view.transferred(side)
     if chunks is None:
         if view.size(side) is not None:
-            raise BodyDamaged(f"The body of {view.record.id} was removed while it was read.")
+            raise BodyDamaged(f"The body of {view.record.id} was removed while it was being read.")
         return (b"null",)
     coding = view.content_encoding(side)
     if (view.size(side) or 0) > MAX_IN_MEMORY:
@@ -116,7 +116,7 @@ def _is_text(chunks: Iterator[bytes]) -> bool:
 def _large_body(view: RequestView, side: Side, *, is_text: bool) -> Iterator[bytes]:
     chunks = view.transferred(side)
     if chunks is None:
-        raise BodyDamaged(f"The body of {view.record.id} was removed while it was read.")
+        raise BodyDamaged(f"The body of {view.record.id} was removed while it was being read.")
     if is_text:
         decoder = codecs.getincrementaldecoder("utf-8")()
         yield b'{"text":"'

@@ -88,7 +88,7 @@ def _decode_one(chunks: _Chunks, max_bytes: int) -> Decoded:
 
 
 def _inflate(data: bytes, max_bytes: int, bits: int, magic: bytes | None) -> _Chunks:
-    """Decompress one deflate stream, or several members that start with ``magic``. Trailing bytes are ignored."""
+    """Decompress one deflate stream, or several that each start with ``magic``. Trailing bytes are ignored."""
     at = 0
     for _ in range(_MAX_MEMBERS):
         inflater = zlib.decompressobj(bits)

@@ -251,7 +251,7 @@ class Writer(Protocol):
     def write_body(self, data: bytes) -> BodyRef:
         """Write body bytes before their record exists.
 
-        They become part of the store when a commit contains the reference.
+        The bytes become part of the store when a commit contains the returned reference.
         """
 
     def read_body(self, ref: BodyRef) -> bytes:

@@ -1,6 +1,6 @@
 """Translate a filter's terms into SQL conditions on ``requests AS r``.
 
-Column names come from a fixed table, and every value is a parameter. The semantics are the same as in
+Column names come from a fixed mapping, and every value is passed as a parameter. The semantics are the same as in
 ``filters.matches``. Substrings are not searched by SQL: ``substrings.py`` finds the requests that contain them.
 """
 

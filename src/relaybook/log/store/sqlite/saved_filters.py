@@ -17,7 +17,7 @@ ON CONFLICT DO UPDATE SET params = excluded.params
 
 
 class SqliteSavedFilters:
-    """Changes saved filters alongside the writer. Each change uses a new connection and a short transaction."""
+    """Changes saved filters while the writer is running. Each change uses a new connection and a short transaction."""
 
     def __init__(self, directory: Path, *, busy_s: float = 2.0) -> None:
         """Create the object without opening anything.
