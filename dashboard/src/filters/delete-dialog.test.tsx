@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { useStatus } from "~/api/status";
 import { renderAt } from "~/test/render";
 import { DeleteMatchesButton, DeleteRequestButton } from "./delete-button";
 
@@ -104,6 +105,26 @@ it("one request is deleted by its id", async () => {
   await userEvent.click(within(dialog).getByRole("button", { name: "Delete" }));
   await waitFor(() => expect(onDeleted).toHaveBeenCalledOnce());
   expect(accepted.map(({ pathname }) => pathname)).toEqual(["/api/requests/0199"]);
+});
+
+function StatusReader() {
+  return useStatus(() => "status known");
+}
+
+it("an open request is closed as soon as it is deleted, without waiting for the status", async () => {
+  const status = vi.fn<() => Promise<Response>>(() => new Promise(() => {}));
+  status.mockResolvedValueOnce(Response.json({ deletions: [] }));
+  vi.stubGlobal("fetch", async (address: string) =>
+    address.includes("/api/status") ? status() : Response.json({ id: "d1" }, { status: 202 }),
+  );
+  const onDeleted = vi.fn();
+  const button = <DeleteRequestButton key="button" id="0199" isRunning={false} onDeleted={onDeleted} />;
+  await renderAt("", [button, <StatusReader key="status" />]);
+  expect(await screen.findByText("status known")).toBeVisible();
+  await userEvent.click(await screen.findByRole("button", { name: "Delete this request…" }));
+  await userEvent.click(within(await screen.findByRole("dialog")).getByRole("button", { name: "Delete" }));
+  await waitFor(() => expect(status).toHaveBeenCalledTimes(2));
+  expect(onDeleted).toHaveBeenCalledOnce();
 });
 
 it("a running request cannot be deleted", async () => {

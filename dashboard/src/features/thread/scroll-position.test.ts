@@ -4,8 +4,9 @@ import { ScrollPosition } from "./scroll-position";
 afterEach(() => vi.unstubAllGlobals());
 
 /** A scroll area of 200 pixels that contains one turn of 1,000. */
-function scrollArea(): { scroller: HTMLElement; resize: () => void } {
+function scrollArea(): { scroller: HTMLElement; resize: () => void; shrink: () => void } {
   let resize = () => {};
+  let height = 1_000;
   vi.stubGlobal(
     "ResizeObserver",
     class {
@@ -20,18 +21,22 @@ function scrollArea(): { scroller: HTMLElement; resize: () => void } {
   turn.dataset.request = "1";
   scroller.append(turn);
   let top = 0;
-  turn.getBoundingClientRect = () => new DOMRect(0, -top, 100, 1_000);
+  turn.getBoundingClientRect = () => new DOMRect(0, -top, 100, height);
   Object.defineProperties(scroller, {
-    scrollHeight: { value: 1_000 },
+    scrollHeight: { get: () => height },
     clientHeight: { value: 200 },
     scrollTop: {
       get: () => top,
       set: (value: number) => {
-        top = Math.min(value, 800);
+        top = Math.min(value, height - 200);
       },
     },
   });
-  return { scroller, resize: () => resize() };
+  const shrink = () => {
+    height -= 100;
+    top = Math.min(top, height - 200);
+  };
+  return { scroller, resize: () => resize(), shrink };
 }
 
 it("starts at the end, and stays there when content grows", () => {
@@ -45,6 +50,27 @@ it("lets the viewer scroll up although content grows before the scroll event", (
   const { scroller, resize } = scrollArea();
   const position = new ScrollPosition(undefined);
   position.mount(scroller);
+  scroller.scrollTop = 0;
+  resize();
+  expect(scroller.scrollTop).toBe(0);
+  expect(position.isAtEnd()).toBe(false);
+});
+
+it("stays at the end when content shrinks", () => {
+  const { scroller, resize, shrink } = scrollArea();
+  const position = new ScrollPosition(undefined);
+  position.mount(scroller);
+  shrink();
+  resize();
+  expect(scroller.scrollTop).toBe(700);
+  expect(position.isAtEnd()).toBe(true);
+});
+
+it("lets the viewer scroll up although content shrinks before the scroll event", () => {
+  const { scroller, resize, shrink } = scrollArea();
+  const position = new ScrollPosition(undefined);
+  position.mount(scroller);
+  shrink();
   scroller.scrollTop = 0;
   resize();
   expect(scroller.scrollTop).toBe(0);

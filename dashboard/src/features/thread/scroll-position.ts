@@ -10,7 +10,7 @@ export class ScrollPosition {
   private scroller: HTMLElement | undefined;
   private anchor: Anchor | undefined;
   private atEnd = true;
-  private last = { top: 0, height: 0 };
+  private lastTop = 0;
 
   /** `start`: the request to start at; by default the end of the thread. */
   constructor(private start: string | undefined) {}
@@ -61,10 +61,10 @@ export class ScrollPosition {
     const { scroller } = this;
     if (scroller === undefined) return;
     const { scrollTop, scrollHeight, clientHeight } = scroller;
-    // Growing content also moves the end away. Only scrolling up leaves the end.
-    const hasScrolledUp = scrollTop < this.last.top && scrollHeight >= this.last.height;
+    // Content that shrinks leaves the viewer at the end. Growing content also moves the end away: only scrolling up
+    // leaves the end.
     if (scrollHeight - clientHeight - scrollTop < NEAR_PX) this.atEnd = true;
-    else if (hasScrolledUp) this.atEnd = false;
+    else if (scrollTop < this.lastTop) this.atEnd = false;
     if (!this.atEnd) this.holdAnchor(scroller);
     const turns = this.turns();
     this.setAnchor(scroller, turns.find((turn) => this.topOf(turn) >= 0) ?? turns.at(-1));
@@ -77,7 +77,7 @@ export class ScrollPosition {
     const first = turns.find((turn) => turn.dataset.request === this.start);
     this.start = undefined;
     // The viewer has scrolled, and the scroll event is still to come: without it, a viewer at the end would be held there.
-    if (scroller.scrollTop !== this.last.top) this.onScroll();
+    if (scroller.scrollTop !== this.lastTop) this.onScroll();
     if (first !== undefined) {
       this.atEnd = false;
       first.focus({ preventScroll: true });
@@ -93,7 +93,7 @@ export class ScrollPosition {
   private holdAnchor(scroller: HTMLElement): void {
     const turn = this.turns().find(({ dataset }) => dataset.request === this.anchor?.id);
     if (turn === undefined || this.anchor === undefined) return;
-    const top = this.anchor.top - (scroller.scrollTop - this.last.top);
+    const top = this.anchor.top - (scroller.scrollTop - this.lastTop);
     scroller.scrollTop += this.topOf(turn) - top;
     this.anchor.top = top;
     this.setAnchor(scroller, turn);
@@ -107,6 +107,6 @@ export class ScrollPosition {
       // Scroll positions are whole pixels. Rounding errors must not add up, so smaller changes are ignored.
       if (id !== this.anchor?.id || Math.abs(top - this.anchor.top) >= 1) this.anchor = { id, top };
     }
-    this.last = { top: scroller.scrollTop, height: scroller.scrollHeight };
+    this.lastTop = scroller.scrollTop;
   }
 }
