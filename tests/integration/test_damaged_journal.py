@@ -1,28 +1,21 @@
 """A byte of the journal that changes on disk costs the frame that contains it, and the log shows the loss."""
 
-import http.client
 import os
 import signal
 from pathlib import Path
 from typing import Final
 
+from tests.support.raw_http import send_request
 from tests.support.server import Server, SimulatedProvider, wait_until
 
-PATH: Final = "/v1/chat/completions"
-QUESTION: Final = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}'
 REQUESTS: Final = 20
 
 
 def send(server: Server, number: int) -> str:
     """Send a request whose head is unique, and so its first frame. Returns its id."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-    headers = {"Authorization": "Bearer sk-any-client", "X-Number": f"question-{number:03}"}
-    connection.request("POST", PATH, QUESTION, headers)
-    response = connection.getresponse()
-    response.read()
-    connection.close()
+    response = send_request(server.port, b"X-Number: question-%03d" % number)
     assert response.status == 200
-    return response.headers["Service-Request-Id"]
+    return dict(response.headers)["service-request-id"]
 
 
 def test_a_damaged_frame_is_counted_and_shown_as_a_gap_and_everything_else_is_recorded(tmp_path: Path) -> None:

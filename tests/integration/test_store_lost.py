@@ -1,34 +1,27 @@
 """The log's database is damaged, deleted or another program's: it is moved aside and replaced by an empty one."""
 
-import http.client
 import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
 from tests.support.long import sampled
+from tests.support.raw_http import QUESTION, send_request
 from tests.support.server import Server, SimulatedProvider, wait_until
 
 from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.set_aside import list_set_aside
 
 Damage = Callable[[Path], None]
-PATH: Final = "/v1/chat/completions"
-QUESTION: Final = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}'
-HEADERS: Final = {"Content-Type": "application/json", "Authorization": "Bearer sk-any-client"}
 
 
 def send(server: Server, space: bytes = b"") -> str:
     """Send a request through the relay, followed by this much white space after its body. Returns its id."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
-    connection.request("POST", PATH, QUESTION + space, HEADERS)
-    response = connection.getresponse()
-    response.read()
-    connection.close()
+    response = send_request(server.port, body=QUESTION + space)
     assert response.status == 200
-    return response.headers["Service-Request-Id"]
+    return dict(response.headers)["service-request-id"]
 
 
 def overwrite_start(store: Path) -> None:

@@ -1,8 +1,7 @@
 """Decide when retention runs and which cutoffs it uses.
 
-Age cutoffs change at midnight UTC; disk cutoffs advance while the log exceeds its budget. After
-midnight, the clock must show the new day for ten minutes before age cutoffs change, so that a clock jump does not empty
-the log.
+Age cutoffs change each day, ten minutes after midnight UTC. The clock must have shown the new day for that long, so
+that a clock jump does not empty the log. Disk cutoffs advance while the log exceeds its budget.
 """
 
 import logging
