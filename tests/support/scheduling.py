@@ -9,7 +9,7 @@ from tests.support.progress import directory_of
 #: Directories whose tests load the machine or kill processes. They are one group, so that one worker runs them all.
 ALONE: Final = ("crash", "e2e")
 #: Added to the nice value of workers that run other tests.
-_GIVE_WAY: Final = 10
+_GIVE_WAY: Final = 5
 
 
 @pytest.hookimpl(optionalhook=True)
