@@ -208,12 +208,15 @@ class LogPage:
 
         wait_until(is_there, what=f"selecting {request_id}")
 
+    def wait_for_focus_in_menu(self) -> None:
+        """Wait until the open menu has the focus, which it takes shortly after it is painted."""
+        self.page.wait_for_function("() => document.activeElement?.closest('[role=menu]') != null")
+
     def choose(self, action: str) -> None:
         """Choose an action of the open menu by keyboard."""
         item = self.page.get_by_role("menu").get_by_role("menuitem", name=re.compile(f"^{action}"))
         expect(item).to_be_visible()
-        # The menu takes the focus shortly after it is painted.
-        self.page.wait_for_function("() => document.activeElement?.closest('[role=menu]') != null")
+        self.wait_for_focus_in_menu()
 
         def is_there() -> bool:
             self.press("ArrowDown")

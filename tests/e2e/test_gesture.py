@@ -112,6 +112,7 @@ def test_escape_closes_the_menu_and_returns_the_focus(shared_tab: LogPage, log: 
     chip.focus()
     tab.press("m")
     expect(action(tab, "Only")).to_be_visible()
+    tab.wait_for_focus_in_menu()
     tab.press("ArrowDown")
     expect(menu(tab).locator(":focus")).to_have_count(1)
     tab.press("Escape")

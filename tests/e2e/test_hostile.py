@@ -153,6 +153,7 @@ def test_markup_in_the_menu_of_a_value_is_text(shared_tab: LogPage, log: dict[st
         link.focus()
         tab.press("m")
         expect(tab.page.get_by_role("menu")).to_contain_text("request")
+        tab.wait_for_focus_in_menu()
         nothing_ran(tab)
         tab.press("Escape")
         expect(tab.page.get_by_role("menu")).to_have_count(0)

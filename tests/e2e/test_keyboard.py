@@ -153,6 +153,7 @@ def test_escape_that_closes_a_menu_keeps_the_row_selected(shared_tab: LogPage, l
     tab.expect_selected(log[1])
     tab.press("m")
     expect(tab.page.get_by_role("menuitem", name="Only this namespace")).to_be_visible()
+    tab.wait_for_focus_in_menu()
     tab.press("Escape")
     expect(tab.page.get_by_role("menu")).to_have_count(0)
     tab.press("n")
