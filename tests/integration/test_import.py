@@ -13,15 +13,15 @@ from typing import Any
 import msgspec
 import pytest
 import zstandard
+from tests.support import log_contents
 from tests.support.api_log import record_of
-from tests.support.records import REQUEST, RESPONSE, an_entry, soon, traffic
+from tests.support.records import REQUEST, RESPONSE, an_entry, traffic
 
 from relaybook.cli.main import main
 from relaybook.log import formats
-from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail, Feedback, Note
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.port import Batch, Entry, Reader
+from relaybook.log.store.port import Batch, Entry
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server.data_directory import DataDirectory
@@ -38,22 +38,7 @@ def fill(data: Path, entries: list[Entry]) -> None:
 
 
 def contents(data: Path) -> list[Any]:
-    """Return all that can be read from a log."""
-    reader: Reader = SqliteReader(data / "store")
-    try:
-        found: list[Any] = []
-        for record in reader.since(0, Filter(), 10_000)[0]:
-            stored = reader.get(record.id)
-            assert stored is not None
-            bodies = [reader.body(record.id, side) for side in ("request", "response")]
-            found.append([record, stored.detail, *(None if body is None else b"".join(body) for body in bodies)])
-        rows, _ = reader.namespaces("", "requests", 500, None, None, soon())
-        namespaces = {row.namespace: (row.requests, row.failed, row.input_tokens, row.last_at) for row in rows}
-        costs = {row.namespace: round(row.cost_usd or 0, 9) for row in rows}
-        links = reader.links(Filter(), 10_000, None, soon())
-        return [found, reader.count(Filter(), soon()), namespaces, costs, links]
-    finally:
-        reader.close()
+    return log_contents.contents(SqliteReader(data / "store"))
 
 
 @pytest.fixture(scope="module")

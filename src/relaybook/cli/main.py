@@ -138,17 +138,28 @@ def export(
 
 
 @app.command(name="import")
-@takes_settings(("data",))
+@takes_settings(("data", "store"))
 def import_requests(
-    *files: Annotated[str, Parameter(help="Files in the format jsonl, also .gz and .zst. - is standard input")],
+    *files: Annotated[
+        str,
+        Parameter(
+            help="Files in the format jsonl, also .gz and .zst. - is standard input. Without files, and with --store, "
+            "the SQLite log in the data directory is copied to that store"
+        ),
+    ],
     **flags: Any,
 ) -> int:
     """Add the requests of exported files to the log. Stop the server first."""
-    from relaybook.cli.import_requests import import_files
+    configuration = _resolve(flags)
+    if files:
+        from relaybook.cli.import_requests import import_files
 
-    if not files:
+        return import_files(configuration, list(files))
+    if configuration.settings.store == "sqlite":
         raise BadArgument("The files are missing: relaybook import FILE... reads files of relaybook export --bodies.")
-    return import_files(_resolve(flags), list(files))
+    from relaybook.cli.move_log import move_log
+
+    return move_log(configuration)
 
 
 @app.command

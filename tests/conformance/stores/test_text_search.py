@@ -222,13 +222,16 @@ def test_without_an_index_nothing_is_found_and_nothing_fails(store: Store) -> No
 def test_entries_are_returned_completely_and_in_order(store: Store) -> None:
     ref = store.writer.write_body(b"aside, ")
     large = Body(rest=[b"x" * 400_000])
-    store.commit(
+    entries = [
         an_entry(b"one", b"two"),
         an_entry(Body(refs=[ref], rest=[b"rest"]), None),
         an_entry(large, b"small"),
-    )
+    ]
+    entries[1].chain = b"a chain"
+    store.commit(*entries)
     found = store.reader.entries(0, 10, 1000)
     assert [entry.record.seq for entry in found] == [1, 2, 3]
+    assert [entry.chain for entry in found] == [None, b"a chain", None]
     assert bodies(found[0]) == (b"one", b"two")
     assert bodies(found[1]) == (b"aside, rest", None)
     assert bodies(found[2]) == (None, b"small")

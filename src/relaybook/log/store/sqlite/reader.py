@@ -60,6 +60,7 @@ WHERE seq BETWEEN oldest * {BLOCK} AND oldest * {BLOCK} + {BLOCK - 1} AND bodies
 _REMOVAL_FIELDS: Final = ("at", "reason", "requests", "contents")
 _WITH_FEEDBACK: Final = "SELECT requests FROM value_counts WHERE field = 'feedback' AND value = 'any'"
 _CHAIN: Final = "SELECT chain FROM message_chains WHERE seq = ?"
+_CHAINS: Final = "SELECT seq, chain FROM message_chains WHERE seq > ? ORDER BY seq LIMIT ?"
 
 
 class SqliteReader:
@@ -167,7 +168,10 @@ class SqliteReader:
 
     def entries(self, after: int, limit: int, max_bytes: int) -> list[Entry]:
         with self._pool.snapshot(_default_deadline()) as connection:
-            rows = [] if connection is None else list(connection.execute(_AFTER, (after, limit)))
+            if connection is None:
+                return []
+            rows = list(connection.execute(_AFTER, (after, limit)))
+            chains = dict(connection.execute(_CHAINS, (after, limit)))
         found: list[Entry] = []
         remaining = max_bytes
         for row in rows:
@@ -175,6 +179,7 @@ class SqliteReader:
             remaining -= (body_size(entry.request) or 0) + (body_size(entry.response) or 0)
             if remaining < 0 and found:
                 break
+            entry.chain = chains.get(entry.record.seq)
             found.append(entry)
         return found
 

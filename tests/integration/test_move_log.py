@@ -1,0 +1,123 @@
+"""``relaybook import --store``: everything in a SQLite log can be moved to ClickHouse."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.support.clickhouse.server import ClickHouse, needs_clickhouse
+from tests.support.log_contents import contents
+from tests.support.records import A_TIMESTAMP, an_entry, soon, traffic
+
+from relaybook.cli import move_log
+from relaybook.cli.failure import CommandFailed
+from relaybook.cli.main import main
+from relaybook.log.namespaces import LabelChange
+from relaybook.log.query.filters import Filter, Term
+from relaybook.log.record import Feedback, Gap
+from relaybook.log.saved_filters import SavedFilter
+from relaybook.log.store import open_store
+from relaybook.log.store.clickhouse.connection import Database
+from relaybook.log.store.clickhouse.store import ClickHouseStore
+from relaybook.log.store.port import Batch, Reader, Store
+from relaybook.server.data_directory import DataDirectory
+from relaybook.settings.store_url import DatabaseAddress
+
+#: Two batches.
+REQUESTS = 60
+FEEDBACK = [Feedback(source="judge", score=0.1, comment="ü", at=A_TIMESTAMP)]
+GAP = Gap(from_at=A_TIMESTAMP, to_at=A_TIMESTAMP + 1, count=3, reason="damaged")
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(move_log, "_RECORDS", 40)
+    monkeypatch.setattr(move_log, "_BATCH_BYTES", 1 << 20)
+    monkeypatch.setattr(move_log, "_PART_BYTES", 1 << 20)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Store:
+    """A SQLite log with everything that a log can have."""
+    store = open_store(tmp_path / "data" / "store")
+    writer = store.open_writer()
+    make = traffic(3)
+    entries = [
+        *(make() for _ in range(REQUESTS)),
+        an_entry(bytes(range(256)) * 12_000, b"large", request_bytes=256 * 12_000, response_bytes=5),
+        an_entry(None, None, body_state="no_bodies", outcome="client_closed"),
+        an_entry(None, None, body_state="expired"),
+    ]
+    entries[5].record.feedback = FEEDBACK
+    for entry in entries[10:20]:
+        entry.chain = b"chain of " + entry.record.id.encode()
+    writer.commit(Batch(entries=entries, gaps=[GAP]))
+    writer.close()
+    store.open_labels().change(LabelChange(namespace="staging", pinned=True, color=7, group="Stage", position=3))
+    store.open_saved_filters().save_filter(SavedFilter("errors", (("failed", "true"),), 17))
+    return store
+
+
+@pytest.fixture(params=["sqlite", pytest.param("clickhouse", marks=needs_clickhouse)])
+def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """An empty log in another place."""
+    if request.param == "sqlite":
+        yield open_store(tmp_path / "other" / "store")
+        return
+    server = ClickHouse(tmp_path / "clickhouse")
+    root = Database(DatabaseAddress("127.0.0.1", server.port, "default"))
+    root.execute("CREATE DATABASE relaybook")
+    root.close()
+    yield ClickHouseStore(tmp_path / "other" / "store", root.address._replace(database="relaybook"))
+    server.kill()
+
+
+def labels(reader: Reader) -> list[tuple[object, ...]]:
+    rows, _ = reader.namespaces("", "requests", 100, None, True, soon())
+    return [(row.namespace, row.color, row.group, row.position) for row in rows]
+
+
+def comparable(store: Store) -> list[object]:
+    """Return the contents of a log without the numbers of requests, which differ."""
+    found, *counts, links = contents(store.open_reader())
+    return [
+        [[msgspec.structs.replace(record, seq=None), *rest] for record, *rest in found],
+        *counts,
+        [msgspec.structs.replace(link, seq=0) for link in links],
+    ]
+
+
+def test_everything_is_moved_and_a_repetition_adds_nothing(
+    source: Store, target: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected, before = comparable(source), source.open_reader()
+    for added, known in ((REQUESTS + 3, ""), (0, f", {REQUESTS + 3} were in the log already")):
+        move_log.copy_log(source, target, "the store")
+        after = target.open_reader()
+        assert comparable(target) == expected
+        assert labels(after) == labels(before)
+        assert after.saved_filters() == [SavedFilter("errors", (("failed", "true"),), 17)]
+        assert after.gaps(0) == [GAP]
+        first, second = capsys.readouterr().out.splitlines()
+        assert first == f"{added} requests of the SQLite log were added to the store{known}."
+        assert second == f"Labels copied: {len(labels(before))}. Saved filters copied: 1."
+
+
+def test_a_log_from_which_requests_are_being_deleted_is_not_moved(source: Store, target: Store) -> None:
+    source.open_deletions().request(Filter((Term("namespace", ("staging",)),)), 1, "command line")
+    with pytest.raises(CommandFailed, match="Requests are being deleted"):
+        move_log.copy_log(source, target, "the store")
+    assert not target.exists()
+
+
+def test_there_must_be_a_log_and_no_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["import", "--data", str(tmp_path / "data"), "--store", "clickhouse://127.0.0.1:9/relaybook"]
+    assert main(command) == 1
+    assert capsys.readouterr().err.startswith("relaybook: There is no SQLite log in ")
+    directory = DataDirectory(tmp_path / "data")
+    directory.open()
+    try:
+        assert main(command) == 1
+        assert capsys.readouterr().err.endswith("/data. Stop it before you import its log.\n")
+    finally:
+        directory.close()
