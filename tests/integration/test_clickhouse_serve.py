@@ -211,6 +211,9 @@ def test_two_servers_share_a_log(tmp_path: Path, clickhouse: ClickHouse) -> None
             for server in (first, second):
                 wait_until(lambda: len(server.records()) == len(ids), what="the requests of both")  # noqa: B023
                 assert sorted(row["id"] for row in server.records()) == sorted(ids)
+                recorders = server.get("/api/status")["recorders"]
+                assert [each["state"] for each in recorders] == ["live", "live"]
+                assert all(0 <= each["lag_seconds"] < 30 for each in recorders)
             os.kill(second.pid_of("recorder"), signal.SIGKILL)
             ids += [send(server, "after a death") for server in (first, second) * 5]
             wait_until(lambda: len(first.records()) == len(ids), 90, what="the requests of both")

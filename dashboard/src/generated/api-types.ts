@@ -764,6 +764,8 @@ export type Status = {
   refused: Record<string, number>;
   frames_lost: number;
   journal: JournalStatus;
+  /** The servers that share the log, by name. Empty if the log is in the data directory. */
+  recorders: (RecorderStatus)[];
   storage: StorageStatus;
   retention: RetentionStatus;
   /** The latest 10 deletions, newest first. */
@@ -779,6 +781,16 @@ export type Status = {
 export type JournalStatus = {
   lag_bytes: number | null;
   lag_seconds: number | null;
+};
+
+/** One of the servers that share the log. */
+export type RecorderStatus = {
+  /** Name of its machine. */
+  server: string;
+  /** `lost`: it was not stopped, but has not responded for 30 seconds. Listed for an hour. */
+  state: "live" | "lost";
+  /** Age of the newest request that it stored last, or if it is idle, time since it responded. */
+  lag_seconds: number;
 };
 
 /** The location of the log, and when its disk is full at the current rate. `null` if unknown. */

@@ -23,6 +23,7 @@ export function statusWith(changes: Changes = {}): Status {
     refused: {},
     frames_lost: 0,
     journal: { lag_bytes: 400, lag_seconds: 0.21, ...journal },
+    recorders: [],
     storage: { data_path: "/data", store_bytes: 4.2e9, disk_free_bytes: 84e9, days_left: 23, ...storage },
     retention: {
       bodies: { days: 0, oldest_day: "2026-11-01", next_removal: null },

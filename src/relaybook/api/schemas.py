@@ -412,6 +412,20 @@ class JournalStatus(Struct, kw_only=True):
     lag_seconds: float | None
 
 
+class RecorderStatus(Struct, kw_only=True):
+    """One of the servers that share the log."""
+
+    server: Annotated[str, Meta(description="Name of its machine.")]
+    state: Annotated[
+        Literal["live", "lost"],
+        Meta(description="`lost`: it was not stopped, but has not responded for 30 seconds. Listed for an hour."),
+    ]
+    lag_seconds: Annotated[
+        float,
+        Meta(description="Age of the newest request that it stored last, or if it is idle, time since it responded."),
+    ]
+
+
 class StorageStatus(Struct, kw_only=True):
     """The location of the log, and when its disk is full at the current rate. `null` if unknown."""
 
@@ -523,6 +537,10 @@ class Status(Struct, kw_only=True):
     refused: Annotated[dict[str, int], Meta(description="Number of requests that were not admitted, by error code.")]
     frames_lost: int
     journal: JournalStatus
+    recorders: Annotated[
+        list[RecorderStatus],
+        Meta(description="The servers that share the log, by name. Empty if the log is in the data directory."),
+    ]
     storage: StorageStatus
     retention: RetentionStatus
     deletions: Annotated[list[DeletionRow], Meta(description="The latest 10 deletions, newest first.")]

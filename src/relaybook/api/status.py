@@ -19,6 +19,7 @@ from relaybook.api.schemas import (
     Health,
     JournalStatus,
     LogGap,
+    RecorderStatus,
     Removal,
     RetentionClock,
     RetentionStatus,
@@ -148,6 +149,10 @@ def _status(
         refused=store.refused,
         frames_lost=frames_lost(gaps),
         journal=JournalStatus(lag_bytes=log.journal_lag_bytes, lag_seconds=log.journal_lag_seconds),
+        recorders=[
+            RecorderStatus(server=each.server, state="live" if each.is_live else "lost", lag_seconds=each.lag_us / 1e6)
+            for each in store.recorders
+        ],
         storage=StorageStatus(
             data_path=log.data_path,
             store_bytes=store.bytes_on_disk,

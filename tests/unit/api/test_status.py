@@ -3,6 +3,7 @@
 from datetime import datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.support.api_log import START_US, client_of, log_of, open_of, record_of
 from tests.support.asgi import Client
@@ -14,7 +15,7 @@ from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Gap
 from relaybook.log.retention import Cutoff, Cutoffs, Retention, Rule
 from relaybook.log.store.memory import MemoryStore
-from relaybook.log.store.port import Batch, StoreStatus
+from relaybook.log.store.port import Batch, RecorderState, StoreStatus
 
 
 class Probe:
@@ -49,6 +50,22 @@ def test_the_status_has_the_metrics_of_the_store_and_the_probe() -> None:
     assert status["storage"]["days_left"] is None
     assert status["storage"]["data_path"] == "/data"
     assert status["settings"] == {"workers": 1}
+
+
+def test_the_status_has_the_servers_that_share_the_log() -> None:
+    class Shared(MemoryStore):
+        def status(self) -> StoreStatus:
+            recorders = [
+                RecorderState(server="a", is_live=True, lag_us=250_000),
+                RecorderState(server="b", is_live=False, lag_us=60_000_000),
+            ]
+            return msgspec.structs.replace(super().status(), recorders=recorders)
+
+    assert client_of(Shared()).get("/api/status").json()["recorders"] == [
+        {"server": "a", "state": "live", "lag_seconds": 0.25},
+        {"server": "b", "state": "lost", "lag_seconds": 60.0},
+    ]
+    assert client_of().get("/api/status").json()["recorders"] == []
 
 
 def test_the_status_says_what_is_kept_since_when_and_what_was_removed() -> None:

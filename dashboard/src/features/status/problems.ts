@@ -25,7 +25,9 @@ const RECENT_MS = 3_600_000;
 /** All problems at the time of the status. */
 export function findProblems(status: Status, at: Date): Problem[] {
   const room = outOfRoom(status) ?? outOfRoomSoon(status);
-  return [room, lost(status), behind(status, at), ...gaps(status, at)].filter((one) => one !== null);
+  return [room, lost(status), ...lostServers(status, at), behind(status, at), ...gaps(status, at)].filter(
+    (one) => one !== null,
+  );
 }
 
 function outOfRoom(status: Status): Problem | null {
@@ -74,6 +76,19 @@ function lost(status: Status): Problem | null {
     advice: `Files of the journal${place(status, " in ")} were changed, or the disk is failing. Check the disk. The gaps below show when.`,
     action: "advice",
   };
+}
+
+function lostServers(status: Status, at: Date): Problem[] {
+  return status.recorders
+    .filter((recorder) => recorder.state === "lost")
+    .map(({ server, lag_seconds: seconds }) => ({
+      tone: "amber",
+      word: "logging, a server lost",
+      sentence: `The server ${server} has not responded since ${clockTime(new Date(at.getTime() - seconds * 1000).toISOString())}.`,
+      advice:
+        "Requests that it relayed and that are not in the log yet are in its journal. Start relaybook serve with its data directory again. This notice disappears after an hour.",
+      action: "advice",
+    }));
 }
 
 function behind(status: Status, at: Date): Problem | null {

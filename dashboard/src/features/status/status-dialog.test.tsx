@@ -45,6 +45,21 @@ it("an unknown figure is a dash", async () => {
   expect(within(panel).getAllByText("–")).toHaveLength(2);
 });
 
+it("the servers of a shared log say how far they are behind, or since when they are lost", async () => {
+  answerWith(
+    statusWith({
+      recorders: [
+        { server: "web-1", state: "live", lag_seconds: 0.4 },
+        { server: "web-2", state: "lost", lag_seconds: 61 },
+      ],
+    }),
+  );
+  const panel = await open();
+  expect(await within(panel).findByText("log 0.4 s behind")).toBeVisible();
+  expect(within(panel).getByText(/^lost at \d\d:\d\d:\d\d$/)).toBeVisible();
+  expect(within(panel).getByText(/^The server web-2 has not responded since \d\d:\d\d:\d\d\.$/)).toBeVisible();
+});
+
 it("the latest deletions say when, how many, by whom and how far they are", async () => {
   answerWith(
     statusWith({

@@ -6,7 +6,7 @@ import "@mantine/core/styles/Table.css";
 import { gapCount, gapSpan } from "~/domain/gaps";
 import { bytes, count, plural } from "~/format/number";
 import { listTime, utc } from "~/format/time";
-import type { DeletionRow, LogGap, Status } from "~/generated/api-types";
+import type { DeletionRow, LogGap, RecorderStatus, Status } from "~/generated/api-types";
 import { GAP_REASONS, REFUSALS } from "~/generated/vocabulary";
 import { CopyButton } from "~/ui/copy-button";
 import { useHealth } from "./health";
@@ -16,6 +16,7 @@ import {
   DELETION_STATES,
   formatDelay,
   formatDeletedTerm,
+  formatRecorder,
   formatRemoval,
   retentionFacts,
   untilFull,
@@ -50,6 +51,7 @@ export function StatusPanel({ opened, onClose }: StatusPanelProps) {
         {status !== undefined && at !== null && (
           <>
             <StorageSummary status={status} />
+            <ServerList recorders={status.recorders} now={at} />
             <RetentionSummary status={status} now={at} />
             <DeletionList deletions={status.deletions} now={at} />
             <GapList gaps={status.gaps} total={status.gap_count} now={at} />
@@ -100,6 +102,16 @@ export function StorageSummary({ status }: { status: Status }) {
         </p>
       )}
     </div>
+  );
+}
+
+type ServerListProps = { recorders: readonly RecorderStatus[]; now: Date };
+
+/** The servers that share the log, and how far each is behind. */
+export function ServerList({ recorders, now }: ServerListProps) {
+  if (recorders.length === 0) return null;
+  return (
+    <FactColumn title="Servers of this log" facts={recorders.map((one) => [one.server, formatRecorder(one, now)])} />
   );
 }
 

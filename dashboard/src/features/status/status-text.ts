@@ -4,8 +4,8 @@ import { textSetting } from "~/api/status";
 import { describeValue, termLabel } from "~/domain/filter-text";
 import { duration } from "~/format/duration";
 import { bytes, plural } from "~/format/number";
-import { ago } from "~/format/time";
-import type { DeletionRow, Removal, RetentionClock, Status } from "~/generated/api-types";
+import { ago, clockTime } from "~/format/time";
+import type { DeletionRow, RecorderStatus, Removal, RetentionClock, Status } from "~/generated/api-types";
 
 /** `log 0.2 s behind`. `null` if unknown. */
 export function formatLag(seconds: number | null): string | null {
@@ -19,6 +19,12 @@ export function formatDelay(seconds: number | null): string {
   if (seconds < 0.05) return "none";
   if (seconds < 59.5) return `${seconds < 9.95 ? seconds.toFixed(1) : Math.round(seconds)} s`;
   return duration(seconds * 1000);
+}
+
+/** `log 0.2 s behind`, or `lost at 14:02:31` if the server does not respond. */
+export function formatRecorder({ state, lag_seconds: seconds }: RecorderStatus, now: Date): string {
+  if (state === "live") return formatLag(seconds) ?? "–";
+  return `lost at ${clockTime(new Date(now.getTime() - seconds * 1000).toISOString())}`;
 }
 
 /** Estimates for later than this change by months from one hour to the next. */

@@ -200,6 +200,18 @@ class ValueCount(msgspec.Struct, kw_only=True):
     requests: int
 
 
+class RecorderState(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the recorders that write to a shared store.
+
+    ``server`` is the name of its machine. A recorder that is not live stopped responding within the last hour, without
+    being stopped. ``lag_us`` is the age of the newest request that it stored last, or the time since it responded.
+    """
+
+    server: str
+    is_live: bool
+    lag_us: int
+
+
 class StoreStatus(msgspec.Struct, kw_only=True):
     """Metrics of the store, cheap to read at any size.
 
@@ -222,6 +234,8 @@ class StoreStatus(msgspec.Struct, kw_only=True):
     oldest_content_at: int | None = None
     #: The last pass of retention that removed something.
     last_removal: Removal | None = None
+    #: The recorders that share the store, by server. Empty for a store with one writer.
+    recorders: list[RecorderState] = []
 
 
 class Retained(msgspec.Struct, frozen=True, kw_only=True):
@@ -352,8 +366,8 @@ class Reader(Protocol):
     def entries(self, after: int, limit: int, max_bytes: int) -> list[Entry]:
         """Return finished requests recorded after ``after``, oldest first.
 
-        Their bodies are in memory. A body larger than ``max_bytes`` is omitted. Fewer than ``limit`` entries are
-        returned if together they exceed ``max_bytes``.
+        Their bodies are in memory, and they have their message chains and feedback. A body larger than ``max_bytes`` is
+        omitted. Fewer than ``limit`` entries are returned if together they exceed ``max_bytes``.
         """
 
     def links(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Link]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from relaybook.log.store.clickhouse import recorders
-from relaybook.log.store.clickhouse.recorders import Membership, Numbering, complete_to, live_recorders
+from relaybook.log.store.clickhouse.recorders import Membership, Numbering, complete_to, live_recorders, recorder_states
 
 SECOND_US = 1_000_000
 
@@ -62,7 +62,7 @@ def late() -> Iterator[None]:
 
 
 def member(server: Server, name: str) -> Membership:
-    joined = Membership(server.state_of(name), name, Clock(server))
+    joined = Membership(server.state_of(name), name, "web-1", Clock(server))
     joined.load()
     joined.join()
     return joined
@@ -116,15 +116,35 @@ def test_one_that_left_is_not_waited_for(server: Server) -> None:
     assert mark(server) > before
 
 
+def test_the_lag_of_a_recorder_is_that_of_its_last_commit_and_grows_until_the_next(server: Server) -> None:
+    def states() -> list[tuple[str, bool, float]]:
+        found = recorder_states(server.state_of("reader"))
+        return [(each.server, each.is_live, each.lag_us / SECOND_US) for each in found]
+
+    behind = member(server, "a")
+    behind.write({}, 7 * SECOND_US)
+    assert states() == [("web-1", True, 7)]
+    server.pass_seconds(2)
+    assert states() == [("web-1", True, 9)]
+    behind.write({})
+    assert states() == [("web-1", True, 0)]
+    server.pass_seconds(31)
+    assert states() == [("web-1", False, 31)]
+    server.pass_seconds(3600)
+    assert states() == []
+    member(server, "b").leave()
+    assert states() == []
+
+
 def test_a_recorder_knows_whether_it_left_or_died(server: Server) -> None:
-    first = Membership(server.state_of("a"), "a", Clock(server))
+    first = Membership(server.state_of("a"), "a", "web-1", Clock(server))
     assert first.load()
     first.join()
-    again = Membership(server.state_of("a"), "a", Clock(server))
+    again = Membership(server.state_of("a"), "a", "web-1", Clock(server))
     assert not again.load()
     again.join()
     again.leave()
-    assert Membership(server.state_of("a"), "a", Clock(server)).load()
+    assert Membership(server.state_of("a"), "a", "web-1", Clock(server)).load()
 
 
 def test_a_number_is_used_by_one_recorder_until_an_hour_after_its_last_mark(server: Server) -> None:
@@ -132,7 +152,7 @@ def test_a_number_is_used_by_one_recorder_until_an_hour_after_its_last_mark(serv
         slots = 2
 
     def join(name: str) -> None:
-        Membership(server.state_of(name), name, Few(server)).join()
+        Membership(server.state_of(name), name, "web-1", Few(server)).join()
 
     join("a")
     join("b")

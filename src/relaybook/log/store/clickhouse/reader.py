@@ -23,7 +23,7 @@ from relaybook.log.store.clickhouse.deletions import read_deletions
 from relaybook.log.store.clickhouse.entries import read_body, read_entries
 from relaybook.log.store.clickhouse.feedback import load_feedback
 from relaybook.log.store.clickhouse.labels import decode_labels
-from relaybook.log.store.clickhouse.recorders import complete_to, live_recorders
+from relaybook.log.store.clickhouse.recorders import complete_to, live_recorders, recorder_states
 from relaybook.log.store.clickhouse.rows import RECORD, decode_detail, decode_position, record_of, records_of
 from relaybook.log.store.clickhouse.saved_filters import read_saved_filters
 from relaybook.log.store.clickhouse.schema import create_tables
@@ -251,6 +251,7 @@ class ClickHouseReader:
             oldest_at=oldest_at,
             oldest_content_at=oldest_content_at,
             last_removal=_decode_removal(meta["last_removal"]) if "last_removal" in meta else None,
+            recorders=recorder_states(self._state),
         )
 
     def close(self) -> None:

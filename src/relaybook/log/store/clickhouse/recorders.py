@@ -20,6 +20,7 @@ from relaybook import clock
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.state import Changes, State
 from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.port import RecorderState
 
 _EPOCH_US: Final = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000
 _UNIT_US: Final = 32
@@ -39,35 +40,37 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 
 
 class _Place(msgspec.Struct, array_like=True):
-    """What a recorder writes about itself. ``has_ended`` is True after it was closed."""
+    """What a recorder writes about itself.
+
+    ``has_ended`` is True after it was closed. ``server`` is the name of its machine. ``delay_us`` is the time between
+    the end of the newest request in the last commit and that commit, 0 if nothing was committed since the last mark.
+    """
 
     number: int
     mark: int
-    has_ended: bool = False
+    has_ended: bool
+    server: str
+    delay_us: int
 
 
 _decode: Final = msgspec.msgpack.Decoder(_Place).decode
 
 
 class Other(NamedTuple):
-    """A recorder as readers see it. ``age_us`` is the time since its last mark."""
+    """A recorder as readers see it. ``age_us`` is the time since its last mark, by the server's clock."""
 
     name: str
-    number: int
-    mark: int
+    place: _Place
     age_us: int
-    has_ended: bool
-    is_live: bool
+
+    @property
+    def is_live(self) -> bool:
+        return not self.place.has_ended and self.age_us < _LIVE_US
 
 
 def read_recorders(state: State) -> list[Other]:
     """Return all recorders that ever wrote to the log, by name."""
-    recorders = []
-    for name, value, age_us in state.read_with_ages("recorder"):
-        place = _decode(value)
-        is_live = not place.has_ended and age_us < _LIVE_US
-        recorders.append(Other(name, place.number, place.mark, age_us, place.has_ended, is_live))
-    return recorders
+    return [Other(name, _decode(value), age_us) for name, value, age_us in state.read_with_ages("recorder")]
 
 
 def live_recorders(state: State) -> list[str]:
@@ -75,11 +78,21 @@ def live_recorders(state: State) -> list[str]:
     return [each.name for each in read_recorders(state) if each.is_live]
 
 
+def recorder_states(state: State) -> list[RecorderState]:
+    """Return the recorders that have not ended, by server. Those that died an hour ago or earlier are omitted."""
+    found = [
+        RecorderState(server=place.server, is_live=each.is_live, lag_us=place.delay_us + each.age_us)
+        for each in read_recorders(state)
+        if not (place := each.place).has_ended and each.age_us < _NUMBER_FREE_US
+    ]
+    return sorted(found, key=lambda each: each.server)
+
+
 def complete_to(state: State) -> int:
     """Return the ``seq`` up to which the log is complete: no request is inserted below it any more."""
     recorders = read_recorders(state)
-    live = [each.mark for each in recorders if each.is_live]
-    return min(live) if live else max((each.mark for each in recorders), default=0)
+    live = [each.place.mark for each in recorders if each.is_live]
+    return min(live) if live else max((each.place.mark for each in recorders), default=0)
 
 
 class Numbering:
@@ -122,9 +135,11 @@ class Membership:
     Raises StoreUnavailable wherever it writes.
     """
 
-    def __init__(self, state: State, name: str, numbering: Numbering) -> None:
+    def __init__(self, state: State, name: str, server: str, numbering: Numbering) -> None:
+        """``server`` is the name of this machine, which users see."""
         self._state = state
         self._name = name
+        self._server = server
         self._numbering = numbering
         self._number = 0
         self._unit = 0
@@ -137,9 +152,9 @@ class Membership:
         own = next((each for each in read_recorders(self._state) if each.name == self._name), None)
         if own is None:
             return True
-        self._number = own.number
-        self._unit = own.mark // self._numbering.slots
-        return own.has_ended
+        self._number = own.place.number
+        self._unit = own.place.mark // self._numbering.slots
+        return own.place.has_ended
 
     def join(self) -> None:
         """Join the recorders of the log. Afterwards, new numbers are above everything that was read."""
@@ -153,7 +168,7 @@ class Membership:
             taken = _taken(others)
             if self._number not in taken:
                 break
-        self._unit = max([self._unit, *(each.mark // self._numbering.slots for each in others)])
+        self._unit = max([self._unit, *(each.place.mark // self._numbering.slots for each in others)])
 
     def _free_number(self, taken: set[int]) -> int:
         free = sorted(set(range(self._numbering.slots)) - taken)
@@ -177,11 +192,14 @@ class Membership:
         unit = max(last // self._numbering.slots + 1, self._numbering.now())
         return self._numbering.first(unit) + self._number
 
-    def write(self, changes: Changes) -> None:
-        """Make changes, and write the mark with them: all requests with the numbers taken so far are inserted."""
+    def write(self, changes: Changes, delay_us: int = 0) -> None:
+        """Make changes, and write the mark with them: all requests with the numbers taken so far are inserted.
+
+        ``delay_us`` is how long ago the newest of them ended.
+        """
         self._unit = max(self._unit, self._numbering.now())
         now_ns = clock.monotonic_ns()
-        self._state.write({**changes, ("recorder", ""): self._place()})
+        self._state.write({**changes, ("recorder", ""): self._place(delay_us=delay_us)})
         self._marked_ns = now_ns
 
     def mark_if_due(self) -> None:
@@ -206,10 +224,10 @@ class Membership:
         if self._marked_ns is not None:
             self._state.write({("recorder", ""): self._place(has_ended=True)})
 
-    def _place(self, *, has_ended: bool = False) -> bytes:
+    def _place(self, *, has_ended: bool = False, delay_us: int = 0) -> bytes:
         mark = self._numbering.first(self._unit) + self._number
-        return _encode(_Place(self._number, mark, has_ended))
+        return _encode(_Place(self._number, mark, has_ended, self._server, delay_us))
 
 
 def _taken(recorders: Iterable[Other]) -> set[int]:
-    return {each.number for each in recorders if each.age_us < _NUMBER_FREE_US}
+    return {each.place.number for each in recorders if each.age_us < _NUMBER_FREE_US}

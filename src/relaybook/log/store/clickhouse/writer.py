@@ -5,6 +5,7 @@ asks which requests exist, and inserts the others.
 """
 
 import os
+import socket
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -67,7 +68,7 @@ class ClickHouseWriter:
         self._state = State(self._database, name)
         self._name = name
         self._numbering = numbering or Numbering(self._database)
-        self._recorders = Membership(self._state, name, self._numbering)
+        self._recorders = Membership(self._state, name, socket.gethostname(), self._numbering)
         self._deletions = DeletionPass(self._database, self._state)
         self._retention = RetentionPass(self._database, self._state)
         #: When an insert was sent whose answer is missing, by the server's clock. `None` if there is none.
@@ -142,7 +143,7 @@ class ClickHouseWriter:
         seqs.update(self._insert(new))
         refused = {code: self._refused.get(code, 0) + count for code, count in batch.refused.items()}
         pinned = self._auto_pins(entry.record for entry in new)
-        self._recorders.write({**self._changes(batch, refused), **pinned})
+        self._recorders.write({**self._changes(batch, refused), **pinned}, _delay_us(new))
         ended = set(self._running)
         self._committed(batch, refused)
         for entry in batch.entries:
@@ -324,3 +325,9 @@ class ClickHouseWriter:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+
+def _delay_us(entries: Iterable[Entry]) -> int:
+    """Return how long ago the newest of the requests ended; 0 if there is none."""
+    ended = [entry.record.ended_at for entry in entries if entry.record.ended_at is not None]
+    return max(0, clock.wall_us() - max(ended)) if ended else 0
