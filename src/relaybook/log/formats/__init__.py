@@ -27,7 +27,7 @@ from relaybook.log.formats.registry import (
     read_response,
     to_chat,
 )
-from relaybook.log.formats.sse import Event, SseReader, read_events
+from relaybook.log.formats.sse import Event, read_events
 
 __all__ = [
     "FORMATS",
@@ -40,7 +40,6 @@ __all__ = [
     "NotChat",
     "RequestFacts",
     "ResponseFacts",
-    "SseReader",
     "Usage",
     "advice",
     "assemble_response",

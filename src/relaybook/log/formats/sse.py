@@ -1,4 +1,4 @@
-"""Parse event streams (server-sent events), incrementally from network reads or as a whole from stored bytes.
+"""Parse event streams (server-sent events) of stored bodies.
 
 Follows https://html.spec.whatwg.org/multipage/server-sent-events.html: lines end in CR, LF or CRLF; a leading byte
 order mark, comments and unknown fields are ignored; several ``data`` lines form one event; events without data are
@@ -10,15 +10,12 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-LINE_LIMIT_BYTES: Final = 1 << 20
-
 #: The prefix of nearly every line of a chat stream.
 DATA: Final = b"data: "
 #: An integer, because ``LF in data`` is seven times faster with an integer than with bytes.
 LF: Final = 10
 _CR: Final = 13
 _BOM: Final = b"\xef\xbb\xbf"
-_LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _BLANK_LINE: Final = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 
 
@@ -49,77 +46,6 @@ class _Lines:
         event = Event(self.name, b"\n".join(self.data)) if self.data else None
         self.name = ""
         self.data = []
-        return event
-
-
-class SseReader:
-    """Parses network reads, split anywhere, and returns the events that each read completes.
-
-    Memory is limited to ``line_limit`` bytes per line and 16 times as many bytes per event. Larger events are skipped
-    and counted in ``overlong``. This affects parsing only, never the bytes that are relayed or stored.
-    """
-
-    def __init__(self, line_limit: int = LINE_LIMIT_BYTES) -> None:
-        #: Number of events skipped because they or one of their lines were too long.
-        self.overlong = 0
-        self._line_limit = line_limit
-        self._event_bytes = 0
-        self._line = bytearray()
-        self._lines = _Lines()
-        self._is_overlong = False
-        self._is_first_line = True
-        self._after_cr = False
-
-    def feed(self, data: bytes) -> list[Event]:
-        """Return the events that these bytes complete, in order."""
-        if self._after_cr and data:
-            data = data.removeprefix(b"\n")
-            self._after_cr = False
-        events = []
-        start = 0
-        for end in _LINE_END.finditer(data):
-            self._append(data[start : end.start()])
-            start = end.end()
-            event = self._end_line()
-            if event is not None:
-                events.append(event)
-        self._append(data[start:])
-        if data:
-            self._after_cr = data.endswith(b"\r")
-        return events
-
-    def end(self) -> Event | None:
-        """Return the incomplete last event if it has data, else `None`. Clients discard such an event."""
-        if self._line:
-            self._end_line()
-        event = self._lines.dispatch()
-        return None if self._is_overlong else event
-
-    def _append(self, chunk: bytes) -> None:
-        self._event_bytes += len(chunk)
-        if len(self._line) + len(chunk) > self._line_limit or self._event_bytes > 16 * self._line_limit:
-            self._is_overlong = True
-        if self._is_overlong:
-            # Keep one byte, so that a line with text is not mistaken for a blank line.
-            self._line[:] = b":" if self._line or chunk else b""
-        else:
-            self._line += chunk
-
-    def _end_line(self) -> Event | None:
-        line = bytes(self._line)
-        self._line.clear()
-        if self._is_first_line:
-            line = line.removeprefix(_BOM)
-            self._is_first_line = False
-        if line:
-            self._lines.add(line)
-            return None
-        event = self._lines.dispatch()
-        self._event_bytes = 0
-        if self._is_overlong:
-            self._is_overlong = False
-            self.overlong += 1
-            return None
         return event
 
 
