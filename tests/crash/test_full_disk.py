@@ -209,7 +209,7 @@ class ForwardingMore(Forwarding):
 
     choose = staticmethod(_heavy)
     _is_loaded = Exhausting._is_loaded
-    _is_felt = Exhausting._is_noticed
+    _is_noticed = Exhausting._is_noticed
 
 
 @pytest.mark.parametrize(("trial_of", "fill_to"), [(Forwarding, MIN_FREE // 2), (ForwardingMore, 0)])
