@@ -72,7 +72,7 @@ async def readyz(request: Request) -> Response:
     """Return 200 if the log can be read, else 503. Gives no details, because it does not require a token."""
     try:
         with anyio.fail_after(options_of(request).query_seconds):
-            await async_reader_of(request).run(lambda reader: reader.status())
+            await async_reader_of(request).run(lambda reader: reader.last_seq())
     except Exception as error:
         _log.warning("not_ready", extra={"reason": repr(error)})
         raise ApiError("store_unavailable", "The log cannot be read.") from error

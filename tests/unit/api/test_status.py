@@ -31,7 +31,7 @@ class Probe:
 
 
 class Broken(MemoryStore):
-    def status(self) -> StoreStatus:
+    def last_seq(self) -> int:
         raise OSError("/secret/path is gone")
 
 

@@ -2,34 +2,37 @@
 
 from typing import Final
 
-from relaybook.log.aggregate.aggregates import MAX_TOKENS
 from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, parse_namespace_cursor
 from relaybook.log.query.filters import LABEL, Filter, SortField
 from relaybook.log.query.term_values import check_listed
 from relaybook.log.store.clickhouse.connection import Database, Parameters
 from relaybook.log.store.clickhouse.feedback import load_feedback
+from relaybook.log.store.clickhouse.filter_sql import condition
 from relaybook.log.store.clickhouse.matching import condition_of
 from relaybook.log.store.clickhouse.pages import windows
 from relaybook.log.store.clickhouse.rows import RECORD, records_of
+from relaybook.log.store.clickhouse.schema import NAMESPACE_SUMS
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Count, FeedbackTotals, Page, ValueCount
 
-#: Sums of costs are exact, so that they do not depend on the order of the requests.
-_COST: Final = "toFloat64(sum(toDecimal128(ifNull(s.cost_usd, 0), 15)))"
+_SUMS: Final = ("requests", "failures", "input_sum", "output_sum", "cost_sum", "costed", "first_at", "last_at")
+#: Namespaces with their sums, and pinned ones without requests.
 _NAMESPACES: Final = f"""
-SELECT s.namespace AS namespace, sum(s.is_request) AS requests, sum(s.failed) AS failed,
-  sum(least(ifNull(s.input_tokens, 0), {MAX_TOKENS})), sum(least(ifNull(s.output_tokens, 0), {MAX_TOKENS})),
-  {_COST} AS cost_usd, count(s.cost_usd) AS costed, min(s.started_at) AS first_at, max(s.started_at) AS last_at
+SELECT s.namespace AS namespace, sum(s.requests) AS requests, sum(s.failures) AS failed, sum(s.input_sum),
+  sum(s.output_sum), toFloat64(sum(s.cost_sum)) AS cost_usd, sum(s.costed) AS costed, min(s.first_at) AS first_at,
+  max(s.last_at) AS last_at
 FROM (
-  SELECT namespace, 1 AS is_request, failed, input_tokens, output_tokens, cost_usd, started_at FROM requests
-  WHERE NOT removed
-  UNION ALL SELECT arrayJoin({{pinned:Array(String)}}), 0, false, NULL, NULL, NULL, NULL
+  SELECT namespace, {", ".join(f"{NAMESPACE_SUMS[name]} AS {name}" for name in _SUMS)} FROM requests
+  WHERE NOT removed GROUP BY namespace
+  UNION ALL SELECT arrayJoin({{pinned:Array(String)}}), 0, 0, 0, 0, 0, 0, NULL, NULL
 ) AS s
 """
 
 
 def count(database: Database, filter_: Filter, last: int, deadline_ns: int) -> Count:
-    """Count the matches, newest first."""
+    """Count the matches, newest first. Those of namespaces are counted at once, by their sums."""
+    if all(term.name == "namespace" for term in filter_.terms):
+        return _count_of_namespaces(database, filter_, deadline_ns)
     requests, failed, last_at, is_complete = 0, 0, None, True
     try:
         matching = condition_of(database, filter_, last, deadline_ns)
@@ -45,6 +48,16 @@ def count(database: Database, filter_: Filter, last: int, deadline_ns: int) -> C
     except DeadlinePassed:
         is_complete = False
     return Count(requests=requests, failed=failed, last_at=last_at, complete=is_complete)
+
+
+def _count_of_namespaces(database: Database, filter_: Filter, deadline_ns: int) -> Count:
+    parameters = Parameters()
+    sql = f"SELECT count(), countIf(failed), max(started_at) FROM requests AS r WHERE {condition(filter_, parameters)}"
+    try:
+        ((requests, failed, last_at),) = database.query(sql, parameters.values, deadline_ns=deadline_ns)
+    except DeadlinePassed:
+        return Count(complete=False)
+    return Count(requests=requests, failed=failed, last_at=last_at if requests else None)
 
 
 def feedback_totals(database: Database, filter_: Filter, last: int, deadline_ns: int) -> FeedbackTotals:

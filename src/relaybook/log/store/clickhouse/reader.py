@@ -5,7 +5,7 @@ The tables are created if they are missing, so that a log without a recorder is 
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -26,7 +26,7 @@ from relaybook.log.store.clickhouse.labels import decode_labels
 from relaybook.log.store.clickhouse.recorders import complete_to, live_recorders, recorder_states
 from relaybook.log.store.clickhouse.rows import RECORD, decode_detail, decode_position, record_of, records_of
 from relaybook.log.store.clickhouse.saved_filters import read_saved_filters
-from relaybook.log.store.clickhouse.schema import create_tables
+from relaybook.log.store.clickhouse.schema import NAMESPACE_SUMS, create_tables
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.clickhouse.stats import stats
 from relaybook.log.store.port import (
@@ -46,14 +46,30 @@ from relaybook.settings.store_url import DatabaseAddress
 _DEADLINE_NS: Final = 10 * clock.NANOSECONDS
 _STORED: Final = f"{RECORD}, r.detail, r.request_size, r.response_size"
 _FOREIGN_IDS: Final = ("provider_request_id", "completion_id", "client_request_id")
-_TOTALS: Final = """
-SELECT count(), uniqExact(namespace), minOrNull(started_at), minOrNullIf(started_at, has_content) FROM requests
-WHERE NOT removed
+_TOTALLED: Final = ("requests", "first_at", "first_content_at")
+_TOTALS: Final = f"""
+SELECT sum(requests), count(), minOrNull(first_at), min(first_content_at) FROM (
+  SELECT namespace, {", ".join(f"{NAMESPACE_SUMS[name]} AS {name}" for name in _TOTALLED)} FROM requests
+  WHERE NOT removed GROUP BY namespace
+)
 """
+#: Totals that took longer than this to compute are kept for this many times as long.
+_LONG_NS: Final = 50_000_000
+_KEPT_TIMES: Final = 20
 _decode_record: Final = msgspec.msgpack.Decoder(Record).decode
 _decode_content: Final = msgspec.msgpack.Decoder(tuple[Detail | None, bytes | None, bytes | None]).decode
 _decode_removal: Final = msgspec.msgpack.Decoder(Removal).decode
 _decode_gap: Final = msgspec.msgpack.Decoder(Gap).decode
+
+
+class _Totals(NamedTuple):
+    """Figures of the status that are computed from all requests. Times are `None` if there are no requests."""
+
+    requests: int
+    namespaces: int
+    oldest_at: int | None
+    oldest_content_at: int | None
+    with_feedback: int
 
 
 class ClickHouseReader:
@@ -64,6 +80,8 @@ class ClickHouseReader:
         self._unchecked = Database(address)
         self._state = State(self._unchecked)
         self._is_created = False
+        self._kept: _Totals | None = None
+        self._kept_until_ns = 0
 
     @property
     def _database(self) -> Database:
@@ -225,13 +243,12 @@ class ClickHouseReader:
         return (each for each in stored if each is not None), reached
 
     def status(self) -> StoreStatus:
-        ((records, namespaces, oldest_at, oldest_content_at),) = self._database.query(_TOTALS)
+        totals = self._totals()
         meta = self._state.read("meta")
         labels = decode_labels(self._state.read("label"))
         pinned = [name for name, label in labels.items() if label.pinned]
-        sql = "SELECT uniqExact(namespace) FROM requests WHERE NOT removed AND namespace IN %(pinned)s"
-        ((known,),) = self._database.query(sql, {"pinned": pinned}) if pinned else ((0,),)
-        ((feedback,),) = self._database.query("SELECT uniqExact(id) FROM feedback FINAL")
+        known = "SELECT namespace FROM requests WHERE NOT removed AND namespace IN %(pinned)s GROUP BY namespace"
+        unused = len(pinned) - (len(self._database.query(known, {"pinned": pinned})) if pinned else 0)
         size = "SELECT sum(bytes_on_disk) FROM system.parts WHERE database = currentDatabase()"
         ((bytes_on_disk,),) = self._database.query(size)
         refused = Counter[str]()
@@ -239,20 +256,33 @@ class ClickHouseReader:
             refused[code] += int(number)
         last_seq = self.last_seq()
         return StoreStatus(
-            records=records,
-            namespaces=namespaces + len(pinned) - known,
+            records=totals.requests,
+            namespaces=totals.namespaces + unused,
             labels=len(pinned),
             last_seq=last_seq,
-            feedback=feedback,
+            feedback=totals.with_feedback,
             indexed_to=last_seq,
             bytes_on_disk=bytes_on_disk,
             positions={run: decode_position(value) for run, value in self._state.read("position").items()},
             refused=dict(refused),
-            oldest_at=oldest_at,
-            oldest_content_at=oldest_content_at,
+            oldest_at=totals.oldest_at,
+            oldest_content_at=totals.oldest_content_at,
             last_removal=_decode_removal(meta["last_removal"]) if "last_removal" in meta else None,
             recorders=recorder_states(self._state),
         )
+
+    def _totals(self) -> "_Totals":
+        """Return the totals. If they took long to compute, they are kept for a while."""
+        began_ns = clock.monotonic_ns()
+        if self._kept is not None and began_ns < self._kept_until_ns:
+            return self._kept
+        (row,) = self._database.query(_TOTALS)
+        ((with_feedback,),) = self._database.query("SELECT uniqExact(id) FROM feedback FINAL")
+        self._kept = _Totals(*row, with_feedback)
+        now_ns = clock.monotonic_ns()
+        took_ns = now_ns - began_ns
+        self._kept_until_ns = now_ns + (took_ns * _KEPT_TIMES if took_ns > _LONG_NS else 0)
+        return self._kept
 
     def close(self) -> None:
         """Close the connections. Idempotent."""

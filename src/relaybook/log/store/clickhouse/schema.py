@@ -3,6 +3,7 @@
 from types import NoneType
 from typing import Any, Final, get_args, get_type_hints
 
+from relaybook.log.aggregate.aggregates import MAX_TOKENS
 from relaybook.log.record import FIELDS, Record
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.state import State
@@ -68,6 +69,19 @@ FEEDBACK_COLUMNS: Final = {
     "at": "Int64",
     "version": "UInt64",
 }
+#: The sums of a namespace, by name. Each part of ``requests`` has them, so that queries with only these expressions do
+#: not read the requests. The sum of costs is exact, so it does not depend on the order of the requests.
+NAMESPACE_SUMS: Final = {
+    "requests": "count()",
+    "failures": "countIf(failed)",
+    "input_sum": f"sum(least(ifNull(input_tokens, 0), {MAX_TOKENS}))",
+    "output_sum": f"sum(least(ifNull(output_tokens, 0), {MAX_TOKENS}))",
+    "cost_sum": "sum(toDecimal128(ifNull(cost_usd, 0), 15))",
+    "costed": "count(cost_usd)",
+    "first_at": "min(started_at)",
+    "last_at": "max(started_at)",
+    "first_content_at": "minOrNullIf(started_at, has_content)",
+}
 _LARGE: Final = ("detail", "request", "response", "chain", "words")
 _SEARCHED: Final = ("id", "namespace", "user", "provider_request_id", "completion_id", "client_request_id")
 #: Inserts and merges are synced, because replaced parts are deleted at once and the journal after the commit.
@@ -85,6 +99,8 @@ def _requests() -> str:
     indexes.append("INDEX properties_filter mapValues(properties) TYPE bloom_filter")
     indexes += [f"INDEX `{name}_range` `{name}` TYPE minmax" for name in ("id", "started_at")]
     indexes.append("INDEX words_index words TYPE text(tokenizer = splitByString([' ']))")
+    sums = ", ".join(NAMESPACE_SUMS.values())
+    indexes.append(f"PROJECTION by_namespace (SELECT namespace, removed, {sums} GROUP BY namespace, removed)")
     # Nothing that a dead recorder sent is inserted after another one has asked which requests exist.
     in_time = f"CONSTRAINT in_time CHECK sent_at > toUnixTimestamp64Micro(now64(6)) - {MAX_SENT_US}"
     return (
