@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.clickhouse.server import description
 from tests.support.needs import PREFIX
 from tests.support.progress import Progress, directory_of
 from tests.support.scheduling import ALONE, GiveWay, pytest_xdist_make_scheduler  # noqa: F401 - pytest calls the hook
@@ -31,6 +32,11 @@ def pytest_configure(config: pytest.Config) -> None:
         compileall.compile_dir(directory, quiet=2)
     if config.getoption("numprocesses", None):
         config.pluginmanager.register(Progress(config, ALONE), "progress")
+
+
+def pytest_report_header() -> str | None:
+    """Name the ClickHouse server that somebody else runs, if tests use one."""
+    return description()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

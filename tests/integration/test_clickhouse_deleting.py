@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.canaries import Canaries
-from tests.support.clickhouse.server import ClickHouse, needs_clickhouse
+from tests.support.clickhouse.server import ClickHouse, needs_clickhouse, needs_own_server
 from tests.support.records import an_entry
 from tests.support.server import wait_until
 
@@ -14,7 +14,6 @@ from relaybook.ids import id_text, new_id
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Feedback
-from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.deletions import ClickHouseDeletions
 from relaybook.log.store.clickhouse.feedback import ClickHouseFeedbackLog
 from relaybook.log.store.clickhouse.labels import ClickHouseLabels
@@ -23,7 +22,7 @@ from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.port import Batch
 from relaybook.settings.store_url import DatabaseAddress
 
-pytestmark = needs_clickhouse
+pytestmark = [needs_clickhouse, needs_own_server]
 
 
 @pytest.fixture
@@ -34,11 +33,8 @@ def directory(tmp_path: Path) -> Path:
 @pytest.fixture
 def log(directory: Path) -> Iterator[DatabaseAddress]:
     server = ClickHouse(directory)
-    root = Database(DatabaseAddress("127.0.0.1", server.port, "default"))
-    root.execute("CREATE DATABASE relaybook")
-    root.close()
-    yield root.address._replace(database="relaybook")
-    server.kill()
+    yield server.create_log()
+    server.close()
 
 
 def test_no_file_has_a_byte_of_a_deleted_request(log: DatabaseAddress, directory: Path) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.clickhouse.server import ClickHouse, needs_clickhouse
+from tests.support.clickhouse.server import ClickHouse, needs_clickhouse, needs_own_server
 
-pytestmark = needs_clickhouse
+pytestmark = [needs_clickhouse, needs_own_server]
 
 
 @pytest.fixture
@@ -138,9 +138,10 @@ def test_a_session_keeps_its_temporary_tables(server: ClickHouse, client: Any) -
 def test_a_session_runs_one_request_at_a_time(server: ClickHouse, client: Any) -> None:
     from clickhouse_connect.driver.exceptions import DatabaseError, OperationalError
 
-    running = "SELECT count() FROM system.processes WHERE query LIKE 'SELECT sleep%'"
+    running = "SELECT count() FROM system.processes WHERE query_id = 'slow'"
     with connect(server, session_id="one") as session, ThreadPoolExecutor(1) as pool:
-        slow = pool.submit(session.query, "SELECT sleepEachRow(1) FROM numbers(60)", settings={"max_block_size": 1})
+        settings = {"max_block_size": 1, "query_id": "slow"}
+        slow = pool.submit(session.query, "SELECT sleepEachRow(1) FROM numbers(60)", settings=settings)
         try:
             while client.query(running).result_rows == [(0,)]:
                 assert not slow.done()

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from tests.support.clickhouse.server import ClickHouse, needs_clickhouse
+from tests.support.clickhouse.server import ClickHouse, needs_clickhouse, new_server
 from tests.support.records import a_record, an_entry, soon
 from tests.support.server import wait_until
 
@@ -32,17 +32,14 @@ EVERYTHING = Filter()
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[ClickHouse]:
-    started = ClickHouse(tmp_path / "clickhouse")
+    started = new_server(tmp_path / "clickhouse")
     yield started
-    started.kill()
+    started.close()
 
 
 @pytest.fixture
 def log(server: ClickHouse) -> DatabaseAddress:
-    root = Database(DatabaseAddress("127.0.0.1", server.port, "default"))
-    root.execute("CREATE DATABASE relaybook")
-    root.close()
-    return root.address._replace(database="relaybook")
+    return server.create_log()
 
 
 @pytest.fixture
@@ -217,7 +214,7 @@ def test_a_commit_of_large_bodies_is_inserted_in_one_part(log: DatabaseAddress, 
     entries = [an_entry(b"%d" % number * 50_000, b"answer" * 20_000) for number in range(40)]
     writer.commit(Batch(entries=entries))
     assert reader.count(EVERYTHING, soon()).requests == 40
-    parts = "SELECT count() FROM system.parts WHERE database = 'relaybook' AND table = 'requests'"
+    parts = "SELECT count() FROM system.parts WHERE database = currentDatabase() AND table = 'requests'"
     assert Database(log).query(parts) == [(1,)]
     for number in (0, 39):
         body = reader.body(entries[number].record.id, "request") or ()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.clickhouse.server import ClickHouse, needs_clickhouse
+from tests.support.clickhouse.server import ClickHouse, needs_clickhouse, new_server, url_of
 from tests.support.server import Server, SimulatedProvider, wait_until
 
 from relaybook import clock
@@ -29,28 +29,22 @@ PASSWORD = "the-password"
 
 @pytest.fixture
 def clickhouse(tmp_path: Path) -> Iterator[ClickHouse]:
-    started = ClickHouse(tmp_path / "clickhouse", PASSWORD)
-    execute(started, "CREATE DATABASE relaybook")
+    started = new_server(tmp_path / "clickhouse", PASSWORD)
     yield started
-    started.kill()
+    started.close()
 
 
-def execute(clickhouse: ClickHouse, sql: str) -> None:
-    database = Database(DatabaseAddress("127.0.0.1", clickhouse.port, "default", password=PASSWORD))
-    database.execute(sql)
-    database.close()
+@pytest.fixture
+def log(clickhouse: ClickHouse) -> DatabaseAddress:
+    return clickhouse.create_log()
 
 
-def store_of(clickhouse: ClickHouse, database: str = "relaybook") -> str:
-    return f"clickhouse://default@127.0.0.1:{clickhouse.port}/{database}"
-
-
-def environment(password: str = PASSWORD) -> dict[str, str]:
+def environment(password: str) -> dict[str, str]:
     return {**os.environ, "RELAYBOOK_STORE_PASSWORD": password}
 
 
-def serve(directory: Path, provider: SimulatedProvider, clickhouse: ClickHouse) -> Server:
-    return Server(directory, provider.url, "--store", store_of(clickhouse), env=environment())
+def serve(directory: Path, provider: SimulatedProvider, log: DatabaseAddress) -> Server:
+    return Server(directory, provider.url, "--store", url_of(log), env=environment(log.password))
 
 
 def send(server: Server, text: str, namespace: str = "production", **more: Any) -> str:
@@ -63,15 +57,15 @@ def send(server: Server, text: str, namespace: str = "production", **more: Any) 
         return str(response.headers["Service-Request-Id"])
 
 
-def run(server: Server, clickhouse: ClickHouse, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(server: Server, log: DatabaseAddress, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "relaybook.cli.main", *arguments, "--data", str(server.data)]
-    variables = {**environment(), "RELAYBOOK_STORE": store_of(clickhouse)}
+    variables = {**environment(log.password), "RELAYBOOK_STORE": url_of(log)}
     return subprocess.run(command, env=variables, capture_output=True, text=True, timeout=120, check=False)
 
 
-def test_a_request_is_found_in_every_way_and_is_there_after_a_restart(tmp_path: Path, clickhouse: ClickHouse) -> None:
+def test_a_request_is_found_in_every_way_and_is_there_after_a_restart(tmp_path: Path, log: DatabaseAddress) -> None:
     with SimulatedProvider(tmp_path) as provider:
-        with serve(tmp_path, provider, clickhouse) as server:
+        with serve(tmp_path, provider, log) as server:
             first = send(server, "Where is my refund?", "user-4711")
             second = send(server, "Tell me a story about tea.", stream=True)
             record = server.record(first)
@@ -86,25 +80,25 @@ def test_a_request_is_found_in_every_way_and_is_there_after_a_restart(tmp_path: 
             assert server.get("/api/stats")["total"]["requests"] == 2
             assert {row["namespace"] for row in server.get("/api/namespaces")["data"]} == {"production", "user-4711"}
             assert server.get("/api/status")["records"] == 2
-        with serve(tmp_path, provider, clickhouse) as server:
+        with serve(tmp_path, provider, log) as server:
             assert [row["id"] for row in wait_until(server.records)] == [second, first]
             third = send(server, "Again?")
             server.record(third)
             assert [row["id"] for row in server.records()] == [third, second, first]
         store = tmp_path / "data" / "store"
         assert sorted(path.name for path in store.iterdir()) == ["recorder", "store.lock"]
-        ended = run(server, clickhouse, "show", first)
+        ended = run(server, log, "show", first)
         assert (ended.returncode, "Where is my refund?" in ended.stdout) == (0, True)
-        ended = run(server, clickhouse, "check", "--bodies")
+        ended = run(server, log, "check", "--bodies")
         assert "the data of 3 requests is readable" in ended.stdout
-        ended = run(server, clickhouse, "backup", str(tmp_path / "copy"))
+        ended = run(server, log, "backup", str(tmp_path / "copy"))
         assert (ended.returncode, "BACKUP DATABASE relaybook" in ended.stderr) == (1, True)
 
 
 def test_while_clickhouse_is_down_requests_are_relayed_and_recorded_once_when_it_is_back(
-    tmp_path: Path, clickhouse: ClickHouse
+    tmp_path: Path, clickhouse: ClickHouse, log: DatabaseAddress
 ) -> None:
-    with SimulatedProvider(tmp_path) as provider, serve(tmp_path, provider, clickhouse) as server:
+    with SimulatedProvider(tmp_path) as provider, serve(tmp_path, provider, log) as server:
         ids = [send(server, "before")]
         server.record(ids[0])
         for number in range(3):
@@ -112,7 +106,7 @@ def test_while_clickhouse_is_down_requests_are_relayed_and_recorded_once_when_it
             ids += [send(server, f"while it is down, {number}") for _ in range(20)]
             error = server.get("/api/requests")["error"]
             assert error["code"] == "store_unavailable"
-            assert f":{clickhouse.port}/relaybook did not respond: Connection refused." in error["message"]
+            assert f"{log} did not respond: Connection refused." in error["message"]
             clickhouse.start()
             ids += [send(server, f"while it starts, {number}") for _ in range(20)]
             os.kill(server.pid_of("recorder"), signal.SIGKILL)
@@ -124,33 +118,33 @@ def test_while_clickhouse_is_down_requests_are_relayed_and_recorded_once_when_it
         assert "urllib3" not in server.stderr
 
 
-def test_a_request_that_is_deleted_by_a_command_is_gone_from_the_log(tmp_path: Path, clickhouse: ClickHouse) -> None:
+def test_a_request_that_is_deleted_by_a_command_is_gone_from_the_log(tmp_path: Path, log: DatabaseAddress) -> None:
     with SimulatedProvider(tmp_path) as provider:
-        with serve(tmp_path, provider, clickhouse) as server:
+        with serve(tmp_path, provider, log) as server:
             gone, kept = send(server, "delete this", "gone"), send(server, "keep this", "kept")
             server.record(gone)
             server.record(kept)
-            ended = run(server, clickhouse, "delete", "namespace=gone", "--yes")
+            ended = run(server, log, "delete", "namespace=gone", "--yes")
             assert ended.returncode == 0, ended.stderr
             assert [row["id"] for row in server.records()] == [kept]
             assert server.get("/api/count?namespace=gone")["requests"] == 0
-        ended = run(server, clickhouse, "delete", "namespace=kept", "--yes")  # without a server
+        ended = run(server, log, "delete", "namespace=kept", "--yes")  # without a server
         assert ended.returncode == 0, ended.stderr
-        ended = run(server, clickhouse, "tail", "--ids")
+        ended = run(server, log, "tail", "--ids")
         assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr
 
 
 @pytest.mark.parametrize(
     ("database", "password", "expected"),
     [
-        ("missing", PASSWORD, "There is no database missing on 127.0.0.1"),
-        ("relaybook", "wrong", "rejected the user default or its password"),
+        ("missing", None, "There is no database missing on "),
+        ("", "wrong", "or its password. Check --store and RELAYBOOK_STORE_PASSWORD"),
     ],
 )
 def test_settings_that_cannot_work_are_refused_in_one_line(
-    tmp_path: Path, clickhouse: ClickHouse, database: str, password: str, expected: str
+    tmp_path: Path, log: DatabaseAddress, database: str, password: str | None, expected: str
 ) -> None:
-    ended = start(tmp_path / "data", store_of(clickhouse, database), password)
+    ended = start(tmp_path / "data", url_of(log._replace(database=database or log.database)), password or log.password)
     assert (ended.returncode, ended.stdout) == (2, "")
     (line,) = ended.stderr.splitlines()
     assert expected in line
@@ -158,34 +152,31 @@ def test_settings_that_cannot_work_are_refused_in_one_line(
 
 def test_a_server_without_text_indexes_is_refused(clickhouse: ClickHouse) -> None:
     with pytest.raises(StoreMisconfigured, match="lacks what a log needs: Unknown Index type 'no_such'"):
-        execute(clickhouse, "CREATE TABLE t (n String, INDEX i n TYPE no_such) ENGINE = MergeTree ORDER BY n")
+        clickhouse.execute("CREATE TABLE t (n String, INDEX i n TYPE no_such) ENGINE = MergeTree ORDER BY n")
 
 
-def checked(clickhouse: ClickHouse, directory: Path) -> None:
-    address = DatabaseAddress("127.0.0.1", clickhouse.port, "relaybook", password=PASSWORD)
-    ClickHouseStore(directory, address).check()
+def checked(log: DatabaseAddress, directory: Path) -> None:
+    ClickHouseStore(directory, log).check()
 
 
-def test_a_wrong_clock_is_refused(tmp_path: Path, clickhouse: ClickHouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    checked(clickhouse, tmp_path)
+def test_a_wrong_clock_is_refused(tmp_path: Path, log: DatabaseAddress, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked(log, tmp_path)
     monkeypatch.setattr(clock, "wall_us", lambda: time.time_ns() // 1000 - 3_600_000_000)
     with pytest.raises(StoreMisconfigured, match="differs by more than 5 minutes from that of ClickHouse"):
-        checked(clickhouse, tmp_path)
+        checked(log, tmp_path)
 
 
-def test_tables_of_a_later_version_are_refused(tmp_path: Path, clickhouse: ClickHouse) -> None:
-    checked(clickhouse, tmp_path)
-    State(Database(DatabaseAddress("127.0.0.1", clickhouse.port, "relaybook", password=PASSWORD))).write(
-        {("meta", "version"): b"2"}
-    )
+def test_tables_of_a_later_version_are_refused(tmp_path: Path, log: DatabaseAddress) -> None:
+    checked(log, tmp_path)
+    State(Database(log)).write({("meta", "version"): b"2"})
     with pytest.raises(StoreTooNew, match="schema version 2; this one supports 1"):
-        checked(clickhouse, tmp_path)
+        checked(log, tmp_path)
 
 
 def test_a_user_who_may_only_read_is_refused(
-    tmp_path: Path, clickhouse: ClickHouse, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, log: DatabaseAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checked(clickhouse, tmp_path)
+    checked(log, tmp_path)
     connect = Database._connect
 
     def read_only(database: Database) -> Any:
@@ -195,17 +186,17 @@ def test_a_user_who_may_only_read_is_refused(
 
     monkeypatch.setattr(Database, "_connect", read_only)
     with pytest.raises(StoreMisconfigured, match=r"may not use .* It must be allowed to create, read"):
-        checked(clickhouse, tmp_path)
+        checked(log, tmp_path)
 
 
-def test_two_servers_share_a_log(tmp_path: Path, clickhouse: ClickHouse) -> None:
+def test_two_servers_share_a_log(tmp_path: Path, log: DatabaseAddress) -> None:
     with SimulatedProvider(tmp_path) as provider:
         directories = [tmp_path / name for name in ("first", "second")]
         for directory in directories:
             directory.mkdir()
         with (
-            serve(directories[0], provider, clickhouse) as first,
-            serve(directories[1], provider, clickhouse) as second,
+            serve(directories[0], provider, log) as first,
+            serve(directories[1], provider, log) as second,
         ):
             ids = [send(server, f"to {server.port}", stream=True) for server in (first, second) * 5]
             for server in (first, second):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.support.clickhouse.server import ClickHouse, needs_clickhouse
+from tests.support.clickhouse.server import needs_clickhouse, new_server
 from tests.support.log_contents import contents
 from tests.support.records import A_TIMESTAMP, an_entry, soon, traffic
 
@@ -17,11 +17,9 @@ from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Feedback, Gap
 from relaybook.log.saved_filters import SavedFilter
 from relaybook.log.store import open_store
-from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.store import ClickHouseStore
 from relaybook.log.store.port import Batch, Reader, Store
 from relaybook.server.data_directory import DataDirectory
-from relaybook.settings.store_url import DatabaseAddress
 
 #: Two batches.
 REQUESTS = 60
@@ -64,12 +62,9 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "sqlite":
         yield open_store(tmp_path / "other" / "store")
         return
-    server = ClickHouse(tmp_path / "clickhouse")
-    root = Database(DatabaseAddress("127.0.0.1", server.port, "default"))
-    root.execute("CREATE DATABASE relaybook")
-    root.close()
-    yield ClickHouseStore(tmp_path / "other" / "store", root.address._replace(database="relaybook"))
-    server.kill()
+    server = new_server(tmp_path / "clickhouse")
+    yield ClickHouseStore(tmp_path / "other" / "store", server.create_log())
+    server.close()
 
 
 def labels(reader: Reader) -> list[tuple[object, ...]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.clickhouse.server import ClickHouse, needs_clickhouse
+from tests.support.clickhouse.server import needs_clickhouse, new_server
 
 from relaybook import clock
 from relaybook.log.deletions import Deletions
@@ -114,7 +114,7 @@ class Databases:
     """A ClickHouse server with databases for tests. They are emptied and used again, because creating one is slow."""
 
     def __init__(self, directory: Path) -> None:
-        self._server = ClickHouse(directory)
+        self._server = new_server(directory)
         self._free: list[DatabaseAddress] = []
         self._count = 0
 
@@ -122,10 +122,7 @@ class Databases:
         """Return a database without tables or with empty ones."""
         if not self._free:
             self._count += 1
-            self._free.append(DatabaseAddress("127.0.0.1", self._server.port, f"log_{self._count}"))
-            root = Database(self._free[0]._replace(database="default"))
-            root.execute(f"CREATE DATABASE {self._free[0].database}")
-            root.close()
+            self._free.append(self._server.create_log(f"log_{self._count}"))
         return self._free.pop()
 
     def give_back(self, address: DatabaseAddress) -> None:
@@ -137,7 +134,7 @@ class Databases:
         self._free.append(address)
 
     def close(self) -> None:
-        self._server.kill()
+        self._server.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,42 +1,75 @@
-"""Start, kill and restart a ClickHouse test server in a process of its own."""
+"""Start, kill and restart a ClickHouse test server in a process of its own, or use a server that somebody else runs.
+
+``TEST_STORE=clickhouse://user@host:port/name`` chooses the other server, with its password in
+``RELAYBOOK_STORE_PASSWORD``. Tests create databases there whose names begin with ``name``, and drop them. Tests that
+must stop the server, or read its files, are skipped.
+"""
 
 import importlib.util
+import os
 import subprocess
 import sys
 import urllib.request
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 from urllib.parse import urlencode
 
 import pytest
 from tests.support.needs import PREFIX
 
+from relaybook.ids import id_text, new_id
+from relaybook.log.store.clickhouse.connection import Database
+from relaybook.settings.store_url import DatabaseAddress, parse_store_url
+
+_OTHER: Final = os.environ.get("TEST_STORE", "")
+_PACKAGES: Final = ("clickhouse_connect",) if _OTHER else ("chdb", "clickhouse_connect")
 #: Skips a test without the engine, which `make venv` does not install.
 needs_clickhouse: Final = pytest.mark.skipif(
-    any(importlib.util.find_spec(name) is None for name in ("chdb", "clickhouse_connect")), reason=f"{PREFIX}clickhouse"
+    any(importlib.util.find_spec(name) is None for name in _PACKAGES), reason=f"{PREFIX}clickhouse"
 )
+#: Skips a test that needs a server of its own.
+needs_own_server: Final = pytest.mark.skipif(bool(_OTHER), reason="stops the ClickHouse server or reads its files")
 _FRONT: Final = Path(__file__).with_name("front.py")
 
 
 class ClickHouse:
     """A server with one database directory. It keeps its port when it is started again."""
 
+    #: Whether tests may stop the server and make it fail.
+    is_own = True
+
     def __init__(self, directory: Path, password: str = "") -> None:
-        self._directory, self._password = directory, password
-        self.port = 0
+        self._directory = directory
+        self.root = DatabaseAddress("127.0.0.1", 0, "default", password=password)
         self.start()
 
     def start(self) -> None:
         """Start the process, and wait until it listens."""
         self._process = subprocess.Popen(
-            [sys.executable, str(_FRONT), str(self._directory), str(self.port), self._password],
+            [sys.executable, str(_FRONT), str(self._directory), str(self.root.port), self.root.password],
             stdout=subprocess.PIPE,
             text=True,
         )
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         assert line, f"The ClickHouse server did not start: exit code {self._process.wait()}"
-        self.port = int(line)
+        self.root = self.root._replace(port=int(line))
+
+    @property
+    def port(self) -> int:
+        return self.root.port
+
+    def create_log(self, name: str = "relaybook") -> DatabaseAddress:
+        """Create a database without tables."""
+        address = self.root._replace(database=name)
+        self.execute(f"CREATE DATABASE {name}")
+        return address
+
+    def execute(self, sql: str) -> None:
+        """Run a statement."""
+        database = Database(self.root)
+        database.execute(sql)
+        database.close()
 
     def fail(self, **faults: float) -> None:
         """Make the server fail in the ways that ``front.py`` names; without arguments, no more."""
@@ -48,3 +81,56 @@ class ClickHouse:
         self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()
+
+    def close(self) -> None:
+        """Clean up after a test. The server may have been killed."""
+        self.kill()
+
+
+class _OtherServer(ClickHouse):
+    """The server of ``TEST_STORE``."""
+
+    is_own = False
+
+    def __init__(self) -> None:
+        address = parse_store_url(_OTHER)._replace(password=os.environ.get("RELAYBOOK_STORE_PASSWORD", ""))
+        self._prefix = address.database
+        self._names: list[str] = []
+        self.root = address._replace(database="default")
+
+    def create_log(self, name: str = "relaybook") -> DatabaseAddress:
+        self._names.append(f"{self._prefix}_{name}_{id_text(new_id())[-12:]}")
+        return super().create_log(self._names[-1])
+
+    def start(self) -> NoReturn:
+        pytest.skip("starts the ClickHouse server")
+
+    def fail(self, **faults: float) -> NoReturn:
+        pytest.skip("makes the ClickHouse server fail")
+
+    def kill(self) -> NoReturn:
+        pytest.skip("stops the ClickHouse server")
+
+    def close(self) -> None:
+        for name in self._names:
+            self.execute(f"DROP DATABASE {name}")
+
+
+def new_server(directory: Path, password: str = "") -> ClickHouse:
+    """Return a server with its data in the directory, or the server of ``TEST_STORE``."""
+    return _OtherServer() if _OTHER else ClickHouse(directory, password)
+
+
+def url_of(address: DatabaseAddress) -> str:
+    """Return the setting ``store`` for a database."""
+    secure = "?secure=1" if address.secure else ""
+    return f"clickhouse://{address.user}@{address.host}:{address.port}/{address.database}{secure}"
+
+
+def description() -> str | None:
+    """Return the version and the address of the server of ``TEST_STORE``. `None` if it is not set."""
+    if not _OTHER:
+        return None
+    root = _OtherServer().root
+    ((version,),) = Database(root).query("SELECT version()")
+    return f"ClickHouse {version} at {root.host}:{root.port}"
