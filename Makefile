@@ -39,8 +39,15 @@ run: .venv/.run $(PAGE) ## Forward to a real upstream: make run UPSTREAM=https:/
 	@$(BIN)/relaybook serve $(if $(UPSTREAM),--upstream '$(UPSTREAM)') $(ARGS)
 
 .PHONY: test
+# With STORE=clickhouse://user@host:port/name, only the tests of that store, on a server that somebody else runs.
+ifdef STORE
+test: .venv/.dev $(PAGE)
+	@TEST_STORE='$(STORE)' $(BIN)/pytest -p no:xdist -rs -k clickhouse tests/conformance/stores tests/integration \
+		tests/crash/test_clickhouse_nodes.py tests/unit/log/store $(ARGS)
+else
 test: tools static page page-check $(NODE_SDK) ## Run everything: make check and all other tests (10 to 13 minutes)
 	@$(PYTEST) --durations=10 --durations-min=1 $(ARGS)
+endif
 
 $(NODE_SDK): tests/conformance/node/package-lock.json | .venv/.dev
 	@$(BIN)/python -c 'from tests.conformance.node.node_sdk import install; install()'
