@@ -1,8 +1,8 @@
-"""Compile the modules of the request path with mypyc. Without compiling, the same modules run as plain Python.
+"""Compile the modules of the request path with mypyc. Without compilation, the same modules run as plain Python.
 
-``python compile_with_mypyc.py <directory> [level]`` copies src/ to the directory and compiles the modules there; the
-checkout is not changed. The optimization level is 3 by default; 0 compiles in half the time, for tests. Needs a C
-compiler and Python's headers. ``make compiled`` builds a wheel with the same modules (RELAYBOOK_COMPILE=1,
+``python compile_with_mypyc.py <directory> [level]`` copies src/ to the directory and compiles the modules there. The
+checkout is not changed. The optimization level is 3 by default. Level 0 is for tests and compiles in half the time. A C
+compiler and Python's headers are required. ``make compiled`` builds a wheel with the same modules (RELAYBOOK_COMPILE=1,
 hatch_build.py). docs/explanation/benchmarks.md has the speedup.
 """
 
@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent
-#: The modules that handle each request or chunk of a stream in the relay, and each record in the recorder.
-#: Modules with structs that msgspec decodes are excluded: compiled structs lose the types of their fields.
+#: The modules that handle each request or chunk of a stream in the relay, and each record in the recorder. Modules with
+#: structs that msgspec decodes are excluded, because compiled structs lose the types of their fields.
 MODULES: Final = (
     *("clock", "ids", "tags"),
     *(f"journal/{name}" for name in ("frame", "segment", "writer")),
@@ -50,9 +50,9 @@ _GROUP: Final = "relaybook_compiled"
 
 
 def compile_into(directory: Path, level: str) -> list[Path]:
-    """Copy src/ and compile the modules. Returns the compiled files, relative to the copy.
+    """Copy src/ and compile the modules. Return the compiled files, relative to the copy.
 
-    Raises SystemExit if the compiler fails; its output says why.
+    Raises SystemExit if the compiler fails. The output of the compiler contains the reason.
     """
     from mypyc.build import mypycify
     from setuptools import setup

@@ -1,4 +1,4 @@
-"""Run the benchmarks: ``python -m benchmarks [part …]``. Without a part, all but ``big_log`` run."""
+"""Run the benchmarks: ``python -m benchmarks [part …]``. Without arguments, all parts except ``big_log`` run."""
 
 import argparse
 import signal
@@ -34,13 +34,13 @@ PARTS = [
     "capacity",
     "big_log",
 ]
-#: Runs only when named: creating its log takes an hour.
+#: Parts that run only when named. Creating the log of ``big_log`` takes an hour.
 _BY_NAME_ONLY = ("big_log",)
 _SOURCE = Path(__file__).parent.parent / "src"
 
 
 def main() -> int:
-    """Return 0 even if a goal is missed; the tables mark missed goals."""
+    """Return 0 even if a goal is missed. The tables mark missed goals."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure what Relaybook costs.")
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""Represent one run of the benchmarks: its directory, and the Python and source of the measured server."""
+"""Represent one run of the benchmarks, with its directory and the Python and source of the measured server."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ ROLES = ("relay", "recorder", "dashboard")
 
 @dataclass(frozen=True)
 class Bench:
-    """One run. ``directory`` is temporary. With ``quick`` every part takes a few seconds, to test the scripts."""
+    """One run. ``directory`` is temporary. With ``quick``, every part takes only a few seconds, to test the scripts."""
 
     directory: Path
     python: str
@@ -38,7 +38,7 @@ class Bench:
 
 
 class Relaybook(Server):
-    """Runs ``relaybook serve`` with its defaults, on the Python and source of the run."""
+    """Runs ``relaybook serve`` with default settings and with the Python and the source of the run."""
 
     def __init__(self, bench: Bench, name: str, upstream: str, *flags: str) -> None:
         place = bench.place(name)
@@ -59,7 +59,7 @@ class Relaybook(Server):
         wait_until(lambda: "data" in self.get("/api/requests?limit=1"), 15, "the dashboard")
 
     def cpu(self) -> dict[str, float]:
-        """Return the CPU seconds of each role so far."""
+        """Return the CPU seconds that each role has used so far."""
         return {role: cpu_seconds(self.pid_of(role)) for role in ROLES}
 
     def wait_until_recorded(self, seconds: float = 30.0) -> None:
@@ -67,7 +67,10 @@ class Relaybook(Server):
         wait_until(lambda: self.get("/api/status")["journal"]["lag_bytes"] == 0, seconds, "the recorder's catching up")
 
     def wait_until_indexed(self, seconds: float = 120.0) -> None:
-        """Wait until the recorder is idle. Text is indexed after records and would disturb the next measurement."""
+        """Wait until the recorder is idle.
+
+        Text is indexed after the records, and indexing would disturb the next measurement.
+        """
 
         def is_indexed() -> bool:
             status = self.get("/api/status")

@@ -1,8 +1,8 @@
 """Fill a store with a log of any size: ``python -m benchmarks.big_log <directory> --records 10000000``.
 
-The records are those of a busy shop. Half have one of eight labels, with independent requests. Half have one of 200,000
-users, whose conversations grow turn by turn. The same recipe gives the same log, record by record
-(benchmarks/big_log_facts.py). ``benchmarks/parts/big_log.py`` uses it for its measurements.
+The records imitate the traffic of a busy shop. Half of the records have one of eight labels and are independent
+requests. The other half belong to 200,000 users, whose conversations grow turn by turn. The same recipe creates exactly
+the same log (benchmarks/big_log_facts.py). ``benchmarks/parts/big_log.py`` measures queries on such a log.
 """
 
 import argparse
@@ -123,7 +123,7 @@ class BigLog:
     def _made(
         self, facts: Facts, tags: tuple[str, dict[str, str], Model], question: str, request: bytes
     ) -> tuple[Entry, bytes | None]:
-        """Return an entry, and the output text of a successful response."""
+        """Return an entry, and the output text if the response is successful."""
         namespace, properties, model = tags
         key = _KEYS[facts.bits & 3]
         answered: dict[str, Any] = {}
@@ -179,19 +179,19 @@ class BigLog:
 
 
 def _turn(request: bytes, response: bytes, *, is_well: bool) -> bytes | None:
-    """Return the preview as the recorder derives it from the bodies."""
+    """Return the encoded message chain that the recorder derives from the bodies."""
     asked = formats.read_request("chat", request).message_hashes
     said = formats.read_response("chat", response, streamed=False, complete=True).output_keys if is_well else []
     return formats.encode_chain(formats.build_chain(asked, said)) if asked else None
 
 
 def ticket_of(facts: Facts) -> str | None:
-    """Return a word that is unique to this record, for one in 64 requests with a label."""
+    """Return a word that occurs only in this record, or `None`. One in 64 requests with a label has a unique word."""
     return f"tk{facts.provider_request_id[4:16]}" if facts.bits & 0x7F == 1 else None
 
 
 def _properties(bits: int, feature: str, user: str | None) -> dict[str, str]:
-    """Return the properties that the client set. Some clients omit some of them."""
+    """Return the properties that the client set. Some clients omit some properties."""
     told: dict[str, str] = {"user": user} if user else {}
     if bits >> 5 & 3:
         told["channel"] = DRAWN_CHANNELS[bits >> 20 & 0xFFF]
@@ -224,7 +224,7 @@ def _response_of(
 
 
 def fill(directory: Path, recipe: Recipe) -> dict[str, float]:
-    """Create the log and its text index. Prints the progress and returns the metrics."""
+    """Create the log and its text index. Prints progress and returns metrics."""
     collect_rarely()
     store = store_of(directory)
     store.mkdir(parents=True, mode=0o700)
@@ -269,7 +269,7 @@ def sizes(directory: Path) -> dict[str, float]:
 
 
 def main() -> None:
-    """Fill a directory that has no log yet."""
+    """Fill a directory that does not have a log yet."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--records", type=int, default=RECORDS)

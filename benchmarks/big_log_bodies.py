@@ -1,4 +1,4 @@
-"""Generate the bytes of the big log: heads, bodies, and conversations whose requests grow turn by turn."""
+"""Generate the heads and bodies of the big log, and conversations whose requests grow turn by turn."""
 
 import random
 from collections.abc import Callable
@@ -31,7 +31,7 @@ ERROR_MESSAGES: Final = {
     "context_length_exceeded": "This model's maximum context length is 8192 tokens.",
     "upstream_unreachable": "The upstream could not be reached.",
 }
-#: The distribution of turns per conversation: maximum turns for each share. Two hundred are rare.
+#: The distribution of turns per conversation, as cumulative share, minimum and maximum. 200 turns are rare.
 _LENGTHS: Final = ((0.40, 1, 1), (0.75, 2, 5), (0.95, 6, 12), (0.999, 13, 40), (1.0, 41, 200))
 
 
@@ -63,7 +63,7 @@ def response_body(completion_id: str, at_us: int, model: str, text: bytes, token
 
 
 def error_body(code: str) -> bytes:
-    """Return the body of an error, either the upstream's or Relaybook's."""
+    """Return the body of an error response from the upstream or from Relaybook."""
     return _ERROR % (ERROR_MESSAGES[code].encode(), code.encode(), code.encode())
 
 

@@ -1,6 +1,6 @@
-"""Derive facts of a record from its number: its ids, start time and outcome.
+"""Derive the ids, start time and outcome of a record from the number of the record.
 
-With these the benchmark knows ids, and which of them are of complete requests, without reading the log.
+With these facts, the benchmark knows the ids of complete requests without reading the log.
 """
 
 import json
@@ -24,7 +24,7 @@ _QUARTERS: Final = 96
 LONG_THREAD: Final = 500
 LONG_THREAD_NAMESPACE: Final = "thread-of-500"
 _DURATIONS: Final = 4096
-#: Upper bounds of 16 bits of a record's hash, below which the record did not succeed.
+#: Upper bounds on 16 bits of a record's hash. A record below the last bound did not succeed.
 _LIMITED, _BROKEN, _REFUSED, _LEFT, _UNREACHABLE = (
     round(65536 * share) for share in (0.017, 0.024, 0.029, 0.033, 0.034)
 )
@@ -51,14 +51,14 @@ _ENDINGS: Final = (
     (_LEFT, Ending("client_closed", None)),
     (_UNREACHABLE, Ending("upstream_failed", 502, "upstream_unreachable")),
 )
-#: Indexed by 16 bits of the hash divided by 16.
+#: The ending of a record, indexed by 12 bits of its hash.
 _ENDING_OF: Final = [
     next((ending for below, ending in _ENDINGS if step * 16 < below), _WELL) for step in range(65536 // 16)
 ]
 
 
 class Facts(NamedTuple):
-    """Facts of one record. Times are in microseconds. ``bits`` is the source of all other choices."""
+    """Facts of one record. Times are in microseconds. All other properties of the record are derived from ``bits``."""
 
     id: str
     provider_request_id: str
@@ -72,7 +72,7 @@ class Facts(NamedTuple):
 
 @dataclass(frozen=True)
 class Recipe:
-    """The parameters that determine a big log. They are stored next to it."""
+    """The parameters that determine a big log. The parameters are stored next to the log."""
 
     records: int
     ends_at: int
@@ -92,13 +92,13 @@ class Recipe:
 
     @property
     def long_thread(self) -> range:
-        """Return the record numbers of the long conversation, which are spread over the middle half of the log."""
+        """Return the record numbers of the long conversation, which is spread over the middle half of the log."""
         step = max(1, self.records // (2 * LONG_THREAD))
         first = self.records // 4
         return range(first, first + step * LONG_THREAD, step)
 
     def facts(self) -> Callable[[int], Facts]:
-        """Returns the facts of a record by its number, from 0."""
+        """Return a function that returns the facts of a record by its number, from 0."""
         key = self.seed.to_bytes(8, "big")
         recorded_at, durations, long_thread = _recorded_at(self), _durations(self.seed), self.long_thread
 
@@ -123,7 +123,10 @@ class Recipe:
 
 
 def _recorded_at(recipe: Recipe) -> Callable[[int], int]:
-    """Return the time of each record, in order of their numbers: most at noon, fewer on two days in seven."""
+    """Return a function from a record's number to the time of recording.
+
+    Most records are at noon, and there are fewer records on two days in seven.
+    """
     quarters = range(DAYS * _QUARTERS)
     rhythm = [1.15 - cos(2 * pi * at / _QUARTERS) for at in range(_QUARTERS)]
     rates = [rhythm[at % _QUARTERS] * (0.5 if at // _QUARTERS % 7 > 4 else 1) for at in quarters]

@@ -1,7 +1,7 @@
 """Index the text of a log while another process fills it: ``python -m benchmarks.big_log_index <store> <records>``.
 
-This runs the recorder's text pass in a separate process, so that creating a large log uses one core for the records and
-one for their text. Ends when this number of records was processed.
+The recorder's text pass runs in a separate process. So creating a large log uses one core for the records and one core
+for their text. The process ends when the given number of records is indexed.
 """
 
 import sys

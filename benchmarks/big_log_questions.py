@@ -1,4 +1,7 @@
-"""Generate queries on the big log: 200 different values of each kind, drawn like its records, without reading it."""
+"""Generate queries on the big log with 200 different values of each kind.
+
+The values are drawn from the same distributions as the records, without reading the log.
+"""
 
 import random
 from collections.abc import Iterator
@@ -23,7 +26,7 @@ _HOUR_US: Final = 3_600_000_000
 
 
 class Question(NamedTuple):
-    """Paths of the same query with different values. If ``may_be_missing``, 404 and 400 are accepted."""
+    """Paths of the same query with different values. With ``may_be_missing``, the statuses 404 and 400 are accepted."""
 
     name: str
     goal_ms: float | None
@@ -92,17 +95,17 @@ class Values:
             yield number, self._facts(number)
 
     def namespaces(self) -> list[str]:
-        """Return all labels, and users."""
+        """Return all labels and some users."""
         return self._filled(list(LABELS), self._users())
 
     def properties(self) -> list[dict[str, str]]:
-        """Return all channels and features, and users."""
+        """Return all channels, all features and some users, as properties."""
         few = [f"channel={each}" for each in CHANNELS] + [f"feature={each}" for each in FEATURES]
         pairs = [each.split("=") for each in self._filled(few, (f"user={user}" for user in self._users()))]
         return [{f"property.{name}": value} for name, value in pairs]
 
     def models(self) -> list[dict[str, str]]:
-        """Return every model with every outcome of a finished request. Some occur often, some never."""
+        """Return every model with every outcome of a finished request. Some combinations occur often, some never."""
         outcomes = [each for each in get_args(Outcome) if each != "open"]
         found = [{"model": model.name, "outcome": outcome} for model, outcome in product(MODELS, outcomes)]
         self._chance.shuffle(found)
@@ -126,12 +129,12 @@ class Values:
         return [day | {"namespace": label} for day, label in zip(self.days(), cycle(LABELS), strict=False)]
 
     def prefixes(self) -> list[str]:
-        """Return one to five digits of user ids."""
+        """Return prefixes of user ids, with one to five digits."""
         cut = (user[: len("user-") + self._chance.randint(1, 5)] for user in self._users())
         return self._filled([], cut)
 
     def words(self) -> list[str]:
-        """Return words with the frequency they have in sentences. One in ten occurs in only one request."""
+        """Return words, drawn as often as they occur in sentences. One in ten words occurs in only one request."""
         tickets = [word for word, _ in zip(self._tickets(), range(DIFFERENT // 10), strict=False)]
         known = Words(self._recipe.seed)
         drawn = iter(lambda: self._chance.choices(known.vocabulary, cum_weights=known.weights)[0], "")

@@ -1,10 +1,10 @@
-"""Write a run of the journal at a constant rate in place of a relay, until stopped.
+"""Write a run of the journal at a constant rate, like a relay, until stopped.
 
-``python -m benchmarks.big_log_recording <journal> <records per second>``. The server's recorder finds the run and
-follows it like a relay's. The exchanges are those of a big log with a different seed that starts now.
+``python -m benchmarks.big_log_recording <journal> <records per second>``. The server's recorder finds the run and reads
+it like the run of a relay. The exchanges are the records of a big log that starts now and has a different seed.
 
-The exchanges are generated before writing starts, so that writing uses as much CPU as the relay uses for requests at
-this rate. Generating their texts at the same time took three times as much.
+The exchanges are generated before writing starts, so that writing uses as much CPU time as a relay uses at this rate.
+Generating the texts at the same time took three times as much CPU time.
 """
 
 import gc
@@ -23,16 +23,18 @@ from relaybook.journal.frame import FrameKind
 from relaybook.journal.writer import JournalWriter
 from relaybook.log.store.port import Entry
 
-#: Like a relay, write the few exchanges of a tick at once. Fifty at once blocked a core for 3 ms, and clients waited.
+#: Like a relay, each tick writes a few exchanges at once. Writing fifty exchanges at once blocked a core for 3 ms, and
+#: clients had to wait.
 _TICK_SECONDS: Final = 0.001
-#: A number of records that is never reached. The long conversation, which the log already has, starts after a quarter.
+#: A number of records that is never reached. So the long conversation, which starts after a quarter of the records, is
+#: not repeated.
 _ENDLESS: Final = 10**9
-#: Seconds that the generated exchanges suffice for. All queries take two thirds of it.
+#: How many seconds the generated exchanges last. All queries take two thirds of this time.
 _MADE_SECONDS: Final = 150
 
 
 class Made(NamedTuple):
-    """A complete exchange without its timestamps: the payloads of its frames."""
+    """The frame payloads of a complete exchange, without timestamps."""
 
     opened: Opened
     answered: bytes | None

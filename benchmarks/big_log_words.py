@@ -1,4 +1,4 @@
-"""Define the contents of the big log: words, sentences, models, namespaces and users, with realistic frequencies."""
+"""Define the words, sentences, models, namespaces and users of the big log, with realistic frequencies."""
 
 import random
 from bisect import bisect
@@ -38,7 +38,7 @@ _VARIANTS: Final = ("", "-latest", "-2026-03-05", "-2026-06-20", "-fast")
 
 
 class Model(NamedTuple):
-    """A model, and its price in US dollars per million tokens of each kind; `None` if unknown."""
+    """A model, and its price in US dollars per million tokens of each kind. A price is `None` if it is unknown."""
 
     name: str
     input_usd: float | None
@@ -56,22 +56,23 @@ MODELS: Final = _models()
 
 
 def zipf(count: int, exponent: float = 1.0) -> list[float]:
-    """Return cumulative weights by rank. The first of ``count`` is the most frequent."""
+    """Return cumulative weights by rank. The first of ``count`` ranks is the most frequent."""
     return list(accumulate(rank**-exponent for rank in range(1, count + 1)))
 
 
 def ranks(cumulative: Sequence[float], steps: int = 4096) -> list[int]:
-    """Return the rank at each of ``steps`` even steps of the weights, for drawing by index without a search."""
+    """Return the rank at each of ``steps`` even steps of the weights, so that ranks can be drawn by index without a
+    search."""
     total = cumulative[-1]
     return [bisect(cumulative, (step + 0.5) / steps * total) for step in range(steps)]
 
 
-#: Tables to draw from by index.
+#: Tables from which values are drawn by index.
 DRAWN_MODELS: Final = tuple(MODELS[rank] for rank in ranks(zipf(len(MODELS))))
 DRAWN_LABELS: Final = tuple(LABELS[rank] for rank in ranks(list(accumulate(_LABEL_WEIGHTS))))
 DRAWN_FEATURES: Final = tuple(FEATURES[rank] for rank in ranks(zipf(len(FEATURES))))
 DRAWN_CHANNELS: Final = tuple(CHANNELS[rank] for rank in ranks([6, 9, 10]))
-#: The first of 200,000 users sends one in sixty of all users' requests, the last one in a million.
+#: The first of 200,000 users sends one in sixty of all users' requests. The last user sends one in a million.
 USER_WEIGHTS: Final = zipf(USERS, 0.8)
 
 

@@ -1,4 +1,4 @@
-"""Measure the duration of requests, with a blocking client and with one that sends at fixed times."""
+"""Measure the duration of requests with a blocking client and with a client that sends at fixed times."""
 
 import asyncio
 import socket
@@ -31,7 +31,7 @@ class BlockingClient:
         self._socket.close()
 
     def send(self) -> float:
-        """Return the microseconds from the first byte of the request to the last of the response."""
+        """Return the microseconds from the first byte of the request to the last byte of the response."""
         started = time.perf_counter_ns()
         self._socket.sendall(self._request)
         data = self._socket.recv(65536)
@@ -60,7 +60,10 @@ class _Connection(asyncio.Protocol):
 
 
 class PacedClient:
-    """Sends requests at a constant rate on as many connections as needed. Each is measured from its scheduled time."""
+    """Sends requests at a constant rate on as many connections as needed.
+
+    The duration of each request is measured from its scheduled time.
+    """
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -106,7 +109,10 @@ class PacedClient:
         self._idle.append(connection)
 
     def lost(self, connection: _Connection) -> None:
-        """Remove a closed idle connection. A busy one stays, so that ``run`` waits for it until the timeout."""
+        """Remove a closed idle connection.
+
+        A busy connection is kept, so that ``run`` waits for its response until the timeout.
+        """
         if connection in self._idle:
             self._idle.remove(connection)
             self._all.remove(connection)

@@ -1,4 +1,4 @@
-"""Provide one upstream address whose server changes between measurements, so that proxies need no restart."""
+"""Provide one upstream address with changing servers, so that proxies do not have to be restarted."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -25,7 +25,7 @@ _CANNED = """
 
 
 class ProviderAddress:
-    """A port on loopback. Each method stops the previous server and starts another."""
+    """A port on loopback. Each method stops the previous server and starts another server."""
 
     def __init__(self, bench: Bench) -> None:
         self.port = free_port()
@@ -40,7 +40,10 @@ class ProviderAddress:
         self._running.close()
 
     def canned(self, headers: HeaderSet, authority: trustme.CA | None = None) -> None:
-        """Start nginx with one completion, over TLS with a certificate of ``authority`` for ``localhost`` if given."""
+        """Start nginx with one completion.
+
+        With ``authority``, nginx uses TLS with a certificate of this CA for ``localhost``.
+        """
         place = self._next()
         lines = "\n".join(f"      add_header {name} '{value}';" for name, value in headers.answer.items())
         tls, certificate = "", ""

@@ -1,4 +1,7 @@
-"""Check that a proxy responds correctly and logs what it claims to log. Other proxies are not measured."""
+"""Check that a proxy responds correctly and logs what it claims to log.
+
+A proxy that fails the check is not measured.
+"""
 
 import http.client
 import json
@@ -24,7 +27,10 @@ class Broken(Exception):
 
 
 def check(peer: Peer, keeps_bytes: bool) -> str:
-    """Return a description of the responses. The upstream is ``comparison_provider`` with ``EVENTS`` per stream."""
+    """Check the responses, and return a description of them.
+
+    The upstream must be ``comparison_provider`` with ``EVENTS`` events per stream.
+    """
     plain = _send(peer, REQUEST_BODY, "plain request")
     if _content(plain, "message") != _content(ANSWER_BODY, "message"):
         raise Broken("plain request: another content than the provider's")

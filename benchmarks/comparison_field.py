@@ -1,4 +1,4 @@
-"""Run all compared proxies in front of one upstream, and measure their CPU time and idleness."""
+"""Run all compared proxies in front of one upstream, measure their CPU time, and wait until they are idle."""
 
 import time
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _PATIENCE_S = 60.0
 
 
 class Field:
-    """The running proxies. All have been checked; proxies that cannot run are listed in ``result.skipped``."""
+    """The running proxies, all of which have been checked. ``result.skipped`` lists the proxies that cannot run."""
 
     def __init__(self, bench: Bench, result: Comparison, provider: ProviderAddress) -> None:
         self.bench = bench
@@ -49,7 +49,7 @@ class Field:
         self._stack.close()
 
     def start(self, entry: Entry, what: str, upstream: Upstream | None = None) -> Peer | None:
-        """Start another instance. Returns `None` and stores the reason if it cannot run."""
+        """Start another instance of a proxy. If the proxy cannot run, store the reason and return `None`."""
         place = self.bench.place(f"{what}-{entry.name.replace(' ', '').replace(',', '-').replace('+', '-')}")
         try:
             return entry.start(self.bench, place, upstream or Upstream(self.provider.port))
@@ -58,7 +58,7 @@ class Field:
             return None
 
     def enter(self, entry: Entry, peer: Peer, stack: ExitStack) -> bool:
-        """Wait until a proxy responds, and check it. If that fails, stop it and store the reason."""
+        """Wait until a proxy responds, and check the proxy. If the check fails, stop the proxy and store the reason."""
         with ExitStack() as own:
             try:
                 own.enter_context(peer)
@@ -73,20 +73,26 @@ class Field:
         return True
 
     def turns(self) -> Iterator[tuple[str, Peer]]:
-        """Yield every proxy once, each when it is idle."""
+        """Yield every proxy once. After each turn, wait until the proxy is idle."""
         for name, peer in self.peers.items():
             yield name, peer
             rest(peer)
 
     def rounds(self, wanted: int, until_s: float) -> Iterator[int]:
-        """Yield up to ``wanted`` round numbers, but none later than ``until_s`` after the start. Only one if quick."""
+        """Yield up to ``wanted`` round numbers, but only one in a quick run.
+
+        After ``until_s`` seconds from the start, no further round is started.
+        """
         for number in range(1 if self.bench.quick else wanted):
             if number and time.monotonic() - self._began > until_s:
                 return
             yield number
 
     def to_start_anew(self) -> list[Entry]:
-        """Yield the checked proxies for measurements that restart them, without slow ones in a quick run."""
+        """Return the checked proxies for measurements that restart proxies.
+
+        A quick run omits proxies that start slowly.
+        """
         known = [entry for entry in ENTRIES if entry.name in self.peers and entry.name != "direct"]
         return [entry for entry in known if not (self.bench.quick and entry.starts_slowly)]
 
@@ -97,20 +103,20 @@ class Field:
 
 @dataclass(frozen=True)
 class Spent:
-    """Return the CPU seconds so far, of all processes and separately of Relaybook's roles."""
+    """The CPU seconds of a proxy since its start, in total and for each of Relaybook's roles."""
 
     whole: float
     roles: dict[str, float]
 
 
 def spent(peer: Peer) -> Spent:
-    """The CPU time of a proxy since its start."""
+    """Return the CPU seconds that a proxy has used so far."""
     roles = {role: cpu_seconds(peer.pid_of(role)) for role in ROLES} if isinstance(peer, RelaybookPeer) else {}
     return Spent(sum(map(cpu_seconds, peer.pids())), roles)
 
 
 def rest(peer: Peer) -> None:
-    """Wait until a proxy is idle: its log is complete, and it uses no CPU time."""
+    """Wait until a proxy is idle, which means that its log is complete and it uses almost no CPU time."""
     until = time.monotonic() + _PATIENCE_S
     if isinstance(peer, RelaybookPeer):
         while peer.lag_bytes() and time.monotonic() < until:

@@ -1,4 +1,4 @@
-"""Measure large requests through every proxy, one at a time: CPU time and duration."""
+"""Measure the CPU time and duration of large requests through every proxy, one at a time."""
 
 import http.client
 import json
@@ -12,7 +12,7 @@ from benchmarks.messages import FIVE, REQUEST_BODY
 from benchmarks.peers.peer import Peer
 
 MIB = 1 << 20
-#: Bytes of the request and of the response.
+#: Sizes of the request and of the response in bytes.
 SIZES = ((MIB, 0), (8 * MIB, MIB))
 _ROUNDS = 2
 _SECONDS = 1.0
@@ -41,7 +41,7 @@ def _prompt(length: int) -> bytes:
 
 
 def _round(peer: Peer, body: bytes, length: int, seconds: float) -> dict[str, Any]:
-    """Send one request at a time for ``seconds``. The CPU time includes logging that finishes later."""
+    """Send one request at a time for ``seconds``. The CPU time includes the time for logging that finishes later."""
     headers = FIVE.request | dict(peer.headers)
     connection = http.client.HTTPConnection("127.0.0.1", peer.port, timeout=_TIMEOUT_S)
     took: list[float] = []

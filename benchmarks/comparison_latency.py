@@ -1,4 +1,4 @@
-"""Measure the latency that every proxy adds to a plain request, on one connection and at 200 requests per second."""
+"""Measure the latency that every proxy adds to plain requests, on one connection and at 200 requests per second."""
 
 import gc
 from contextlib import ExitStack
@@ -17,14 +17,14 @@ PER_SECOND = 200.0
 _ROUNDS = 2
 _SECONDS = 2
 _UNTIL_S = 270
-#: A proxy is measured at 200 requests per second only if its maximum is this many times higher.
+#: A proxy is measured at 200 requests per second only if its maximum rate is at least this many times higher.
 _SPARE = 1.2
 _PERCENTS = (50, 95, 99)
 _ONE, _PACED = "one connection", "200 requests/s"
 
 
 class _Blocking(BlockingClient):
-    """Add the headers that the proxy requires."""
+    """A blocking client that also sends the headers that the proxy requires."""
 
     def __init__(self, peer: Peer) -> None:
         super().__init__(peer.port)
@@ -32,7 +32,7 @@ class _Blocking(BlockingClient):
 
 
 class _Paced(PacedClient):
-    """Add the headers that the proxy requires."""
+    """A client with a constant rate that also sends the headers that the proxy requires."""
 
     def __init__(self, peer: Peer) -> None:
         super().__init__(peer.port)
@@ -40,7 +40,7 @@ class _Paced(PacedClient):
 
 
 def measure_latency(field: Field) -> None:
-    """Measure both. The upstream is nginx with a fixed completion."""
+    """Measure the added latency in both ways. The upstream is nginx with a fixed completion."""
     field.provider.canned(FIVE)
     one = _one_connection(field)
     paced: dict[str, list[float]] = {}
@@ -54,7 +54,10 @@ def measure_latency(field: Field) -> None:
 
 
 def _one_connection(field: Field) -> dict[str, list[float]]:
-    """Return the microseconds of each request. Proxies alternate per request, and the first requests are ignored."""
+    """Return the duration of each request in microseconds.
+
+    The proxy changes after each request, and the first requests are ignored.
+    """
     found: dict[str, list[float]] = {name: [] for name in field.peers}
     with ExitStack() as stack:
         callers = {name: stack.enter_context(_Blocking(peer)) for name, peer in field.peers.items()}

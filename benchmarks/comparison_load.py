@@ -1,8 +1,9 @@
-"""Read streams through any proxy: a fixed number at a time, each restarted when it ends, on uvloop.
+"""Read a fixed number of concurrent streams through any proxy, on uvloop. A stream that ends is restarted.
 
-``python -m benchmarks.comparison_load --port P --streams N …`` prints one line of JSON about a window of time: events,
-CPU seconds of each given process, the time to each stream's first event, the deviation of gaps between events from the
-upstream's interval, and the number of streams that broke or differed from what the upstream sent.
+``python -m benchmarks.comparison_load --port P --streams N …`` prints one line of JSON about a window of time. The JSON
+has the number of events, the CPU seconds of each given process, and the time to each stream's first event. The JSON
+also has the deviation of gaps between events from the upstream's interval, and the number of streams that broke or
+differed from the upstream's stream.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from benchmarks.comparison_request import STREAM_BODY, ResponseReader, request_b
 from benchmarks.figures import percentile
 from benchmarks.process_cpu import cpu_seconds
 
-#: Text that every event contains, and nothing else of a response.
+#: Text that every event contains, and that occurs nowhere else in a response.
 _MARK = b'" token"'
 _AGAIN_S = 0.1
 
@@ -35,12 +36,12 @@ class Window:
     whole: int = 0
     broken: int = 0
     first_ms: list[float] = field(default_factory=list)
-    #: |gap − interval| of events after the first.
+    #: The deviation |gap − interval| of each event after the first event.
     off_ms: list[float] = field(default_factory=list)
 
 
 class Client(asyncio.Protocol):
-    """A client that always has a stream running. It reconnects if the proxy closes the connection."""
+    """A client that always has a running stream, and reconnects if the proxy closes the connection."""
 
     def __init__(self, port: int, request: bytes, window: Window) -> None:
         self._port = port

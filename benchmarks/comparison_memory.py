@@ -1,4 +1,7 @@
-"""Measure the memory of every proxy: idle, with idle connections, with streams. Proxies are restarted one at a time."""
+"""Measure the memory of every proxy when idle, with idle connections and with streams.
+
+Proxies are restarted one at a time.
+"""
 
 import asyncio
 import resource
@@ -16,7 +19,8 @@ from benchmarks.peers.peer import NotInstalled, Peer, resident_mib
 
 IDLE, STREAMS = (1_000, 10_000), (1_000, 5_000)
 INTERVAL_MS = 2000.0
-#: Time limits for reaching the first and the second number of connections. After that, the cell has the number reached.
+#: Time limits for reaching the first and the second number of connections. If a limit passes, the cell shows the number
+#: that was reached.
 PATIENCE_S = (15.0, 20.0)
 _AT_A_TIME = 64
 _SPARE_DESCRIPTORS = 500
@@ -24,13 +28,16 @@ _LONG_S = 600.0
 
 
 def raise_descriptor_limit() -> None:
-    """Raise the limit of open files to the maximum, for this process and those it starts."""
+    """Raise the limit of open files to the maximum, for this process and its child processes."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def measure_memory(field: Field) -> None:
-    """Measure one proxy after another, with one instance for connections and one for streams. Nothing else may run."""
+    """Measure one proxy after another, with one instance for connections and one for streams.
+
+    No other program may run at the same time.
+    """
     field.provider.events(1_000_000, INTERVAL_MS / 20 if field.bench.quick else INTERVAL_MS)
     for entry in field.to_start_anew():
         with ExitStack() as stack:
@@ -76,7 +83,10 @@ def _name(what: str) -> str:
 
 
 async def _grow(peer: Peer, what: str, counts: tuple[int, ...]) -> dict[str, Any]:
-    """``mib`` has the memory when idle and at each count that was reached. ``reached`` is the final count."""
+    """Measure the memory at each number of connections.
+
+    ``mib`` has the memory when idle and at each count that was reached. ``reached`` is the final count.
+    """
     await _Connection(peer, REQUEST_BODY).ask(whole=True)
     rest(peer)
     mib, connections = [resident_mib(peer)], list[_Connection]()
@@ -96,7 +106,10 @@ async def _grow(peer: Peer, what: str, counts: tuple[int, ...]) -> dict[str, Any
 
 
 async def _add(peer: Peer, body: bytes, count: int, connections: "list[_Connection]", patience_s: float) -> None:
-    """Open this many connections, a few at a time. Each counts after its response, or the first event of its stream."""
+    """Open this many connections, a few at a time.
+
+    A connection counts once it has received its response or the first event of its stream.
+    """
     until = time.monotonic() + patience_s
     opening = asyncio.Semaphore(_AT_A_TIME if body is REQUEST_BODY else count)
 
@@ -114,7 +127,7 @@ async def _add(peer: Peer, body: bytes, count: int, connections: "list[_Connecti
 
 
 class _Connection(asyncio.Protocol):
-    """A client's connection. ``is_there`` is true after a response while it is open."""
+    """A client's connection. ``is_there`` is True after a response, as long as the connection is open."""
 
     def __init__(self, peer: Peer, body: bytes) -> None:
         self.is_there = False
@@ -125,7 +138,11 @@ class _Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     async def ask(self, *, whole: bool) -> None:
-        """Connect and send a request. Returns after the complete response, or after the first bytes of its body."""
+        """Connect and send a request.
+
+        With ``whole``, returns after the complete response. Otherwise, returns after the first bytes of the response
+        body.
+        """
         self._whole = whole
         loop = asyncio.get_running_loop()
         self._transport, _ = await loop.create_connection(lambda: self, "127.0.0.1", self._peer.port)

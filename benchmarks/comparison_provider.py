@@ -1,7 +1,8 @@
-"""Run the upstream of the comparison: it sends a stream if the body requests one, otherwise a completion.
+"""Run the upstream of the comparison, which sends a stream if the request asks for one, otherwise a completion.
 
-``python -m benchmarks.comparison_provider --port P --events N --interval-ms T --answer-bytes B``. Streams are those of
-``benchmarks.event_provider``. A request is read completely before the response. Bodies need a Content-Length.
+``python -m benchmarks.comparison_provider --port P --events N --interval-ms T --answer-bytes B``. Streams are the same
+as in ``benchmarks.event_provider``. A request is read completely before the response is sent. Request bodies need a
+Content-Length.
 """
 
 import argparse
@@ -13,15 +14,15 @@ import uvloop
 from benchmarks.event_provider import EventStream
 from benchmarks.messages import ANSWER_BODY
 
-#: Text near the start or end of the body of a request for a stream, in any formatting.
+#: Text that the body of a request for a stream has near its start or end, in either formatting.
 _STREAM = (b'"stream":true', b'"stream": true')
 _NEAR = 600
-#: A complete request, which starts a stream in ``EventStream``.
+#: The end of a request without a body, which makes ``EventStream`` start a stream.
 _HEAD_ALONE = b"\r\n\r\n"
 
 
 def completion(length: int) -> bytes:
-    """Return a completion of about this many bytes, or the fixed one of ``messages`` if that is long enough."""
+    """Return a completion of about this many bytes, or the fixed completion of ``messages`` if it is long enough."""
     if length <= len(ANSWER_BODY):
         return ANSWER_BODY
     response = json.loads(ANSWER_BODY)
@@ -31,7 +32,7 @@ def completion(length: int) -> bytes:
 
 
 def words(length: int, seed: int) -> str:
-    """Return this many characters of words without a pattern. They are about as compressible as real prompts."""
+    """Return this many characters of random words, which are about as compressible as real prompts."""
     state, parts, size = seed, [], 0
     while size < length:
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
@@ -41,7 +42,7 @@ def words(length: int, seed: int) -> str:
 
 
 class AnyResponse(EventStream):
-    """A connection. Each request gets a stream or the completion."""
+    """A connection that responds to each request with a stream or the completion."""
 
     def __init__(self, events: int, interval: float, response: bytes) -> None:
         super().__init__(events, interval)

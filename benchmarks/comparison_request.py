@@ -10,23 +10,23 @@ STREAM_BODY = REQUEST_BODY.replace(b"{", b'{"stream":true,', 1)
 
 
 def request_bytes(extra: Mapping[str, str], body: bytes) -> bytes:
-    """Return a complete request with the headers of ``FIVE`` and ``extra`` ones."""
+    """Return a complete request with the headers of ``FIVE`` and the ``extra`` headers."""
     headers = FIVE.request | dict(extra) | {"Host": "127.0.0.1", "Content-Length": str(len(body))}
     lines = [f"{name}: {value}" for name, value in headers.items()]
     return "\r\n".join(["POST /v1/chat/completions HTTP/1.1", *lines, "", ""]).encode() + body
 
 
 class ResponseReader:
-    """Parses the responses of one connection, with a length or chunked."""
+    """Parses the responses of one connection, which have a Content-Length or are chunked."""
 
     def __init__(self) -> None:
         self.complete = False
-        #: Chunks of the body since they were last taken.
+        #: Chunks of the body that arrived since the chunks were last taken.
         self.chunks: list[bytes] = []
         self._parser = httptools.HttpResponseParser(self)
 
     def feed(self, data: bytes) -> None:
-        """Parse more bytes. ``complete`` is true if the response is complete."""
+        """Parse more bytes. Afterwards, ``complete`` tells whether the response is complete."""
         self._parser.feed_data(data)
 
     @property

@@ -1,4 +1,4 @@
-"""Measure plain requests through every proxy: CPU time, requests per second, and the bytes that Relaybook writes."""
+"""Measure the CPU time and rate of plain requests through every proxy, and the bytes that Relaybook writes."""
 
 import time
 from pathlib import Path
@@ -13,7 +13,7 @@ from benchmarks.process_cpu import cpu_seconds
 from benchmarks.wrk import Load, run_wrk
 
 CONNECTIONS = (1, 32, 256)
-#: Requests per connection in a measurement. Slow proxies are measured longer to reach it, up to a limit.
+#: Requests per connection in a measurement. Slow proxies are measured longer to reach this number, up to a time limit.
 _TURNS_OF_A_CONNECTION = 20
 _LONGER = 2
 _ROUNDS = {(FIVE.name, 1): 2, (FIVE.name, 32): 3, (FIVE.name, 256): 2, (SDK.name, 32): 2}
@@ -22,7 +22,7 @@ _UNTIL_S = 220
 
 
 def measure_requests(field: Field) -> None:
-    """Measure ``FIVE`` at every number of connections, then ``SDK`` at 32."""
+    """Measure ``FIVE`` at every number of connections, then ``SDK`` at 32 connections."""
     _warm_up(field)
     for connections in (32,) if field.bench.quick else CONNECTIONS:
         _measure(field, FIVE, connections)
@@ -51,7 +51,7 @@ def _measure(field: Field, headers: HeaderSet, connections: int) -> None:
 
 
 def _seconds(field: Field, rate: float, connections: int) -> float:
-    """Return how long to measure a proxy with this rate."""
+    """Return for how many seconds to measure a proxy with this rate."""
     if field.bench.quick:
         return min(max(1, 2 * connections / max(rate, 1)), _SECONDS * _LONGER)
     if connections == 1:
@@ -61,7 +61,10 @@ def _seconds(field: Field, rate: float, connections: int) -> float:
 
 
 def one_round(peer: Peer, headers: HeaderSet, seconds: float, connections: int) -> dict[str, Any]:
-    """Run wrk once. Returns the CPU µs per request of each process until the log is complete, and the bytes written."""
+    """Run wrk once and return the measurements.
+
+    The measurements include the CPU µs per request of each process until the log is complete, and the bytes written.
+    """
     stored = peer.store_bytes() if isinstance(peer, RelaybookPeer) else 0
     before, written = spent(peer), _written(peer)
     load = _load(peer, headers, seconds, connections)
@@ -79,7 +82,7 @@ def one_round(peer: Peer, headers: HeaderSet, seconds: float, connections: int) 
     found["caught_up_s"] = time.monotonic() - ended
     after_all = spent(peer)
     roles = {role: used - before.roles[role] for role, used in after_all.roles.items()}
-    asking = roles["dashboard"] - dashboard  # caused by our own queries for the log's progress
+    asking = roles["dashboard"] - dashboard  # caused by this benchmark's queries for the log's progress
     found |= {f"{role}_cpu_us": used * each for role, used in (roles | {"dashboard": dashboard}).items()}
     found["cpu_us"] = (after_all.whole - before.whole - asking) * each
     if not peer.syncs:  # otherwise the kernel counts a whole folio, up to 2 MiB, for each synced write
@@ -93,7 +96,7 @@ def _load(peer: Peer, headers: HeaderSet, seconds: float, connections: int) -> L
 
 
 def _written(peer: Peer) -> int:
-    """Return the bytes that the relay wrote to disk, which are those of the journal."""
+    """Return the number of bytes that the relay wrote to disk, which are the bytes of the journal."""
     if not isinstance(peer, RelaybookPeer):
         return 0
     lines = Path(f"/proc/{peer.pid_of('relay')}/io").read_text().splitlines()

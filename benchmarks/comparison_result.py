@@ -1,4 +1,4 @@
-"""The result of the comparison: figures by row and proxy, and the reason where a cell has none."""
+"""Store the result of the comparison, with figures by row and proxy, and the reasons for missing figures."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -32,7 +32,11 @@ MAIN_ROWS = (
 
 @dataclass
 class Comparison(Result):
-    """``columns``: version of each measured proxy, by name. ``skipped``: why a proxy was not measured, by name."""
+    """The result of the comparison.
+
+    ``columns`` has the version of each measured proxy by name. ``skipped`` has the reason why a proxy was not measured,
+    by name.
+    """
 
     columns: dict[str, str] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
@@ -48,7 +52,7 @@ class Comparison(Result):
         self.notes[f"{row}{_AT}{column}"] = text
 
     def found(self, name: str, **where: Any) -> bool:
-        """Return whether any round has this value, so that there is a median."""
+        """Return whether any round has the value ``name``, so that there is a median."""
         return any(name in each and all(each.get(key) == value for key, value in where.items()) for each in self.rounds)
 
 
@@ -62,7 +66,7 @@ def cells(result: dict[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def matrix(result: dict[str, Any], number: Callable[[float], str], only: Collection[str] | None = None) -> list[str]:
-    """Return a kept comparison as a Markdown table with a column per proxy; ``only`` selects rows."""
+    """Return a kept comparison as a Markdown table with a column per proxy. ``only`` selects rows."""
     columns, skipped = result["columns"], result["skipped"]
     every = [*columns, *(name for name in skipped if name not in columns)]
     lines = [f"| figure | {' | '.join(every)} |", f"|---|{'---:|' * len(every)}"]

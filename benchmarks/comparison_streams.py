@@ -1,4 +1,5 @@
-"""Measure streams through every proxy: CPU time per event, latency added to the first event, and jitter."""
+"""Measure the CPU time per event, the latency added to the first event, and the jitter of streams through every
+proxy."""
 
 import json
 import subprocess
@@ -11,7 +12,7 @@ from benchmarks.peers.peer import Peer
 from benchmarks.peers.relaybook import RelaybookPeer
 
 EVENTS, INTERVAL_MS = 100, 20.0
-#: Concurrent streams → rounds. The slowest proxy can handle ten.
+#: Concurrent streams → rounds. The slowest proxy can handle ten concurrent streams.
 LEVELS = {10: 1, 100: 2, 300: 2}
 _SECONDS = 2
 _SPREAD_S = 0.5

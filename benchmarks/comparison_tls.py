@@ -1,4 +1,4 @@
-"""Measure plain requests to an upstream with TLS: the cost of encryption for every proxy."""
+"""Measure the cost of encryption for every proxy with plain requests to an upstream with TLS."""
 
 from contextlib import ExitStack
 
@@ -18,7 +18,10 @@ _ROW = "CPU per request, five headers, TLS to the upstream"
 
 
 def measure_tls(field: Field) -> None:
-    """Restart every proxy with trust in the upstream's self-signed CA, and measure it. Nothing else may run."""
+    """Restart every proxy with trust in the upstream's self-signed CA, and measure the proxy.
+
+    No other program may run at the same time.
+    """
     authority = trustme.CA()
     ca_file = field.bench.directory / "authority.pem"
     authority.cert_pem.write_to_path(ca_file)

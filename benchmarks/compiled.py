@@ -14,7 +14,10 @@ _ROOT = Path(__file__).parent.parent
 
 
 def compiled(bench: Bench) -> Bench | None:
-    """Return the run with the compiled source, or `None` if the source is not this one or there is no compiler."""
+    """Return the run with the compiled source.
+
+    `None` if the run measures another source than this repository, or if there is no compiler.
+    """
     if bench.source != _ROOT / "src":
         return None
     source = cache() / f"compiled-{_digest()}"

@@ -1,4 +1,4 @@
-"""Open many connections to one relay: idle connections, and streams that are read to their end."""
+"""Open many idle connections to one relay, and many streams that are read to their end."""
 
 import asyncio
 from typing import Final, cast
@@ -8,7 +8,7 @@ from benchmarks.event_load import STREAM_REQUEST
 _HEALTH: Final = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 _HEALTHY: Final = b"ok\n"
 _EVENT: Final = b"data: "
-#: Streams started per second, so that their events, one per second each, are spread evenly.
+#: Number of streams started per second. Each stream has one event per second, so the starts spread the events evenly.
 _BEGIN_PER_SECOND: Final = 500
 
 
@@ -33,7 +33,7 @@ class IdleClients:
         self._open: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
 
     async def connect(self, count: int) -> None:
-        """Open this many more."""
+        """Open this many more connections."""
         for _ in range(count):
             reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
             self._open.append((reader, writer))
@@ -41,7 +41,7 @@ class IdleClients:
                 raise ConnectionError("the relay closed a connection instead of answering /healthz")
 
     async def still_serving(self) -> int:
-        """Return on how many connections the relay still responds."""
+        """Return the number of connections on which the relay still responds."""
         return sum([await _responds(reader, writer) for reader, writer in self._open])
 
     def leave(self) -> None:
@@ -87,12 +87,15 @@ class StreamReading(asyncio.Protocol):
 
     @property
     def body(self) -> bytes | None:
-        """The text of the response, or `None` if it did not end cleanly."""
+        """The body of the response, or `None` if the response did not end cleanly."""
         return unchunked(bytes(self.data.partition(b"\r\n\r\n")[2]))
 
 
 async def begin_streams(port: int, count: int) -> list[StreamReading]:
-    """Open this many streams, each on its own connection. All of them are requested when this returns."""
+    """Open this many streams, each on its own connection.
+
+    When the function returns, all streams have been requested.
+    """
     loop = asyncio.get_running_loop()
     streams = []
     for _ in range(count):

@@ -1,8 +1,9 @@
-"""Read streams: a fixed number at a time, each restarted when it ends, on uvloop.
+"""Read a fixed number of concurrent streams, on uvloop. A stream that ends is restarted.
 
 ``python -m benchmarks.event_load --port P --streams N --stream-seconds T --seconds S --pid PID`` prints one line of
-JSON: events received in a window of S seconds and the reads they came in, the CPU time the process PID used in it, and
-the time to each stream's first event. Streams last T seconds, and their starts are spread evenly over T seconds.
+JSON about a window of S seconds. The JSON has the numbers of events and reads, the CPU time of the process PID in the
+window, and the time to each stream's first event. Streams last T seconds, and their starts are spread evenly over T
+seconds.
 """
 
 import argparse
@@ -36,7 +37,7 @@ class Counts:
 
 
 class Client(asyncio.Protocol):
-    """A connection that always has a stream running."""
+    """A connection that always has a running stream."""
 
     def __init__(self, counts: Counts) -> None:
         self._counts = counts

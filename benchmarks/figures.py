@@ -8,7 +8,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Figure:
-    """One metric. ``goal`` is its maximum, or its minimum with ``at_least``. `None` means it has no goal."""
+    """One metric. ``goal`` is the maximum or, with ``at_least``, the minimum of the value. `None` means that there is
+    no goal."""
 
     what: str
     value: float
@@ -18,7 +19,7 @@ class Figure:
 
     @property
     def reached(self) -> bool | None:
-        """Whether the goal is reached, or `None` without a goal."""
+        """Whether the goal is reached, or `None` if there is no goal."""
         if self.goal is None:
             return None
         return self.value >= self.goal if self.at_least else self.value <= self.goal
@@ -26,7 +27,7 @@ class Figure:
 
 @dataclass
 class Result:
-    """The result of one part: the method, the metrics, and the rounds they are computed from."""
+    """The result of one part, with the method, the metrics, and the rounds from which the metrics are computed."""
 
     part: str
     method: str
@@ -43,7 +44,7 @@ class Result:
         return float(statistics.median(found))
 
     def plain(self) -> dict[str, Any]:
-        """Return the result as it is stored in JSON."""
+        """Return the result in the form in which it is stored as JSON."""
         return asdict(self) | {"figures": [asdict(each) | {"reached": each.reached} for each in self.figures]}
 
 

@@ -1,8 +1,9 @@
-"""Calculate how evenly nodes are loaded if a balancer sends each namespace to one node: ``python -m benchmarks.fleet``.
+"""Calculate how evenly nodes are loaded if a balancer sends each namespace to one node.
 
-The namespaces are those of the big log (benchmarks/big_log_words.py): half of all requests have one of eight labels,
-half have one of 200,000 users, the first of whom sends one in sixty of theirs. The result for the heaviest node is
-exact, because it is calculated from the weights of all namespaces without sampling. docs/how-to/scale.md has the table.
+Run ``python -m benchmarks.fleet``. The namespaces are the namespaces of the big log (benchmarks/big_log_words.py). Half
+of all requests have one of eight labels. The other half belong to 200,000 users, and the first user sends one in sixty
+of these requests. The result for the node with the highest load is exact, because it is calculated from the weights of
+all namespaces without sampling. docs/how-to/scale.md has the table.
 """
 
 from collections.abc import Iterable
@@ -15,7 +16,7 @@ NODES = (2, 10, 100, 1000)
 
 
 def weights() -> tuple[dict[str, float], dict[str, float]]:
-    """Return the share of all requests of each label and of each user."""
+    """Return the share of each label and of each user in all requests."""
     labels: dict[str, float] = {}
     for label in DRAWN_LABELS:
         labels[label] = labels.get(label, 0) + 0.5 / len(DRAWN_LABELS)
@@ -25,7 +26,10 @@ def weights() -> tuple[dict[str, float], dict[str, float]]:
 
 
 def heaviest(nodes: int, pinned: Iterable[tuple[str, float]], spread: float = 0.0) -> float:
-    """Return the load of the heaviest node relative to the mean. ``spread`` is divided among all nodes."""
+    """Return the load of the node with the highest load, relative to the mean.
+
+    ``pinned`` has the shares that belong to one node each. ``spread`` is divided among all nodes.
+    """
     loads = [spread / nodes] * nodes
     for name, share in pinned:
         loads[int.from_bytes(blake2b(name.encode(), digest_size=8).digest()) % nodes] += share

@@ -1,4 +1,4 @@
-"""Describe the environment of a measurement: machine, versions, and other load on the machine."""
+"""Describe the environment of a measurement, with machine, versions, and other load on the machine."""
 
 import datetime
 import os
@@ -20,7 +20,7 @@ print(platform.python_version(), "--enable-optimizations" in arguments, sep="|")
 
 
 def describe_machine(python: str, source: Path) -> dict[str, Any]:
-    """Return machine, kernel and versions. ``python`` and ``source`` are those of the measured server."""
+    """Return machine, kernel and versions. ``python`` and ``source`` belong to the measured server."""
     number, optimised = _output([python, "-c", _DESCRIBE_PYTHON]).strip().split("|")
     return {
         "cpu": _first(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text()),
@@ -38,7 +38,10 @@ def describe_machine(python: str, source: Path) -> dict[str, Any]:
 
 
 def uncommitted(source: Path) -> list[str]:
-    """Return uncommitted files among the measured source and the benchmarks; such a run could not be repeated."""
+    """Return uncommitted files in the measured source and the benchmarks.
+
+    A run with uncommitted files cannot be repeated.
+    """
     measured = ["git", "-C", str(source), "status", "--porcelain", "--", "."]
     measuring = ["git", "-C", str(_BENCHMARKS), "status", "--porcelain", "--", ".", ":!latest"]
     lines = [*_output(measured).splitlines(), *_output(measuring).splitlines()]
@@ -46,12 +49,13 @@ def uncommitted(source: Path) -> list[str]:
 
 
 def now() -> str:
-    """Return the current time, RFC 3339 in UTC."""
+    """Return the current time in UTC, in the format of RFC 3339."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def load_average() -> float:
-    """Return the average number of runnable processes over the last minute, as a measure of disturbance."""
+    """Return the average number of runnable processes over the last minute, which shows disturbance by other
+    programs."""
     return round(os.getloadavg()[0], 2)
 
 

@@ -1,4 +1,4 @@
-"""Define the requests and responses of the load, with two sets of headers."""
+"""Define the requests and responses of the load, with several sets of headers."""
 
 from dataclasses import dataclass
 
@@ -23,9 +23,9 @@ ANSWER_BODY = (
 
 @dataclass(frozen=True)
 class HeaderSet:
-    """Request headers besides Host and Content-Length, and response headers besides nginx's own five.
+    """Request headers besides Host and Content-Length, and response headers besides the five headers of nginx.
 
-    The values of ``varying`` request headers differ between requests in load by wrk.
+    Under load by wrk, the values of ``varying`` request headers differ between requests.
     """
 
     name: str
@@ -95,7 +95,7 @@ SDK = HeaderSet(
         "alt-svc": 'h3=":443"; ma=86400',
     },
 )
-#: The same, with heads that all differ: by trace ids and a property with the user.
+#: The same headers as ``SDK``, but each head differs by trace ids and by a property with the user.
 TRACED = HeaderSet(
     "traced",
     SDK.request | {"traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba9"},

@@ -1,4 +1,4 @@
-"""Generate mixed traffic for long runs: plain responses, streams, clients that cancel, and upstream failures.
+"""Generate mixed traffic for long runs, with plain responses, streams, clients that cancel, and upstream failures.
 
 Directives tell the simulated upstream how to respond (docs/reference/simulator.md), so the expected result is known.
 """
@@ -18,7 +18,7 @@ _LAST_CHUNK: Final = b"\r\n0\r\n\r\n"
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of request: its percentage, its directives, and the expected response.
+    """One kind of request, with its percentage, its directives and the expected response.
 
     If ``status`` is `None`, the client closes the connection after some bytes. If ``is_cut``, the response breaks off.
     """
@@ -55,7 +55,7 @@ class Traffic:
         self._random = random.Random(1)
 
     async def run(self, seconds: float) -> None:
-        """Send requests for ``seconds``. Returns when all of them have ended."""
+        """Send requests for ``seconds``. Returns when all requests have ended."""
         until = asyncio.get_running_loop().time() + seconds
         await asyncio.gather(*(self._ask_on(until) for _ in range(CALLERS)))
 
@@ -97,7 +97,7 @@ class _Client:
         self._connection: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def send(self, kind: Kind, request: bytes) -> bool:
-        """Send a request, and return whether the result is the expected one of this kind."""
+        """Send a request, and return whether the result is as expected for this kind."""
         try:
             async with asyncio.timeout(_PATIENCE_SECONDS):
                 return await self._send(kind, request)

@@ -1,4 +1,7 @@
-"""Run nginx as an upstream that responds at once, and as a plain proxy for comparison. One worker, no access log."""
+"""Run nginx as an upstream that responds immediately, and as a plain proxy for comparison.
+
+nginx has one worker and no access log.
+"""
 
 import socket
 import subprocess
@@ -63,13 +66,13 @@ class Nginx:
 
 
 def start_proxy(place: Path, provider_port: int) -> Nginx:
-    """Return nginx as a proxy: without buffering, with persistent connections to client and upstream."""
+    """Return nginx as a proxy without buffering and with persistent connections to client and upstream."""
     port = free_port()
     return Nginx(place, _PROXY.format(port=port, provider=provider_port), port)
 
 
 def start_provider(place: Path, headers: HeaderSet) -> Nginx:
-    """Return nginx as an upstream that sends the same completion to every request at once."""
+    """Return nginx as an upstream that immediately responds to every request with the same completion."""
     port = free_port()
     lines = "\n".join(f"      add_header {name} '{value}';" for name, value in headers.answer.items())
     return Nginx(place, _PROVIDER.format(port=port, headers=lines, body=ANSWER_BODY.decode()), port)

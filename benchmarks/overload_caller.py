@@ -1,4 +1,4 @@
-"""Send requests at a constant rate, each on its own connection, independent of the other responses."""
+"""Send requests at a constant rate, each on its own connection, without waiting for responses."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ _PATIENCE_SECONDS: Final = 30.0
 
 @dataclass
 class Call:
-    """One request. Times are monotonic nanoseconds. The response is everything received until the connection closed."""
+    """One request. Times are monotonic nanoseconds. The response is all data received until the connection closed."""
 
     due_ns: int
     sent_ns: int = 0
@@ -34,12 +34,12 @@ class Call:
 
     @property
     def took_ms(self) -> float:
-        """The time from its scheduled time to the last byte of its response."""
+        """The milliseconds from the scheduled time of the request to the last byte of the response."""
         return (self.over_ns - self.due_ns) / 1e6
 
 
 def header(head: bytes, name: bytes) -> bytes:
-    """Return the value of a header, empty if it is missing."""
+    """Return the value of a header, or empty bytes if the header is missing."""
     return head.lower().partition(b"\r\n" + name + b":")[2].partition(b"\r\n")[0].strip()
 
 
@@ -69,7 +69,10 @@ class _Connection(asyncio.Protocol):
 
 
 async def send_evenly(port: int, request: bytes, per_second: float, seconds: float) -> list[Call]:
-    """Send this many requests. Returns all of them in the order of their scheduled times when they have ended."""
+    """Send ``per_second`` requests per second for ``seconds``.
+
+    When all requests have ended, returns them in the order of their scheduled times.
+    """
     start = time.monotonic_ns() + 50_000_000
     calls = [Call(start + int(number / per_second * 1e9)) for number in range(int(per_second * seconds))]
     async with asyncio.TaskGroup() as group:

@@ -11,7 +11,10 @@ _READ_BYTES: Final = 8192
 
 
 def drop_page_cache(directory: Path) -> str:
-    """Drop the whole page cache if permitted, otherwise the directory's files. Returns which of them."""
+    """Drop the whole page cache if permitted, otherwise only the directory's files.
+
+    Returns the method that was used.
+    """
     os.sync()
     try:
         _ALL.write_text("1")
@@ -32,7 +35,7 @@ def _forget(path: Path) -> None:
 
 
 def random_read_ms(path: Path, times: int) -> list[float]:
-    """Return the milliseconds of reads of 8 KiB at random places in a file."""
+    """Read 8 KiB at random offsets of a file, and return the duration of each read in milliseconds."""
     chance = random.Random(1)
     blocks = path.stat().st_size // _READ_BYTES
     found = []

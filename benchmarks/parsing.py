@@ -1,8 +1,8 @@
-"""Measure the cost of parsing bodies in the recorder: µs per complete exchange and per streamed chunk.
+"""Measure the cost of parsing bodies in the recorder, in µs per complete exchange and per streamed chunk.
 
-Method: one process, no garbage collection during a run. Each metric is the median of 15 runs of 2,000 exchanges (or 40
-streams of 500 chunks). Bodies have the size and fields of OpenAI's in 2026: a 500-byte request, an 800-byte response,
-chunks of 330 bytes. Run: ``python benchmarks/parsing.py``.
+The benchmark uses one process, without garbage collection during a run. Each metric is the median of 15 runs of 2,000
+exchanges (or 40 streams of 500 chunks). Bodies have the same size and fields as OpenAI's bodies in 2026: a request of
+500 bytes, a response of 800 bytes, and chunks of 330 bytes. Run ``python benchmarks/parsing.py``.
 """
 
 import gc
@@ -72,7 +72,7 @@ AT_US = 1_795_000_000_000_000
 
 
 def microseconds(work: Callable[[], object], times: int) -> float:
-    """Return the median duration of one call over the runs."""
+    """Return the duration of one call in microseconds, as the median of the runs."""
     work()
     taken = []
     gc.collect()

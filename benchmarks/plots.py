@@ -1,7 +1,7 @@
 """Draw bar charts of the kept comparison as SVG: ``docs/images/benchmark-*.svg``.
 
-The scale is logarithmic because the proxies differ by a factor of a thousand; every bar has its number beside it.
-Colours follow the reader's light or dark scheme.
+The scale is logarithmic, because the proxies differ by a factor of a thousand. Every bar has its number next to it.
+Colors follow the reader's light or dark color scheme.
 """
 
 import math
@@ -70,7 +70,7 @@ def write_plots(result: dict[str, Any], number: Callable[[float], str]) -> list[
 def describe(
     plot: Plot, values: Mapping[str, float], missing: Mapping[str, str], number: Callable[[float], str]
 ) -> str:
-    """Return the chart as text."""
+    """Return a description of the chart as text."""
     items = [f"{name} {number(value)} {plot.unit}" for name, value in values.items()]
     items += [f"{name} {why}" for name, why in missing.items()]
     return f"{plot.title} ({_better(plot)}): {', '.join(items)}."
@@ -83,7 +83,7 @@ def draw(
     missing: Mapping[str, str],
     number: Callable[[float], str],
 ) -> str:
-    """Return the SVG: one bar per name, or text if it has no value."""
+    """Return the SVG, with one bar for each name, or a text if the name has no value."""
     height = _TOP + _STEP * len(names) + 30
     low, high = _decades([value for value in values.values() if value > 0])
     parts = [
@@ -120,7 +120,7 @@ def _bar(
 
 
 def _decades(values: list[float]) -> tuple[int, int]:
-    """Return the first and last power of ten of the scale, so that the shortest bar is still visible."""
+    """Return the first and last power of ten on the scale. The scale is chosen so that the shortest bar is visible."""
     if not values:
         return 0, 1
     low = math.floor(math.log10(min(values)) - 0.3)

@@ -1,4 +1,7 @@
-"""Store results as JSON: the newest run of each part in ``benchmarks/latest``, other runs where you choose."""
+"""Store results as JSON.
+
+The newest run of each part is in ``benchmarks/latest``, and other runs are in a directory of your choice.
+"""
 
 import json
 from pathlib import Path
@@ -22,7 +25,7 @@ def save(result: Result, machine: dict[str, Any], began: str, load: tuple[float,
 
 
 def latest(part: str) -> dict[str, Any] | None:
-    """Return the newest result of a part, ``None`` if there is none."""
+    """Return the newest result of a part, or ``None`` if there is no result."""
     path = LATEST / f"{part}.json"
     return json.loads(path.read_text("utf-8")) if path.exists() else None
 
@@ -33,7 +36,7 @@ def _facts(result: Result, machine: dict[str, Any], began: str, load: tuple[floa
 
 
 def _write(path: Path, facts: dict[str, Any]) -> Path:
-    """Write one line per key, figure and round, so that a diff shows what changed."""
+    """Write one line per key, figure and round, so that a diff shows each change."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = ",\n".join(f" {_json(key)}: {_value(value)}" for key, value in facts.items())
     path.write_text(f"{{\n{lines}\n}}\n", "utf-8")

@@ -31,13 +31,16 @@ def write_page(parts: Iterable[str]) -> None:
 
 
 def _source(part: str) -> str:
-    """Return the module that measures a part; its first line describes the part on the page."""
+    """Return the path of the module that measures a part.
+
+    The first line of the module describes the part on the page.
+    """
     path = f"benchmarks/parts/{part}.py"
     return path if (_ROOT / path).exists() else f"benchmarks/{part}.py"
 
 
 def _run(part: str, result: dict[str, Any]) -> str:
-    """Return one row about the run of a part: when, which commit, on which machine, and how busy it was."""
+    """Return one row about the run of a part, with time, commit, machine, versions and load."""
     machine, loads = result["machine"], result["load_average_before_and_after"]
     date, _, time = result["began"].partition("T")
     cells = [

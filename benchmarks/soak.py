@@ -1,10 +1,10 @@
 """Growth of memory, file descriptors and journal over a long run of mixed traffic.
 
 ``python -m benchmarks.soak --minutes 30`` samples the memory and open file descriptors of each process and the size of
-the journal every ten seconds, and compares the medians of the second and the last quarter. Before that, requests at a
-higher rate fill the recorder's page cache of the store (64 MiB, about 1 KiB per request), which would otherwise look
-like growth for an hour. The exit code is 1 if something grew by more than 5 %, a process died, or a client received an
-unexpected response.
+the journal every ten seconds, and compares the medians of the second and the last quarter. Before the measurement,
+requests at a higher rate fill the recorder's page cache of the store (64 MiB, about 1 KiB per request). Otherwise, the
+filling cache would look like growth for an hour. The exit code is 1 if a metric grew by more than 5 %, a process died,
+or a client received an unexpected response.
 """
 
 import argparse
@@ -41,7 +41,8 @@ _LOOK_SECONDS: Final = 2.0
 _WARM_UP_REQUESTS: Final = 70_000
 _WARM_UP_PER_SECOND: Final = 400.0
 _SOURCE: Final = Path(__file__).parent.parent / "src"
-#: Growth allowed besides the percentage. One or two more descriptors than twenty may belong to running requests.
+#: Growth that is allowed in addition to the percentage. One or two additional descriptors may belong to running
+#: requests.
 _SPARE: Final = {"descriptors": 2.0, "memory, MiB": 0.0, "bytes, MiB": 0.0}
 _PATIENCE_SECONDS: Final = 300.0
 _PAGES: Final = ("/api/requests?limit=100", "/api/namespaces", "/api/status")
@@ -50,7 +51,7 @@ Sample = dict[str, float]
 
 
 def main() -> int:
-    """Return 1 if something grew, died or failed."""
+    """Return 1 if a metric grew, a process died or a request failed."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.soak", description="Check that nothing grows over time."
     )
@@ -148,7 +149,7 @@ def _read(url: str) -> None:
 
 
 def _sample(server: Relaybook) -> Sample:
-    """Return a sample of all processes. A process that is being restarted has no metrics."""
+    """Return a sample of all processes, without metrics of a process that is being restarted."""
     found: Sample = {}
     for role in ("supervisor", *ROLES):
         pid = server.process.pid if role == "supervisor" else server.pid_of(role)

@@ -1,9 +1,10 @@
-"""Measure the SQLite store: the cost of a commit by step, then the cost of reads.
+"""Measure the cost of the SQLite store's commits by step, then the cost of reads.
 
-Method: entries of `tests.support.records.traffic` (a request of about 470 bytes, a response of 790, 6 and 8 headers,
-one property, two foreign ids) are created first, then committed in batches of 1,000. Only the commits are timed, by
-wall clock, including checkpoints of the write-ahead log. Reads are the best of five on the same machine with the
-database in the page cache. Run nothing else meanwhile: `python -m benchmarks.store_writing --records 300000`.
+The entries come from `tests.support.records.traffic` (a request of about 470 bytes, a response of 790 bytes, 6 and 8
+headers, one property, two foreign ids). Entries are created first, then committed in batches of 1,000. Only the commits
+are timed, by wall clock, including checkpoints of the write-ahead log. Each read is the best of five on the same
+machine, with the database in the page cache. Run `python -m benchmarks.store_writing --records 300000`, and run no
+other program at the same time.
 """
 
 import argparse
@@ -78,7 +79,7 @@ def write(directory: Path, records: int, durability: Durability) -> dict[str, An
 
 
 def read(directory: Path, records: int) -> dict[str, float]:
-    """Return the milliseconds of the dashboard's queries."""
+    """Return the durations of the dashboard's queries in milliseconds."""
     reader = SqliteReader(directory)
     newest = reader.page(Filter(), 1, None, soon()).records[0]
     middle = newest.started_at - 30_000_000

@@ -1,4 +1,5 @@
-"""Format results as Markdown tables: all figures for the terminal, the main ones for docs/explanation/benchmarks.md."""
+"""Format results as Markdown tables for the terminal (all figures) and docs/explanation/benchmarks.md (main
+figures)."""
 
 import re
 from typing import Any
@@ -7,7 +8,7 @@ from benchmarks.comparison_result import MAIN_ROWS, matrix
 
 Figure = dict[str, Any]
 
-#: Figures without a goal that the page shows as well, by part.
+#: Figures without a goal that the page also shows, by part.
 _ALSO_SHOWN = {
     "relay_requests": ("traced headers: relay / nginx", "traced headers: relay, compiled / nginx"),
     "recorder": ("word index",),
@@ -40,7 +41,7 @@ _ALSO_SHOWN = {
         "disk: 11 dependent 8 KiB reads, p99",
     ),
 }
-#: Parts whose figures are shown as a grid, with the pattern of a figure's row and column.
+#: Parts whose figures are shown as a grid, with a pattern for a figure's row and column.
 _CASE_FIRST = re.compile(r"(?P<row>.+?): (?P<column>.+)")
 _GRIDS = {
     "relay_requests": _CASE_FIRST,
@@ -58,12 +59,12 @@ _STATES = {"cold": "cold", "warm": "warm", "recording": "while recording"}
 
 
 def table(result: dict[str, Any]) -> list[str]:
-    """Return all figures of a result; a comparison has a column per proxy."""
+    """Return a table of all figures in a result. A comparison has a column for each proxy."""
     return matrix(result, number) if "columns" in result else _rows(result["figures"])
 
 
 def page_table(result: dict[str, Any]) -> list[str]:
-    """Return the figures of a kept result that the page shows."""
+    """Return a table of the figures in a kept result that the page shows."""
     if "columns" in result:
         return matrix(result, number, MAIN_ROWS)
     figures: list[Figure] = result["figures"]
@@ -82,7 +83,7 @@ def page_table(result: dict[str, Any]) -> list[str]:
 
 
 def number(value: float) -> str:
-    """Format a number with three significant digits, or with none after the point."""
+    """Format a number with two decimals below 10, one below 1,000, and none for larger numbers and integers."""
     if value == int(value) or abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
@@ -97,7 +98,10 @@ def _rows(figures: list[Figure]) -> list[str]:
 
 
 def _grid(figures: list[Figure], pattern: re.Pattern[str]) -> list[str]:
-    """Return a table with a row and a column for each case. A goal that a column shares is in its heading."""
+    """Return a table with a row and a column for each case.
+
+    If all figures of a column have the same goal, the goal is in the heading.
+    """
     rows: dict[str, dict[str, Figure]] = {}
     goals: dict[str, set[str]] = {}
     for each in figures:

@@ -1,7 +1,7 @@
-"""Measure a start of ``relaybook serve``, from before its exec to the first response, and the steps between.
+"""Measure a start of ``relaybook serve``, from before its exec to the first response, and each step of the start.
 
-Unlike ``Relaybook`` this does not wait for readiness. The kernel accepts connections as soon as the supervisor listens,
-so a request sent then gets its response as soon as the relay runs.
+Unlike ``Relaybook``, this class does not wait for readiness. The kernel accepts connections as soon as the supervisor
+listens, so a request that is sent early gets its response as soon as the relay runs.
 """
 
 import datetime
@@ -39,7 +39,7 @@ class TimedStart(Server):
         self.port = int(self.base_url.removesuffix("/v1").rpartition(":")[2])
 
     def steps_to_first_response(self) -> dict[str, float]:
-        """Return the milliseconds of each step from the start to the first response, and in total (wall clock)."""
+        """Return the milliseconds of each step from the start to the first response, and the total (wall clock)."""
         _, answered_ns = first_response(self.port)
         relay_ns = self._child_started_ns("relay")
         journal_ns = max(path.stat().st_mtime_ns for path in self.data.glob("journal/*/lock"))
@@ -49,7 +49,7 @@ class TimedStart(Server):
         return steps | {"all_ms": (answered_ns - self.started_ns) / 1e6}
 
     def _child_started_ns(self, role: str) -> int:
-        """Return when the supervisor had started a child, according to the operator log."""
+        """Return when the supervisor had started a child, according to the operator's log, in nanoseconds."""
 
         def look() -> dict[str, Any] | None:
             return next((line for line in self.events("child_started") if line["role"] == role), None)
@@ -58,7 +58,7 @@ class TimedStart(Server):
         return int(datetime.datetime.fromisoformat(line["at"]).timestamp() * 1e6) * 1000
 
     def stop_at_once(self) -> None:
-        """Stop the server without waiting for the recorder, which may have a large backlog."""
+        """Kill the server, because the recorder may have a large backlog."""
         pids = [self.pid_of(role) for role in ROLES]
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(_PATIENCE_SECONDS)
@@ -67,9 +67,10 @@ class TimedStart(Server):
 
 
 def _as_installed(bench: Bench) -> dict[str, str]:
-    """Return an environment in which Python finds cached byte code, as for an installed program.
+    """Return an environment in which Python finds cached bytecode, as for an installed program.
 
-    The byte code is stored in the run's directory: none is written next to the sources or read from there.
+    The bytecode is stored in the run's directory, so Python neither writes bytecode next to the sources nor reads it
+    from there.
     """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPATH"] = os.pathsep.join([str(bench.source), sysconfig.get_path("purelib")])

@@ -1,4 +1,7 @@
-"""Write a journal like a relay does: complete exchanges of different sizes and texts, several open at a time."""
+"""Write a journal like a relay, with complete exchanges of different sizes and texts.
+
+Several exchanges are open at a time.
+"""
 
 import random
 from pathlib import Path
@@ -44,7 +47,7 @@ class _Exchanges:
         return b" ".join(self._random.choices(_WORDS, k=words))
 
     def frames(self) -> list[tuple[int, bytes, bytes]]:
-        """Return the three frames of one exchange: kind, exchange, payload."""
+        """Return the three frames of one exchange, each as kind, exchange id and payload."""
         exchange = new_id()
         number = self._random.randrange(1 << 30)
         request = REQUEST_BODY.replace(_ASKED, _ASKED[:40] + self._text(9))

@@ -1,7 +1,7 @@
-"""Generate load with wrk: one thread, many connections, each sending its next request after a response.
+"""Generate load with wrk, on one thread and many connections. A connection sends its next request after a response.
 
-64 requests of different lengths alternate, so that caches in the relay gain no more than in production. Requests that
-are running at the end are aborted.
+64 requests of different lengths alternate, so that caches in the relay are not more effective than in production.
+Requests that are running at the end are aborted.
 """
 
 import json
@@ -39,7 +39,10 @@ end
 
 @dataclass(frozen=True)
 class Load:
-    """The result of a run. ``failed`` counts error responses, ``broken`` lost connections and missing responses."""
+    """The result of a run.
+
+    ``failed`` counts error responses. ``broken`` counts lost connections and missing responses.
+    """
 
     requests: int
     failed: int
@@ -50,7 +53,7 @@ class Load:
 
     @property
     def per_second(self) -> float:
-        """The number of successful requests."""
+        """The number of successful requests per second."""
         return (self.requests - self.failed) / self.microseconds * 1e6
 
 
@@ -62,9 +65,10 @@ def run_wrk(
     extra: Mapping[str, str] = _NONE,
     pause_ms: float = 0,
 ) -> Load:
-    """Send completion requests for a whole number of seconds, with ``extra`` headers. Responses time out after 30 s.
+    """Send completion requests with ``extra`` headers for a whole number of seconds.
 
-    Each connection pauses between a response and its next request. The pauses vary around the given average.
+    Responses time out after 30 s. Each connection pauses between a response and its next request. The pauses vary
+    around the given average.
     """
     sent = headers.request | dict(extra)
     lines = [f"wrk.headers[{json.dumps(name)}] = {json.dumps(value)}" for name, value in sent.items()]

@@ -1,4 +1,4 @@
-"""Settings of all tests: which run alone, the order of the others, and a summary of skipped tests."""
+"""Set the order of all tests and which of them run alone, and summarize the skipped tests."""
 
 import compileall
 import os
@@ -14,17 +14,17 @@ from tests.support.progress import Progress, directory_of
 from tests.support.scheduling import ALONE, GiveWay, pytest_xdist_make_scheduler  # noqa: F401 - pytest calls the hook
 
 TESTS = Path(__file__).parent
-#: The longest first, so that both workers end at about the same time.
+#: The order of the test directories: the longest come first, so that both workers end at about the same time.
 ORDER = (*ALONE, "integration", "conformance", "network", "fuzz", "unit", "architecture")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Compile the bytecode once, and print progress lines instead of dots in parallel runs.
 
-    With ``PYTHONDONTWRITEBYTECODE``, which many containers set, every process that a test starts would compile all
-    modules again: a third of the CPU that a server takes to start.
+    Many containers set ``PYTHONDONTWRITEBYTECODE``. With that variable, every process that a test starts would compile
+    all modules again, which is a third of the CPU time that a server takes to start.
     """
-    sys.dont_write_bytecode = False  # pytest also caches its own bytecode of test modules
+    sys.dont_write_bytecode = False  # so that pytest also caches the bytecode of test modules
     if hasattr(config, "workerinput"):
         config.pluginmanager.register(GiveWay(), "give-way")
         return
@@ -40,12 +40,12 @@ def pytest_report_header() -> str | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort tests by ``ORDER``. Within a directory the order is unchanged."""
+    """Sort tests by the ``ORDER`` of their directories, and keep the order within each directory."""
     items.sort(key=lambda item: ORDER.index(directory_of(item.nodeid)))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print how many tests were skipped because of a missing tool, and how to install it."""
+    """Print how many tests were skipped because a tool is missing, and how to install the tool."""
     skipped = skipped_by_tool(terminalreporter.stats.get("skipped", []))
     for tool, count in sorted(skipped.items()):
         tests, need = ("test", "needs") if count == 1 else ("tests", "need")
@@ -60,7 +60,7 @@ def skipped_by_tool(reports: list[Any]) -> Counter[str]:
 
 
 def remedy(tool: str) -> str:
-    """Return how to install a tool."""
+    """Return instructions for installing a tool."""
     if tool == "sqlmap":
         return "To run them: make venv"
     if tool == "clickhouse":

@@ -1,1 +1,4 @@
-"""Contain the parts of the benchmark. Each module has ``run(bench)``, which measures and returns a ``Result``."""
+"""Define the parts of the benchmark.
+
+Each module has a function ``run(bench)``, which measures and returns a ``Result``.
+"""

@@ -29,8 +29,8 @@ _HEAD: Final = b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthor
 _QUESTION: Final = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}'
 _WHOLE: Final = _HEAD + b"Content-Length: %d\r\n" % len(_QUESTION)
 _CHUNKED: Final = _HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
-#: Runs with a tenth of the connections: the bytes that the kernel accepts are journaled and recorded, so that more
-#: connections would measure the recorder.
+#: This attack runs with a tenth of the connections. The bytes that the kernel accepts are journaled and recorded, so
+#: more connections would measure the recorder.
 _UNREAD: Final = "unread response"
 ATTACKS: Final[dict[str, bytes]] = {
     "incomplete head": _HEAD,
@@ -90,7 +90,7 @@ def _send(attacker: socket.socket, sent: bytes) -> None:
 
 
 def _when_steady(measure: Callable[[], int]) -> int:
-    """Return the memory when it has stopped growing."""
+    """Wait until the memory has stopped growing, and return it."""
     most, since = measure(), time.monotonic()
 
     def look() -> bool:

@@ -39,20 +39,25 @@ METHOD: Final = (
 _LOG: Final = "log"
 _STATES: Final = ("cold", "warm", "recording")
 _PAUSE_SECONDS: Final = 3.0
-#: Ten pages of the database and the body (measured with strace on a log of ten million records).
+#: Disk reads for a request by id: ten pages of the database and the body, measured with strace on a log of ten million
+#: records.
 _READS_OF_AN_ID: Final = 11
-#: Interval between requests, long enough that each kind of query meets many commits and one or two checkpoints.
+#: Interval between requests. With this interval, many commits and one or two checkpoints happen during each kind of
+#: query.
 _EVERY_SECONDS: Final = 0.025
 
 
 def run(bench: Bench) -> Result:
-    """Measure every kind of query on its own server, then all of them during recording. All use the same log."""
+    """Measure every kind of query on its own server, then all queries during recording.
+
+    All measurements use the same log.
+    """
     result = Result("big_log", METHOD)
     directory = Path(os.environ.get("RELAYBOOK_BIG_LOG", bench.directory / "big-log"))
     recipe = _log(directory, bench.quick, result)
     here = replace(bench, directory=directory)
     with _server(here) as relay:
-        relay.wait_until_indexed(900)  # text from an earlier run would otherwise be indexed during the queries
+        relay.wait_until_indexed(900)  # otherwise, text from an earlier run would be indexed during the queries
         asked = questions(recipe, relay.get("/api/status")["last_seq"])
     tidy(directory)
     _read_the_disk(store_of(directory), result)
@@ -69,7 +74,7 @@ def run(bench: Bench) -> Result:
 
 
 def _read_the_disk(store: Path, result: Result) -> None:
-    """Measure the disk alone: as many dependent reads as a cold request by id needs."""
+    """Measure the disk alone, with as many dependent reads as a cold request by id needs."""
     drop_page_cache(store)
     reads = random_read_ms(store / "relaybook.sqlite", 200 * _READS_OF_AN_ID)
     together = [sum(reads[at : at + _READS_OF_AN_ID]) for at in range(0, len(reads), _READS_OF_AN_ID)]
@@ -104,7 +109,10 @@ def _server(bench: Bench) -> Iterator[Relaybook]:
 
 
 def _send(dashboard: str, question: Question, every_s: float = 0.0) -> dict[str, Any]:
-    """Request every path once, at most one per ``every_s``. Returns milliseconds and responses."""
+    """Request every path once, with at least ``every_s`` seconds between requests.
+
+    Returns milliseconds and responses.
+    """
     connection = http.client.HTTPConnection(dashboard.removeprefix("http://"), timeout=60)
     times, statuses, incomplete, sizes_ = [], Counter[int](), 0, []
     for path in question.paths:
@@ -146,13 +154,16 @@ def _send_during_recording(bench: Bench, asked: list[Question], result: Result) 
 
 @contextmanager
 def _recording(relay: Relaybook) -> Iterator[dict[str, float]]:
-    """Write exchanges to the server's journal meanwhile. Returns how many were written and how many recorded."""
+    """Write exchanges to the server's journal while the block runs.
+
+    Yields a dict, which has the rates of written and recorded exchanges after the block.
+    """
     command = [sys.executable, "-m", "benchmarks.big_log_recording", str(relay.data / "journal"), str(PER_SECOND)]
     writer = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     pace: dict[str, float] = {}
     try:
         assert writer.stdout is not None
-        writer.stdout.readline()  # wait until it has started
+        writer.stdout.readline()  # wait until the writer has started
         time.sleep(_PAUSE_SECONDS)
         before, began = relay.get("/api/status"), time.monotonic()
         yield pace

@@ -92,7 +92,7 @@ async def _disconnect(port: int, request: bytes, events: int) -> int:
 
 
 def _delays(provider: SimulatedProvider, left_ns: dict[str, int]) -> list[float]:
-    """Return the milliseconds from each disconnect until the upstream noticed it, without those it did not notice."""
+    """Return the milliseconds from each disconnect until the upstream noticed it. Unnoticed disconnects are omitted."""
     connection = http.client.HTTPConnection(urlsplit(provider.url).netloc, timeout=30)
 
     def noticed() -> list[float] | None:

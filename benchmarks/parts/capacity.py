@@ -26,7 +26,7 @@ _TRIAL_S = 5
 _LONG_S = 60
 _LOOK_S = 0.5
 GOAL_PER_S, GOAL_BEHIND_S = 10_000, 2.0
-#: Slightly more than the goal, because the goal must be reached.
+#: The offered rate is slightly higher than the goal, because the goal must be reached.
 _OFFERED_PER_S = 1.03 * GOAL_PER_S
 METHOD = (
     f"wrk (1 thread, {_CONNECTIONS} connections, five headers), the upstream (nginx with a canned completion) and all "
@@ -49,7 +49,7 @@ class _Setup:
 
 
 def run(bench: Bench) -> Result:
-    """Measure all setups alternately, then each at a constant rate."""
+    """Measure all setups alternately, then each setup at a constant rate."""
     result = Result("capacity", METHOD)
     with ExitStack() as stack:
         provider = stack.enter_context(start_provider(bench.place("provider"), FIVE))
@@ -81,7 +81,10 @@ def _start(bench: Bench, provider: Nginx, name: str, workers: int) -> Relaybook:
 
 
 def _by_process(server: Relaybook, provider: Nginx) -> dict[str, float]:
-    """Return the CPU seconds so far. As there may be several relays, theirs is the rest of the process tree."""
+    """Return the CPU seconds that each process has used so far.
+
+    There may be several relays, so their CPU time is calculated as the remaining CPU time of the process tree.
+    """
     named = {role: cpu_seconds(server.pid_of(role)) for role in ROLES if role != "relay"}
     named["supervisor"] = cpu_seconds(server.process.pid)
     everything = sum(map(cpu_seconds, process_tree(server.process.pid)))
@@ -147,7 +150,10 @@ def _steady(bench: Bench, result: Result, setup: _Setup) -> None:
 
 
 def _pause_ms(bench: Bench, server: Relaybook) -> float:
-    """Determine the pauses: a trial measures the share of time that responses take, and pauses are the rest."""
+    """Return the pause between a response and the next request for the offered rate.
+
+    A trial measures how long responses take. The pause is the remaining time of the interval.
+    """
     every_ms = _STEADY_CONNECTIONS / _OFFERED_PER_S * 1e3
     trial = run_wrk(server.port, FIVE, bench.seconds(_TRIAL_S), _STEADY_CONNECTIONS, pause_ms=every_ms)
     took_ms = _STEADY_CONNECTIONS / trial.per_second * 1e3 - every_ms
@@ -156,7 +162,7 @@ def _pause_ms(bench: Bench, server: Relaybook) -> float:
 
 
 def _watched(work: Callable[[], Load], look: Callable[[], None]) -> Load:
-    """Run work in a thread, and sample repeatedly until it is done."""
+    """Run ``work`` in a thread, and call ``look`` repeatedly until the work is done."""
     done: list[Load] = []
     worker = threading.Thread(target=lambda: done.append(work()))
     worker.start()

@@ -27,7 +27,7 @@ _LATEST_MS = 10.0
 
 
 def run(bench: Bench) -> Result:
-    """Measure directly, then through the relay."""
+    """Measure the delay without a proxy, then through the relay."""
     result = Result("chunk_delay", METHOD)
     events = 5 if bench.quick else EVENTS
     with SimulatedProvider(bench.place("provider"), "--ledger-mode", "off") as provider:

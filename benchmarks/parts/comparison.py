@@ -62,7 +62,7 @@ METHOD = (
 
 
 def run(bench: Bench) -> Comparison:
-    """Measure all proxies alternately, then memory and TLS, for which each is restarted."""
+    """Measure all proxies alternately, then memory and TLS, for which each proxy is restarted."""
     result = Comparison("comparison", METHOD)
     raise_descriptor_limit()
     with ProviderAddress(bench) as provider:

@@ -26,7 +26,7 @@ _RECORDS: Final = 200_000
 _BATCH: Final = 1_000
 _WITHOUT_BODIES, _WITH_BODIES = 30_000, 8_000
 _MEMORY_MIB: Final = 64
-#: Format, bodies, and the goal in requests per second.
+#: Format, whether with bodies, and the goal in requests per CPU second.
 _FORMATS: Final = (
     ("jsonl", False, _WITHOUT_BODIES),
     ("jsonl", True, _WITH_BODIES),
@@ -46,7 +46,7 @@ METHOD = (
 
 
 def run(bench: Bench) -> Result:
-    """Measure each format in a process, then the command with a server."""
+    """Measure each format in a separate process, then the command with a server."""
     result = Result("export", METHOD)
     records = 10_000 if bench.quick else _RECORDS
     with Relaybook(bench, "server", "http://127.0.0.1:9/v1", "--drain-timeout", "1") as empty:
@@ -108,7 +108,7 @@ def _served(bench: Bench, server: Relaybook, records: int, *, bodies: bool) -> d
 
 
 def _measure_here(store: Path, name: str, bodies: bool, through: int) -> dict[str, Any]:
-    """Export in this process and discard the file."""
+    """Export in this process, and discard the exported bytes."""
     collect_rarely()
     reader, file_format = SqliteReader(store), file_format_of(name)
     reader.since(0, Filter(), 500)

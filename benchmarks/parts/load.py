@@ -59,7 +59,7 @@ def run(bench: Bench) -> Result:
 
 
 def _raise_descriptor_limit() -> None:
-    """Raise the limit of open files to the maximum. Programs that are started later inherit it."""
+    """Raise the limit of open files to the maximum. Programs that are started later inherit the limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
@@ -109,7 +109,7 @@ async def _gather_crowd(relay: Relaybook, idle: int, streams: int, events: int) 
 
 
 async def _until_each_has(reading: list[StreamReading], events: int) -> None:
-    """Wait until each stream has received this many events or has ended."""
+    """Wait until each stream has received at least this many events or has ended."""
     while any(stream.events < events and not stream.over.done() for stream in reading):
         await asyncio.sleep(0.1)
 
@@ -178,7 +178,7 @@ def _add_stalled(result: Result, found: dict[str, Any]) -> None:
 
 
 def _overload(bench: Bench, provider: SimulatedProvider) -> tuple[dict[str, Any], list[Call], list[Call]]:
-    """Return the round to store, the requests to the relay, and the same requests to nginx."""
+    """Return the round to store, the requests that were sent to the relay, and the same requests sent to nginx."""
     request = _request(b"Sim-Delay-Ms: %d\r\n" % _ANSWER_MS)
     seconds = 4.0 if bench.quick else 15.0
     with start_provider(bench.place("nginx"), FIVE) as nginx:
@@ -196,7 +196,8 @@ def _overload(bench: Bench, provider: SimulatedProvider) -> tuple[dict[str, Any]
 
 
 def _measured(calls: list[Call]) -> dict[str, Any]:
-    """Return status, duration and delay of sending (ms, rounded) of all requests, in the order scheduled."""
+    """Return status, duration and sending delay (ms, rounded) of all requests, in the order of their scheduled
+    times."""
     late = [(call.sent_ns - call.due_ns) / 1e6 for call in calls]
     return {
         "statuses": dict(Counter(call.status for call in calls)),

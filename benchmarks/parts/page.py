@@ -28,7 +28,7 @@ _BATCH: Final = 5_000
 _LARGE_ID: Final = "01a20000-0000-7000-8000-000000000001"
 _CHROMIUM: Final = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 
-#: JavaScript that records when the first row is in the document, and the frame after that.
+#: JavaScript that records when the first row is in the document, and when the next frame is shown.
 _WATCH: Final = """
 new MutationObserver((_, observer) => {
   if (!document.querySelector("tr[data-request]")) return;
@@ -43,7 +43,8 @@ new PerformanceObserver((list) => {
 _SCRIPTS: Final = """performance.getEntriesByType("resource")
   .filter((each) => each.name.endsWith(".js") && each.responseEnd <= window.firstRowsMs)
   .map((each) => ({ name: each.name.split("/").pop(), bytes: each.encodedBodySize }))"""
-#: JavaScript that clicks the namespace of the middle row and returns the milliseconds until all visible rows have it.
+#: JavaScript that clicks the namespace of the middle row, and returns the milliseconds until all visible rows have this
+#: namespace.
 _SELECT: Final = """(wanted) => new Promise((done) => {
   const chips = () => [...document.querySelectorAll('tr[data-request] a[data-field="namespace"]')];
   const from = chips().map((chip) => chip.dataset.value);

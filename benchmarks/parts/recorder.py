@@ -39,7 +39,7 @@ from relaybook.recorder.retry import Retry
 from relaybook.recorder.text_pass import TextPass
 from relaybook.server.gc_tuning import collect_rarely
 
-#: The cost of a record besides its base fields and bodies, by step of the commit.
+#: The parts of a record besides its base fields and bodies, by the commit step that stores them.
 _FEATURES = {
     "properties": "values of properties, warnings and advice",
     "message_chains": "conversations",
@@ -63,7 +63,7 @@ _STEPS |= {"commit": (SqliteWriter, "commit"), "remove files": (RunReader, "remo
 
 
 def run(bench: Bench) -> Result:
-    """Measure recording of a journal as a whole, and of a similar one step by step."""
+    """Measure the recording of a whole journal, then the recording of a similar journal step by step."""
     result = Result("recorder", METHOD)
     collect_rarely()
     exchanges = 20_000 if bench.quick else _EXCHANGES
@@ -114,7 +114,10 @@ def _compiled(bench: Bench, exchanges: int) -> dict[str, float] | None:
 
 
 def _compiled_here(place: Path, exchanges: int) -> dict[str, float]:
-    """Measure two runs again. A compiled class cannot be timed from outside, but reports the steps of its commits."""
+    """Measure both runs with the compiled source.
+
+    A compiled class cannot be timed from outside, but reports the steps of its commits.
+    """
     collect_rarely()
     for name in ("warm-up", "plain", "stepwise"):
         place.joinpath(name).mkdir()
@@ -126,7 +129,7 @@ def _compiled_here(place: Path, exchanges: int) -> dict[str, float]:
 
 
 def _record(place: Path, exchanges: int, split: "_Split | None" = None) -> dict[str, Any]:
-    """Write a journal and record all of it."""
+    """Write a journal and record the whole journal."""
     journal = place / "journal"
     body_bytes = write_journal(journal, exchanges)
     store = SqliteWriter(place / "store")
@@ -141,7 +144,7 @@ def _record(place: Path, exchanges: int, split: "_Split | None" = None) -> dict[
         Quarantine(place / "quarantine"),
         CrashGuard(place),
         Metrics(place / "figures"),
-        TextPass(MemoryStore(), MemoryStore()),  # text is indexed later, which the part "text" measures
+        TextPass(MemoryStore(), MemoryStore()),  # text is indexed later, and _index measures that
         RetentionSchedule(Retention(), store, MemoryStore(), lambda: DiskUse(0, None)),
     )
     began_cpu, began = time.process_time(), time.perf_counter()
@@ -152,7 +155,7 @@ def _record(place: Path, exchanges: int, split: "_Split | None" = None) -> dict[
 
 
 def _index(directory: Path, exchanges: int, result: Result) -> None:
-    """Measure indexing of text by the text pass."""
+    """Measure how the text pass indexes text."""
     reader, index = SqliteReader(directory), SqliteTextIndex(directory)
     began = time.process_time()
     TextPass(reader, index).work(clock.monotonic_ns() + 3600 * clock.NANOSECONDS)
@@ -166,7 +169,7 @@ def _index(directory: Path, exchanges: int, result: Result) -> None:
 
 
 class _Split:
-    """Adds up the CPU seconds of the recorder's steps, and those between the steps that a commit reports."""
+    """Adds up the CPU seconds of the recorder's steps, and the CPU seconds between the steps that a commit reports."""
 
     def __init__(self) -> None:
         self.steps: dict[str, float] = defaultdict(float)

@@ -18,7 +18,7 @@ from benchmarks.timed_start import TimedStart, first_response
 from benchmarks.written_journal import write_journal
 from relaybook.journal.reader import RunReader, list_runs
 
-#: Each has about 1,895 bytes of journal.
+#: Number of exchanges in the backlog. Each exchange takes about 1,895 bytes of journal.
 EXCHANGES: Final = 570_000
 METHOD = (
     f"The journal's own writer creates a journal of {EXCHANGES:,} unrecorded exchanges (1 GiB). `relaybook serve` "
@@ -43,7 +43,10 @@ _STEPS: Final = {
 
 
 def run(bench: Bench) -> Result:
-    """Measure starts alternately, each with a killed relay, then the recording of the backlog."""
+    """Measure starts with an empty data directory and with a backlog alternately, then the recording of the backlog.
+
+    After each start, the relay is killed.
+    """
     result = Result("recovery", METHOD)
     backlog = bench.place("backlog")
     exchanges = 20_000 if bench.quick else EXCHANGES
@@ -82,7 +85,7 @@ def _start_and_kill(bench: Bench, place: Path, upstream: str, data: Path) -> dic
 
 
 def _unread_bytes(data: Path) -> int:
-    """Return the bytes of the journal, recorded or not."""
+    """Return the bytes of the journal, both recorded and not yet recorded."""
     journal = data / "journal"
     return sum(RunReader(path).unread().bytes for path in list_runs(journal)) if journal.exists() else 0
 

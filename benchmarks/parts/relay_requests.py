@@ -19,7 +19,7 @@ METHOD = (
     "rounds. Both bodies are journaled while the recorder runs; its CPU time counts until it has caught up. The next "
     "round starts after the word index is complete."
 )
-#: Goals for the ratio of relay to nginx. ``traced`` has none and is reported for comparison.
+#: Goals for the ratio of relay to nginx. ``traced`` has no goal and is reported for comparison.
 GOALS = {"five": 2.2, "sdk": 2.6}
 COMPILED_GOALS = {"five": 1.9, "sdk": 2.4}
 _ROUNDS = 5

@@ -23,10 +23,11 @@ from relaybook.log.store.sqlite.writer import SqliteWriter
 _RECORDS: Final = 100_000
 _BATCH: Final = 1_000
 _DAYS: Final = 20
-#: The batch that is recorded while requests are removed: 2,000 requests a second, every 0.2 s.
+#: Size of the batches that are recorded while requests are removed, which corresponds to 2,000 requests per second
+#: every 0.2 s.
 _RECORDED: Final = 400
 _RANGE_GOAL, _SINGLE_GOAL, _LATE_GOAL_MS = 20_000, 2_000, 50
-#: The time that the recorder gives removal between two commits.
+#: How long the recorder removes requests between two commits.
 _SLICE_NS: Final = 25_000_000
 METHOD = (
     f"A SQLite store with {_RECORDS:,} requests of {_DAYS} days (request 390 bytes, response about 700), whose words "

@@ -39,10 +39,10 @@ class Load:
 
 
 LOADS = (Load(300, 50), Load(1000, 50), Load(1000, 10))
-#: Minimum share of the events that arrive without a proxy.
+#: Minimum number of events, as a share of the events that arrive without a proxy.
 _PACE_KEPT = 0.99
-#: Minimum reads per event at the clients. An overloaded machine merges events into fewer reads, which makes any proxy
-#: look cheap.
+#: Minimum number of reads per event at the clients. An overloaded machine merges events into fewer reads, which makes
+#: any proxy look cheap.
 _ONE_BY_ONE = 0.97
 _EVENTS = 100
 _ROUNDS = 4

@@ -72,7 +72,7 @@ def run(bench: Bench) -> Result:
 
 
 def _delays(caller: PacedClient, watcher: _Watcher) -> tuple[list[float], int]:
-    """Return the milliseconds until each request appeared, and the number of those that never did."""
+    """Return the milliseconds until each request appeared, and the number of requests that never appeared."""
     delays = []
     for _, came_ns, answer in caller.responses:
         found = _ID.search(answer)

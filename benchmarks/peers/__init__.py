@@ -1,1 +1,1 @@
-"""Contain the compared proxies: one module each, with the interface ``benchmarks.peers.peer.Peer``."""
+"""Run the compared proxies, with one module per proxy. All have the interface ``benchmarks.peers.peer.Peer``."""

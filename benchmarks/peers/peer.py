@@ -1,4 +1,4 @@
-"""Define the interface of compared proxies, and the common part of those that are a single command."""
+"""Define the interface of compared proxies, and a base class for proxies that are a single command."""
 
 import os
 import subprocess
@@ -23,23 +23,29 @@ class NotInstalled(Exception):
 
 @dataclass(frozen=True)
 class Upstream:
-    """The upstream of a proxy: a port on loopback. With ``ca_file`` it uses TLS with a certificate of that CA."""
+    """The upstream of a proxy, which is a port on loopback.
+
+    With ``ca_file``, the upstream uses TLS with a certificate of this CA.
+    """
 
     port: int
     ca_file: Path | None = None
 
     @property
     def url(self) -> str:
-        """Its base URL, with ``/v1``. Uses a host name if a certificate has to match."""
+        """The base URL of the upstream, with ``/v1``. The URL has a host name if a certificate has to match."""
         return f"http://127.0.0.1:{self.port}/v1" if self.ca_file is None else f"https://localhost:{self.port}/v1"
 
 
 class Peer(Protocol):
-    """A running proxy. As a context manager, it responds on entry, and all its processes have ended on exit."""
+    """A running proxy, which is a context manager.
+
+    After entry, the proxy responds to requests. After exit, all its processes have ended.
+    """
 
     @property
     def name(self) -> str:
-        """The heading of its column."""
+        """The heading of the proxy's column."""
 
     @property
     def version(self) -> str:
@@ -54,7 +60,7 @@ class Peer(Protocol):
         """Headers that clients must send in addition to their own."""
 
     def pids(self) -> list[int]:
-        """Return all its processes, none if there is no proxy."""
+        """Return all processes of the proxy. The list is empty if there is no proxy."""
 
     def __enter__(self) -> Self: ...
 
@@ -62,13 +68,16 @@ class Peer(Protocol):
 
 
 class StartedPeer:
-    """A proxy that is one command. It is started on creation, and accepts connections on entry."""
+    """A proxy that is one command. Creating the object starts the proxy, which accepts connections after entry."""
 
     name = ""
     headers: Mapping[str, str] = NOTHING
 
     def __init__(self, place: Path, command: Sequence[str], port: int, version: str, env: Mapping[str, str]) -> None:
-        """``place`` is the working directory and contains the output. Proxies in the environment are not passed on."""
+        """``place`` is the working directory and contains the output.
+
+        Proxy settings in the environment are not passed on.
+        """
         self.port = port
         self.version = version
         self.output = place / "output"
@@ -96,7 +105,7 @@ class StartedPeer:
             self._process.wait(10)
 
     def _listens(self) -> bool:
-        """Return whether the port is listening. Does not connect, so that the proxy is unused before it is measured."""
+        """Return whether the port is listening, without connecting. So the proxy is unused before it is measured."""
         wanted = f":{self.port:04X}"
         for table in ("/proc/net/tcp", "/proc/net/tcp6"):
             for line in Path(table).read_text().splitlines()[1:]:

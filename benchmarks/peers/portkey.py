@@ -1,8 +1,9 @@
-"""Run the Portkey gateway (npm ``@portkey-ai/gateway``) on Node. Installed by ``python -m benchmarks.peers``.
+"""Run the Portkey gateway (npm ``@portkey-ai/gateway``) on Node.
 
-It logs nothing. ``@hono/node-server`` is pinned to 1.13.7, because with 1.14 and 1.19 this gateway responds to every
-stream with 500. Node is the one that builds the dashboard; of 20, 22 and 24 it was the fastest. Clients send two
-additional headers that select the upstream.
+``python -m benchmarks.peers`` installs the gateway. The gateway logs nothing. ``@hono/node-server`` is pinned to
+1.13.7, because with 1.14 and 1.19 this gateway responds to every stream with 500. The benchmark uses the Node that
+builds the dashboard, which was the fastest of Node 20, 22 and 24. Clients send two additional headers that select the
+upstream.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Run Relaybook with its log, as ``relaybook serve`` starts it: a supervisor, relay, recorder and dashboard."""
+"""Run Relaybook with its log by ``relaybook serve``, which starts a supervisor, relay, recorder and dashboard."""
 
 from collections.abc import Callable
 from importlib.metadata import version
@@ -36,7 +36,7 @@ class RelaybookPeer(Relaybook):
 
 
 def start(durability: str) -> Callable[[Bench, Path, Upstream], RelaybookPeer]:
-    """Start Relaybook with one of its durability settings: against a killed process, or against a power failure."""
+    """Start Relaybook with a durability setting that protects the log from a killed process or from a power failure."""
     return lambda bench, place, upstream: RelaybookPeer(bench, place, upstream, durability, durability)
 
 

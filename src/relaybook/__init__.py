@@ -1,4 +1,4 @@
-"""Relaybook: a proxy that forwards LLM requests unchanged and logs each of them under a namespace."""
+"""Relaybook is a proxy that forwards LLM requests unchanged and logs each request under a namespace."""
 
 from importlib.util import find_spec
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Read the clocks. No other module reads them.
+"""Read the system clocks. No other module reads these clocks.
 
 Durations are measured with the monotonic clock. Timestamps come from the wall clock and are never subtracted.
 """
@@ -9,7 +9,7 @@ from typing import Final
 
 NANOSECONDS: Final = 1_000_000_000
 
-#: Nanoseconds of the monotonic clock. Comparable only within one boot of one machine.
+#: Nanoseconds of the monotonic clock. Values are comparable only within one boot of one machine.
 monotonic_ns = time.monotonic_ns
 
 #: Nanoseconds since the Unix epoch, UTC.
@@ -17,10 +17,13 @@ wall_ns = time.time_ns
 
 
 def wall_us() -> int:
-    """Return microseconds since the Unix epoch, UTC: the unit of all stored timestamps."""
+    """Return the time in microseconds since the Unix epoch (UTC), the unit of all stored timestamps."""
     return time.time_ns() // 1000
 
 
 def format_timestamp(at_us: int) -> str:
-    """Format a timestamp as RFC 3339 in UTC with microseconds, as in the API: ``2026-11-21T14:02:31.000042Z``."""
+    """Format a timestamp as RFC 3339 in UTC with microseconds: ``2026-11-21T14:02:31.000042Z``.
+
+    The API uses this format.
+    """
     return f"{datetime.fromtimestamp(at_us // 1_000_000, UTC).isoformat()[:19]}.{at_us % 1_000_000:06d}Z"

@@ -6,8 +6,8 @@ from enum import Enum
 class RelayError(Enum):
     """An error response of the relay. Errors of the upstream are passed through unchanged.
 
-    The value is ``(code, HTTP status)``. The code is for programs. Messages are written where the error occurs, because
-    they contain the value and the limit.
+    The value is ``(code, HTTP status)``. The code is for programs. A message is written where the error occurs, because
+    the message contains the value and the limit.
     """
 
     BAD_REQUEST = ("bad_request", 400)
@@ -36,5 +36,5 @@ class RelayError(Enum):
 
     @property
     def status(self) -> int:
-        """The HTTP status of the response. Not sent if the response has already started."""
+        """The HTTP status of the response. The status is not sent if the response has already started."""
         return self.value[1]

@@ -1,7 +1,7 @@
-"""Create the ids of records and runs: UUIDv7 (RFC 9562 §5.7), increasing within a process.
+"""Create the ids of records and runs. Ids are UUIDv7 (RFC 9562 §5.7) and increase within a process.
 
-Inside the program an id has 16 bytes; outside it is written as canonical text. The random bits only need to make
-collisions unlikely; ids are not secret.
+Inside the program, an id has 16 bytes. Outside the program, an id is written as canonical text. Ids are not secret, so
+their random bits only need to make collisions unlikely.
 """
 
 import os

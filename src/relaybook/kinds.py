@@ -1,6 +1,7 @@
-"""Map request paths to kinds of requests, and say how a broken stream of each kind is reported to the client. Pure.
+"""Map request paths to kinds of requests, and define the error event for broken streams of each kind.
 
-The relay and the log share this table. ``log/formats`` has the formats of the kinds whose bodies are parsed.
+The relay and the log share this table. The module does no I/O. ``log/formats`` has the formats of the kinds whose
+bodies are parsed.
 """
 
 import json
@@ -11,8 +12,10 @@ Kind = Literal["chat", "completion", "response", "message", "embedding", "models
 
 
 class _Row(NamedTuple):
-    """The paths of a kind below the base URL, and the error event for its streams (`None` if it has no event
-    streams)."""
+    """The paths of a kind below the base URL, and the error event for its streams.
+
+    The error event is `None` if the kind has no event streams.
+    """
 
     kind: Kind
     paths: tuple[str, ...]
@@ -26,7 +29,10 @@ def _openai_error_event(code: str, message: str) -> bytes:
 
 
 def _anthropic_error_event(code: str, message: str) -> bytes:
-    """Return an event that makes Anthropic's SDKs raise an error. Their error format has no field for our code."""
+    """Return an event that makes Anthropic's SDKs raise an error.
+
+    Anthropic's error format has no field for the relay's error code.
+    """
     error = {"type": "api_error", "message": message}
     return b"event: error\ndata: %b\n\n" % _encode({"type": "error", "error": error})
 
@@ -48,15 +54,15 @@ _ERROR_EVENTS: Final = {row.kind: row.error_event for row in _TABLE if row.error
 
 
 def kind_of(path: str) -> Kind:
-    """Return the kind of a path below the base URL, such as ``/chat/completions``; ``other`` if it is not known."""
+    """Return the kind of a path below the base URL, such as ``/chat/completions``; ``other`` if the path is unknown."""
     path = path.strip("/")
     return "models" if path.startswith("models/") else _KINDS.get(path, "other")
 
 
 def stream_error_event(kind: Kind, code: str, message: str) -> bytes | None:
-    """Return the server-sent event that makes the official SDKs raise an error, for a stream that broke off.
+    """Return the server-sent event that makes the official SDKs raise an error for a broken stream.
 
-    `None` if requests of this kind have no event streams with such an event.
+    `None` if this kind has no error event.
     """
     error_event = _ERROR_EVENTS.get(kind)
     return None if error_event is None else error_event(code, message)

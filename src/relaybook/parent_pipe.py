@@ -4,9 +4,9 @@ import os
 
 
 def is_closed(descriptor: int) -> bool:
-    """Wait for a byte, or for the pipe to close. Return whether it is closed.
+    """Wait for a byte, or for the pipe to close. Return whether the pipe is closed.
 
-    A supervisor that ends with unread bytes resets the connection, which counts as closed.
+    If the supervisor ends with unread bytes, the connection is reset, which counts as closed.
     """
     try:
         return not os.read(descriptor, 1)

@@ -1,7 +1,8 @@
-"""Parse the tag headers of a request: namespace, properties, log mode. Pure.
+"""Parse the tag headers of a request: namespace, properties and log mode. This module does no I/O.
 
-A tag never makes a request fail. A value that cannot be kept as sent is adjusted or dropped, with a warning in the
-record and the response. Values are percent-decoded as UTF-8, normalized to NFC and trimmed. Their case is kept.
+A tag never makes a request fail. If a value cannot be kept as sent, it is adjusted or dropped, and the record and the
+response contain a warning. Values are percent-decoded as UTF-8, normalized to NFC and trimmed. The case of values is
+kept.
 """
 
 import hashlib
@@ -21,7 +22,7 @@ _TRUNCATED_CHARACTERS: Final = MAX_CHARACTERS - 17
 #: Only this many characters are normalized. Longer text is truncated anyway, and normalizing a run of combining marks
 #: takes quadratic time.
 _MAX_NORMALIZED: Final = 1024
-#: Longer values are not cached, because clients choose them, and thousands of them would stay in memory.
+#: Longer values are not cached, because clients choose the values and thousands of long values would stay in memory.
 _MAX_CACHED_BYTES: Final = 1024
 _MAX_CACHED_TAGS_BYTES: Final = 4096
 _BROKEN_PERCENT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
@@ -104,13 +105,13 @@ def _decode(raw: bytes, changes: list[WarningCode]) -> str:
 
 @lru_cache(4096)
 def echo(namespace: str) -> bytes:
-    """Return a namespace as a header value: unchanged if that is safe, otherwise percent-encoded."""
+    """Return a namespace as a header value, which is percent-encoded if necessary."""
     safe = namespace.isascii() and namespace.isprintable() and "%" not in namespace
     return (namespace if safe else quote(namespace, safe="!#$&'()*+,/:;=?@[]~ ")).encode()
 
 
 class NamespacePatterns(Generic[T]):
-    """Values by pattern. A pattern is a namespace, or the beginning of namespaces followed by ``*``."""
+    """Maps patterns to values. A pattern is a namespace, or the beginning of namespaces followed by ``*``."""
 
     def __init__(self, values: Mapping[str, T]) -> None:
         self._by_name = {pattern: value for pattern, value in values.items() if not pattern.endswith("*")}
@@ -118,7 +119,7 @@ class NamespacePatterns(Generic[T]):
         self._by_beginning = sorted(beginnings, key=lambda pair: len(pair[0]), reverse=True)
 
     def find(self, namespace: str, default: T) -> T:
-        """Return the value of the namespace itself, or of the longest pattern that matches, or the default."""
+        """Return the value for the namespace itself, or else for the longest matching pattern, or else the default."""
         if namespace in self._by_name:
             return self._by_name[namespace]
         return next((value for beginning, value in self._by_beginning if namespace.startswith(beginning)), default)
@@ -142,12 +143,15 @@ class TagReader:
         self._plain = self._read(())
 
     def is_tag(self, lower_name: bytes) -> bool:
-        """Return whether a header (name in lower case) has a tag prefix. Such headers are not sent upstream."""
+        """Return whether a header name (in lower case) has a tag prefix. Tag headers are not sent upstream."""
         prefix, dash, rest = lower_name.decode("latin-1").partition("-")
         return bool(dash) and prefix in self._prefixes and not rest.startswith("worker")
 
     def read(self, lines: Iterable[tuple[bytes, bytes]]) -> Tags:
-        """Return the tags for the tag headers of a request (name, value), in the order sent; defaults if empty."""
+        """Return the tags from the tag headers of a request (name, value), which are in the order sent.
+
+        Without tag headers, return the defaults.
+        """
         sent = tuple(lines)
         if not sent:
             return self._plain
@@ -170,7 +174,7 @@ class _Reading:
     def __init__(self, prefixes: dict[str, str]) -> None:
         self._prefixes = prefixes
         self._sent_log: str | None = None
-        #: The prefix of the first tag, and the namespace; `None` if none was sent.
+        #: The prefix of the first tag, and the namespace. A value is `None` if the request does not set it.
         self.prefix: str | None = None
         self.namespace: str | None = None
         self.log: LogMode = "full"

@@ -1,4 +1,7 @@
-"""The files in deploy/ fit the program. ``make deploy-check`` also runs the checks of systemd and Prometheus."""
+"""Test that the files in deploy/ match the program.
+
+``make deploy-check`` also checks deploy/ with the tools of systemd and Prometheus.
+"""
 
 import json
 import re
@@ -16,7 +19,7 @@ UNIT = ROOT / "deploy" / "systemd" / "relaybook.service"
 
 
 def directives() -> dict[str, list[str]]:
-    """Return the values of each directive of the unit."""
+    """Return the values of each directive in the systemd unit."""
     found: dict[str, list[str]] = defaultdict(list)
     for line in UNIT.read_text("utf-8").splitlines():
         name, is_directive, value = line.partition("=")
@@ -61,7 +64,7 @@ def test_every_alert_is_explained_and_tested() -> None:
 
 
 def metric_names() -> set[str]:
-    """Return the name of every series that /metrics can have."""
+    """Return the names of all series that /metrics can contain."""
     return {sample.name for metric in all_metrics() for sample in metric.samples}
 
 

@@ -1,4 +1,7 @@
-"""deploy/compose and deploy/kubernetes fit the program. ``make deploy-check`` also compares them with schemas."""
+"""Test that deploy/compose and deploy/kubernetes match the program.
+
+``make deploy-check`` also compares deploy/compose and deploy/kubernetes with schemas.
+"""
 
 import re
 from collections.abc import Mapping
@@ -16,13 +19,13 @@ from relaybook.settings.definitions import Settings
 COMPOSE = ROOT / "deploy" / "compose"
 BASE = ROOT / "deploy" / "kubernetes" / "base"
 MONITORING = BASE.with_name("monitoring")
-#: The time that the recorder gets after the drain: deploy/systemd waits as long.
+#: The time that the recorder gets after the drain. The unit in deploy/systemd allows the same time.
 RECORD_SECONDS = 90
 VARIABLES = {*map(variable_of, FIELDS), "RELAYBOOK_CONFIG"}
 
 
 def objects(directory: Path) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the Kubernetes objects of a directory by kind and name."""
+    """Return the Kubernetes objects in a directory by kind and name."""
     found = [each for path in sorted(directory.glob("*.yaml")) for each in yaml.safe_load_all(path.read_text("utf-8"))]
     return {(each["kind"], each["metadata"]["name"]): each for each in found if each["kind"] != "Kustomization"}
 
@@ -120,7 +123,7 @@ def default_port(name: str) -> int:
 
 
 def test_prometheus_finds_the_dashboard_under_the_host_of_its_url() -> None:
-    """The dashboard refuses other hosts."""
+    """The dashboard refuses requests with any other host."""
     (endpoint,) = objects(MONITORING)["ServiceMonitor", "relaybook"]["spec"]["endpoints"]
     (relabeling,) = endpoint["relabelings"]
     url = "http://" + relabeling["replacement"].replace("$1", "$(NAMESPACE)")

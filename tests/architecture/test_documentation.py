@@ -1,4 +1,4 @@
-"""Claims of the documentation that a machine can check: links, settings, flags, make targets."""
+"""Check the claims in the documentation about links, settings, flags and make targets."""
 
 import re
 
@@ -55,7 +55,7 @@ def test_flags_in_the_documentation_exist() -> None:
 
 
 def code_of(page: str) -> str:
-    """Return the lines of code blocks that call relaybook, and inline code that begins with a flag."""
+    """Return the lines in code blocks that call relaybook, and all inline code that begins with a flag."""
     blocks = re.findall(r"^```.*?^```", page, re.MULTILINE | re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines() if "relaybook " in line]
     return "\n".join([*lines, *re.findall(r"`(--[^`]+)`", page)])

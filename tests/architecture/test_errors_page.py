@@ -1,4 +1,4 @@
-"""docs/reference/errors.md has every error and warning code of the relay, and its status."""
+"""Test that docs/reference/errors.md lists every error and warning code, and the status of every error."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Imports: the contracts of pyproject.toml, no cycles, and the dependencies of the core facts."""
+"""Test the import contracts in pyproject.toml, import cycles, and the dependencies of the core modules."""
 
 import re
 import subprocess
@@ -12,10 +12,10 @@ import pytest
 from importlinter.cli import lint_imports
 from tests.support.tree import ROOT, source_files
 
-#: Facts: no I/O, and no third-party package but msgspec.
+#: Core modules do no I/O, and msgspec is the only third-party package that they import.
 FACTS = ("errors", "clock", "ids", "tags", "kinds", "log.record", "log.query.filters")
 FACTS += ("settings.definitions", "settings.typed_values")
-#: Modules that only code with I/O needs.
+#: Modules of the standard library that only code with I/O needs.
 IO_MODULES = {"asyncio", "http", "multiprocessing", "selectors", "shutil", "signal", "socket", "ssl", "subprocess"}
 IO_MODULES |= {"tempfile", "threading"}
 
@@ -26,7 +26,7 @@ def graph() -> grimp.ImportGraph:
 
 
 def test_the_import_contracts_hold(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("logging.config.dictConfig", lambda _: None)  # it disables all existing loggers, for all tests
+    monkeypatch.setattr("logging.config.dictConfig", lambda _: None)  # keeps all existing loggers enabled
     status = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True, no_logo=True)
     assert status == 0, capsys.readouterr().out
 
@@ -47,25 +47,25 @@ def test_core_facts_depend_on_nothing_but_msgspec(name: str) -> None:
 
 
 def test_the_clock_is_read_in_one_place() -> None:
-    """Durations use the monotonic clock, timestamps the wall clock. Only ``clock`` reads them."""
+    """Only ``clock`` reads the monotonic clock, for durations, and the wall clock, for timestamps."""
     calls = re.compile(r"\btime\.(?:time|monotonic|perf_counter)|datetime\.now|date\.today|utcnow")
     offenders = [path.name for path in source_files() if calls.search(path.read_text("utf-8"))]
     assert offenders == ["clock.py"]
 
 
 def test_only_the_dashboard_process_loads_what_only_the_dashboard_needs() -> None:
-    """In the others it would take half a second at the start and a third of their memory."""
+    """In other processes, the dashboard's modules would take half a second at the start and a third of the memory."""
     assert loaded("import relaybook.server.child") & {"starlette", "apsw"} == set()
 
 
 def test_the_recorder_does_not_load_asyncio() -> None:
-    """It would take a sixth of the CPU of the recorder's start."""
+    """Loading asyncio would take a sixth of the CPU time of the recorder's start."""
     program = "import relaybook.server.child, relaybook.server.recording, relaybook.log.store.sqlite.writer"
     assert loaded(program) & {"apsw", "asyncio"} == {"apsw"}
 
 
 def test_a_server_without_a_log_starts_without_loading_the_store(tmp_path: Path) -> None:
-    """Its first process would take a fifth more CPU until the relay starts."""
+    """If the store were loaded, the first process would use a fifth more CPU time until the relay starts."""
     program = f"""
 from relaybook.cli.main import main
 from relaybook.server.supervisor import Supervisor
@@ -79,7 +79,7 @@ assert main(["serve", "--data", {str(tmp_path)!r}, *addresses]) == 0
 
 
 def loaded(program: str) -> set[str]:
-    """Return the modules that a new Python has loaded after a program."""
+    """Run a program in a new Python process, and return the modules that were loaded."""
     program += "\nimport sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return set(done.stdout.splitlines()[-1].split())

@@ -1,4 +1,4 @@
-"""No external data is ever executed: the source has no pickle, no eval, no templates, no shell."""
+"""Test that external data is never executed. The source uses no pickle, eval, templates or shell."""
 
 import ast
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ MODULES: Final = {
     *("pickle", "_pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle", "joblib"),
     *("yaml", "ruamel", "jinja2", "mako", "code", "codeop", "runpy", "pty"),
 }
-#: By their qualified names: ``re.compile`` creates no code.
+#: The names are qualified, so that harmless functions such as ``re.compile`` are allowed.
 FUNCTIONS: Final = {
     *("ast.literal_eval", "literal_eval", "importlib.import_module", "asyncio.create_subprocess_shell"),
     *("os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"),
@@ -23,11 +23,14 @@ FUNCTIONS: Final = {
 
 
 class Finder(ast.NodeVisitor):
-    """Collects what executes data. A reference is enough, because the function could be called under another name."""
+    """Collects references to modules and functions that execute data.
+
+    A reference is enough, because the function could be called under another name.
+    """
 
     def __init__(self) -> None:
         self.found: list[str] = []
-        #: The meaning of names in this file: after ``import os as o``, ``o`` means ``os``.
+        #: The qualified names of imported names. For example, ``import os as o`` maps ``o`` to ``os``.
         self._meanings: dict[str, str] = {}
 
     def visit_Import(self, node: ast.Import) -> None:
@@ -78,14 +81,14 @@ class Finder(ast.NodeVisitor):
 
 
 def running_data(source: str) -> list[str]:
-    """Return ``line: name`` for everything in a source that executes data."""
+    """Return ``line: name`` for each reference in a source to code that executes data."""
     finder = Finder()
     finder.visit(ast.parse(source))
     return finder.found
 
 
 def all_executed_files() -> Iterator[Path]:
-    """Return the installed source and the scripts that build it."""
+    """Yield the installed source files and the script that builds the package."""
     yield from source_files()
     yield ROOT / "hatch_build.py"
 

@@ -1,4 +1,4 @@
-"""Node packages are locked for every platform, with hashes and without the address of a registry."""
+"""Test that Node packages are locked for every platform, with hashes and without the address of a registry."""
 
 import json
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.support.tree import ROOT
 
-#: The lock files of the page, of the official SDK that tests use, and of a proxy in the benchmark.
+#: The lock files for the page, for the official SDK in the conformance tests, and for a proxy in the benchmark.
 LOCKS = [
     ROOT / place / "package-lock.json" for place in ("dashboard", "tests/conformance/node", "benchmarks/peers/portkey")
 ]
@@ -14,13 +14,13 @@ LOCKS = [
 
 @pytest.fixture(params=LOCKS, ids=lambda lock: lock.parent.name)
 def packages(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Return the packages by their place below node_modules, without the project itself."""
+    """Return the locked packages by path, without the project itself."""
     locked = json.loads(request.param.read_text("utf-8"))["packages"]
     return {place: package for place, package in locked.items() if place}
 
 
 def test_packages_for_other_platforms_are_locked_too(packages: dict[str, Any]) -> None:
-    """``npm ci`` fails on every machine if the lock file lacks one."""
+    """If the lock file lacks the package for one platform, ``npm ci`` fails on every machine."""
     locked = {place.rpartition("node_modules/")[2] for place in packages}
     required = {name for package in packages.values() for name in package.get("optionalDependencies", {})}
     assert sorted(required - locked) == []

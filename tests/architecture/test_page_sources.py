@@ -1,4 +1,4 @@
-"""Rules for the page: order of imports, import cycles, length of files, where effects are allowed, build size."""
+"""Test the rules for the page's source: import order, import cycles, file length, effects and build size."""
 
 import gzip
 import re
@@ -11,22 +11,23 @@ import pytest
 SOURCES: Final = Path(__file__).parents[2] / "dashboard" / "src"
 FILES: Final = sorted(path for path in SOURCES.rglob("*") if path.suffix in {".ts", ".tsx", ".css"})
 
-#: Each folder may import the folders before it. ``ui`` has no product terms: it only knows ``domain`` and ``format``.
+#: Each folder may import the folders before it, but ``api`` may not import ``ui``. Components in ``ui`` use no product
+#: terms except those in ``domain`` and ``format``.
 ORDER: Final = ("generated", "format", "domain", "ui", "api", "navigation", "filters", "features", "app")
-#: ``main.tsx`` starts the application; ``test`` holds helpers of tests.
+#: ``main.tsx`` starts the application, and ``test`` holds test helpers. Both may import any folder.
 OUTSIDE: Final = {"main.tsx", "test"}
-#: The features that a feature may import. The others only link to each other.
+#: The features that a feature may import. All other features only link to each other.
 FEATURES: Final = {
     "request": {"conversation"},
     "thread": {"conversation"},
     "requests": {"request", "connect"},
 }
 MAX_LINES: Final = 350
-#: Files that may subscribe to something outside React.
+#: Files that may call ``useEffect``, because they subscribe to something outside React.
 EFFECTS: Final = {"api/live-stream.ts", "api/deletions.ts"}
 
 BUILT: Final = SOURCES.parents[1] / "src" / "relaybook" / "page" / "static"
-#: Everything that is loaded before the log is shown: number of scripts and styles, and their gzipped sizes.
+#: Limits for the number and the gzipped size of the scripts and styles that are loaded before the log is shown.
 MAX_FILES: Final = 8
 MAX_SCRIPT_BYTES: Final = 215_000
 MAX_STYLE_BYTES: Final = 22_000
@@ -42,7 +43,7 @@ def _name(path: Path) -> str:
 
 
 def _imports(path: Path) -> Iterator[tuple[str, ...]]:
-    """Yield the parts of each imported path, relative to the sources."""
+    """Yield the parts of each imported path, relative to ``SOURCES``."""
     for start, rest in _IMPORT.findall(path.read_text("utf-8")):
         target = SOURCES / rest if start == "~/" else (path.parent / (start + rest)).resolve()
         if target.is_relative_to(SOURCES):
@@ -84,7 +85,7 @@ def _file(target: tuple[str, ...]) -> str:
 
 
 def _reachable(graph: dict[str, set[str]], start: str) -> set[str]:
-    """Return all files that a file imports, directly or through others."""
+    """Return all files that a file imports, directly or through other files."""
     found: set[str] = set()
     todo = [start]
     while todo:

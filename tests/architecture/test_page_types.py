@@ -1,4 +1,4 @@
-"""The page's types and its vocabulary match those of the API."""
+"""Test that the page's types and vocabulary match the API."""
 
 from tests.support import vocabulary_page
 from tests.support.types_page import PAGE, types_page

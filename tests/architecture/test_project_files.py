@@ -1,4 +1,7 @@
-"""No file contains a private path or a registry host, warnings name their code, and modules to compile exist."""
+"""Test the files of the project.
+
+No file contains a private path or a registry host. Suppressed warnings name a code. All modules to compile exist.
+"""
 
 import re
 
@@ -7,7 +10,7 @@ from compile_with_mypyc import MODULES
 from tests.support.tree import ROOT, project_files
 
 TEXT_FILES = (".py", ".md", ".toml", ".txt", ".yml", ".sh", ".ts", ".tsx", ".css", ".html", "Makefile", "run")
-#: Written in parts so that they do not match this file.
+#: The patterns are split into parts, so that this file does not match them.
 PRIVATE_PATH = re.compile(r"(?<![\w.~-])/(?:wo" r"rk|far" r"m|root|Users)/\w|\.\./sha" r"red|\.libra" r"ry/")
 REGISTRY = re.compile(r"py" r"pi\.org/simple|python" r"hosted\.org|registry\.np" r"mjs|deb\.deb" r"ian\.org")
 
@@ -36,6 +39,6 @@ def test_every_module_to_compile_exists() -> None:
 
 
 def test_actions_of_other_repositories_are_pinned_by_commit() -> None:
-    """A tag can be moved to another commit, a hash cannot."""
+    """A tag can be moved to another commit, but a commit hash always names the same commit."""
     unpinned = re.compile(r"uses: (?!\./|[\w./-]+@[0-9a-f]{40} # v)")
     assert occurrences(unpinned, ".yml") == []

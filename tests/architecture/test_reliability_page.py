@@ -1,6 +1,7 @@
-"""Every test that docs/explanation/reliability.md names exists, and every row names one or is listed as not proved.
+"""Test that all tests named in docs/explanation/reliability.md exist.
 
-Whether a test proves its row is for a reader to judge; that it passes is for ``make test`` to show.
+Every row must name a test or be listed as not proved. A reader must judge whether a test proves its row. ``make test``
+shows whether the tests pass.
 """
 
 import ast
@@ -26,20 +27,20 @@ def page() -> str:
 
 
 def rows() -> dict[str, str]:
-    """Return the tests of every row of the tables, by its id."""
+    """Return the cell with the tests of each table row, by the id of the row."""
     lines = [line.split("|")[1:-1] for line in page().splitlines() if line.startswith("|")]
     return {cells[0].strip(): cells[-1] for cells in lines if _ID.fullmatch(cells[0].strip())}
 
 
 def not_proved() -> set[str]:
-    """Return the ids that the last section lists."""
+    """Return the row ids that the last section lists."""
     section = page().partition(NOT_PROVED)[2]
     return {found[0] for item in _ITEM.findall(section) for found in _ID.finditer(item)}
 
 
 @cache
 def defined_in(path: Path) -> frozenset[str]:
-    """Return the names of a file's tests, without parameters."""
+    """Return the names of the tests in a file, without parameters."""
     found = ast.walk(ast.parse(path.read_text("utf-8")))
     functions = [node.name for node in found if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     return frozenset(name for name in functions if name.startswith("test_"))
@@ -55,7 +56,7 @@ def test_every_test_that_is_named_exists() -> None:
 
 
 def test_no_test_is_named_in_another_form() -> None:
-    """A name in another form would not be checked."""
+    """The tests in this file would not check a name in another form."""
     assert len(_TEST.findall(page())) == page().count("::")
 
 

@@ -1,4 +1,7 @@
-"""Scheduling of parallel runs: tests that need the machine to themselves share one worker, others move file by file."""
+"""Test how parallel runs are scheduled.
+
+One worker runs all tests that need the machine to themselves. All other tests are assigned to workers file by file.
+"""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,12 +1,12 @@
-"""Fork processes of the service quickly, from a process that has already imported everything they need.
+"""Fork processes of the service quickly from a process that has already imported their modules.
 
-Runs as a separate process: ``python -m tests.crash.forks CONTROL``, with the descriptor of a connected Unix socket. It
-handles one message at a time: ``start`` with three descriptors (configuration, standard error, listener) returns the
-pid of the new process, and ``wait PID`` returns its exit code (negative for a signal). It ends when the socket is
-closed.
+This module runs as a separate process: ``python -m tests.crash.forks CONTROL``. CONTROL is the descriptor of a
+connected Unix socket. The process handles one message at a time. ``start`` comes with three descriptors (configuration,
+standard error, listener) and returns the pid of the new process. ``wait PID`` returns the exit code of that process,
+which is negative for a signal. The process ends when the socket is closed.
 
-The child runs ``relaybook.server.child`` like the supervisor's children. It waits for its configuration, so a tracer
-can attach before it does anything.
+Each child runs ``relaybook.server.child``, like the supervisor's children. A child first waits for its configuration,
+so that a tracer can be attached before the child does anything else.
 """
 
 import array
@@ -27,7 +27,7 @@ _ANY_PROCESS: Final = -1
 
 
 def main(control: socket.socket) -> int:
-    """Serve until the other end is closed; in a child, run its role. Returns the exit code."""
+    """Handle messages until the socket is closed. A child runs its role instead. Returns the exit code."""
     while True:
         message, descriptors = _receive(control)
         if message == "start":
@@ -58,7 +58,7 @@ def _run_child(descriptors: list[int]) -> int:
         os.dup2(descriptor, number)
         os.close(descriptor)
     vars(ids.new_id).update(vars(ids.IdMaker()))  # otherwise all children would generate the same ids
-    with suppress(AttributeError):  # a system without this call needs no such permission
+    with suppress(AttributeError):  # a system without prctl needs no permission to trace
         ctypes.CDLL(None).prctl(_PR_SET_PTRACER, _ANY_PROCESS)
     return child.main()
 

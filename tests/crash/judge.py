@@ -1,7 +1,7 @@
 """Compare the log with what the upstream and the clients saw, and list every violation of the recording guarantee.
 
-Pure functions. The guarantee: every request whose first byte reached the upstream has exactly one record, every byte
-that a client received is stored, and no record is invented or duplicated.
+All functions are pure. The guarantee has three parts. A request has exactly one record if its first byte reached the
+upstream. Every byte that a client received is stored. No record is invented or duplicated.
 """
 
 import hashlib
@@ -14,7 +14,10 @@ Fault = Literal["lost", "doubled", "invented", "short", "altered", "misfiled", "
 
 
 class Served(msgspec.Struct):
-    """The upstream's ledger entry of one request. ``sent`` contains all response bytes that it handed to the kernel."""
+    """The upstream's ledger entry for one request.
+
+    ``sent`` contains all response bytes that the upstream handed to the kernel.
+    """
 
     tag: str
     received: int
@@ -24,9 +27,9 @@ class Served(msgspec.Struct):
 
 
 class Call(msgspec.Struct, kw_only=True):
-    """What one client knows of its request.
+    """One request as its client sees it.
 
-    ``received`` is the response body so far. ``left``: the client disconnected.
+    ``received`` is the response body so far. ``left`` is true if the client disconnected.
     """
 
     tag: str
@@ -58,9 +61,9 @@ class Violation(NamedTuple):
 
 
 def judge(served: Iterable[Served], calls: Iterable[Call], logged: Sequence[Logged]) -> list[Violation]:
-    """Return all violations, in any order of the arguments.
+    """Return all violations of the guarantee. The list is empty if the guarantee holds.
 
-    Empty if the guarantee holds. All arguments have the same tags.
+    The arguments can be in any order. Their entries are matched by tag.
     """
     called = {call.tag: call for call in calls}
     reached = {entry.tag: entry for entry in served}
@@ -84,7 +87,7 @@ def judge(served: Iterable[Served], calls: Iterable[Call], logged: Sequence[Logg
 
 
 def _check_missing(call: Call, records: list[Logged], *, was_served: bool) -> list[Violation]:
-    """Return a violation if a request with a known id or a successful response has no record."""
+    """Return a violation if a client got a request id or a successful response but the log has no such record."""
     if call.request_id is not None and call.request_id not in [record.id for record in records]:
         return [Violation("lost", call.tag, f"the client received the record id {call.request_id}")]
     if not records and not was_served and call.status is not None and call.status < 400:
@@ -114,8 +117,9 @@ def _compare(call: Call, served: Served | None, record: Logged) -> list[Violatio
 
 
 def _check_outcome(call: Call, record: Logged) -> tuple[Fault, str] | None:
-    """Check the outcome. The upstream never fails here and no limit is exceeded, so a response ends in one of three
-    ways.
+    """Check the outcome of a record.
+
+    In these tests the upstream never fails and no limit is exceeded, so only three outcomes are possible.
     """
     if record.outcome in ("complete", "interrupted") or (record.outcome == "client_closed" and call.left):
         return None
@@ -139,7 +143,7 @@ def _check_prefix(what: str, stored: bytes, other: str, complete_body: bytes) ->
 
 
 def _check_request(served: Served, record: Logged) -> tuple[Fault, str] | None:
-    """Check that the whole request that reached the upstream is stored."""
+    """Check that all request bytes that reached the upstream are stored."""
     if len(record.request) < served.received:
         return "short", f"{served.received} bytes of the request reached the upstream, {len(record.request)} are stored"
     if hashlib.sha256(record.request[: served.received]).hexdigest() != served.received_sha256:

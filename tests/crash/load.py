@@ -1,6 +1,6 @@
-"""Clients that send tagged requests of all shapes over kept connections, and what each of them received.
+"""Clients that send tagged requests of all shapes over persistent connections, and record the responses.
 
-A client whose connection breaks continues with a new request under a new tag. No request is sent twice.
+If the connection of a client breaks, the client continues with a new request under a new tag. No request is sent twice.
 """
 
 import asyncio
@@ -15,17 +15,17 @@ from tests.crash.judge import Call
 from tests.crash.plans import CHUNK_BYTES, Plan, Shape, plan_of, request_of, tag_of
 
 KEY: Final = "sk-crash-0123456789abcdef"
-#: No request takes longer, with or without a crash.
+#: The maximum duration of a request, with or without a crash.
 STUCK_SECONDS: Final = 60.0
 _REFUSED_PAUSE_SECONDS: Final = 0.05
 _UPLOAD_PAUSE_SECONDS: Final = 0.01
 
-#: Returns shape, size, and the number of response bytes after which the client disconnects, or `None`.
+#: Shape, size, and the number of response bytes after which the client disconnects (`None`: the client stays).
 Choice = tuple[Shape, int, int | None]
 
 
 class RunningCall(Call, kw_only=True):
-    """A call while it runs. Timestamps are from ``time.monotonic``."""
+    """A call and its progress. Timestamps are from ``time.monotonic``."""
 
     plan: Plan
     leave_after: int | None = None
@@ -35,14 +35,15 @@ class RunningCall(Call, kw_only=True):
 
     @property
     def is_mid_stream(self) -> bool:
-        """Whether the client has received a part of a streamed response."""
+        """Whether the call is open and its client has received a part of a streamed response."""
         return self.is_open and self.plan.streamed and bool(self.received)
 
 
 def mixed(rng: random.Random) -> Choice:
-    """Choose typical traffic.
+    """Choose a request of typical traffic.
 
-    Mostly streams of 20 to 200 events, some of them abandoned; small and large responses; uploads.
+    Most requests are streams of 20 to 200 events, and clients abandon some of these streams. The other requests are
+    uploads or have small or large responses.
     """
     draw = rng.random()
     if draw < 0.55:
@@ -55,7 +56,7 @@ def mixed(rng: random.Random) -> Choice:
 
 
 class Load:
-    """A number of clients of one relay. All methods must be called on one event loop."""
+    """The clients of one relay. All methods must be called on one event loop."""
 
     def __init__(self, port: int, clients: int, rng: random.Random, choose: Callable[[random.Random], Choice]) -> None:
         self.port = port
@@ -71,7 +72,7 @@ class Load:
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self, prefix: str) -> None:
-        """Start the clients. All tags have this prefix. Earlier calls are forgotten."""
+        """Start the clients, and forget all earlier calls. The tags of the new calls start with ``prefix``."""
         self.calls = []
         self.refused_at = []
         self._prefix = prefix
@@ -81,7 +82,7 @@ class Load:
         self._tasks = [loop.create_task(self._send_calls()) for _ in range(self._clients)]
 
     async def finish(self) -> None:
-        """Send no more requests, and return when all calls have ended. Raises TimeoutError if one hangs."""
+        """Send no more requests, and return when all calls have ended. Raises TimeoutError if a call hangs."""
         self._is_sending = False
         await asyncio.gather(*self._tasks)
 
@@ -102,9 +103,9 @@ class Load:
         return [call for call in self.calls if call.is_mid_stream]
 
     def recovered_after(self, timestamp: float) -> float | None:
-        """Return the seconds until the first response byte of a call sent after a timestamp.
+        """Return the seconds from a timestamp to the first response to a call that was sent after the timestamp.
 
-        `None` if there is none yet.
+        A response counts once its headers are complete. Returns `None` if there is no such response yet.
         """
         first = [call.first_at for call in self.calls if call.sent_at > timestamp and call.first_at is not None]
         return min(first) - timestamp if first else None
@@ -129,7 +130,7 @@ class Load:
             await asyncio.sleep(_REFUSED_PAUSE_SECONDS)
             return None
         except OSError:
-            return None  # reset during the connect: the listener has just died
+            return None  # reset while connecting, because the listener has just died
         return connection
 
     def _next_call(self) -> RunningCall:
@@ -152,7 +153,7 @@ class _Connection(asyncio.Protocol):
         self._finished: asyncio.Future[None] | None = None
 
     async def send(self, call: RunningCall) -> None:
-        """Send the request of a call, and return when the call has ended, in any way."""
+        """Send the request of a call, and return when the call has succeeded or failed."""
         assert self._transport is not None
         self._finished = asyncio.get_running_loop().create_future()
         self._call = call
@@ -165,14 +166,14 @@ class _Connection(asyncio.Protocol):
                 break
             if at:
                 await asyncio.sleep(_UPLOAD_PAUSE_SECONDS)
-            with suppress(RuntimeError):  # closed just now: connection_lost follows
+            with suppress(RuntimeError):  # just closed, so connection_lost follows
                 self._transport.write(before + call.request[at : at + CHUNK_BYTES])
             before = b""
         async with asyncio.timeout(STUCK_SECONDS):
             await self._finished
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's transport is not a subclass
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transport is not a subclass of Transport
 
     def data_received(self, data: bytes) -> None:
         try:

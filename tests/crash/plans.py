@@ -1,7 +1,8 @@
-"""The contents of a tag: the request that a client sends under it and the upstream's response, byte for byte.
+"""Derive the request and the response of a tag, byte for byte.
 
-Upstream, client and judge derive all bytes from the tag, so they need not exchange them. No two tags have the same
-request or response, and no two places of a body are alike, so missing, duplicated and swapped chunks are detected.
+Upstream, client and judge derive all bytes from the tag, so they need not exchange the bytes. Each tag has a different
+request and a different response. No two parts of a body are alike, so missing, duplicated and swapped chunks are
+detected.
 """
 
 import hashlib
@@ -9,9 +10,9 @@ import json
 from typing import Final, Literal, NamedTuple
 
 KIB: Final = 1 << 10
-#: Size of an upload's request, without its JSON frame.
+#: Size of the text in the request of an upload, without the JSON around the text.
 UPLOAD_BYTES: Final = 300 * KIB
-#: Size of the writes of an upload and of a large response.
+#: Maximum size of a write, in an upload or a large response.
 CHUNK_BYTES: Final = 16 * KIB
 
 Shape = Literal["whole", "large", "upload", "stream", "trickle"]
@@ -20,7 +21,10 @@ _PAUSES: Final[dict[Shape, float]] = {"whole": 0, "large": 0.01, "upload": 0, "s
 
 
 class Plan(NamedTuple):
-    """A parsed tag. ``size`` is the number of events of a stream or trickle, otherwise the number of response bytes."""
+    """A parsed tag.
+
+    ``size`` is the number of events in a stream or trickle, otherwise the length of the text in the response.
+    """
 
     tag: str
     shape: Shape
@@ -38,12 +42,12 @@ class Plan(NamedTuple):
 
 
 def tag_of(prefix: str, shape: Shape, size: int) -> str:
-    """Return a tag. ``prefix`` makes it unique."""
+    """Return a tag. ``prefix`` makes the tag unique."""
     return f"{prefix}-{shape}-{size}"
 
 
 def plan_of(tag: str) -> Plan:
-    """Parse a tag of ``tag_of``. Raises ValueError."""
+    """Parse a tag that ``tag_of`` returned. Raises ValueError if the tag is malformed."""
     _, shape, size = tag.rsplit("-", 2)
     if shape not in _PAUSES:
         raise ValueError(f"no plan for {tag!r}")
@@ -62,7 +66,7 @@ def request_of(plan: Plan) -> bytes:
 
 
 def response_of(plan: Plan) -> list[bytes]:
-    """Return the body of the response, in the chunks in which it is sent."""
+    """Return the body of the response, split into the chunks that are sent."""
     if plan.streamed:
         return [*(_event(plan, number) for number in range(plan.size)), b"data: [DONE]\n\n"]
     message = {"role": "assistant", "content": _text("answer", plan.tag, plan.size)}

@@ -1,12 +1,12 @@
-"""The states in which a power cut may leave a directory, computed from a program's system calls.
+"""Compute the states in which a power cut may leave a directory, from the system calls of a program.
 
-The model is the weakest disk that a file system may be. Bytes synced before the cut are there. A later write may be
-missing, complete or torn at sectors of 512 bytes, independently of others. A directory entry is durable from a sync of
-the directory. A sync of a file covers what was written before the sync began, and none of its names. (T. Pillai et al.,
-"All File Systems Are Not Created Equal", OSDI 2014.)
+The model has the weakest guarantees that a file system may have. Bytes survive if they were synced before the cut. Each
+later write may be missing, complete or torn at sectors of 512 bytes, independently of other writes. A directory entry
+survives once its directory was synced. Syncing a file covers the bytes that were written before the sync began, but no
+name of the file. (T. Pillai et al., "All File Systems Are Not Created Equal", OSDI 2014.)
 
-The mark of a journal segment is written through a mapping, which no system call shows. It is modelled as a separate
-write right after the call that raises it (``raises_mark``).
+The mark of a journal segment is written through a memory mapping, so no system call shows the write. The model treats
+it as a separate write right after the call that raises the mark (``raises_mark``).
 """
 
 import random
@@ -25,13 +25,13 @@ _MARK_AT: Final = 64
 
 
 class Choice(NamedTuple):
-    """One of the possible states: which unsynced writes and which marks survive."""
+    """One possible state: the unsynced writes and the marks that survive the power cut."""
 
     unsynced: Literal["none", "some", "all"]
     marks: Literal["never", "synced", "newest"]
 
 
-#: The extremes, and two that are random each time.
+#: Three extreme states, and two states in which random unsynced writes survive.
 CHOICES: Final = (
     Choice("none", "never"),
     Choice("none", "newest"),
@@ -43,7 +43,10 @@ CHOICES: Final = (
 
 @dataclass
 class File:
-    """A file's synced bytes and its later changes: offset and bytes, or a new size if there are no bytes."""
+    """A file: its synced bytes and its later changes.
+
+    A change is an offset with the bytes written there, or a new size with `None`.
+    """
 
     synced: bytearray
     pending: list[tuple[int, bytes | None]] = field(default_factory=list)
@@ -51,13 +54,16 @@ class File:
     size: int = 0
     synced_mark: int | None = None
     mark: int | None = None
-    #: How far a segment has been written, for its mark.
+    #: The end of the written part of a segment, to which the mark can be raised.
     written: int = 0
 
 
 @dataclass
 class Directory:
-    """A directory's synced entries and its later changes: the removed name, the added name, and the file it names."""
+    """A directory: its synced entries and its later changes.
+
+    A change is a removed name, an added name, and the file or directory that has the name.
+    """
 
     entries: "dict[str, Node]" = field(default_factory=dict)
     synced: "dict[str, Node]" = field(default_factory=dict)
@@ -82,7 +88,7 @@ def _change(entries: dict[str, Node], removed: str | None, added: str | None, no
 class Disk:
     """The files below ``root``.
 
-    Their initial contents are synced. ``raises_mark``: the call after which a mark is raised.
+    Their initial contents are synced. ``raises_mark`` is the kind of call after which a mark is raised.
     """
 
     def __init__(self, root: Path, raises_mark: Literal["write", "sync"]) -> None:
@@ -180,7 +186,7 @@ class Disk:
         return node
 
     def write_state(self, target: Path, choice: Choice, rng: random.Random) -> None:
-        """Write one of the states in which a cut at this step may leave the disk, below ``target``."""
+        """Write to ``target`` one of the states in which a power cut at this step may leave the disk."""
         _write_directory(self.top, target, choice, rng)
 
 
@@ -212,7 +218,7 @@ def _write_directory(directory: Directory, target: Path, choice: Choice, rng: ra
     for name, node in entries.items():
         if isinstance(node, Directory):
             _write_directory(node, target / name, choice, rng)
-        # SQLite's shared-memory index of its log, which it rebuilds whenever a database is opened.
+        # Skip SQLite's shared-memory index of its log, because SQLite rebuilds the index when it opens a database.
         elif not name.endswith("-shm"):
             (target / name).write_bytes(_content_after(node, choice, rng))
 
@@ -238,7 +244,7 @@ def _survivors(pending: Sequence[T], choice: Choice, rng: random.Random) -> list
 
 
 def _torn(at: int, data: bytes, rng: random.Random) -> Iterator[tuple[int, bytes]]:
-    """Return some sectors of a write, each complete."""
+    """Yield random sectors of a write. Each sector is complete."""
     start = 0
     while start < len(data):
         end = min(start + SECTOR - (at + start) % SECTOR, len(data))

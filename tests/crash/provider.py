@@ -1,9 +1,9 @@
-"""An upstream that is never killed. It responds by the tag, and writes a ledger of what it received and sent.
+"""An upstream that is never killed. It derives each response from the tag, and writes a ledger of all requests.
 
-Runs as a separate process: ``python provider.py LEDGER``. It prints its address and serves until SIGTERM. The ledger
-has one JSON line when the tag of a request was read (``begin``), one when the exchange has ended (``end``), and one for
-a connection that broke before a tag was read (``stray``). Lines are written before the bytes that they describe are
-sent.
+This module runs as a separate process: ``python -m tests.crash.provider LEDGER``. The process prints its address and
+serves until SIGTERM. The ledger contains JSON lines. The event ``begin`` means that the tag of a request was read,
+``end`` that the exchange has ended, and ``stray`` that a connection broke before a tag was read. The ``end`` line of a
+complete response is written before the last bytes of the response are sent.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ TAG_HEADER = b"crash-tag"
 
 
 class LedgerFile:
-    """Appends lines. Each is in the kernel when ``write`` returns."""
+    """A file to which lines are appended. The kernel has a line when ``write`` returns."""
 
     def __init__(self, path: Path) -> None:
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -33,7 +33,7 @@ class LedgerFile:
 
 
 class Connection(asyncio.Protocol):
-    """One connection of the relay, with one request after the other."""
+    """One connection from the relay, with one request at a time."""
 
     def __init__(self, ledger: LedgerFile) -> None:
         self._ledger = ledger
@@ -47,7 +47,7 @@ class Connection(asyncio.Protocol):
         self._sent = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's transport is not a subclass
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transport is not a subclass of Transport
 
     def data_received(self, data: bytes) -> None:
         self._head_received += len(data)
@@ -79,7 +79,7 @@ class Connection(asyncio.Protocol):
             self._sent += len(chunk)
             self._send(_framed(plan, chunk))
             await asyncio.sleep(plan.pause_seconds)
-        # the last write follows the last ledger line, because the relay may send its next request right after it
+        # The end line comes before the last bytes, because the relay may send its next request right after these bytes.
         self._sent += len(chunks[-1])
         self._end_exchange(whole=True)
         self._send(_framed(plan, chunks[-1]) + (b"0\r\n\r\n" if plan.streamed else b""))

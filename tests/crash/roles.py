@@ -1,6 +1,7 @@
 """Run relay and recorder on one data directory, with the test as their supervisor.
 
-A process that dies is restarted at once, untraced. The listening socket stays open, as the supervisor's does.
+If a process dies, it is restarted at once without a tracer. The listening socket stays open, as with the real
+supervisor.
 """
 
 import asyncio
@@ -24,12 +25,12 @@ from relaybook.settings.definitions import Settings
 
 Traced = Literal["relay", "recorder"]
 ROLES: Final[tuple[Traced, ...]] = ("relay", "recorder")
-#: The maximum number of deaths of a role in one run. With more, the service does not recover.
+#: The number of deaths in one run after which no process is restarted, because the service does not recover.
 _MAX_DEATHS: Final = 5
 
 
 class Forks:
-    """The process that role processes are forked from."""
+    """The process that forks the processes of the roles."""
 
     def __init__(self) -> None:
         self._control, child_end = socket.socketpair()
@@ -50,18 +51,18 @@ class Forks:
         self._process.wait(TIMEOUT_SECONDS)
 
     def start(self, config: int, stderr: int, listener: int) -> int:
-        """Start a role process that waits for its configuration, and return its pid."""
+        """Start a process that waits for its configuration, and return its pid."""
         socket.send_fds(self._control, [b"start"], [config, stderr, listener])
         return int(self._control.recv(64))
 
     def exit_code(self, pid: int) -> int:
-        """Return the exit code of a process that has ended, negative for a signal."""
+        """Return the exit code of a process that has ended. The code is negative for a signal."""
         self._control.send(b"wait %d" % pid)
         return int(self._control.recv(64))
 
 
 class _Process:
-    """The process of a role, until its end. The end of its input tells it that the supervisor is gone."""
+    """A process of a role. It detects the end of its supervisor by the end of its own input."""
 
     def __init__(self, forks: Forks, stderr: Path, listener: socket.socket) -> None:
         self._channel, child_end = socket.socketpair()
@@ -101,7 +102,11 @@ class _Process:
 
 
 class Roles:
-    """An async context manager. ``deaths`` are the exit codes of processes that ended without being stopped."""
+    """Relay and recorder, as an async context manager.
+
+    ``deaths`` has the role and the exit code of each process that ended without being stopped, or with a code other
+    than 0.
+    """
 
     def __init__(self, forks: Forks, directory: Path, upstream: str, *, power: bool = False) -> None:
         self.data = DataDirectory(directory / "data")
@@ -144,7 +149,7 @@ class Roles:
         self._configure(role, self._fork(role))
 
     def start_traced(self, role: Traced, calls: tuple[str, ...], injections: tuple[str, ...]) -> Tracer:
-        """Start a role with its first process traced from its first instruction."""
+        """Start a role, and trace its first process from the first instruction."""
         process = self._fork(role)
         tracer = self.trace(role, calls, injections)
         self._configure(role, process)
@@ -153,7 +158,11 @@ class Roles:
     def trace(
         self, role: Traced, calls: tuple[str, ...], injections: tuple[str, ...], thread: int | None = None
     ) -> Tracer:
-        """Attach strace to a role's process: to all its threads, or to one, by the order of their start."""
+        """Attach strace to the process of a role.
+
+        By default all its threads are traced. ``thread`` is the index of a single thread to trace, in the order in
+        which the threads were started.
+        """
         pid = traced = self.pid(role)
         if thread is not None:
             traced = sorted(int(path.name) for path in Path(f"/proc/{pid}/task").iterdir())[thread]
@@ -183,9 +192,9 @@ class Roles:
                 self.start(role)
 
     async def stop(self) -> None:
-        """Stop one role after the other, as the supervisor does.
+        """Stop the relay and then the recorder, as the supervisor does.
 
-        If one dies now, the next start records what it left.
+        If a death leaves a part of the journal unrecorded, another recorder is started to record that part.
         """
         self._stopping = True
         for role in ROLES:
@@ -203,11 +212,11 @@ class Roles:
             await self._running["recorder"].ended.wait()
 
     def is_recorded(self) -> bool:
-        """Return whether the recorder has read and deleted all of the journal."""
+        """Return whether the recorder has read and deleted the whole journal."""
         return not list_runs(self.data.journal)
 
     def stderr(self, role: Traced) -> str:
-        """Return what the processes of a role wrote to the operator log."""
+        """Return the operator log of a role."""
         return self._stderr(role).read_text()
 
     def _stderr(self, role: Traced) -> Path:

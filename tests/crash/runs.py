@@ -20,27 +20,31 @@ from relaybook.log.query.filters import Filter
 from relaybook.log.record import Side
 from relaybook.log.store.sqlite.reader import SqliteReader
 
-#: Index of the relay's thread that creates segments, by the order of their start.
+#: Index of the thread that creates segments, among the relay's threads in the order in which they were started.
 _MAKER: Final = 1
 _SEGMENTS_AT_START: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Injection:
-    """A fault of one role: strace traces ``calls`` of its first process and makes ``injections``."""
+    """A fault that is injected into one role.
+
+    strace traces ``calls`` of the role's first process and applies ``injections``.
+    """
 
     role: Traced
     calls: tuple[str, ...]
     injections: tuple[str, ...] = ()
-    #: The whole run uses --durability power.
+    #: Whether the whole run uses ``--durability power``.
     power: bool = False
-    #: Attach once the relay has its first segments, instead of from the first instruction of the role's process.
+    #: Whether strace is attached once the relay has its first segments. By default the role's process is traced from
+    #: its first instruction.
     once_up: bool = False
-    #: Trace only the relay's thread that creates segments. Requires ``once_up``.
+    #: Whether only the relay's thread that creates segments is traced. Requires ``once_up``.
     of_segment_maker: bool = False
-    #: The fault ends with the script, not with the process.
+    #: Whether the fault ends after the script. By default the fault lasts until the process ends.
     heals: bool = False
-    #: Limit of the size of files, so that a write across it is short. Requires ``once_up``.
+    #: The maximum file size, so that a write across this limit is short. Requires ``once_up``.
     file_bytes: int | None = None
 
 
@@ -48,22 +52,22 @@ class Injection:
 class Outcome:
     """The result of one run."""
 
-    #: Exit codes of processes that ended without being stopped, or with a code other than 0.
+    #: Role and exit code of each process that ended without being stopped, or with a code other than 0.
     deaths: list[tuple[Traced, int]]
     violations: list[Violation]
     calls: list[Call]
-    #: What each role wrote to the operator log.
+    #: The operator log of each role.
     stderr: dict[Traced, str]
     tracer: Tracer
 
     @property
     def interrupted(self) -> int:
-        """The number of clients that waited for a response and did not get all of it."""
+        """The number of clients that waited for a complete response but did not get one."""
         return sum(not call.complete and not call.left for call in self.calls)
 
 
 class Stage:
-    """What all runs share: the upstream, the process that roles are forked from, and a directory."""
+    """The upstream, the process that forks roles, and a directory, which all runs share."""
 
     def __init__(self, directory: Path, provider: Provider, forks: Forks) -> None:
         self.provider = provider
@@ -72,7 +76,7 @@ class Stage:
         self._runs = 0
 
     def run(self, injection: Injection) -> Outcome:
-        """Run from the start of the roles to the end of the recorder."""
+        """Start both roles, send all requests, stop both roles, and judge the log."""
         self._runs += 1
         directory = self._directory / f"run-{self._runs}"
         directory.mkdir()
@@ -88,7 +92,7 @@ def on_stage(directory: Path) -> Iterator[Stage]:
 
 async def _run(stage: Stage, injection: Injection, directory: Path, prefix: str) -> Outcome:
     provider = stage.provider
-    await _served(provider)  # left over from a run that failed
+    await _served(provider)  # discard requests of an earlier run that failed
     strays = provider.strays
     async with Roles(stage.forks, directory, provider.url, power=injection.power) as roles:
         tracer = await _start(roles, injection)
@@ -99,7 +103,7 @@ async def _run(stage: Stage, injection: Injection, directory: Path, prefix: str)
         if injection.file_bytes is not None:
             await wait_for(
                 tracer.has_short_write, "a write across the limit", TIMEOUT_SECONDS
-            )  # the recorder starts later
+            )  # the recorder may write only after the script
             _limit_files(roles.pid(injection.role), resource.RLIM_INFINITY)
         calls += await send_until_success(roles.port, f"{prefix}-after")
         await roles.stop()
@@ -121,7 +125,7 @@ async def _run(stage: Stage, injection: Injection, directory: Path, prefix: str)
 
 
 async def _start(roles: Roles, injection: Injection) -> Tracer:
-    """Start both roles, and attach strace to one of them."""
+    """Start both roles, and attach strace to one role."""
     if injection.once_up:
         for role in ROLES:
             roles.start(role)
@@ -151,7 +155,7 @@ def _limit_files(pid: int, size: int) -> None:
 
 
 async def _served(provider: Provider) -> list[Served]:
-    """Return the requests that reached the upstream since the last call, once all have ended."""
+    """Wait until all requests at the upstream have ended. Returns the requests that ended since the last call."""
     served: list[Served] = []
 
     def is_over() -> bool:
@@ -163,7 +167,7 @@ async def _served(provider: Provider) -> list[Served]:
 
 
 def _judge_failed(call: Call, records: list[Logged], *, is_reached: bool) -> list[Violation]:
-    """Judge a request that the upstream failed. The stored response is the relay's own error."""
+    """Judge a request that the upstream aborted. The stored response is an error from the relay."""
     found = []
     record_id = call.request_id
     if (is_reached or record_id) and not records:
@@ -183,7 +187,7 @@ def _judge_failed(call: Call, records: list[Logged], *, is_reached: bool) -> lis
 
 
 def read_log(store: Path) -> list[Logged]:
-    """Return every record with its bodies as they are stored."""
+    """Return every record with its stored bodies."""
     reader = SqliteReader(store)
 
     def body(record_id: str, side: Side) -> bytes:

@@ -1,4 +1,4 @@
-"""The requests of a run: a script of every shape, one request that the upstream aborts, and small ones."""
+"""Send the requests of a run: a script of several shapes, one request that the upstream aborts, and small requests."""
 
 import asyncio
 import random
@@ -14,7 +14,7 @@ from tests.crash.load import KEY, Choice, Load, RunningCall
 from tests.crash.service import wait_for
 from tests.crash.strace import TIMEOUT_SECONDS
 
-#: Larger than a segment, which holds 1 MiB in these tests.
+#: Larger than a segment. In these tests a segment holds 1 MiB.
 LARGE_BYTES: Final = 1_100 << 10
 SCRIPT: Final[tuple[Choice, ...]] = (
     ("upload", 300, None),
@@ -31,7 +31,7 @@ _PAUSE_SECONDS: Final = 0.1
 
 
 async def send_script(port: int, prefix: str, script: tuple[Choice, ...] = SCRIPT) -> list[RunningCall]:
-    """Send all requests of a script, three at a time. Their tags have this prefix."""
+    """Send all requests of a script, at most three at a time. Their tags start with ``prefix``."""
     over: list[asyncio.Task[None]] = []
     left: Iterator[Choice] = iter(script)
 
@@ -67,7 +67,7 @@ async def send_until_success(port: int, prefix: str) -> list[RunningCall]:
 
 
 async def send_aborted(port: int, tag: str) -> Call:
-    """Send one request without a tag, which the upstream aborts."""
+    """Send one request with a malformed tag, so that the upstream aborts the request."""
     body = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "%b"}]}' % tag.encode()
     call = Call(tag=tag, request=body)
     lines = (

@@ -1,6 +1,6 @@
-"""The service under test: start it, kill parts of it, start it again on the same data, and read its log.
+"""Start the service under test, kill its processes, restart it on the same data, and read its log.
 
-Ends only processes that it has started, by their pids; the pid of a role is in the operator log.
+This module ends only processes that it has started, by pid. The operator log contains the pid of each role.
 """
 
 import asyncio
@@ -29,14 +29,14 @@ from relaybook.server.data_directory import DataDirectory
 ROOT: Final = Path(__file__).parents[2]
 _PAGE: Final = 500
 
-#: The time in which the service must recover. An idle machine takes a second.
+#: The time within which the service must recover. On an idle machine, recovery takes a second.
 BACK_SECONDS: Final = 30.0
 
 Role = Literal["relay", "recorder", "dashboard"]
 
 
 async def wait_for(found: Callable[[], object], what: str, seconds: float = BACK_SECONDS) -> None:
-    """Wait until ``found`` returns a true value. Fails the test after this many seconds."""
+    """Wait until ``found`` returns a true value. Fails the test after ``seconds``."""
     end = time.monotonic() + seconds
     while not found():
         assert time.monotonic() < end, f"{what}: not within {seconds} s"
@@ -44,12 +44,12 @@ async def wait_for(found: Callable[[], object], what: str, seconds: float = BACK
 
 
 class Provider(Program):
-    """The process of the upstream, and its ledger."""
+    """The process of the upstream, with its ledger."""
 
     def __init__(self, directory: Path) -> None:
         self._ledger_path = directory / "ledger.jsonl"
         self._read_to = 0
-        #: Tags of requests that have begun and not ended.
+        #: Tags of requests that have begun but not ended.
         self.open: set[str] = set()
         #: Number of connections that broke before a tag was read.
         self.strays = 0
@@ -95,12 +95,15 @@ def _served(line: dict[str, Any]) -> Served:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment without the variables of these tests, which are not settings."""
+    """Return the environment without ``RELAYBOOK_…`` variables, which Relaybook would read as settings."""
     return {name: value for name, value in os.environ.items() if not name.startswith("RELAYBOOK_")}
 
 
 def _free_ports() -> tuple[int, int]:
-    """Return two free ports outside the range of ephemeral ports, since they must be free again later."""
+    """Return two free ports.
+
+    The ports are outside the range of ephemeral ports, so that they are still free when the service starts again.
+    """
     while True:
         first, second = random.sample(range(20_000, 32_000), 2)
         with (
@@ -112,7 +115,7 @@ def _free_ports() -> tuple[int, int]:
 
 
 class Service:
-    """``relaybook serve`` on one data directory and the same ports, start after start."""
+    """``relaybook serve``, with the same data directory and the same ports at each start."""
 
     def __init__(
         self,
@@ -122,7 +125,10 @@ class Service:
         reader: Reader | None = None,
         variables: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """``reader`` reads the log if it is not in the data directory. ``variables`` are added to the environment."""
+        """Start the service.
+
+        ``reader`` reads a log that is not in the data directory. ``variables`` are added to the environment.
+        """
         self.data = DataDirectory(directory / "data")
         self._environment = {**_environment(), **variables}
         self._directory = directory
@@ -147,7 +153,7 @@ class Service:
     def start(self) -> Server:
         """Start the service, and return when it prints its address.
 
-        It waits by itself for the ports of a previous one.
+        The service itself waits until a previous one has released the ports.
         """
         directory = self._new_directory()
         flags = (*self._listen, *self._flags)
@@ -171,7 +177,10 @@ class Service:
     # -- killing -------------------------------------------------------------------------------------------------------
 
     def kill(self, *roles: Role, supervisor: bool = False) -> int:
-        """Send SIGKILL to all of them at once, and return to how many. A role that is not running is skipped."""
+        """Send SIGKILL to these processes at once, and return the number of processes.
+
+        A role that is not running is skipped.
+        """
         pids = [pid for role in roles if (pid := self._pid(role)) is not None]
         if supervisor:
             pids.insert(0, self.server.process.pid)
@@ -197,7 +206,7 @@ class Service:
     # -- reading -------------------------------------------------------------------------------------------------------
 
     def is_idle(self) -> bool:
-        """Return whether all of the journal is recorded and no request is running."""
+        """Return whether the whole journal is recorded and no request is running."""
         try:
             status = self.server.get("/api/status")
         except OSError:
@@ -205,11 +214,11 @@ class Service:
         return bool(status["journal"]["lag_bytes"] == 0 and status["running"] == 0)
 
     def position(self, run: str) -> RunPosition | None:
-        """Return how far a run of the journal is recorded."""
+        """Return the position up to which a run of the journal is recorded."""
         return self._reader.status().positions.get(run)
 
     def new_records(self) -> list[Record]:
-        """Return the records since the last call, in the order of recording."""
+        """Return the records that were added since the last call, in the order of recording."""
         found: list[Record] = []
         while True:
             page, self._seq = self._reader.since(self._seq, Filter(), _PAGE)
@@ -223,7 +232,7 @@ class Service:
         return self.new_records()
 
     def logged(self, record: Record) -> Logged:
-        """Return a record with its bodies as they are stored."""
+        """Return a record with its stored bodies."""
         return Logged(
             id=record.id,
             tag=record.properties.get("tag"),
@@ -237,7 +246,10 @@ class Service:
         return b"".join(self._reader.body(record.id, side) or ())
 
     def complaints(self) -> list[str]:
-        """Return the lines of the operator log, of all successful starts, that a killed process does not explain."""
+        """Return all lines of the operator log except the lines about starts and deaths of processes.
+
+        The lines are from all successful starts.
+        """
         found = []
         for directory in self._came_up:
             for line in (directory / "serve.stderr").read_text().splitlines():

@@ -1,4 +1,4 @@
-"""A small file system for journal and store, and another program that fills it. Mounting requires root."""
+"""Mount a small file system for journal and store, and fill it like another program. Mounting requires root."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ _PAGE_BYTES: Final = 4096
 
 @contextmanager
 def mounted(directory: Path, size: int = 96 * MIB) -> Iterator[Path]:
-    """Mount a disk of this size on ``data`` in the directory. Skips the test if mounting is not allowed."""
+    """Mount a disk of this size at ``data`` in the directory. Skips the test if mounting is not allowed."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("needs root on Linux, to mount a small disk")
     data = directory / "data"
@@ -33,17 +33,17 @@ def mounted(directory: Path, size: int = 96 * MIB) -> Iterator[Path]:
 
 
 class Filler:
-    """Another program's files on the disk."""
+    """The files of another program on the disk."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / "data" / "somebody-elses"
 
     def fill(self, leave: int) -> None:
-        """Fill the disk except for ``leave`` bytes. Called again, it also takes what was freed meanwhile."""
+        """Fill the disk except for ``leave`` bytes. Later calls also fill the space that was freed meanwhile."""
         with self._path.open("ab") as file:
             size = os.fstat(file.fileno()).st_size
             for step in (MIB, _PAGE_BYTES):
-                with suppress(OSError):  # another program was faster
+                with suppress(OSError):  # another process took the space first
                     while disk.free_bytes(self._path.parent) - leave >= step:
                         os.posix_fallocate(file.fileno(), size, step)
                         size += step

@@ -1,6 +1,6 @@
-"""Attach strace to a process, to record its system calls and to make one of them fail or kill the process.
+"""Attach strace to a process to record its system calls, make a call fail, or kill the process at a call.
 
-Calls are counted as strace does: the nth call of a name is the nth of one thread.
+Calls are numbered as in strace: separately for each name and each thread.
 """
 
 import re
@@ -17,14 +17,15 @@ from tests.support.server import wait_until
 TIMEOUT_SECONDS: Final = 60.0
 SYNCS: Final = ("fdatasync", "fsync")
 _TOO_BIG: Final = "EFBIG"
-#: If several threads are traced, a line starts with the thread's id. ``<... `` continues an earlier line.
+#: If several threads are traced, each line starts with the id of its thread. ``<... `` marks the continuation of an
+#: earlier line.
 _LINE: Final = re.compile(r"^(\d* *)(<\.\.\. )?(\w+)(?:\(| resumed>)(.*)$")
-#: A call's descriptor and its path.
+#: The descriptor of a call, with its path.
 _DESCRIPTOR: Final = re.compile(r"^\d+<.*?>")
 
 
 class TracedCall(NamedTuple):
-    """A system call that began: thread, name, its number among calls of that name, and the rest of the line."""
+    """A system call that began: its thread, its name, its number, and the remainder of its line."""
 
     thread: str
     call: str
@@ -33,7 +34,7 @@ class TracedCall(NamedTuple):
 
 
 class Instant(NamedTuple):
-    """The start of a thread's nth call of a name."""
+    """The start of the nth call of one name in a thread."""
 
     call: str
     number: int
@@ -43,12 +44,12 @@ class Instant(NamedTuple):
 
 
 def killing(instant: Instant) -> str:
-    """Kill the process there. The call itself is not executed."""
+    """Return an injection that kills the process at an instant. The call itself is not executed."""
     return f"{instant.call}:signal=SIGKILL:when={instant.number}"
 
 
 class Tracer:
-    """strace, attached to a process with all its threads. ``injections`` are values of its ``--inject`` option."""
+    """Runs strace on a process. ``injections`` are values of strace's ``--inject`` option."""
 
     def __init__(
         self,
@@ -59,7 +60,7 @@ class Tracer:
         *,
         only_this_thread: bool = False,
     ) -> None:
-        """Return when strace is attached. All later calls of the process are recorded."""
+        """Attach strace, and return when it is attached. All later calls of the process are recorded."""
         self._log = directory / f"strace-{pid}"
         output = directory / f"strace-{pid}.stderr"
         threads = [] if only_this_thread else ["--follow-forks"]
@@ -69,7 +70,8 @@ class Tracer:
             self._process = subprocess.Popen([*command, f"--output={self._log}", f"--attach={pid}"], stderr=err)
 
         def is_attached() -> bool:
-            # Checked first, because the process may have been killed already, as intended.
+            # Check this before reading the output, because an injection may kill the process right after strace is
+            # attached.
             has_ended = self._process.poll() is not None
             attached = b"attached" in output.read_bytes()
             assert attached or not has_ended, f"strace ended at once: {output.read_text()}"
@@ -78,13 +80,13 @@ class Tracer:
         wait_until(is_attached, TIMEOUT_SECONDS, "attaching strace")
 
     def detach(self) -> None:
-        """Detach, and let the process continue."""
+        """Detach strace, and let the process continue."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
         self.wait()
 
     def wait(self) -> None:
-        """Return when the process has ended or strace was detached."""
+        """Wait until the process has ended or strace is detached."""
         self._process.wait(TIMEOUT_SECONDS)
 
     def lines(self) -> list[str]:
@@ -92,7 +94,7 @@ class Tracer:
         return self._log.read_text(errors="replace").splitlines()
 
     def has_short_write(self) -> bool:
-        """Return whether a write has reached the limit of the file size."""
+        """Return whether a write has reached the limit on the file size."""
         return any(_TOO_BIG in line for line in self.lines())
 
     def traced_calls(self) -> list[TracedCall]:
@@ -101,7 +103,7 @@ class Tracer:
 
 
 def read_calls(lines: Iterable[str]) -> list[TracedCall]:
-    """Parse strace's output. A call interrupted by another thread's is placed where it began."""
+    """Parse strace's output. Returns the calls in the order in which they began."""
     found: list[TracedCall] = []
     counts: Counter[tuple[str, str]] = Counter()
     begun: dict[tuple[str, str], int] = {}
@@ -139,5 +141,5 @@ def synced_after_failure(calls: Iterable[TracedCall]) -> list[str]:
 
 
 def instants(calls: Iterable[TracedCall]) -> list[Instant]:
-    """Return each instant once, in the order of the run."""
+    """Return the instants of these calls, each once, in order."""
     return list(dict.fromkeys(Instant(each.call, each.number) for each in calls))

@@ -9,7 +9,7 @@ _CALLS: Final = (
     "open,openat,mkdir,mkdirat,rename,renameat,renameat2,unlink,unlinkat,rmdir,truncate,ftruncate,fallocate,fsync,"
     "fdatasync,write,writev,pwrite64,pwritev,sendto,sendmsg,msync,sync_file_range"
 )
-#: Runs a program under strace. The output file and the program follow. The program keeps its pid.
+#: A command that runs a program under strace. The output file and the program must follow. The program keeps its pid.
 TRACED: Final = ("strace", "-D", "-f", "--seccomp-bpf", "-y", "-xx", "-s", "100000000", "-e", f"trace={_CALLS}", "-o")
 
 Kind = Literal["create", "mkdir", "rename", "remove", "write", "append", "resize", "grow", "sync", "wire"]
@@ -32,22 +32,23 @@ _DESCRIPTOR: Final = re.compile(r"\d+<((?:\\x[0-9a-f]{2})*)>(\(deleted\))?")
 
 @dataclass
 class Call:
-    """A system call that succeeded. ``path`` is absolute, or names a socket. ``at`` is an offset or a size."""
+    """A successful system call. ``path`` is absolute or names a socket. ``at`` is an offset or a size."""
 
     kind: Kind
     path: str
     other: str = ""
     data: bytes = b""
     at: int = 0
-    #: The last change of the file or directory that a sync covers, and how far its segment had been written.
+    #: For a sync: the number of changes of the file or directory that the sync covers, and the end of the written
+    #: part of the segment.
     covered: int = 0
     written: int = 0
 
 
 class Step(NamedTuple):
-    """A call begins or has returned.
+    """The beginning or the return of a call.
 
-    Its effects may happen from the beginning; its guarantees hold once it has returned.
+    The effects of a call may happen as soon as it begins. Its guarantees hold once it has returned.
     """
 
     call: Call

@@ -1,4 +1,4 @@
-"""On a disk that another program has filled completely, the recorder continues and thereby frees space."""
+"""If another program fills the disk completely, the recorder continues and frees space."""
 
 import http.client
 import os
@@ -15,7 +15,7 @@ from tests.support.server import wait_until
 from relaybook.journal import disk
 
 DISK_BYTES: Final = 256 * MIB
-#: The ballast takes a sixteenth of it: twice the unrecorded data.
+#: The ballast takes a sixteenth of this space, which is twice the size of the unrecorded data.
 MIN_FREE: Final = 128 * MIB
 REQUESTS: Final = 20
 _TIMEOUT_SECONDS: Final = 60.0

@@ -1,8 +1,8 @@
-"""Clock jumps: the wall clock is set a day forward or back while requests run, and the log stays complete and ordered.
+"""Clock jumps: the log stays complete and ordered if the wall clock jumps by days while requests run.
 
-Durations come from the monotonic clock, which no jump affects, and pages are in the order of recording. Daylight saving
-time has no effect, since all timestamps are UTC. Nor has a leap second: POSIX time has none, and a clock that is slowed
-or stepped for one moves by at most a second, while these jumps are of a day.
+Durations come from the monotonic clock, which jumps do not affect. Pages are in the order of recording. Daylight saving
+time has no effect, because all timestamps are in UTC. Leap seconds need no test, because POSIX time does not count
+them. A clock that is slowed or stepped for a leap second moves by at most a second, and these jumps are much larger.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ CLIENTS: Final = 6
 RESPONSES_PER_ERA: Final = 15 if LONG else 6
 PAGE: Final = 7
 _TIMEOUT_SECONDS: Final = 60.0
-#: Python runs this module at the start of every process that has it on its path.
+#: Source of a module that Python runs at the start of every process that has the module on its path.
 _SITECUSTOMIZE: Final = """
 import os, time
 real = time.time_ns
@@ -41,7 +41,10 @@ time.time = lambda: time_ns() / 1e9
 
 
 class WallClock:
-    """The wall clock of every Python program started from now on: the machine's plus an offset in seconds."""
+    """Sets the wall clock of every Python program that is started from now on.
+
+    The clock of these programs is the machine's clock plus an offset in seconds.
+    """
 
     def __init__(self, directory: Path, patch: pytest.MonkeyPatch) -> None:
         self._file = directory / "wall-clock"
@@ -63,7 +66,10 @@ def _streams(rng: random.Random) -> Choice:
 
 
 async def _send_through_jumps(load: Load, wall_clock: WallClock, offsets: tuple[int, ...]) -> None:
-    """Send requests continuously. The clock jumps after every few responses, while other responses are incomplete."""
+    """Send requests continuously while the clock jumps.
+
+    Each jump comes after a few responses, while other responses are incomplete.
+    """
     try:
         load.start(f"clock{offsets[0]}")
         for offset in offsets:
@@ -90,7 +96,7 @@ def _run(service: Service, load: Load, wall_clock: WallClock, *offsets: int) -> 
 
 
 def _pages(service: Service, query: str = "") -> list[dict[str, Any]]:
-    """Return the records of a query, page by page, last recorded first."""
+    """Return the records from all pages of a query, last recorded first."""
     found: list[dict[str, Any]] = []
     cursor = ""
     while True:

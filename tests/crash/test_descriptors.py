@@ -1,4 +1,4 @@
-"""A relay that runs out of file descriptors neither dies nor uses CPU, and continues as soon as some are free."""
+"""If a relay runs out of file descriptors, it waits without using much CPU time and continues when some are free."""
 
 import http.client
 import os
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of anoth
 
 PATH: Final = "/v1/chat/completions"
 QUESTION: Final = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}'
-#: Number of additional descriptors that the relay may open, far fewer than clients connect.
+#: Number of additional descriptors that the relay may open, which is far lower than the number of clients.
 SPARE: Final = 20
 CLIENTS: Final = 100
 WATCHED_SECONDS: Final = 2.0
@@ -44,7 +44,7 @@ def test_without_free_descriptors_the_relay_waits_and_then_continues(tmp_path: P
         assert before is not None
         relay = server.pid_of("relay")
         limits = resource.prlimit(relay, resource.RLIMIT_NOFILE)
-        open_now = len(os.listdir(f"/proc/{relay}/fd"))  # noqa: PTH208 - another process's, and only their number
+        open_now = len(os.listdir(f"/proc/{relay}/fd"))  # noqa: PTH208 - only the number of descriptors is needed
         resource.prlimit(relay, resource.RLIMIT_NOFILE, (open_now + SPARE, limits[1]))
         with ExitStack() as opened:
             for _ in range(CLIENTS):

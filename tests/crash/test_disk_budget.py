@@ -1,4 +1,4 @@
-"""A log on a small disk that other programs fill: its oldest content makes room, and requests go on."""
+"""If other programs fill a small disk, the log removes its oldest content, and requests continue."""
 
 import json
 import os
@@ -18,12 +18,12 @@ from relaybook.log.store import open_store
 from relaybook.log.store.port import Batch
 
 _SIZE = 160 * MIB
-#: ``auto`` leaves 15 % of the file system free.
+#: The disk budget ``auto`` leaves 15 % of the file system free.
 _FREE = _SIZE * 15 // 100
 
 
 def _record_days(store: Path, days: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Record about 4 MiB of bodies on each of the last days."""
+    """Record about 4 MiB of bodies on each of the last ``days`` days."""
     now = clock.wall_us()
     for day in range(days, 0, -1):
         at = now - day * DAY_US
@@ -61,5 +61,5 @@ def test_the_oldest_content_makes_room_on_a_disk_that_others_fill(
         states = [record.body_state for record in records]
         reader.close()
     assert states.count("expired") in (80, 120, 160)
-    assert states == sorted(states, reverse=True)  # the newest keep their content
+    assert states == sorted(states, reverse=True)  # the newest records keep their content
     assert server.events("over_disk_budget")

@@ -1,7 +1,8 @@
 """Kill relay and recorder at the start of system calls that change something, and judge the log afterwards.
 
-A process killed at the start of a call leaves the effects of all earlier calls, so calls that change nothing are
-skipped. By default one random call of each campaign, in the long form every call of the scripted run.
+If a process is killed at the start of a call, the effects of all earlier calls remain. Calls that change nothing are
+therefore skipped. By default each campaign tries random calls until a kill has happened. In the long form, each
+campaign tries every call of the scripted run.
 """
 
 from collections.abc import Iterator
@@ -18,14 +19,14 @@ from tests.support.needs import needs
 
 pytestmark = needs("strace")
 
-#: Calls that allocate or free space on disk.
+#: Calls that change or sync files and directories on disk.
 _DISK: Final = (
     *("pwrite64", "pwritev", "fallocate", "ftruncate", "truncate", "fdatasync", "fsync"),
     *("rename", "unlink", "unlinkat", "mkdir", "rmdir", "fchmod", "chmod"),
 )
 #: Calls whose effects reach a client, the upstream or the operator log.
 _WIRE: Final = ("write", "writev", "sendto", "sendmsg", "connect", "accept4", "shutdown", "close")
-#: The role that is killed, and the calls at which it may be.
+#: By campaign: the role that is killed, and the calls at which it may be killed.
 CAMPAIGNS: Final = {
     "relay": Injection(role="relay", calls=_DISK + _WIRE),
     "relay, power": Injection(role="relay", calls=_DISK + _WIRE, power=True),
@@ -65,7 +66,7 @@ def test_the_log_keeps_its_guarantee_if_a_role_is_killed_at_a_system_call(
 
 
 def _other_failures(role: Traced, outcome: Outcome) -> list[str]:
-    """Check what else must hold: at most one death, no complaints, and a death of the recorder affects no client."""
+    """Report unexpected deaths, output in an operator log, and clients affected by the recorder's death."""
     found = []
     if outcome.deaths not in ([], [(role, SIGKILL)]):
         found.append(f"deaths: {outcome.deaths}")

@@ -1,8 +1,9 @@
-"""Make the relay's calls on the journal and the recorder's calls on the store fail, and judge the log.
+"""Make system calls of the relay or the recorder fail, and judge the log.
 
-A call that fails once must not affect any client. A permanently failing disk may, but must lose no record, and every
-rejected client gets an error. No segment or pack is synced again after a failed sync, because the kernel may then
-report success although it has dropped the data. By default one random call of each fault, in the long form every call.
+If a call fails once, no client may be affected. If a disk fails permanently, clients may be affected, but no record may
+be lost, and every rejected client must get an error. After a failed sync, the same segment or pack is not synced again,
+because the kernel may report success although it has dropped the data. By default each fault is tried at random calls
+until it has occurred. In the long form it is tried at every call.
 """
 
 from collections.abc import Iterator
@@ -32,7 +33,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 
 class Fault(NamedTuple):
-    """A way in which calls of a role fail."""
+    """An error with which calls of a role fail."""
 
     role: Traced
     calls: tuple[str, ...]
@@ -43,11 +44,11 @@ class Fault(NamedTuple):
         return f"{self.role}, {' '.join(self.calls)}: {self.error}{', power' if self.power else ''}"
 
     def injection(self) -> Injection:
-        """Return the role with its calls traced and none of them failing yet."""
+        """Return an injection that traces the calls of the role but makes none of them fail yet."""
         return Injection(role=self.role, calls=_TRACED, power=self.power)
 
 
-#: ``retval=0``: the disk accepts no byte of the write and gives no reason.
+#: Faults of a single call. ``retval=0`` means that the disk accepts no byte of the write and reports no error.
 ONCE: Final = (
     Fault("relay", ("pwrite64",), "error=EIO"),
     Fault("relay", ("pwrite64",), "error=ENOSPC"),
@@ -68,7 +69,7 @@ ONCE: Final = (
     Fault("recorder", ("fdatasync", "fsync"), "error=EIO", power=True),
 )
 
-#: From one call to the end of the script.
+#: Faults that last from one call to the end of the script.
 LASTING: Final = (
     Fault("relay", ("pwrite64", "fallocate"), "error=ENOSPC"),
     Fault("relay", ("fdatasync",), "error=EIO", power=True),
@@ -92,7 +93,7 @@ def test_while_a_disk_fails_nothing_is_relayed_unrecorded_and_the_service_recove
 
 @cache
 def _calls_without_fault(stage: Stage, harm: Injection) -> list[TracedCall]:
-    """Return the calls of a run in which none fails."""
+    """Return the calls of a run in which no call fails."""
     outcome = stage.run(harm)
     assert (outcome.violations, outcome.deaths, outcome.interrupted) == ([], [], 0)
     return outcome.tracer.traced_calls()
@@ -124,14 +125,14 @@ def _try(stage: Stage, fault: Fault, harm: Injection, repetition: str, capsys: p
 
 
 def _other_failures(fault: Fault, outcome: Outcome, *, lasts: bool) -> list[str]:
-    """Check what else must hold."""
+    """Report failures other than violations of the recording guarantee."""
     found = []
     if fault.role == "relay":
         again = synced_after_failure(outcome.tracer.traced_calls())
         found += [f"{each} was synced again after a sync had failed" for each in again]
     if any(death != (fault.role, GAVE_UP) for death in outcome.deaths):
         found.append(f"deaths: {outcome.deaths}")
-    # strace counts calls per thread: the first sync of each of three threads may fail, and then it was not "once"
+    # strace counts calls per thread, so the "first sync" may fail in each of three threads and not only once.
     is_once = sum("(INJECTED)" in line for line in outcome.tracer.lines()) == 1
     if outcome.interrupted and (is_once or fault.role != "relay") and not (lasts and fault.role == "relay"):
         found.append(f"{outcome.interrupted} clients were interrupted")

@@ -1,7 +1,7 @@
 """Kill the supervisor at the start of system calls that change something: while it starts, restarts a child, or stops.
 
-Its children then end by themselves, and a new start continues with the same data. By default one random call, in the
-long form every call.
+The children of a killed supervisor end by themselves, and a new start continues with the same data. By default random
+calls are tried until a kill has happened. In the long form every call is tried.
 """
 
 import json
@@ -36,12 +36,12 @@ CALLS: Final = (
     *("fork", "vfork", "clone", "clone3", "kill", "pidfd_send_signal"),
 )
 SCRIPT: Final[tuple[Choice, ...]] = (("stream", 12, None), ("whole", 400, None), ("whole", 3000, None))
-#: strace runs as a sibling, so the process keeps its pid. What the supervisor starts is not traced.
+#: strace runs beside the supervisor, so the supervisor keeps its pid. The supervisor's children are not traced.
 _STRACE: Final = "import os, sys; os.execvp('strace', ['strace', '-D', *sys.argv[1:]])"
 
 
 class TracedServer(Program):
-    """``relaybook serve`` on free ports, traced from its first instruction. It may die at any point."""
+    """``relaybook serve`` on free ports, traced from the first instruction. The process may die at any point."""
 
     def __init__(self, directory: Path, upstream: str, injections: list[str]) -> None:
         self.log = directory / "strace"
@@ -52,18 +52,18 @@ class TracedServer(Program):
 
     @property
     def port(self) -> int | None:
-        """The port of its relay, or `None` if it died before it could print it."""
+        """The port of the relay, or `None` if the process died before it could print the port."""
         with suppress(AssertionError):
             return int(self.printed(r"base URL\s+http://127\.0\.0\.1:(\d+)/v1", TIMEOUT_SECONDS))
         assert self.process.poll() == -signal.SIGKILL, f"it ended with {self.process.returncode}: {self.stderr}"
         return None
 
     def kill_recorder(self) -> None:
-        """Kill the recorder. Returns when the supervisor has restarted it, or has died."""
+        """Kill the recorder. Returns when the supervisor has restarted the recorder or has died."""
         wait_until(lambda: self._recorders() or self.process.poll() is not None, TIMEOUT_SECONDS, "a recorder")
         recorders = self._recorders()
         if not recorders:
-            return  # the supervisor died before it had a recorder
+            return  # the supervisor died before it had started a recorder
         os.kill(recorders[-1], signal.SIGKILL)
         wait_until(
             lambda: len(self._recorders()) > len(recorders) or self.process.poll() is not None,

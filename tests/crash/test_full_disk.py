@@ -1,6 +1,6 @@
-"""A disk that fills while requests run: running requests are interrupted, new ones are rejected, and it recovers.
+"""If the disk fills, running requests are interrupted and new ones are rejected. The service recovers by itself.
 
-Journal and store are on a small file system. Mounting it requires root.
+Journal and store are on a small file system. Mounting this file system requires root.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from relaybook.journal.frame import FrameKind
 from relaybook.journal.reader import RunReader
 from relaybook.journal.writer import JournalUnavailable, JournalWriter
 
-#: With less free space no request is admitted.
+#: With less free space than this, no request is admitted.
 MIN_FREE: Final = 8 * MIB
 CLIENTS: Final = 8
 _TIMEOUT_SECONDS: Final = 60.0
@@ -65,19 +65,19 @@ def _fetch(request: urllib.request.Request) -> tuple[int, dict[str, str], str]:
 
 
 def _get(service: Service, path: str) -> tuple[int, str]:
-    """Return status and text of a response of the relay's own."""
+    """Send a GET request that the relay itself answers, and return the status and text of the response."""
     return _fetch(urllib.request.Request(f"http://127.0.0.1:{service.server.port}{path}"))[::2]
 
 
 def _send(service: Service, tag: str) -> tuple[int, dict[str, str], Any]:
-    """Send one request that is not part of the load. Returns status, headers, and the JSON of the response."""
+    """Send one request that is not part of the load. Returns status, headers, and the parsed JSON of the response."""
     url, headers = f"{service.server.base_url}/chat/completions", {"Crash-Tag": tag}
     status, responded, text = _fetch(urllib.request.Request(url, b'{"model": "gpt-4o-mini"}', headers))
     return status, responded, json.loads(text)
 
 
 class Trial:
-    """Clients of a service, a disk that is filled and freed, and the check at the end."""
+    """A service under load on a disk that is filled and freed, and the check of its log."""
 
     choose: Callable[[random.Random], Choice] = staticmethod(_mixed)
 
@@ -88,9 +88,9 @@ class Trial:
         self.load = Load(service.server.port, CLIENTS, random.Random(3), self.choose)
 
     def run(self, fill_to: int) -> None:
-        """Run the load while the disk is filled to this many free bytes, and freed after the checks of the test.
+        """Run the load, fill the disk, run the checks of ``while_full``, and free the disk.
 
-        Returns when everything is recorded.
+        ``fill_to`` is the number of bytes that stay free. Returns when everything is recorded, or after a timeout.
         """
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(self._run(fill_to))
@@ -111,7 +111,7 @@ class Trial:
             await load.finish()
         finally:
             await load.abandon()
-        with suppress(AssertionError):  # the judge names what is missing
+        with suppress(AssertionError):  # the judge reports missing records
             await wait_for(self.service.is_idle, "all recorded")
 
     def _is_loaded(self) -> bool:
@@ -121,13 +121,13 @@ class Trial:
         return bool(self.service.server.events("log_unavailable") or self.service.server.events("journal_failed"))
 
     def while_full(self) -> None:
-        """Checks of a test while the disk is full."""
+        """Check the service while the disk is full. Subclasses override this method."""
 
     def _served_since(self, count: int) -> bool:
         return sum(call.complete and call.status == 200 for call in self.load.calls[count:]) >= CLIENTS
 
     def judge(self, without: AbstractSet[str] = frozenset()) -> None:
-        """Assert that everything in the log is correct, and that it is complete ``without`` some tags."""
+        """Assert that the log is correct and complete. Tags in ``without`` are ignored."""
         calls = [call for call in self.load.calls if call.tag not in without]
         tags = {call.tag for call in calls}
         served = [each for each in self._provider.ended() if each.tag in tags]
@@ -192,7 +192,7 @@ def test_requests_that_need_more_space_than_there_is_are_interrupted_and_recorde
 
 
 class Forwarding(Trial):
-    """Checks how requests are forwarded without a log."""
+    """Checks how requests are forwarded while they cannot be logged."""
 
     unlogged = 20
 
@@ -205,7 +205,7 @@ class Forwarding(Trial):
 
 
 class ForwardingMore(Forwarding):
-    """Waits until the journal has failed in the middle of long responses."""
+    """Fills the disk while most clients are at the beginning of long responses."""
 
     choose = staticmethod(_heavy)
     _is_loaded = Exhausting._is_loaded
@@ -236,7 +236,7 @@ def test_with_forwarding_enabled_no_client_is_interrupted_and_the_log_shows_what
 
 
 def _fill_when_ready(service: Service, directory: Path, leave: int) -> Filler:
-    """Fill the disk of a running service, and return when the service has noticed."""
+    """Fill the disk once the service is ready, and return when the service has noticed."""
     wait_until(lambda: _get(service, "/readyz")[0] == 200, _TIMEOUT_SECONDS)
     filler = Filler(directory)
     filler.fill(leave)

@@ -1,7 +1,7 @@
-"""Files with a size limit: a write across the limit is short, the next one fails, then the limit is removed.
+"""Limit the file size so that a write across the limit is short and the next write fails. Then remove the limit.
 
-These are real short writes of the kernel, as on a full disk, and not writes that strace only pretends to shorten. The
-bytes before the limit stay in the file.
+The kernel really shortens these writes, as on a full disk. strace could only pretend to shorten them. The bytes before
+the limit stay in the file.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from tests.support.needs import needs
 
 pytestmark = needs("strace")
 
-#: Offsets within a frame, early and late in a segment.
+#: Offsets inside a frame, one early and one late in a segment.
 LIMITS: Final = (150_001, 700_003)
 
 

@@ -1,4 +1,4 @@
-"""The judge: a correct log passes, and every kind of violation is reported."""
+"""The judge accepts a correct log and reports every kind of violation."""
 
 import hashlib
 from typing import Any

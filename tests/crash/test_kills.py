@@ -1,6 +1,7 @@
 """Kill relay, recorder and supervisor with SIGKILL under load, and compare the log with the upstream's ledger.
 
-Five times, once for each of ``TARGETS``; 1,000 times in the long form, or as often as CRASH_CYCLES says.
+By default there are five cycles, one for each of ``TARGETS``. The long form has 1,000 cycles. ``CRASH_CYCLES`` sets
+another number.
 """
 
 import asyncio
@@ -89,7 +90,7 @@ def _spread(seconds: list[float]) -> str:
 
 
 class Trial:
-    """One long run of the service, killed in every cycle."""
+    """One long run of the service. Some of its processes are killed in every cycle."""
 
     def __init__(self, service: Service, provider: Provider, seed: int) -> None:
         self.tally = Tally(seed)
@@ -101,7 +102,7 @@ class Trial:
         self._record_of: dict[str, str] = {}
 
     async def cycle(self, number: int) -> list[Violation]:
-        """Run one cycle: load, kill, recovery, idle, check."""
+        """Run one cycle: load, kill, recovery, idle, check. Returns the violations."""
         target = TARGETS[number % len(TARGETS)]
         load, tally = self.load, self.tally
         load.start(f"{tally.seed:x}-{number}")
@@ -133,7 +134,7 @@ class Trial:
         return await self._judge()
 
     def _fetch(self) -> int:
-        """Fetch the new records, and return how many this cycle has."""
+        """Fetch the new records, and return the number of records in this cycle."""
         self._records += self._service.new_records()
         return len(self._records)
 
@@ -152,7 +153,7 @@ class Trial:
                 self._service.kill(target)
 
     async def _kill_again(self, target: Target) -> None:
-        """Kill again during recovery: the new supervisor while it starts, or the first role that is up again."""
+        """Kill again during recovery: a new supervisor while it starts, or at random the relay or the recorder."""
         pause = self._rng.uniform(0, 1.0)
         if target in ("supervisor", "everything"):
             await asyncio.to_thread(self._service.start_and_kill, pause)
@@ -185,7 +186,10 @@ class Trial:
         return found
 
     async def _wait_for_records(self, awaited: set[str]) -> None:
-        """Wait until the service is idle and the log has these tags. The judge reports a tag that never appears."""
+        """Wait until the service is idle and the log has these tags, or until a timeout.
+
+        The judge reports a tag that never appears.
+        """
 
         def is_recorded() -> bool:
             self._fetch()
@@ -197,7 +201,7 @@ class Trial:
         self._fetch()
 
     def judge_the_whole_log(self) -> None:
-        """Assert that no record was added later: every record is the one that its cycle checked."""
+        """Assert that the log contains exactly the records that the cycles have checked."""
         found = [(record.properties.get("tag"), record.id) for record in self._service.all_records()]
         assert sorted(found, key=str) == sorted(self._record_of.items(), key=str)
 

@@ -1,7 +1,7 @@
-"""A process that runs out of memory continues or is restarted, and the log keeps its guarantee.
+"""If a process runs out of memory, it continues or is restarted, and the log keeps its guarantee.
 
-RLIMIT_AS limits the memory of one process while traffic needs more. A restarted process has the supervisor's limits,
-which are none.
+RLIMIT_AS limits the memory of one process while traffic needs more. A restarted process has the same limits as the
+supervisor, whose memory is not limited.
 """
 
 import asyncio
@@ -24,10 +24,10 @@ from tests.support.process_usage import address_space, cpu_seconds
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of another process are set by prlimit(2)")
 
 MIB: Final = 1 << 20
-#: The additional memory that a process may use, round after round. Traffic needs some MiB.
+#: The additional memory that a process may use in each round. Traffic needs some MiB.
 SPARE_BYTES: Final = (0, 2 * MIB)
 CLIENTS: Final = 40
-#: A round lasts until the process has died, or until one with too little memory has served this many requests.
+#: A round lasts until the process has died or this many requests have been served.
 ENOUGH_RESPONSES: Final = 100
 TIMEOUT_SECONDS: Final = 60.0
 WATCHED_SECONDS: Final = 1.0
@@ -38,7 +38,7 @@ Part = Literal["relay", "recorder"]
 def heavy(rng: random.Random) -> Choice:
     """Choose traffic that needs much memory: uploads, large responses, and streams.
 
-    A gap in a stream would be detected.
+    The judge would detect a gap in a stream.
     """
     draw = rng.random()
     if draw < 0.3:
@@ -55,7 +55,7 @@ def limit_memory(pid: int, limit: int) -> None:
 
 
 class Trial:
-    """One service under traffic, of which one process runs out of memory repeatedly."""
+    """A service under traffic. One of its processes runs out of memory repeatedly."""
 
     def __init__(self, service: Service, provider: Provider, part: Part) -> None:
         self.deaths = 0
@@ -70,12 +70,15 @@ class Trial:
         return self._service.server.pid_of(self._part)
 
     async def warm_up(self) -> None:
-        """Send ordinary requests, so that everything that is allocated once exists and only traffic needs memory."""
+        """Send ordinary requests before the memory is limited.
+
+        Afterwards everything that is allocated only once exists, so only traffic needs more memory.
+        """
         load = Load(self._service.server.port, CLIENTS, random.Random(0), light)
         await self._run(load, "warm", lambda: len(completed(load)) >= CLIENTS)
 
     async def starve(self, spare: int) -> None:
-        """Run one round: too little memory under traffic, then enough, and a response to a new request."""
+        """Run one round: limit the memory under traffic, remove the limit, and wait for a response to a new request."""
         starved = self.pid
         limit_memory(starved, address_space(starved) + spare)
         load = Load(self._service.server.port, CLIENTS, random.Random(spare), heavy)
@@ -91,7 +94,7 @@ class Trial:
         try:
             await wait_for(is_over, f"{prefix}: a death or enough responses", TIMEOUT_SECONDS)
             if starved is not None and self.pid == starved:
-                with suppress(ProcessLookupError):  # it can die right now
+                with suppress(ProcessLookupError):  # the process may have just died
                     limit_memory(starved, resource.RLIM_INFINITY)
             timestamp = time.monotonic()
             await wait_for(lambda: load.recovered_after(timestamp), f"{prefix}: a response afterwards", TIMEOUT_SECONDS)
@@ -102,7 +105,7 @@ class Trial:
         await wait_for(self._service.is_idle, f"{prefix}: all of it recorded", TIMEOUT_SECONDS)
 
     async def is_idle(self) -> None:
-        """Return whether no request is running, so that nothing is being processed."""
+        """Assert that the process uses little CPU time while no request is running."""
         pid, started = self.pid, time.monotonic()
         used = cpu_seconds(pid)
         await asyncio.sleep(WATCHED_SECONDS)
@@ -110,7 +113,7 @@ class Trial:
         assert share < 0.5, f"the {self._part} used {share:.0%} of a core while it had nothing to do"
 
     async def violations(self) -> list[Violation]:
-        """Compare the log with what upstream and clients saw."""
+        """Return the differences between the log and what upstream and clients saw."""
 
         def is_provider_done() -> bool:
             self._served += self._provider.ended()

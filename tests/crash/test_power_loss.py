@@ -1,9 +1,9 @@
-"""A power cut during a run: with ``durability = power`` nothing that a client or the upstream saw is lost.
+"""With ``durability = power``, a power cut loses nothing that a client or the upstream saw.
 
-The system calls of one service are traced. A power cut can leave the disk in different states after each of them. The
-tests take random steps of the trace, build five of these states for each (``CHOICES``), recover the log from each state
-and judge it: at most 50 states by default, 2,500 in the long form. Steps right after bytes were sent, or while a write
-waits for its sync, are chosen more often.
+The system calls of one service are traced. After each call, a power cut can leave the disk in different states. The
+tests take random steps of the trace and build five states for each step (``CHOICES``). They recover the log from each
+state and judge it. By default there are at most 50 states, and 2,500 in the long form. Steps are chosen more often if
+bytes were just sent or if a write waits for its sync.
 """
 
 import random
@@ -44,7 +44,8 @@ from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry
 from relaybook.server.data_directory import DataDirectory
 
-#: The number of steps at which the power is cut, with replacement. Each is checked in every state of ``CHOICES``.
+#: The number of steps that are drawn for power cuts, with replacement. Each step is checked in every state of
+#: ``CHOICES``.
 CUTS: Final = 500 if LONG else 10
 FEW_CUTS: Final = 100 if LONG else 8
 _KEEP_OTHER_BODIES: Final = 16 << 20
@@ -96,7 +97,7 @@ def _logged(reader: SqliteReader) -> list[Logged]:
 
 
 def _body(reader: SqliteReader, record_id: str, side: Side) -> bytes:
-    """Return a stored body. One that is unreadable counts as lost, like a missing one."""
+    """Return a stored body, or an empty one if the body is missing or unreadable, because both count as lost."""
     try:
         return b"".join(reader.body(record_id, side) or ())
     except StoreUnavailable:
@@ -104,13 +105,13 @@ def _body(reader: SqliteReader, record_id: str, side: Side) -> bytes:
 
 
 def _weight(step: Step) -> int:
-    """Return how often to choose a step: more often if bytes were just sent or a write waits for its sync."""
+    """Return the weight of a step. It is higher if bytes were just sent or a write waits for its sync."""
     awaits_sync = step.call.kind == "write" and step.returned and step.call.path.endswith(".segment")
     return 4 if awaits_sync or step.call.kind == "wire" else 1
 
 
 def _judge_cuts(trace: Trace, directory: Path, count: int, rng: random.Random) -> tuple[Counter[str], list[str]]:
-    """Cut the power after this many random steps. Returns the violations, counted by kind and as text."""
+    """Cut the power after ``count`` random steps. Returns the violations, counted by kind and as text."""
     cuts = set(rng.choices(range(len(trace.steps)), [_weight(step) for step in trace.steps], k=count))
     faults: Counter[str] = Counter()
     found = []
@@ -181,7 +182,7 @@ def test_a_batch_torn_by_a_power_cut_is_read_up_to_the_first_hole(tmp_path: Path
         writer.append(FrameKind.RECEIVED, exchange, chunk)
     writer.write()
     path = segment_path(writer.path, 1)
-    written = path.read_bytes()  # its mark may be on disk too, although nothing was synced
+    written = path.read_bytes()  # the mark may also be on disk, although nothing was synced
     writer.close()
     for hole in range(SECTOR, SECTOR * 8, SECTOR):
         path.write_bytes(written[:hole] + bytes(SECTOR) + written[hole + SECTOR :])

@@ -1,7 +1,7 @@
-"""Kill a recorder's store while it removes requests, at the start of system calls that change a file.
+"""Kill a process that removes requests from a store, at the start of system calls that change a file.
 
-Whatever it had done by then, the next writer finishes: the log, its counters and its files are the same as after a run
-that nobody interrupted.
+The next writer finishes the removal. The log, its counters and its files are then the same as after an uninterrupted
+run.
 """
 
 import random
@@ -34,14 +34,14 @@ pytestmark = needs("strace")
 _CALLS: Final = ("pwrite64", "fallocate", "ftruncate", "fdatasync", "fsync", "unlink", "unlinkat", "rename")
 _NOON: Final = A_TIMESTAMP - A_TIMESTAMP % DAY_US + DAY_US // 2
 _NOW: Final = _NOON + 3 * DAY_US
-#: A text of every deleted request.
+#: A text in every request. It must disappear with a deleted request.
 _SECRET: Final = "the words of someone who wants to be forgotten"
-#: With the same beginning, a request is based on an earlier one, which may be deleted.
+#: Requests that start with this text have an earlier request as their base, and that request may be deleted.
 _INSTRUCTIONS: Final = b" ".join(b"rule %d" % number for number in range(200))
 _CUTOFFS: Final = Cutoffs(
     general=Cutoff(content=_NOON + 2 * DAY_US, requests=_NOON + DAY_US), by_pattern={"audit": Cutoff()}
 )
-#: Waits for a line on standard input, then removes until nothing is left to do.
+#: A program that waits for a line on standard input and then removes requests until nothing is left to do.
 _REMOVER: Final = """
 import sys
 from pathlib import Path
@@ -52,7 +52,7 @@ remove_all(Path(sys.argv[1]))
 
 
 def fill(directory: Path, set_clock: Callable[[int], None]) -> None:
-    """Record three days of requests, and request the deletion of those of one user."""
+    """Record three days of requests, and request the deletion of one user's requests."""
     store, chosen_ = open_store(directory), random.Random(5)
     set_clock(_NOON)
     writer = store.open_writer()
@@ -105,7 +105,7 @@ def _step(writer: Writer, directory: Path) -> bool:
 
 
 def state(directory: Path) -> dict[str, Any]:
-    """Return what readers see, and which packs there are."""
+    """Return what readers see, the names of the packs, and the problems that ``verify`` finds."""
     store = open_store(directory)
     reader = store.open_reader()
     records = reader.page(Filter(), 1000, None, 2**62).records
@@ -121,7 +121,7 @@ def state(directory: Path) -> dict[str, Any]:
 
 
 def run(directory: Path, killed_at: Instant | None = None) -> Tracer:
-    """Remove everything in a traced process, which is killed at an instant."""
+    """Remove everything in a traced process. If ``killed_at`` is given, kill the process at that instant."""
     injections = [killing(killed_at)] if killed_at else []
     command = [sys.executable, "-c", _REMOVER, str(directory)]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as remover:
@@ -140,7 +140,7 @@ def run(directory: Path, killed_at: Instant | None = None) -> Tracer:
 def test_removal_that_is_killed_at_a_system_call_is_finished_by_the_next_writer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(clock, "wall_us", clock.wall_us)  # restored at the end
+    monkeypatch.setattr(clock, "wall_us", clock.wall_us)  # so that it is restored at the end
     fill(tmp_path / "filled", lambda now_us: setattr(clock, "wall_us", lambda: now_us))
     untouched = tmp_path / "untouched" / "store"
     shutil.copytree(tmp_path / "filled", untouched)
@@ -148,7 +148,7 @@ def test_removal_that_is_killed_at_a_system_call_is_finished_by_the_next_writer(
     expected = state(untouched)
     assert {body_state for _, body_state, _ in expected["records"]} == {"stored", "expired"}
     assert not any(user == "user-3" for _, _, user in expected["records"])
-    assert len(expected["packs"]) == 4  # of the audit namespace, something stays in each; bases moved to today's
+    assert len(expected["packs"]) == 4  # three keep requests of the audit namespace; bases moved to today's pack
     assert expected["problems"] == []
     tally = Tally("removal killed at a call")
     for number, instant in enumerate(chosen(instants(tracer.traced_calls()), tally, new_rng())):
@@ -168,7 +168,7 @@ def test_removal_that_is_killed_at_a_system_call_is_finished_by_the_next_writer(
 
 
 def gone_texts(directory: Path, records: list[Any]) -> list[str]:
-    """Return the files with more copies of the text than the remaining requests have."""
+    """Return the files that contain ``_SECRET`` more often than the remaining requests do."""
     kept = sum(body_state == "stored" for _, body_state, _ in records)
     counts = {
         name: max(text.count(_SECRET.encode()) for text in raw_and_decompressed(content))

@@ -1,8 +1,9 @@
-"""The store or the recorder fails: traffic continues, the journal keeps everything, and it is recorded later.
+"""If the store or the recorder fails, traffic continues. The journal keeps all requests, which are recorded later.
 
-Cases: the store is locked by another program, the recorder is stopped, its loop raises an exception, a value cannot be
-stored. Lock and stop last two seconds, or a minute in the long form. (A store of a later version:
-tests/integration/test_settings_errors.py. A damaged or lost store: tests/integration/test_store_lost.py.)
+In these tests, another program locks the store, the recorder is stopped, the recorder's loop raises an exception, a
+request crashes the recorder, or a value cannot be stored. The lock and the stop last two seconds, or a minute in the
+long form. Other tests cover a store of a later version (tests/integration/test_settings_errors.py) and a damaged or
+lost store (tests/integration/test_store_lost.py).
 """
 
 import asyncio
@@ -32,8 +33,8 @@ CLIENTS: Final = 20
 POISON: Final = "poison-whole-10"
 POISON_BODY: Final = b'{"model": "gpt-4o-mini", "messages": []}'
 _TIMEOUT_SECONDS: Final = 60.0
-#: Python runs this module at the start of every process that has it on its path. Only the recorder uses what it
-#: changes.
+#: Source of a module that Python runs at the start of every process that has the module on its path. Only the
+#: recorder uses the classes that the module changes.
 _SITECUSTOMIZE: Final = """
 import os
 from relaybook.recorder.loop import Recorder
@@ -71,7 +72,7 @@ Recorder.step = failing
 
 
 class Trial:
-    """A service under load while its log has a problem, and the check at the end."""
+    """A service under load while its log has a problem, and the check of the log."""
 
     def __init__(self, service: Service, provider: Provider) -> None:
         self.service = service
@@ -105,12 +106,15 @@ class Trial:
         return False
 
     def has_responses(self, count: int) -> Callable[[], bool]:
-        """Return whether this many of the requests sent from now on got a complete response."""
+        """Return a function that tells whether ``count`` requests have received a complete response.
+
+        Only requests that are sent from now on count.
+        """
         known = len(self.load.calls)
         return lambda: sum(call.complete for call in self.load.calls[known:]) >= count
 
     def hold(self) -> None:
-        """Check that nothing is recorded for a while, responses continue, and the journal grows."""
+        """Check that for a while nothing is recorded, although responses continue and the journal grows."""
         end = time.monotonic() + TROUBLE_SECONDS
         records = self.service.server.get("/api/status")["records"]
         grown = self.has_responses(60)
@@ -120,11 +124,11 @@ class Trial:
         assert self.lag_bytes() > before
 
     def lag_bytes(self) -> int:
-        """Return how much of the journal is not recorded."""
+        """Return the size of the part of the journal that is not recorded yet."""
         return int(self.service.server.get("/api/status")["journal"]["lag_bytes"])
 
     def judge(self) -> None:
-        """Assert that every request of the load got a response, and that each is in the log once and complete."""
+        """Assert that every request of the load got a response and has exactly one correct record."""
         calls = self.load.calls
         assert self.load.refused_at == []
         assert [call for call in calls if not (call.complete or call.left) or call.status != 200] == []
@@ -134,7 +138,7 @@ class Trial:
         assert len(records) == len(calls)
 
     def deaths(self, role: str = "recorder") -> int:
-        """Return how often a process of the service has died."""
+        """Return how often a process of a role has died."""
         return sum(event["role"] == role for event in self.service.server.events("child_died"))
 
     def send_poison(self) -> str:
@@ -142,7 +146,7 @@ class Trial:
         headers = {"Crash-Tag": POISON, "Service-Namespace": "poison", "Content-Type": "application/json"}
         url = f"{self.service.server.base_url}/chat/completions"
         with urllib.request.urlopen(urllib.request.Request(url, POISON_BODY, headers), timeout=30) as response:
-            response.read()  # a client that disconnects before the end would be recorded as such
+            response.read()  # if the client disconnected before the end, the outcome would be client_closed
             return str(response.headers["Service-Request-Id"])
 
 
@@ -155,7 +159,7 @@ def _trial(directory: Path, *flags: str) -> Iterator[Trial]:
 
 @contextmanager
 def _modified_trial(directory: Path, patch: pytest.MonkeyPatch, change: str) -> Iterator[Trial]:
-    """Return a service whose recorder is modified to fail."""
+    """Run a service whose recorder is modified by ``change`` so that it fails."""
     (directory / "path").mkdir()
     (directory / "path" / "sitecustomize.py").write_text(_SITECUSTOMIZE + change)
     with Provider(directory) as provider:

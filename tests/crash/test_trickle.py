@@ -1,6 +1,6 @@
-"""A slow stream next to heavy traffic: it does not keep journal segments, and survives deaths of the recorder.
+"""A slow stream beside heavy traffic does not keep journal segments, and it survives deaths of the recorder.
 
-For eight seconds and two deaths, or twenty seconds and four in the long form.
+The test runs for eight seconds with two deaths. In the long form it runs for twenty seconds with four deaths.
 """
 
 import asyncio
@@ -22,11 +22,12 @@ SECONDS: Final = 20 if LONG else 8
 EVENTS_PER_SECOND: Final = 5
 HEAVY_CLIENTS: Final = 6
 DEATHS: Final = 4 if LONG else 2
-#: The maximum number of recorded segments that are kept, besides the spare one.
+#: The maximum number of recorded segments that are kept, besides the spare segment.
 MAX_HELD_SEGMENTS: Final = 2
-#: The number of segments that must have been created and deleted meanwhile. Otherwise the test shows nothing.
+#: The minimum number of segments that are created during the test. With fewer, the test shows nothing.
 MIN_ROLLED: Final = 20 if LONG else 8
-#: Recorded segments are deleted at the end of the same commit. A second is enough even on a busy machine.
+#: The time within which recorded segments must be deleted. The commit that records them also deletes them, so a second
+#: is enough even on a busy machine.
 _UNLINK_SECONDS: Final = 1.0
 
 
@@ -39,7 +40,7 @@ def _heavy(rng: random.Random) -> Choice:
 
 
 class _Journal:
-    """The only run of a service's journal, seen from outside."""
+    """The only run in the journal of a service."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -49,12 +50,12 @@ class _Journal:
         return sequences(self.run)
 
     def recorded(self) -> set[int]:
-        """Return the segments that still exist although the recorder has read and committed all of them."""
+        """Return the existing segments that the recorder has completely read and committed."""
         position = self._service.position(self.run.name)
         return {number for number in self.segments() if position is not None and number < position.read_to[0]}
 
     async def kept(self) -> set[int]:
-        """Return recorded segments that are not deleted."""
+        """Return the recorded segments that are not deleted within ``_UNLINK_SECONDS``."""
         before = self.recorded()
         await asyncio.sleep(_UNLINK_SECONDS)
         return before & self.recorded()

@@ -1,4 +1,4 @@
-"""Several relays: the death of one affects only its own requests."""
+"""If one of several relays dies, only its own requests are affected."""
 
 import os
 import signal
@@ -12,13 +12,13 @@ ATTEMPTS = 5
 
 
 def test_a_worker_that_dies_interrupts_only_its_own_requests(tmp_path: Path) -> None:
-    # The kernel may give all requests to one worker. Then the test shows only that the log is correct.
+    # The kernel may give all requests of an attempt to one worker. Such an attempt shows only that the log is correct.
     shown = (_kill_one_of_three(tmp_path, attempt) for attempt in range(ATTEMPTS))
     assert any(complete and interrupted for complete, interrupted in shown)
 
 
 def _kill_one_of_three(tmp_path: Path, attempt: int) -> tuple[int, int]:
-    """Return how many streams were complete and how many were interrupted."""
+    """Kill one of three workers. Returns the number of complete and of interrupted streams."""
     directory = tmp_path / str(attempt)
     directory.mkdir()
     with SimulatedProvider(directory) as provider, Server(directory, provider.url, "--workers", "3") as server:

@@ -1,4 +1,4 @@
-"""A service whose system calls are recorded while clients send requests: its trace, and what each peer saw when."""
+"""Record the system calls of a service while clients send requests, and derive what each peer saw at each step."""
 
 import asyncio
 import hashlib
@@ -29,7 +29,7 @@ from relaybook.server.data_directory import DataDirectory
 
 CLIENTS: Final = 6
 REQUESTS: Final = 40
-#: The minimum duration of a sync, so that much is written and read during it.
+#: The minimum duration of a sync. It is long, so that much is written and read during a sync.
 _SYNC_MICROSECONDS: Final = 20_000
 _TIMEOUT_SECONDS: Final = 60.0
 _LAST_BYTES: Final = 4096
@@ -70,7 +70,7 @@ def _mixed(rng: random.Random) -> Choice:
 
 
 class Trace:
-    """What a service did on a disk, and the requests it got. ``before`` is a copy of the disk at the start."""
+    """The system calls of a service on a disk, and its requests. ``_before`` is a copy of the disk at the start."""
 
     def __init__(self, directory: Path, durability: str, *, is_first_start: bool) -> None:
         self._root = directory / "disk"
@@ -109,14 +109,17 @@ class Trace:
         return load.calls
 
     def disk(self) -> Disk:
-        """Return the disk before the first step."""
+        """Return the disk as it was before the first step."""
         shutil.rmtree(self._root)
         shutil.copytree(self._before, self._root)
         return Disk(self._root, self._raises_mark)
 
 
 def _what_raises_the_mark(directory: Path, *, durable: bool) -> Literal["write", "sync"]:
-    """Find out by inspecting a journal, because no system call shows it."""
+    """Return the kind of call after which the mark of a segment is raised.
+
+    The function inspects a journal, because no system call shows the mark.
+    """
     writer = JournalWriter(directory / "journal", 1 << 20, durable=durable)
     writer.append(FrameKind.SENT, bytes(16), b"")
     writer.write()
@@ -128,7 +131,7 @@ def _what_raises_the_mark(directory: Path, *, durable: bool) -> Literal["write",
 
 
 class Views:
-    """What upstream and clients may have seen after some steps, derived from the sent bytes."""
+    """What upstream and clients may have received after some steps, derived from the sent bytes."""
 
     def __init__(self, calls: list[RunningCall]) -> None:
         self.calls = {call.tag: Call(tag=call.tag, request=call.request, left=call.left) for call in calls}
@@ -136,7 +139,7 @@ class Views:
         self._wires: dict[str, Callable[[bytes], None]] = {}
 
     def apply(self, step: Step) -> None:
-        """Apply one step. What is being sent may have arrived."""
+        """Apply one step. Bytes that are being sent count as received."""
         call = step.call
         if call.kind != "wire" or step.returned:
             return
@@ -154,7 +157,7 @@ class Views:
         return feed
 
     def served(self) -> list[Served]:
-        """Return what the ledger of the upstream would contain."""
+        """Return the entries that the ledger of the upstream would contain."""
         return [
             Served(tag, len(body), hashlib.sha256(body).hexdigest(), _response_of(tag), True)
             for tag, body in self.reached.items()

@@ -1,7 +1,7 @@
 """Choose the instants that a test tries, and count the results.
 
-By default a test tries random instants until one fault has occurred; in the long form (``tests/support/long.py``) it
-tries all of them.
+By default a test tries random instants until one fault has occurred. In the long form (``tests/support/long.py``) it
+tries all instants.
 """
 
 import random
@@ -18,13 +18,13 @@ from tests.support.long import LONG
 
 T = TypeVar("T")
 
-#: The maximum number of instants that a test tries by default. An instant can be missed: no two runs make exactly the
-#: same system calls, so the chosen call may not be made, and no fault occurs.
+#: The maximum number of instants that a test tries by default. A try can miss its instant, because no two runs make
+#: exactly the same system calls. If the chosen call is not made, no fault occurs.
 MAX_SAMPLE_TRIES: Final = 4
 
 
 def chosen(every: Sequence[T], tally: "Tally", rng: random.Random) -> Iterator[T]:
-    """Yield the instants to try: all of them in the long form, otherwise random ones until the tally counts a hit."""
+    """Yield the instants to try: all in the long form, otherwise random instants until the tally counts a hit."""
     tally.candidates = len(every)
     if LONG:
         yield from every
@@ -48,7 +48,7 @@ class Tally:
     started: float = field(default_factory=time.monotonic)
 
     def add(self, instant: object, violations: Iterable[Violation], *others: str) -> None:
-        """Add the result of one try. Without violations and other failures it was successful."""
+        """Add the result of one try. A try is successful if it has no violations and no other failures."""
         violations = list(violations)
         self.tried += 1
         self.faults.update(violation.fault for violation in violations)

@@ -1,8 +1,8 @@
 """Validate rendered Kubernetes objects: ``python -m tests.deploy.check_kubernetes FILE...``.
 
-Each object is compared with the strict schema of the oldest and the newest version of Kubernetes that we name in
-docs/how-to/run-on-kubernetes.md. Kinds of the Prometheus operator have no schema here; they are counted. Exits with 1
-if an object is invalid.
+Each object is compared with two strict schemas, for the oldest and the newest version of Kubernetes that
+docs/how-to/run-on-kubernetes.md names. Objects for the Prometheus operator are only counted, because they have no
+schema here. Exits with 1 if an object is invalid or no file is given.
 """
 
 import sys

@@ -1,6 +1,6 @@
-"""Open every page of the built documentation in Chromium: ``python -m tests.deploy.check_site build/site``.
+"""Open the pages of the built documentation in Chromium: ``python -m tests.deploy.check_site build/site``.
 
-Exits with 1 if a page requests anything from another host, or a file that does not exist.
+The page 404.html is skipped. Exits with 1 if a page requests anything from another host, or requests a missing file.
 """
 
 import functools
@@ -19,7 +19,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 def check(site: Path) -> bool:
-    """Open the pages one after another. Returns whether all of them asked only for files of the site."""
+    """Open the pages one after another, and return whether all requests were for existing files of the site."""
     pages = sorted(site.rglob("*.html"))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -43,7 +43,7 @@ def check(site: Path) -> bool:
         tab.on("request", on_request)
         tab.on("response", on_response)
         for page in pages:
-            if page.name != "404.html":  # its paths are absolute, for the root of a host
+            if page.name != "404.html":  # 404.html has absolute paths for the root of a host
                 tab.goto(origin + page.relative_to(site).as_posix(), wait_until="networkidle")
     server.shutdown()
     print(f"{len(pages)} pages, {count} requests, {len(foreign)} to other hosts, {len(missing)} failed")

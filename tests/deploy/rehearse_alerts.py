@@ -1,9 +1,9 @@
 """Rehearse the alerts: ``python -m tests.deploy.rehearse_alerts``. Needs Debian's package prometheus, and root.
 
-A real Prometheus with the rules of deploy/prometheus scrapes a real server. The upstream fails, the recorder stops and
-the disk fills up, one after another, and each time the rehearsal waits for the alert. Scraping and ``for`` are
-shortened, thresholds are not, so it takes about two minutes. Exits with 1 if an alert does not fire, or if one fires
-while nothing is wrong.
+A real Prometheus with the rules in deploy/prometheus scrapes a real server. The rehearsal causes one failure after
+another and waits for each alert: the upstream fails, the recorder stops, the disk fills up, and the dashboard stops.
+The scrape interval and ``for`` are shortened, but the thresholds are not. The rehearsal takes about two minutes. Exits
+with 1 if an alert does not fire, or if an alert fires while nothing is wrong.
 """
 
 import json
@@ -27,7 +27,7 @@ from tests.support.tree import ROOT
 
 GIB: Final = 1 << 30
 RULES: Final = ROOT / "deploy" / "prometheus" / "rules.yaml"
-#: Executes Prometheus, so that its pid is that of the program.
+#: Replaces the Python process with Prometheus, so that Prometheus has the pid of the ``Program``.
 EXEC: Final = "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"
 CONFIG: Final = """\
 global: {{scrape_interval: 1s, evaluation_interval: 1s}}
@@ -39,7 +39,7 @@ scrape_configs:
 
 
 class Prometheus(Program):
-    """Prometheus with our rules, in which each ``for`` is shortened to two seconds."""
+    """Prometheus with the rules in deploy/prometheus. Each ``for`` is shortened to two seconds."""
 
     def __init__(self, directory: Path, target: str) -> None:
         (directory / "rules.yaml").write_text(re.sub(r"\bfor: \S+", "for: 2s", RULES.read_text("utf-8")))
@@ -50,7 +50,7 @@ class Prometheus(Program):
         super().__init__(["-c", EXEC, "prometheus", *flags], directory, "prometheus")
 
     def samples(self) -> int:
-        """Return how often the server was scraped."""
+        """Return how many times Prometheus has scraped the server."""
         query = "/api/v1/query?query=count_over_time(up[1h])"
         return max((int(each["value"][1]) for each in self._get(query).get("result", ())), default=0)
 
@@ -64,7 +64,7 @@ class Prometheus(Program):
             with urllib.request.urlopen(f"http://{self._address}{path}", timeout=10) as response:
                 return json.load(response)["data"]
         except OSError:
-            return {}  # it is starting
+            return {}  # Prometheus is still starting
 
     def wait_for(self, alert: str, seconds: float) -> None:
         started = time.monotonic()
@@ -74,7 +74,7 @@ class Prometheus(Program):
 
 @contextmanager
 def mounted_disk(directory: Path) -> Iterator[Path]:
-    """Mount a disk in memory that claims to be large, and only takes what is written."""
+    """Mount a disk in memory with a size of 1 TiB. The disk uses memory only for the data that is written."""
     directory.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1t", "relaybook-rehearsal", str(directory)], check=True)
     try:
@@ -114,7 +114,7 @@ def rehearse(directory: Path, disk: Path) -> bool:
             prometheus.wait_for("RelaybookDiskFillsUp", 60)
             resize(disk, GIB // 2)
             wait_until(lambda: send_request(server.port).status == 503, 60, "refusing")
-            resize(disk, 5 * GIB)  # refused requests are counted when the log can be written again
+            resize(disk, 5 * GIB)  # refused requests are counted once the log can be written again
             prometheus.wait_for("RelaybookRefuses", 60)
             os.kill(server.pid_of("dashboard"), signal.SIGSTOP)
             prometheus.wait_for("RelaybookMetricsMissing", 60)

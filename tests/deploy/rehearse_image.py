@@ -1,8 +1,8 @@
 """Rehearse the image: ``python -m tests.deploy.rehearse_image IMAGE``. Needs a Docker daemon and host network.
 
-The container runs read-only, without capabilities, as user 10001. The rehearsal asks through the official SDK, kills
-the container under load and counts lost requests, stops it under load and counts cut responses. Exits with 1 if there
-are any.
+The container runs read-only, without capabilities, as user 10001. The rehearsal first sends a request through the
+official SDK. Then the rehearsal kills the container under load, starts it again, and stops it under load. Exits with 1
+if a request is lost, if the stop cuts a response, or if the kill cuts no response.
 """
 
 import http.client
@@ -30,7 +30,7 @@ BODY: Final = json.dumps(
 
 
 class Container:
-    """A container of the image with a volume of its own, on free ports of the host."""
+    """A container of the image, with its own volume and on free ports of the host."""
 
     def __init__(self, image: str, upstream: str) -> None:
         self.name = f"relaybook-rehearsal-{uuid.uuid4().hex[:8]}"
@@ -46,7 +46,7 @@ class Container:
             "RELAYBOOK_LISTEN": f"127.0.0.1:{self.relay}",
             "RELAYBOOK_DASHBOARD": f"127.0.0.1:{self.dashboard}",
             "RELAYBOOK_DASHBOARD_TOKEN": TOKEN,
-            "RELAYBOOK_PORT": "tcp://10.0.0.1:4100",  # Kubernetes sets it for a service named relaybook
+            "RELAYBOOK_PORT": "tcp://10.0.0.1:4100",  # Kubernetes sets this variable for a service named relaybook
         }
         variables = [word for name, value in settings.items() for word in ("--env", f"{name}={value}")]
         options = ["--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", "10001:10001"]
@@ -59,7 +59,7 @@ class Container:
         self.wait_until_ready()
 
     def replace(self) -> None:
-        """Stop the container, and start another one with the same volume and ports."""
+        """Stop the container, and start a new container with the same volume and ports."""
         docker("stop", "--time", "150", self.name)
         docker("rm", self.name)
         self._run()
@@ -82,11 +82,11 @@ class Container:
 
 
 class Load:
-    """Threads that stream responses, one after another, until the relay is gone."""
+    """Threads that each stream one response after another until the relay has stopped."""
 
     def __init__(self, port: int) -> None:
         self._port = port
-        #: Ids of responses that arrived whole, and of responses that began and were cut.
+        #: The ids of responses that arrived whole (``whole``), and of responses that began and were cut (``cut``).
         self.whole: list[str] = []
         self.cut: list[str] = []
         self._threads = [threading.Thread(target=self._run) for _ in range(THREADS)]
@@ -101,7 +101,7 @@ class Load:
                 connection.request("POST", "/v1/chat/completions", BODY, headers)
                 response = connection.getresponse()
             except (OSError, http.client.HTTPException):
-                return  # the relay is gone
+                return  # the relay has stopped
             request_id = response.headers["Service-Request-Id"]
             try:
                 is_whole = response.read().rstrip().endswith(b"data: [DONE]")
@@ -138,7 +138,7 @@ def status_of(port: int, path: str) -> int:
 
 
 def under_load(container: Container, end: Callable[[], object]) -> Load:
-    """Call ``end`` when 50 responses have arrived and others are running."""
+    """Call ``end`` when 50 responses have arrived and other requests are running. Then start the container again."""
     load = Load(container.relay)
     wait_until(lambda: len(load.whole) >= 50, 60, "load")
     end()
@@ -149,7 +149,10 @@ def under_load(container: Container, end: Callable[[], object]) -> Load:
 
 
 def missing(container: Container, ids: list[str]) -> list[str]:
-    """Return the ids that the log does not have after a minute: the recorder reads the journal of the killed run."""
+    """Return the ids of requests that are not recorded after a minute.
+
+    The minute gives the recorder time to read the journal of the run that ended.
+    """
     deadline = time.monotonic() + 60
     while (ids := [each for each in ids if not is_recorded(container, each)]) and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -157,7 +160,7 @@ def missing(container: Container, ids: list[str]) -> list[str]:
 
 
 def is_recorded(container: Container, request_id: str) -> bool:
-    """Return whether the log has the request and knows how it ended."""
+    """Return whether the log has the request, and whether the request has an outcome other than ``open``."""
     return container.get(f"/api/requests/{request_id}").get("outcome", "open") != "open"
 
 

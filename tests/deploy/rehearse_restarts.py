@@ -1,8 +1,8 @@
 """Rehearse rolling restarts: ``python -m tests.deploy.rehearse_restarts 100 [IMAGE]``. Needs nginx.
 
-Two servers, each with its own log, run behind nginx: processes, or containers of an image on the network of the host.
-Under load, they are replaced in turn as in docs/how-to/scale.md. Counts requests that were refused, responses that were
-cut and requests that are missing in both logs. Exits with 1 if there are any.
+Two servers run behind nginx, each with its own log. If IMAGE is given, the servers are containers on the host's
+network, otherwise they are processes. Under load, the servers are replaced in turn as described in
+docs/how-to/scale.md. Exits with 1 if a request is refused, a response is cut, or a request is missing in both logs.
 """
 
 import http.client
@@ -21,7 +21,7 @@ from tests.support.server import Program, Server, SimulatedProvider, wait_until
 THREADS: Final = 8
 BODY: Final = json.dumps({"model": "gpt-4o-mini", "stream": True, "messages": [{"role": "user", "content": "Hello"}]})
 EXEC: Final = "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"
-#: The relay listens on loopback, so it accepts only loopback names in Host.
+#: The relay listens on loopback, so it accepts only loopback names in the Host header.
 NGINX: Final = """\
 daemon off;
 worker_processes 1;
@@ -51,7 +51,7 @@ http {{
 
 
 class Nginx(Program):
-    """nginx in front of the relays on these ports."""
+    """A running nginx in front of the relays on these ports."""
 
     def __init__(self, directory: Path, ports: list[int]) -> None:
         self._directory = directory
@@ -62,7 +62,10 @@ class Nginx(Program):
         wait_until(lambda: status_of(self.port, "/readyz") == 200, 30, "nginx")
 
     def use_all_but(self, port: int | None) -> None:
-        """Send no new requests to the relay on this port, and wait until its running ones have ended."""
+        """Send no new requests to the relay on this port, and wait until its running requests have ended.
+
+        If ``port`` is `None`, all relays get new requests.
+        """
         before = self._workers()
         self._configure(port)
         subprocess.run([*self._command(), "-s", "reload"], check=True)
@@ -82,14 +85,14 @@ class Nginx(Program):
 
 
 class Load:
-    """Threads that stream responses, each request on a new connection and of another namespace."""
+    """Threads that stream responses. Each request uses a new connection and a new namespace."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._stop_requested = threading.Event()
         self.whole: list[str] = []
         self.cut: list[str] = []
-        #: Errors, and responses with another status than 200.
+        #: Errors, and responses with a status other than 200.
         self.refused: list[str] = []
         self._threads = [threading.Thread(target=self._run, args=(number,)) for number in range(THREADS)]
         for thread in self._threads:
@@ -131,7 +134,7 @@ class Load:
 
 
 class ServerProcess:
-    """A server that is a process."""
+    """A server that runs as a process of the host."""
 
     def __init__(self, directory: Path, upstream: str) -> None:
         directory.mkdir()
@@ -147,7 +150,7 @@ class ServerProcess:
         wait_until(lambda: status_of(self._dashboard, "/readyz") == 200, 60, "readiness of the dashboard")
 
     def replace(self) -> None:
-        """Stop the process, and start another one with the same data and ports."""
+        """Stop the process, and start a new process with the same data and ports."""
         assert self._server.stop(60) == 0
         self._start()
 
@@ -159,7 +162,7 @@ class ServerProcess:
 
 
 def ids_of(server: ServerProcess | Container) -> set[str]:
-    """Return the ids of all records when the whole journal is recorded."""
+    """Wait until the whole journal is recorded, and return the ids of all records."""
     wait_until(lambda: server.get("/api/status")["journal"]["lag_bytes"] == 0, 60, "recording")
     found: set[str] = set()
     cursor = ""

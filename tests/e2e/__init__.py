@@ -1,1 +1,1 @@
-"""Tests of the page in a real browser. A package, so that fixtures can have package scope."""
+"""Tests of the page in a real browser. The directory is a package, so that fixtures can have package scope."""

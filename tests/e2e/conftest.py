@@ -1,7 +1,7 @@
-"""One browser for all tests of this directory, a server and a browser profile for each file.
+"""Provide one browser for all tests of this directory, and a server and a browser profile for each file.
 
-Tests see the whole log, so each file has its own log. Its server starts while the previous file is still running, and
-ends while the next one is.
+Tests see the whole log, so each file has its own log. The server of a file starts while the previous file is still
+running, and ends while the next file is running.
 
 The guard is checked at the end of each test, so errors in the background of the page also fail the test.
 """
@@ -20,7 +20,8 @@ from tests.support.browser import Guard, chromium
 
 from relaybook.page.page import STATIC
 
-#: Opens a tab in a new profile. Arguments: the server's dashboard, then Playwright's options of a context.
+#: A function that opens a tab in a new profile. Arguments: the URL of the dashboard, and Playwright's options for a
+#: context.
 OpenTab = Callable[..., LogPage]
 
 
@@ -32,7 +33,7 @@ def browser() -> Iterator[Browser]:
 
 
 class Worlds:
-    """Starts the next world in advance and ends the previous one, in a thread."""
+    """Starts the next world in advance and ends the previous world, both in a thread."""
 
     def __init__(self, new_directory: Callable[[], Path]) -> None:
         self._new_directory = new_directory
@@ -52,7 +53,7 @@ class Worlds:
 
     @contextmanager
     def take(self) -> Iterator[World]:
-        """Provide a world with an empty log. The thread ends it after the block."""
+        """Provide a world with an empty log. The thread ends the world after the block."""
         stack, world = self._next.result()
         self._next = self._start()
         try:
@@ -61,7 +62,7 @@ class Worlds:
             self._ends.append(self._thread.submit(stack.close))
 
     def close(self) -> None:
-        """End the world that no test has taken, and wait until all others have ended."""
+        """End the world that no test has taken, and wait until all other worlds have ended."""
         self._next.result()[0].close()
         self._thread.shutdown()
         for ended in self._ends:
@@ -83,7 +84,7 @@ def world(worlds: Worlds) -> Iterator[World]:
 
 @contextmanager
 def tabs_of(browser: Browser) -> Iterator[OpenTab]:
-    """Provide a function that opens tabs. Closes them after the block, and asserts that they had no problems."""
+    """Provide a function that opens tabs. After the block, close the tabs and assert that they had no problems."""
     contexts: list[tuple[BrowserContext, Guard]] = []
 
     def opener(dashboard: str, **options: Any) -> LogPage:
@@ -116,9 +117,9 @@ def file_tab(browser: Browser, world: World) -> Iterator[LogPage]:
 
 @pytest.fixture
 def tab(file_tab: LogPage) -> Iterator[LogPage]:
-    """Return a tab for the file's server, as in a new profile: with nothing loaded, and nothing kept.
+    """Return a tab for the file's server, in the state of a new profile: nothing is loaded and nothing is stored.
 
-    It is the same tab in all tests of a file, because a new profile takes the browser a third of a second.
+    All tests of a file use the same tab, because the browser needs a third of a second to create a profile.
     """
     file_tab.forget_everything()
     yield from _checked(file_tab)
@@ -127,9 +128,9 @@ def tab(file_tab: LogPage) -> Iterator[LogPage]:
 
 @pytest.fixture
 def shared_tab(file_tab: LogPage) -> Iterator[LogPage]:
-    """Return a tab in which the page stays loaded for all tests of the file that use it one after another.
+    """Return a tab in which the page stays loaded between consecutive tests of a file.
 
-    Only for tests that change nothing that a profile keeps, such as columns.
+    Use this tab only in tests that do not change anything that a profile stores, such as columns.
     """
     file_tab.close_others()
     yield from _checked(file_tab)

@@ -46,7 +46,7 @@ class LogPage:
         self.guard.start_again()
 
     def forget_everything(self) -> None:
-        """Close all other tabs, leave the page, and forget all that the page, a test and the user's profile keep."""
+        """Close all other tabs, leave the page, and reset routes, stored data, window size and pointer."""
         self.page.unroute_all(behavior="ignoreErrors")
         self.page.context.unroute_all(behavior="ignoreErrors")
         self.leave()
@@ -76,7 +76,7 @@ class LogPage:
     def show(self, path: str) -> "LogPage":
         """Show an address, and load it only if the tab is new.
 
-        Otherwise an address without a page is shown first, so that the page before leaves nothing.
+        In a loaded page, an address without a page is shown first, so that nothing of the previous page remains.
         """
         if self.page.url == "about:blank":
             return self.open(path)
@@ -99,12 +99,15 @@ class LogPage:
         return LogPage(self.page.context.new_page(), self.dashboard, self.guard)
 
     def set_clock(self) -> "LogPage":
-        """Replace the clock of all pages that this tab loads from now on. It runs, and ``skip`` sets it forward."""
+        """Replace the clock of all pages that this tab loads from now on.
+
+        The new clock runs, and ``skip`` sets it forward.
+        """
         self.page.clock.install()
         return self
 
     def skip(self, seconds: int) -> None:
-        """Set the clock forward: what the page does at intervals of up to this long happens now."""
+        """Set the clock forward. Timers of the page that are due within this time fire now."""
         self.page.clock.fast_forward(seconds * 1000)
 
     # -- the address ---------------------------------------------------------------------------------------------------
@@ -143,11 +146,11 @@ class LogPage:
         return list(self.page.evaluate(f"{_ROWS}.map((row) => row.dataset.request)"))
 
     def all_ids(self) -> list[str]:
-        """Return the ids of all requests of the list, by scrolling through it."""
+        """Scroll through the list, and return the ids of all its requests."""
         return list(self.page.evaluate(_WALK))
 
     def row_count(self) -> int:
-        """Return the table's row count without its head."""
+        """Return the number of rows in the table, without the head."""
         return int(self.page.locator("[data-log] table").get_attribute("aria-rowcount") or 0) - 1
 
     def wait_for_rows(self, count: int) -> None:
@@ -155,7 +158,7 @@ class LogPage:
         expect(self.page.locator("[data-log] table")).to_have_attribute("aria-rowcount", str(count + 1))
 
     def wait_for_first(self, request_id: str) -> None:
-        """Wait until this request is first."""
+        """Wait until this request is in the first row."""
         expect(self.rows.first).to_have_attribute("data-request", request_id)
 
     def top_of(self, request_id: str) -> float:
@@ -165,7 +168,7 @@ class LogPage:
         return box["y"]
 
     def wait_for_top(self, request_id: str, top: float) -> None:
-        """Wait until a row is at this distance, to the pixel."""
+        """Wait until a row is at this distance from the top of the window, to the pixel."""
         script = "([id, top]) => Math.abs((" + _TOP + ")(id) - top) <= 1"
         try:
             self.page.wait_for_function(script, arg=[request_id, top], timeout=5_000)
@@ -179,7 +182,7 @@ class LogPage:
         return list(self.page.evaluate(f"(name) => {_ROWS}.map((row) => {value_of})", name))
 
     def chip(self, request_id: str, words: str) -> Locator:
-        """Return a value of a row by the beginning of its accessible name, such as ``namespace production``."""
+        """Return the link of a value in a row, by the beginning of its name, such as ``namespace production``."""
         name = re.compile(rf"^Filter by {re.escape(words)}(?![\w@-])")
         return self.row(request_id).get_by_role("link", name=name)
 
@@ -199,7 +202,10 @@ class LogPage:
         return found.get_attribute("data-request") if found.count() else None
 
     def select(self, request_id: str) -> None:
-        """Select a row by keyboard, from the top: first leave the query box, then the row selected before."""
+        """Select a row by keyboard, starting at the top.
+
+        The first Escape leaves the query box, and the second one deselects the row that was selected before.
+        """
         self.press("Escape", "Escape")
 
         def is_there() -> bool:
@@ -209,7 +215,10 @@ class LogPage:
         wait_until(is_there, what=f"selecting {request_id}")
 
     def wait_for_focus_in_menu(self) -> None:
-        """Wait until the open menu has the focus, which it takes shortly after it is painted."""
+        """Wait until the open menu has the focus.
+
+        A menu takes the focus shortly after it is painted.
+        """
         self.page.wait_for_function("() => document.activeElement?.closest('[role=menu]') != null")
 
     def choose(self, action: str) -> None:
@@ -240,7 +249,7 @@ class LogPage:
         self.page.wait_for_function(_IS_FILLED)
 
     def scroll_to_end(self, count: int) -> None:
-        """Scroll down until the oldest of this many requests is there."""
+        """Scroll down until the log has loaded ``count`` requests, and then to its end."""
         self.page.wait_for_function(
             "(count) => { const log = document.querySelector('[data-log]'); log.scrollTop = log.scrollHeight;"
             " return log.querySelector('table').getAttribute('aria-rowcount') == count + 1; }",
@@ -250,11 +259,11 @@ class LogPage:
         self.page.wait_for_function(_IS_FILLED)
 
     def on_screen(self) -> list[tuple[str, float]]:
-        """Return the rows that are completely visible, with their positions."""
+        """Return the ids and the positions of the rows that are completely visible."""
         return [(row["id"], row["top"]) for row in self.page.evaluate(_ON_SCREEN)]
 
     def point_nowhere(self) -> None:
-        """Move the pointer away from everything."""
+        """Move the pointer to a position where nothing reacts to it."""
         self.page.mouse.move(*NOWHERE)
 
     # -- the open request ----------------------------------------------------------------------------------------------
@@ -266,7 +275,7 @@ class LogPage:
         return self.page.get_by_role("region", name=name).or_(self.page.get_by_role("dialog", name=name))
 
     def open_request(self, request_id: str, path: str = "/requests") -> Locator:
-        """Open a request by its address, wait for it, and return the drawer."""
+        """Open a request by its address, and return the drawer once it shows the request."""
         self.open(f"{path}/{request_id}")
         expect(self.drawer.locator(f'[data-request="{request_id}"][aria-busy=false]')).to_be_visible()
         return self.drawer

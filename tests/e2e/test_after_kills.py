@@ -1,4 +1,4 @@
-"""Kill every process of the server under load. The page shows all requests afterwards."""
+"""After every process of the server was killed under load, the page shows all requests."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""axe finds no violation of WCAG 2.2 A and AA, with all rules enabled, on any page, in any state, in both themes.
+"""With all rules enabled, axe finds no violation of WCAG 2.2 A and AA on any page, in any state or theme.
 
 By default, only some pages and states are tested. The long form tests all of them.
 """
@@ -27,7 +27,7 @@ MARKDOWN = (
 
 @pytest.fixture(scope="module")
 def log(world: World) -> dict[str, str]:
-    """Return one request for each outcome, by outcome."""
+    """Return the ids of requests by a short name, such as ``error`` or ``tools``."""
     response = Call(
         namespace="production",
         properties={"channel": "iOS", "feature": "search", "version": "4.12.1"},
@@ -35,7 +35,7 @@ def log(world: World) -> dict[str, str]:
         more={"temperature": 0.7, "top_p": 0.9, "user": "u-42"},
     )
     tools = [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}]
-    # For the pages besides the log: a conversation with a retried message, and requests of a label.
+    # For pages other than the log: a conversation with a retried message, and requests outside of conversations.
     turns = world.talk(USER, "Question one", "Question two", "Question three")
     failed = Call(namespace=USER, text="Is it raining?", directives={"Status": "429"})
     prompts = Call(namespace=USER, text="Is it raining?")
@@ -104,7 +104,7 @@ def menu_by_pointer(tab: LogPage, log: dict[str, str]) -> None:
 
 
 def beside_the_log(tab: LogPage, request_id: str) -> Locator:
-    """Open a request, and wait for the rows of the log, too."""
+    """Open a request, and wait for the request and for the rows of the log."""
     opened = tab.open_request(request_id)
     expect(tab.rows.first).to_be_attached()
     return opened
@@ -231,7 +231,7 @@ def test_axe_finds_no_violation(tab: LogPage, log: dict[str, str], state: State)
     check_accessibility(tab.page)
 
 
-#: Addresses of pages, and an element that each page has once it has loaded.
+#: The address of each page, and a selector for an element that the page has once it is loaded.
 ADDRESSES: Final = {
     "namespaces": ("/namespaces", "main:has-text('7 namespaces.') svg[role=img]"),
     "pinned": ("/namespaces?pinned=true&sort=failed", "main:has-text('5 namespaces.')"),

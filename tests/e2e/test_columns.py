@@ -93,7 +93,7 @@ def test_a_chip_in_a_compact_row_can_be_clicked_on_24_pixels(tab: LogPage, log: 
     assert height >= 24
 
 
-#: JavaScript that returns on how many pixels of the vertical line through its middle an element can be clicked.
+#: JavaScript that returns the height in pixels over which an element can be clicked, along its vertical center line.
 _CLICKABLE_HEIGHT: Final = """
 (one) => {
   const { left, width, top, height } = one.getBoundingClientRect();

@@ -1,4 +1,4 @@
-"""One request next to the log: opening, moving to the next, closing, copying, its own address."""
+"""The drawer shows one request beside the log: opening, moving to the next request, closing, copying, the address."""
 
 import json
 import os
@@ -22,7 +22,7 @@ pytestmark = needs_chromium
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """Return six requests, latest first."""
+    """Return the ids of six requests, latest first."""
     responses = ("Of *course*.", "Rome", "Paris", "Oslo", "Lima", "Accra")
     calls = [
         Call(

@@ -19,7 +19,7 @@ pytestmark = needs_chromium
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """Return three requests; two have the namespace staging."""
+    """Return the ids of three requests. Two of them have the namespace staging."""
     return world.log(
         Call(namespace="production", text="Where is my refund?"),
         Call(namespace="staging", text="An axolotl, please."),
@@ -28,7 +28,7 @@ def log(world: World) -> list[str]:
 
 
 def menu(tab: LogPage) -> Locator:
-    """Open the menu for the requests of staging, and return it."""
+    """Open the export menu for the requests of staging, and return the menu."""
     tab.open_log("?namespace=staging")
     tab.page.get_by_role("button", name="Export…").click()
     found = tab.page.get_by_role("dialog", name="Export…")

@@ -1,4 +1,4 @@
-"""Feedback on the page: thumbs by key, a label and a comment, the column, and the filter by a label."""
+"""Feedback on the page: rating with keys, a label, a comment, the column, and filtering by label."""
 
 import pytest
 from tests.e2e.log_page import LogPage
@@ -35,7 +35,7 @@ def test_a_request_is_rated_with_keys_and_found_by_its_label(tab: LogPage, world
     tab.drawer.get_by_label("Comment").fill("1 + 1 - 2")
     tab.drawer.get_by_role("button", name="Save").click()
     expect(tab.drawer.get_by_role("link", name="Filter by label helpful")).to_be_visible()
-    # A control that is half scrolled out of view counts as too small.
+    # axe counts a control that is half scrolled out of view as too small.
     tab.drawer.evaluate("panel => panel.querySelectorAll('*').forEach(each => { each.scrollTop = 0 })")
     check_accessibility(tab.page)
     tab.drawer.get_by_role("link", name="Filter by label helpful").click()

@@ -1,4 +1,4 @@
-"""Selecting a namespace in a row filters the log by it, updates the address, and keeps the row in place."""
+"""Selecting a namespace in a row filters the log by it, updates the address, and does not move the row."""
 
 from collections.abc import Callable
 from itertools import cycle, islice
@@ -23,7 +23,7 @@ ROW_PX = 30
 
 @pytest.fixture(scope="module")
 def crowd(world: World) -> dict[str, set[str]]:
-    """Return requests by environment, channel and user, in mixed order."""
+    """Return the request ids of each namespace. The namespaces alternate in the log."""
     namespaces = list(islice(cycle(KINDS), REQUESTS))
     ids = world.log_many(Call(namespace=each, text=f"{each} asks {n}") for n, each in enumerate(namespaces))
     return {kind: {found for found, each in zip(ids, namespaces, strict=True) if each == kind} for kind in KINDS}
@@ -97,7 +97,7 @@ def test_a_row_stays_in_place_at_any_position(tab: LogPage, crowd: dict[str, set
 def test_a_row_stays_in_place_with_less_than_a_line_of_space_above_it(tab: LogPage, crowd: dict[str, set[str]]) -> None:
     tab.open_log()
     names = tab.values("namespace")
-    # No request of its namespace is above it, but another row is.
+    # Choose a row below the first row, with a namespace that no row above has.
     place = next(place for place, name in enumerate(names) if place > 0 and name not in names[:place])
     tab.scroll_to(place * ROW_PX - 12)
     _selecting(tab, names[place], crowd[names[place]], tab.ids()[place])

@@ -1,4 +1,4 @@
-"""Other actions on a value: exclude, add, new tab, menu, pin; by mouse and by keyboard."""
+"""Actions on a value other than selecting: exclude, add, new tab, menu and pin, by mouse and by keyboard."""
 
 import re
 from itertools import cycle, islice
@@ -21,7 +21,7 @@ ACTIONS = ("Only this namespace", "Also this one", "Not this one", "Unpin", "Cop
 
 @pytest.fixture(scope="module")
 def log(world: World) -> dict[str, list[str]]:
-    """Return the requests of each namespace, latest first."""
+    """Return the request ids of each namespace, latest first."""
     namespaces = list(islice(cycle(NAMESPACES), REQUESTS))
     channels = cycle(("iOS", "web", "Android"))
     calls = [Call(namespace=each, properties={"channel": next(channels)}) for each in namespaces]

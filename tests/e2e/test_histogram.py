@@ -14,7 +14,7 @@ from tests.support.server import wait_until
 
 pytestmark = needs_chromium
 
-#: The requests of this file are in about the last of 60 bars.
+#: The last hour, shown in 60 bars. The requests of this file are in about the last bar.
 HOUR: Final = "/requests?from=-1h"
 _STATS: Final = re.compile(r"/api/stats(\?|$)")
 
@@ -30,7 +30,7 @@ def bars(tab: LogPage) -> Locator:
 
 
 def drag(tab: LogPage, start: float, end: float) -> None:
-    """Drag between two positions of the histogram's width, given as fractions from 0 to 1."""
+    """Drag between two horizontal positions of the histogram, given as fractions of its width from 0 to 1."""
     box = bars(tab).bounding_box()
     assert box is not None
     y = box["y"] + box["height"] / 2
@@ -41,7 +41,7 @@ def drag(tab: LogPage, start: float, end: float) -> None:
 
 
 def selected_range(tab: LogPage) -> dict[str, str]:
-    """Return the time range in the address, once it has both ends."""
+    """Wait until the address has both ends of a time range, and return its parameters."""
     tab.page.wait_for_url(lambda url: "from=2" in url and "to=2" in url, wait_until="commit")
     return dict(tab.query)
 

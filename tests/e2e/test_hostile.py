@@ -1,4 +1,4 @@
-"""Clients, models and upstreams that put markup into every field: none of it runs, loads or links anywhere."""
+"""Clients, models and upstreams put markup into every field. The markup does not run, load or link anywhere."""
 
 import base64
 import json
@@ -16,7 +16,7 @@ from tests.support.long import sampled
 
 pytestmark = needs_chromium
 
-#: Only hostile markup calls this function.
+#: JavaScript that defines a function. Only hostile markup calls this function.
 _CANARY = "window.canary = () => { window.sung = true; };"
 MARKUP = "\"'><script>canary()</script><img src=x onerror=canary()><svg onload=canary()>"
 ELSEWHERE = "https://pictures.example/a.png"
@@ -112,7 +112,10 @@ def tab(open_tab: OpenTab, world: World) -> LogPage:
 
 
 def nothing_ran(tab: LogPage) -> None:
-    """Assert that no canary was called and no element is left that could call one."""
+    """Assert that hostile markup has not run, and that the page has no element through which it could.
+
+    The links and images of the page must also be harmless.
+    """
     assert tab.state("window.sung") is None
     led = tab.state("[...document.querySelectorAll('a[href]')].map((link) => link.protocol)")
     assert set(led) <= {"http:", "https:", "mailto:"}
@@ -129,7 +132,7 @@ def nothing_ran(tab: LogPage) -> None:
 
 
 def unfold(tab: LogPage, within: Locator) -> None:
-    """Open all collapsed parts, including nested ones."""
+    """Open all collapsed parts, including nested parts."""
     folded = within.locator("details:not([open]) > summary, [aria-expanded=false]")
     for _ in range(80):
         if folded.count() == 0:

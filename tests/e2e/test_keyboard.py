@@ -1,4 +1,4 @@
-"""A complete session by keyboard alone, from the first Tab to an open request and a removed filter."""
+"""A complete session by keyboard alone: from the first Tab to an open request and a removed filter."""
 
 import re
 
@@ -12,14 +12,14 @@ from tests.support.server import wait_until
 pytestmark = needs_chromium
 
 _FOCUSED_ROW = "() => document.activeElement?.closest('tr')?.dataset.request"
-#: Read in the same task, before the browser paints.
+#: JavaScript that presses j and returns the focused row in the same task, before the browser paints.
 _J_THEN_FOCUSED_ROW = """
 () => {
   window.dispatchEvent(new KeyboardEvent("keydown", { key: "j" }));
   return document.activeElement?.closest("tr")?.dataset.request;
 }
 """
-#: Whether the focused element shows its focus: by an outline or a shadow, or by the caret of a text field.
+#: JavaScript that returns whether the focused element shows its focus: by an outline, a shadow, or a caret.
 _SHOWS_FOCUS = """
 (({ outlineStyle, boxShadow }, { tagName }) => tagName === "INPUT" || outlineStyle !== "none" || boxShadow !== "none")(
   getComputedStyle(document.activeElement), document.activeElement)
@@ -29,7 +29,7 @@ NAMESPACES = ("production", "staging", "user-8f3a41c9d2e7")
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """Return twelve requests, latest first."""
+    """Return the ids of twelve requests, latest first."""
     return world.log(*(Call(namespace=NAMESPACES[n % 3], text=f"Question {n}?") for n in range(12)))[::-1]
 
 
@@ -56,7 +56,7 @@ def test_a_complete_session_by_keyboard(tab: LogPage, log: list[str]) -> None:
     tab_to(tab, "Filter by namespace production")
     tab_to(tab, r"Open the request of .*")
 
-    # Down the log, then select the namespace of a row: the row stays in place.
+    # Move down the log, then select the namespace of a row. The row stays in place.
     tab.press("j", "j", "k", "ArrowDown")
     tab.expect_selected(log[1])
     before = tab.top_of(log[1])
@@ -66,7 +66,7 @@ def test_a_complete_session_by_keyboard(tab: LogPage, log: list[str]) -> None:
     tab.wait_for_top(log[1], before)
     tab.expect_selected(log[1])
 
-    # Open and close its neighbor.
+    # Open the next request, move to the request after it, and close the drawer.
     tab.press("j")
     tab.expect_selected(log[4])
     tab.press("Enter")
@@ -77,7 +77,7 @@ def test_a_complete_session_by_keyboard(tab: LogPage, log: list[str]) -> None:
     expect(tab.drawer).to_have_count(0)
     tab.wait_for_query(("namespace", "staging"))
 
-    # Remove the filter, type another, add a value from the menu, and remove everything again.
+    # Remove the filter, type another one, select a value in the menu, and remove the filter again.
     tab.press("Backspace")
     tab.wait_for_query()
     tab.wait_for_rows(len(log))
@@ -134,7 +134,7 @@ def test_keys_have_no_effect_while_typing(shared_tab: LogPage, log: list[str]) -
 
 @pytest.fixture
 def low(open_tab: OpenTab, world: World, log: list[str]) -> LogPage:
-    """Return a tab so low that the log of twelve requests scrolls."""
+    """Return a tab with such a low window that the log of twelve requests scrolls."""
     tab = open_tab(world.dashboard, viewport={"width": 1440, "height": 480})
     return tab.open_log()
 

@@ -1,4 +1,4 @@
-"""Live updates of the open page: requests appear, run, end, and are held back while the user reads."""
+"""Live updates of the open page: requests appear, run and end. New rows are held back while the user reads."""
 
 import re
 import time
@@ -12,7 +12,7 @@ from tests.support.browser import expect, needs_chromium
 
 pytestmark = needs_chromium
 
-#: Records the time (wall clock) when each row is added to the document, and when it is finished.
+#: JavaScript that records when each row is added to the document and when its request has ended (wall clock).
 _WATCH = """
 () => {
   window.seenAt = {};
@@ -30,7 +30,7 @@ RESPONSE = " ".join(f"word{number}" for number in range(60))
 
 @pytest.fixture
 def namespace(world: World) -> str:
-    """Return a namespace of this test with one request in it."""
+    """Return a new namespace with one request."""
     name = f"live-{uuid4().hex[:8]}"
     world.log(Call(namespace=name, text="the first"))
     return name

@@ -1,4 +1,4 @@
-"""The lists of namespaces and properties: each value links to the log filtered by it."""
+"""Each value in the lists of namespaces and properties links to the log, filtered by the value."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tests.support.browser import expect, needs_chromium
 
 pytestmark = needs_chromium
 
-#: More namespaces than a page of the list has.
+#: More namespaces than one page of the list contains.
 USERS: Final = 104
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 FITS = "document.scrollingElement.scrollWidth <= document.documentElement.clientWidth"
@@ -25,7 +25,7 @@ NAMESPACES = ("production", "staging", "user-8f3a41c9d2e7", "iOS")
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """Return requests, latest last: four of production, two of staging (one failed), one of a user, one of iOS."""
+    """Return request ids, latest last: four of production, two of staging (one failed), one of a user, one of iOS."""
     responses = [Call(namespace="production", properties={"channel": "web"}, more={"max_tokens": 9}) for _ in range(4)]
     return world.log(
         *responses,
@@ -47,7 +47,7 @@ def rows(tab: LogPage) -> Locator:
 
 
 def names(tab: LogPage) -> list[str]:
-    """Return the values of the table, in order."""
+    """Return the values in the table, in order."""
     return list(
         tab.page.eval_on_selector_all("main tbody [data-value]", "(all) => all.map((one) => one.dataset.value)")
     )

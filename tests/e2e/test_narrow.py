@@ -16,14 +16,14 @@ from tests.support.long import sampled
 pytestmark = needs_chromium
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "has_touch": True, "is_mobile": True}
-#: A window of 1440 × 900 at 200 %, and a narrow one.
+#: A narrow window at a zoom of 200 %.
 MAGNIFIED = {"viewport": {"width": 640, "height": 450}, "device_scale_factor": 2}
 FITS = "document.scrollingElement.scrollWidth <= document.documentElement.clientWidth"
 
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """Return requests, latest first: a failure, two threads, a label."""
+    """Return request ids, latest first: a failed request, two of user namespaces, one of a label."""
     return world.log(
         Call(namespace="production", text="How long is the river Rhine, and where does it begin?"),
         Call(namespace="user-8f3a41c9d2e7b6a5", properties={"channel": "iOS"}),
@@ -54,7 +54,7 @@ def test_at_390_pixels_a_row_has_two_lines_and_nothing_scrolls_sideways(
 
 
 def _cells(tab: LogPage) -> tuple[int, int, int, int]:
-    """Return the positions of time, namespace, result and text, with any additional columns."""
+    """Return the column numbers of time, namespace, result and text."""
     titles = tab.page.locator("[data-log] thead th").all_text_contents()
     place = {title.strip(): number for number, title in enumerate(titles, 1)}
     return place["Ended"], place["Namespace"], place["Result"], place["Question → answer"]
@@ -174,7 +174,7 @@ def test_at_no_width_does_a_page_scroll_sideways(open_tab: OpenTab, world: World
 
 
 def fits_soon(tab: LogPage) -> bool:
-    """Return whether the page fits once it has been drawn for its new width."""
+    """Return whether the page fits its new width within two seconds."""
     try:
         tab.page.wait_for_function(f"() => {FITS}", timeout=2_000)
     except PlaywrightTimeoutError:

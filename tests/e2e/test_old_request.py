@@ -17,7 +17,7 @@ REQUESTS: Final = 560
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """Return the requests as the log lists them, latest first. Every second one is in the namespace ``even``."""
+    """Return all request ids, latest first. Every second request is in the namespace ``even``."""
     world.log_many(
         Call(namespace="odd" if number % 2 else "even", text=f"Question {number}?") for number in range(REQUESTS)
     )
@@ -59,6 +59,6 @@ def test_closing_an_old_request_selects_its_row(tab: LogPage, log: list[str]) ->
     tab.press("Escape")
     tab.expect_selected(log[540])
     wait_until(lambda: {log[539], log[540], log[541]} <= set(dict(tab.on_screen())), what="its row on the screen")
-    # It says how many, if requests have arrived since the rows were read.
+    # The button shows a number if requests have arrived since the rows were read.
     tab.page.get_by_role("button", name=re.compile(r"newest|[\d,]+ new")).click()
     tab.wait_for_first(log[0])

@@ -1,6 +1,6 @@
-"""Calls to the relay from web pages of other origins: only pages that the operator allows get a response.
+"""Web pages of other origins call the relay. Only pages that the operator allows get a response.
 
-The page is an empty one on another port, so every call is cross-origin and has a preflight request.
+The page in these tests is empty and on another port, so every call is cross-origin and has a preflight request.
 """
 
 import threading
@@ -28,7 +28,7 @@ HEADERS: Final = {
     "Content-Type": "application/json",
     "Service-Namespace": "from-a-page",
 }
-#: What the page's script gets from a call: the response, or the name of the exception.
+#: JavaScript that calls the relay. It returns the response or the name of the exception.
 _CALL: Final = """
 async ([url, headers, question]) => {
   try {
@@ -59,7 +59,7 @@ class _EmptyPage(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def origin() -> Iterator[str]:
-    """The origin of the page."""
+    """Return the origin of the page."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _EmptyPage)
     serving = threading.Thread(target=server.serve_forever)
     serving.start()
@@ -99,10 +99,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, provider: SimulatedProvider
 def test_an_allowed_page_reads_the_whole_stream_and_the_id_of_its_record(
     page: Page, server: Server, provider: SimulatedProvider
 ) -> None:
-    """The relay responds to the preflight.
-
-    It is not a request of the client's, and the upstream does not receive it.
-    """
+    """The relay responds to the preflight request itself. It neither forwards nor records this request."""
     ledger = Ledger(provider)
     result = call(page, server)
     assert result["status"] == 200
@@ -135,7 +132,7 @@ def test_a_page_of_another_origin_gets_no_response_and_nothing_is_forwarded(
 
 
 def test_without_allowed_origins_the_upstream_decides(page: Page, provider: SimulatedProvider, tmp_path: Path) -> None:
-    """The preflight request is forwarded like any other. An upstream without CORS rejects it."""
+    """The preflight request is forwarded like any other request. An upstream without CORS rejects it."""
     with Server(tmp_path, provider.url) as server:
         ledger = Ledger(provider)
         assert call(page, server, query="?sim_status=404") == {"thrown": "TypeError"}

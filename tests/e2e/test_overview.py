@@ -1,4 +1,4 @@
-"""The overview: aggregates of requests with the log's filters. Selecting a series filters by it."""
+"""The overview shows aggregates of requests with the log's filters. Selecting a series filters by its value."""
 
 import re
 from typing import Any, Final
@@ -86,14 +86,14 @@ def test_selecting_a_series_filters_the_overview_by_it(shared_tab: LogPage, log:
 
 
 def test_clicking_a_bar_of_a_chart_opens_its_requests_in_the_log(shared_tab: LogPage, log: list[str]) -> None:
-    # One bar of a quarter of an hour, or two, with production at the bottom.
+    # The chart has one or two bars of a quarter of an hour. Production is at the bottom of each bar.
     tab = open_overview(shared_tab, "/overview?by=namespace&from=-15m")
     box = chart(tab, "Requests").bounding_box()
     assert box is not None
     over = chart(tab, "Requests").locator(".u-over")
 
     def pick() -> bool:
-        """Find the bar at the bottom of the chart."""
+        """Click along the bottom of the chart until the bar of production opens the log."""
         width = int(over.evaluate("(one) => one.clientWidth"))
         height = int(over.evaluate("(one) => one.clientHeight"))
         for x in range(width - 2, 2, -5):

@@ -1,4 +1,4 @@
-"""The command palette: opened by a key anywhere, it finds pages, namespaces, requests and texts."""
+"""The command palette opens by a key anywhere, and finds pages, namespaces, requests and texts."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ CLIENT_ID: Final = "job-20261124-7781"
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """Return four requests. The second one has an id of its client."""
+    """Return the ids of four requests. The second request also has an id from its client."""
     return world.log(
         Call(namespace="production", text="Where is my refund?"),
         Call(namespace="staging", headers={"X-Client-Request-Id": CLIENT_ID}),

@@ -1,4 +1,4 @@
-"""Searching by typing: the query finds its requests, updates the address, and errors are explained."""
+"""A typed query finds requests and updates the address, and errors are explained."""
 
 import re
 from dataclasses import replace
@@ -20,7 +20,7 @@ STORY = " ".join(f"chapter{number}" for number in range(60))
 
 @pytest.fixture(scope="module")
 def log(world: World) -> dict[str, str]:
-    """Return requests by topic, with words that can be searched for."""
+    """Return the ids of requests by topic. Their texts have words that can be searched for."""
     calls = {
         "refund": Call(namespace="production", text="Where is my refund for order 4411?"),
         "refunded": Call(namespace="staging", text="I was refunded twice.", model="gpt-4o"),
@@ -37,7 +37,7 @@ def log(world: World) -> dict[str, str]:
 
 
 def wait_for_index(world: World) -> None:
-    """Wait until everything recorded is indexed."""
+    """Wait until all records are indexed."""
 
     def is_whole() -> bool:
         status = world.server.get("/api/status")
@@ -51,7 +51,7 @@ def box(tab: LogPage) -> Locator:
 
 
 def ask(tab: LogPage, text: str) -> None:
-    """Type text after the shortcut of the query box, and press Enter."""
+    """Press the shortcut of the query box, type a text, and press Enter."""
     tab.press("/")
     tab.page.keyboard.type(text)
     tab.press("Enter")
@@ -376,7 +376,7 @@ def test_the_number_of_requests_that_are_not_indexed_yet_is_shown(tab: LogPage, 
     words = "Words are being indexed: 1,204 newer requests are not searched yet."
     expect(tab.page.get_by_role("main").get_by_text(words).last).to_be_visible()
     tab.open_log("/requests?namespace=web")
-    # The status has loaded, so the line would be visible by now.
+    # The status has loaded, so the number of unindexed requests would be visible by now.
     expect(tab.page.get_by_role("button", name=re.compile("^logging"))).to_be_visible()
     expect(tab.page.get_by_text(words)).to_have_count(0)
 
@@ -417,5 +417,5 @@ def test_the_key_help_shows_what_can_be_typed(shared_tab: LogPage, log: dict[str
         # If the API rejected the query, the address would not change and the box would keep the text.
         expect(box(tab)).to_have_value("")
         expect(tab.page.get_by_role("alert")).to_have_count(0)
-        # Leave the box, then return to it with its shortcut.
+        # Leave the box. The next call of ``ask`` moves the focus back to the box.
         tab.press("Escape")

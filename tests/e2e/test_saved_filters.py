@@ -1,4 +1,4 @@
-"""A filter is saved under a name, found by everyone in the menu and in the palette, and deleted after a question."""
+"""A filter is saved under a name, shown to everyone in the menu and the palette, and deleted after confirmation."""
 
 import pytest
 from tests.e2e.log_page import LogPage

@@ -14,7 +14,7 @@ pytestmark = needs_chromium
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """Return the ids of six requests, newest first. Every other one failed."""
+    """Return the ids of six requests, newest first. Every other request failed."""
     calls = [
         Call(namespace="staging", text=f"Request {number}", directives={"Status": "429"} if number % 2 else {})
         for number in range(6)

@@ -16,7 +16,10 @@ TOKENS = (5, 400, 20, 90, 3)
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """Return requests with the response tokens of TOKENS, in the order in which they ended. The last was rejected."""
+    """Return request ids in the order in which the requests ended.
+
+    Their responses have the numbers of tokens in ``TOKENS``. The last request was rejected.
+    """
     calls = [
         Call(namespace="ab"[number % 2], text=f"Request {number}", directives={"Answer-Tokens": str(tokens)})
         for number, tokens in enumerate(TOKENS)

@@ -1,4 +1,4 @@
-"""The thread page: conversations in order of time, with only the new messages of each request."""
+"""The thread page shows conversations in chronological order, with only the new messages of each request."""
 
 import re
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ BUSY: Final = "user-00000042"
 THREAD: Final = f"/thread?namespace={USER}"
 #: More conversations than the first page of requests contains.
 MANY: Final = 64
-#: Grow a turn far above in twelve steps. Return how many pixels the visible turn moved.
+#: JavaScript that grows a turn far above in twelve steps. It returns how many pixels the visible turn moved.
 GROW_ABOVE: Final = """async () => {
   const painted = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   const settled = async () => { for (let frames = 0; frames < 30; frames++) await painted(); };
@@ -43,7 +43,11 @@ HOSTILE: Final = "Do this:\n\n# Now\n\n<img src=x onerror=alert(1)> ![here](http
 
 @pytest.fixture(scope="module")
 def log(world: World) -> list[str]:
-    """Return a conversation of three turns, a message retried twice after a failure, and requests of another user."""
+    """Return the ids of requests in one namespace.
+
+    They are a conversation of three turns, a failed message with two retries, and one request without bodies. The log
+    also has requests of another namespace.
+    """
     conversation = world.talk(USER, "Question one", "Question two", "Question three")
     question = Call(namespace=USER, text="Is it raining?", properties={"session": "s-1"})
     failed = world.send(Call(namespace=USER, text="Is it raining?", directives={"Status": "429"}))
@@ -57,7 +61,7 @@ def log(world: World) -> list[str]:
 
 @pytest.fixture(scope="module")
 def long(world: World, log: list[str]) -> list[str]:
-    """Return a thread with more requests than its first page, with long responses."""
+    """Return the request ids of a thread. It has long responses, and more requests than its first page."""
     text = as_directive(
         "\n\n".join(f"Paragraph {number} of a long answer, long enough for a line." for number in range(6))
     )

@@ -1,4 +1,4 @@
-"""The page is as high as the window: the document never scrolls, lists and texts have scroll areas."""
+"""The page is as high as the window. Lists and texts have scroll areas, so the document never scrolls."""
 
 from itertools import product
 from typing import Final
@@ -15,7 +15,7 @@ pytestmark = needs_chromium
 #: More requests than any of the windows shows.
 USERS: Final = 40
 WINDOWS: Final = ((1440, 900), (1280, 720))
-#: Each page, and an element that it has once it has loaded.
+#: The address of each page, and a selector for an element that the page has once it is loaded.
 PAGES: Final = {
     "/requests": "[data-log] tr[data-request]",
     "/namespaces": "main tbody tr",
@@ -25,7 +25,7 @@ PAGES: Final = {
     "/connect": "main pre",
 }
 _HEIGHTS: Final = "() => [document.documentElement.scrollHeight, window.innerHeight]"
-#: Scroll every area to its end. Its contents must not make the document longer either.
+#: JavaScript that scrolls every area to its end. The contents must not make the document longer either.
 _TO_THE_END: Final = """
 () => {
   const isScroller = (one) => one.scrollHeight > one.clientHeight && getComputedStyle(one).overflowY === "auto";

@@ -1,4 +1,4 @@
-"""A relay with a simulated upstream, and clients that use it with the official SDK."""
+"""A relay with a simulated upstream, and clients that send requests with the official SDK."""
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -39,14 +39,14 @@ class Call:
 
 
 class Streamed:
-    """A response that is still arriving. ``read`` it to its end, or ``abandon`` it."""
+    """A response that is still arriving. Call ``read`` to receive its end, or ``abandon`` to disconnect."""
 
     def __init__(self, raw: Any) -> None:
         self.id = str(raw.headers["service-request-id"])
         self._stream = raw.parse()
 
     def read(self, chunks: int | None = None) -> str:
-        """Return the text of this many chunks, or of all remaining ones."""
+        """Return the text of this many chunks, or of all remaining chunks."""
         text = ""
         for number, chunk in enumerate(self._stream, 1):
             text += "".join(choice.delta.content or "" for choice in chunk.choices)
@@ -55,7 +55,7 @@ class Streamed:
         return text
 
     def read_until_it_breaks(self) -> None:
-        """Read a response that must fail."""
+        """Read a response, and assert that it breaks before its end."""
         try:
             self.read()
         except (openai.OpenAIError, httpx2.HTTPError):
@@ -80,7 +80,7 @@ class World:
         return self.server.dashboard.rstrip("/")
 
     def send(self, call: Call) -> str:
-        """Send a request and read the response. Returns the request id, which an error response has, too."""
+        """Send a request and read the response. Returns the request id, even if the response is an error."""
         try:
             raw = self.client.chat.completions.with_raw_response.create(**call.parameters())
         except openai.APIStatusError as error:
@@ -100,7 +100,7 @@ class World:
         return ids
 
     def log_many(self, calls: Iterable[Call]) -> list[str]:
-        """Send requests with several clients concurrently and wait until all are recorded. Returns their ids."""
+        """Send requests concurrently and wait until all are recorded. Returns their ids."""
         with ThreadPoolExecutor(_CLIENTS) as callers:
             ids = list(callers.map(self.send, calls))
         self.wait_for(ids)
@@ -120,7 +120,7 @@ class World:
         return ids
 
     def wait_for(self, ids: Iterable[str]) -> None:
-        """Wait until all of them are finished and recorded."""
+        """Wait until all requests with these ids are finished and recorded."""
         expected = set(ids)
         wait_until(lambda: expected <= {row["id"] for row in self.server.records()}, 20, "all requests in the log")
 

@@ -1,7 +1,7 @@
-"""Generate inputs by mutating known ones: a fixed number, or as many as fit into the available time.
+"""Generate inputs by mutating known inputs.
 
-By default a target gets a fixed number of inputs, the same in every run. With FUZZ_SECONDS all targets together run for
-that long, on new inputs. A failure contains the input that caused it.
+By default, each target gets a fixed number of inputs, and every run uses the same inputs. If FUZZ_SECONDS is set, all
+targets together run for that many seconds on new inputs. A failure shows up to 6,000 bytes of the input that caused it.
 """
 
 import os
@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-#: The targets: calls of ``fuzz`` in this directory.
+#: The number of targets. Each call of ``fuzz`` in this directory is a target.
 _TARGETS: Final = sum(path.read_text().count(" fuzz(") for path in Path(__file__).parent.glob("test_*.py"))
 SECONDS: Final = float(os.environ.get("FUZZ_SECONDS", "0")) / _TARGETS
 _LARGEST: Final = 96 << 10
@@ -25,7 +25,10 @@ Change = Callable[[random.Random, bytes, Sequence[bytes]], bytes]
 def fuzz(
     check: Callable[[bytes, random.Random], None], seeds: Sequence[bytes], words: Sequence[bytes], count: int
 ) -> None:
-    """Run ``check`` on every seed and then on mutations of them. ``words`` are inserted where they may do harm."""
+    """Run ``check`` on every seed and then on mutations of the seeds.
+
+    Some mutations insert one of the ``words``, for example at the start of a line.
+    """
     for number, (data, choices) in enumerate(_inputs(seeds, words, count)):
         try:
             check(data, choices)
@@ -49,7 +52,7 @@ def _inputs(seeds: Sequence[bytes], words: Sequence[bytes], count: int) -> Itera
 
 
 def chunks(choices: random.Random, data: bytes) -> list[bytes]:
-    """Return the bytes as reads from a socket might: whole, byte by byte, or split anywhere."""
+    """Return the bytes whole, byte by byte, or split at random positions, like reads from a socket."""
     if not data or choices.random() < 0.3:
         return [data]
     if len(data) < 400 and choices.random() < 0.3:

@@ -1,4 +1,4 @@
-"""A relay without sockets: the test feeds bytes to a client's connection, and a fake upstream records the output."""
+"""A relay without sockets. The test sends bytes as the client, and a fake upstream records the forwarded bytes."""
 
 import asyncio
 from collections import deque
@@ -24,7 +24,7 @@ _MAX_TURNS: Final = 100_000
 
 
 class Loop:
-    """An event loop that runs only when the test runs it."""
+    """A fake event loop that runs only when the test calls ``turn``."""
 
     def __init__(self) -> None:
         self._waiting: deque[Callable[[], None]] = deque()
@@ -36,7 +36,7 @@ class Loop:
         self._waiting.append(lambda: callback(*given))
 
     def turn(self) -> bool:
-        """Run all waiting callbacks. Returns whether there were any."""
+        """Run all waiting callbacks, and return whether any callback was waiting."""
         for _ in range(len(self._waiting)):
             self._waiting.popleft()()
             if not self._waiting:
@@ -45,7 +45,7 @@ class Loop:
 
 
 class _Journal:
-    """Stores the kinds of frames by exchange."""
+    """A fake journal that stores the kinds of all frames of each exchange."""
 
     def __init__(self) -> None:
         self.kinds: dict[bytes, list[int]] = {}
@@ -62,11 +62,11 @@ class _Journal:
         self.waiting = False
 
     def seal_soon(self) -> None:
-        """This journal has no segments."""
+        """Do nothing, because this journal has no segments."""
 
 
 class Transport:
-    """A connection's socket, which accepts everything at once and closes one turn later."""
+    """A fake socket that accepts all bytes at once and closes one turn of the loop later."""
 
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
@@ -76,7 +76,7 @@ class Transport:
         self.closed = False
 
     def set_write_buffer_limits(self, high: int, low: int) -> None:
-        """There is no buffer."""
+        """Do nothing, because this socket has no buffer."""
 
     def get_write_buffer_size(self) -> int:
         return 0
@@ -89,7 +89,7 @@ class Transport:
         self.said += data
 
     def write_eof(self) -> None:
-        """The peer sees the end; its own bytes are still read."""
+        """Do nothing, because the peer can still send bytes."""
 
     def pause_reading(self) -> None:
         self.reading = False
@@ -110,7 +110,7 @@ class Transport:
 
 
 class Upstream:
-    """Records the bytes of one exchange, and responds when the exchange reports that its request is complete."""
+    """A fake upstream that records the bytes of one exchange. ``RelayWorld`` creates the response."""
 
     queued_bytes = 0
     reading = True
@@ -130,16 +130,16 @@ class Upstream:
         return False
 
     def finished(self, *, reusable: bool) -> None:
-        """There is no pool."""
+        """Do nothing, because there is no pool."""
 
     def abort(self) -> None:
-        """There is no socket to close."""
+        """Do nothing, because there is no socket to close."""
 
 
 class RelayWorld(RelayContext):
-    """One relay, one client, and everything that the client's bytes made the relay send.
+    """A relay with one client. All bytes that the relay sends are recorded.
 
-    ``max_buffered`` is the largest number of buffered bytes.
+    ``max_buffered`` is the largest number of bytes that the relay buffered at one time.
     """
 
     def __init__(self, **settings: Any) -> None:
@@ -170,7 +170,7 @@ class RelayWorld(RelayContext):
         raise AssertionError("this journal cannot fail")
 
     def feed(self, *reads: bytes) -> "RelayWorld":
-        """Send these bytes as the client, and disconnect."""
+        """Send these bytes as the client, then disconnect."""
         self.receive(*reads)
         if not self.client.lost:
             self.client.connection_lost(None)
@@ -178,7 +178,7 @@ class RelayWorld(RelayContext):
         return self
 
     def receive(self, *reads: bytes) -> None:
-        """Send these bytes as the client, as far as the relay reads them."""
+        """Send these bytes as the client until the relay stops reading."""
         waiting = deque(read[at : at + READ_BYTES] for read in reads for at in range(0, len(read), READ_BYTES))
         while waiting and not self.transport.closed:
             if self.transport.reading:
@@ -190,7 +190,7 @@ class RelayWorld(RelayContext):
         self.turn()
 
     def turn(self) -> bool:
-        """Run the loop and the upstream's responses until nothing more happens. Returns whether anything did."""
+        """Run the loop and the upstream's responses until both are idle, and return whether anything ran."""
         for turns in range(_MAX_TURNS):
             if not self.loop.turn() and not self._respond():
                 return turns > 0
@@ -207,7 +207,7 @@ class RelayWorld(RelayContext):
 
     @property
     def sent(self) -> list[Reading]:
-        """Return what was sent to the upstream, one item per connection."""
+        """Return the parsed requests of each connection to the upstream."""
         return [read_requests(provider.wire) for provider in self.providers]
 
     @property

@@ -1,7 +1,7 @@
-"""Parse requests as strictly as RFC 9112 allows: a second opinion on the meaning of a client's bytes.
+"""Parse requests as strictly as RFC 9112 allows, to check how the relay parses a client's bytes.
 
-Written independently of the relay and without llhttp, for clarity and not for speed. Where this parser stops, no
-careful server would continue, so every request that the relay sends must be among the parsed ones.
+This parser shares no code with the relay and does not use llhttp. The code favors clarity over speed. A careful server
+would stop where this parser stops, so every request that the relay sends must be one of the parsed requests.
 """
 
 import re
@@ -11,31 +11,34 @@ from typing import Final, NamedTuple
 _TOKEN: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _REQUEST_LINE: Final = re.compile(rb"(" + _TOKEN + rb") ([!-~\x80-\xff]+) HTTP/1\.([01])")
 _HEADER: Final = re.compile(rb"(" + _TOKEN + rb"):[ \t]*([\t -~\x80-\xff]*?)[ \t]*")
-#: A size may have any number of leading zeros (RFC 9112 §7.1). The relay writes its own chunk headers.
+#: A chunk size may have any number of leading zeros (RFC 9112 §7.1). The relay writes its own chunk headers.
 _CHUNK_LINE: Final = re.compile(rb"([0-9A-Fa-f]+)[ \t]*(?:;[\t -~\x80-\xff]*)?")
 _LENGTH: Final = re.compile(rb"[0-9]{1,64}")
 
 
 @dataclass
 class Request:
-    """A request as far as its bytes go. ``complete``: all of it was there."""
+    """A request that may be truncated. ``complete`` is True if all bytes of the request were present."""
 
     method: bytes
     target: bytes
     headers: list[tuple[bytes, bytes]]
     body: bytes = b""
     complete: bool = False
-    #: The framing: ``length``, ``chunked`` or empty.
+    #: The framing is ``length``, ``chunked``, or empty for a request without a body.
     framing: str = ""
 
     def all(self, name: bytes) -> list[bytes]:
-        """Return the values of a header, by its name in lower case."""
+        """Return all values of a header. ``name`` is in lower case."""
         return [value for each, value in self.headers if each.lower() == name]
 
 
 @dataclass
 class Reading:
-    """The requests in some bytes. ``rest`` could not be parsed; ``broken``: it never can be."""
+    """The requests that were parsed from some bytes.
+
+    ``rest`` has the bytes that were not parsed. ``broken`` is True if parsing stopped at invalid HTTP.
+    """
 
     requests: list[Request] = field(default_factory=list)
     rest: bytes = b""
@@ -47,7 +50,7 @@ class BrokenHttp(Exception):
 
 
 def read_requests(data: bytes) -> Reading:
-    """Parse all requests on a connection. The last one may be incomplete. After a broken one nothing is parsed."""
+    """Parse all requests on a connection. The last request may be incomplete. Parsing stops at a broken request."""
     reading = Reading()
     try:
         while data:
@@ -90,7 +93,7 @@ def _read_head(head: bytes) -> Request:
 
 
 def read_header_lines(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
-    """Return names and values. Raises BrokenHttp."""
+    """Return the name and value of each header line. Raises BrokenHttp if a line is invalid."""
     headers = []
     for line in lines:
         header = _HEADER.fullmatch(line)
@@ -101,7 +104,7 @@ def read_header_lines(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
 
 
 def _read_body(request: Request, data: bytes) -> bytes:
-    """Parse the body, and return the bytes after it. Raises BrokenHttp."""
+    """Parse the body, and return the bytes after the body. Raises BrokenHttp if the chunks are invalid."""
     if request.framing == "chunked":
         request.body, request.complete, broken, rest = read_chunks(data)
         if broken:
@@ -114,9 +117,7 @@ def _read_body(request: Request, data: bytes) -> bytes:
 
 
 class Chunks(NamedTuple):
-    """A chunked body as far as its bytes go, whether its end was there, whether it is broken, and the bytes after
-    it.
-    """
+    """A chunked body that may be truncated or broken. ``rest`` has the bytes after the parsed bytes."""
 
     body: bytes
     complete: bool = False

@@ -1,4 +1,4 @@
-"""Parse a response as strictly as RFC 9112 allows: a second opinion on the meaning of an upstream's bytes."""
+"""Parse responses as strictly as RFC 9112 allows, to check how the relay parses an upstream's bytes."""
 
 import re
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ _NO_BODY: Final = (204, 304)
 
 @dataclass
 class StrictResponse:
-    """A response as far as its bytes go.
+    """A response that may be truncated.
 
-    ``complete``: its end is certain. ``broken``: no careful client would continue.
+    ``complete`` is True if the end of the response is certain. ``broken`` is True if a careful client would stop.
     """
 
     status: int = 0
@@ -27,12 +27,12 @@ class StrictResponse:
     rest: bytes = b""
 
     def all(self, name: bytes) -> list[bytes]:
-        """Return the values of a header, by its name in lower case."""
+        """Return all values of a header. ``name`` is in lower case."""
         return [value for key, value in self.headers if key.lower() == name]
 
 
 def read_response(data: bytes, method: bytes = b"POST") -> StrictResponse:
-    """Return the first final response in these bytes. Interim responses before it are skipped."""
+    """Return the first final response in these bytes. Interim responses are skipped."""
     response = StrictResponse()
     try:
         while response.status < 200:

@@ -1,4 +1,4 @@
-"""Arbitrary input for the parsers of bodies: no parser raises, and all results can be stored and shown."""
+"""Fuzz the parsers of bodies: no parser raises, and all results can be stored and shown."""
 
 import json
 import random
@@ -112,7 +112,7 @@ def results_can_be_stored(data: bytes, choices: random.Random) -> None:
 
 
 def can_be_stored(facts: RequestFacts | ResponseFacts) -> None:
-    """Return whether text is UTF-8 without NUL and integers fit 64 bits."""
+    """Assert that text is UTF-8 without NUL and that integers fit into 64 bits."""
     for name in facts.__struct_fields__:
         value = getattr(facts, name)
         if isinstance(value, str):

@@ -1,8 +1,8 @@
-"""Arbitrary input on the client's side of the relay: it never fails, and never sends anything that was not requested.
+"""Fuzz the relay with arbitrary bytes from a client: the relay never fails, and sends only what was requested.
 
-A separate parser (``strict_http``) parses the client's bytes and what the relay sends. Every request that the relay
-sends must be among those of the client, in their order, with the same method, target and body. The relay may reject any
-others.
+A separate parser (``strict_http``) parses the client's bytes and the bytes that the relay sends. Every request that the
+relay sends must be a request of the client, in the client's order, with the same method, target and body. The relay may
+reject all other requests.
 """
 
 import random
@@ -61,14 +61,14 @@ WORDS: Final = [
     ),
     *(b"/v1/", b"/../", b"%2e%2e", b"%2F", b"\\", b"?", b"#", b"http://127.0.0.1", b"Service-Namespace: \xe9%0d%0a"),
 ]
-#: Paths that the relay serves itself, and methods that it does not relay.
+#: Paths that the relay serves itself.
 _LOCAL: Final = frozenset({b"/", b"/healthz", b"/readyz"})
-#: One head, the read after it, and what is discarded at the end.
+#: The relay buffers at most one head, two reads, and the bytes that it discards at the end of a connection.
 _MAX_BUFFERED: Final = MAX_HEAD + 2 * READ_BYTES + LINGER_BYTES
 
 
 def is_correct(data: bytes, choices: random.Random) -> None:
-    """Feed these bytes to a relay and compare what it did with their meaning."""
+    """Send these bytes to a relay, and compare the forwarded requests with the parsed requests."""
     requested = read_requests(data)
     world = RelayWorld().feed(*chunks(choices, data))
     sent = [_only_request(reading) for reading in world.sent]
@@ -81,7 +81,7 @@ def is_correct(data: bytes, choices: random.Random) -> None:
 
 
 def _only_request(reading: Reading) -> Request:
-    """Return the only request on a connection to the upstream, complete or truncated. Nothing else may be there."""
+    """Return the only request on a connection to the upstream. The request is truncated, or no bytes follow it."""
     assert not reading.broken
     assert len(reading.requests) == 1, reading
     assert reading.rest == b"" or not reading.requests[0].complete, reading
@@ -104,8 +104,8 @@ def _origin_form(target: bytes) -> bytes:
 
 
 def _is_among(sent: Request, expected: Iterator[Request]) -> bool:
-    """Return whether a request that was sent is the next requested one, or a later one."""
-    for requested in expected:  # an iterator: skipped requests are not examined again
+    """Return whether the sent request is one of the remaining expected requests."""
+    for requested in expected:  # ``expected`` is an iterator, so skipped requests are not examined again
         if (sent.method, sent.target) != (requested.method, _origin_form(requested.target)):
             continue
         if sent.complete:
@@ -115,7 +115,7 @@ def _is_among(sent: Request, expected: Iterator[Request]) -> bool:
 
 
 def _responses(received: bytes) -> list[bytes]:
-    """Return the status lines of final responses. No body in these tests contains one."""
+    """Return the status lines of final responses. No body in these tests contains a status line."""
     return [line for line in received.split(b"\r\n") if line.startswith(b"HTTP/1.1 ") and b" 100 " not in line]
 
 

@@ -1,4 +1,4 @@
-"""Arbitrary input for the parsers of event streams: the fast ones return the same events as the simple one."""
+"""Fuzz the parsers of event streams: the fast parsers return the same events as the simple one."""
 
 import random
 from typing import Final

@@ -1,4 +1,4 @@
-"""Arbitrary damage of the journal: the reader raises only its own errors, and invents no frame."""
+"""Fuzz damaged journals: the reader raises only its own errors, and returns only frames that were written."""
 
 import random
 import tempfile
@@ -15,7 +15,8 @@ from relaybook.journal.reader import RunReader
 from relaybook.journal.segment import HEADER_BYTES, JournalTooNew, OldSegment, segment_path
 
 _SECRET: Final = 0x5EC2E7
-#: The secret that an attacker guesses. Not 0 or 1, because damage may write those into a header, which has no checksum.
+#: Wrong secrets that an attacker guesses. The header of a segment has no checksum, so damage can change the secret to
+#: 0 or 1. The attacker therefore guesses neither 0 nor 1.
 _GUESSED: Final = (0x6E55ED, 0xBAD5EED)
 _FORGED: Final = b"forged"
 _MARK_AT: Final = 64
@@ -30,7 +31,7 @@ def _frames(*payloads: bytes) -> bytes:
 
 
 def _segment(frames: bytes) -> bytes:
-    """Return a segment file of an ended run with these frames."""
+    """Return the bytes of a complete segment file with these frames."""
     header = bytearray(HEADER_BYTES)
     header[:8] = b"RELAYBK\n"
     pack_into("<IIQ", header, 8, 1, _SECRET, 0)
@@ -38,7 +39,7 @@ def _segment(frames: bytes) -> bytes:
     return bytes(header) + frames + bytes(200)
 
 
-#: The bytes that an attacker who knows the format, but not the run's secret, puts into a body.
+#: Forged frames in a body. The attacker knows the format of frames, but not the secret of the run.
 _FORGERY: Final = b"".join(
     encode(secret, number, FrameKind.CLOSED, bytes(16), 1, _FORGED) + _FORGED
     for secret in _GUESSED
@@ -51,7 +52,7 @@ WORDS: Final = [b"\0", b"\xff" * 8, b"RELAYBK\n", _FORGERY, _frames(*PAYLOADS[:3
 
 @contextmanager
 def _run(data: bytes) -> Iterator[Path]:
-    """Return an ended run whose only segment has these bytes."""
+    """Yield an ended run with a single segment that has these bytes."""
     with tempfile.TemporaryDirectory() as place:
         run = Path(place)
         segment_path(run, 1).write_bytes(data)
@@ -76,7 +77,7 @@ def _read(run: Path) -> list[Frame]:
 
 
 def test_an_intact_journal_is_read_completely() -> None:
-    """Without this, the other test would pass if the reader returned nothing."""
+    """Without this test, the fuzz test would also pass if the reader returned nothing."""
     with _run(SEEDS[0]) as run:
         assert [frame.payload for frame in _read(run)] == PAYLOADS
         segment = OldSegment(run, 1)

@@ -1,4 +1,4 @@
-"""Arbitrary queries to the dashboard's API: each is served or rejected by name, and never causes an internal error."""
+"""Fuzz the queries of the dashboard's API: each query is served, or rejected with an error code and a message."""
 
 import asyncio
 import json
@@ -72,7 +72,7 @@ def test_no_query_causes_an_internal_error(tmp_path: Any) -> None:
 
 
 def _client(app: Any, runner: asyncio.Runner) -> Callable[[str, bytes], tuple[int, bytes]]:
-    """Send requests to the application on one event loop, with the query unchanged."""
+    """Return a function that sends requests to the application on one event loop, with an unchanged query."""
 
     async def ask(path: str, query: bytes) -> tuple[int, bytes]:
         messages: list[Any] = []

@@ -1,4 +1,4 @@
-"""Arbitrary input for the parser of tags: it always returns tags that can be stored, echoed and explained."""
+"""Fuzz the parser of tags: the tags can always be stored and echoed, and every warning has a message."""
 
 import random
 import re

@@ -1,7 +1,8 @@
-"""Arbitrary input on the upstream's side of the relay: it never fails, and never tells the client anything wrong.
+"""Fuzz the relay with arbitrary bytes from an upstream: the relay never fails, and never misleads the client.
 
-A separate parser (``strict_response``) parses the upstream's bytes and what the client receives. The client gets one
-well-formed response, with no more body than the upstream sent, and a clean end only if the upstream's was clean.
+A separate parser (``strict_response``) parses the upstream's bytes and the bytes that the client receives. The client
+gets one well-formed response, which is the upstream's response or an error from the relay. The upstream's response
+never becomes longer, and ends cleanly for the client only if the upstream ended it cleanly.
 """
 
 import asyncio
@@ -62,12 +63,12 @@ WORDS: Final = [
     *(b"HTTP/1.0", b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 204 ", b"HTTP/1.1 999 ", b"Keep-Alive: timeout=99999"),
     *(_OK, b"X-Long: " + b"a" * 40_000, b"Set-Cookie: a=1", b"Content-Encoding: gzip", b"x\r\n" * 120),
 ]
-#: An incomplete head, the read after it, and bytes in transit to the client.
+#: The relay buffers at most an incomplete head, a read after the head, and bytes in transit to the client.
 _MAX_BUFFERED: Final = MAX_HEADERS_BYTES + 3 * READ_BYTES
 
 
 class _World(RelayWorld):
-    """A relay whose upstream socket is fed by the test."""
+    """A relay with an upstream socket. The test sends bytes as the upstream."""
 
     def connect(self, exchange: Exchange) -> None:
         socket = Transport(self.loop)
@@ -78,7 +79,7 @@ class _World(RelayWorld):
         self.upstream.assign(exchange)
 
     def respond(self, *reads: bytes, reset: bool) -> None:
-        """Send these bytes as the upstream, and close its connection."""
+        """Send these bytes as the upstream, then close or reset the upstream's connection."""
         for read in reads:
             for start in range(0, len(read), READ_BYTES):
                 if not self.provider_socket.closed:
@@ -91,7 +92,7 @@ class _World(RelayWorld):
 
 
 def is_correct(data: bytes, choices: random.Random) -> None:
-    """Let an upstream respond with these bytes, and compare what the client receives with them."""
+    """Let an upstream respond with these bytes, and compare them with the response that the client receives."""
     method = choices.choice((b"POST", b"POST", b"HEAD"))
     world = _World()
     world.receive(request(LENGTH, body=QUESTION) if method == b"POST" else at(b"/v1/models", b"HEAD"))
@@ -119,7 +120,10 @@ def _is_well_formed(received: StrictResponse, closed: bool) -> None:
 
 
 def _is_the_upstreams(received: StrictResponse, sent: StrictResponse, *, is_clean_end: bool) -> None:
-    """Return whether the client has the upstream's response or its beginning, and at most the relay's error event."""
+    """Assert that the client received the upstream's response or the beginning of that response.
+
+    Only the relay's error event may follow the beginning.
+    """
     assert (received.status, received.reason) == (sent.status, sent.reason)
     body = received.body.partition(b'data: {"error"')[0] if not received.complete else received.body
     assert sent.body.startswith(body)

@@ -1,4 +1,4 @@
-"""Raw connections to a simulator that runs in the test: the bytes sent and received."""
+"""Send and receive raw bytes on connections to a simulator that runs in the test."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ class Wire:
     async def post_and_read(
         self, *directives: str, stream: bool = False, path: str = "/v1/chat/completions"
     ) -> tuple[bytes, str]:
-        """Return all bytes until the end of the connection, and how it ended.
+        """Send a POST request. Returns all bytes until the connection ends, and how the connection ended.
 
         Reading stops after ten seconds without data.
         """
@@ -36,11 +36,11 @@ class Wire:
         return received, ending
 
     def ledger_entries(self, event: str) -> list[Entry]:
-        """Return the ledger's entries of one event."""
+        """Return the ledger entries of one event type."""
         return [entry for entry in self.simulator.controls.ledger.entries if entry.event == event]
 
     async def wait_for(self, event: str) -> Entry:
-        """Wait for an entry of this event, and return the last one."""
+        """Wait for a ledger entry of this event type, and return the last such entry."""
         async with asyncio.timeout(5):
             while not self.ledger_entries(event):
                 await asyncio.sleep(0.001)
@@ -86,7 +86,7 @@ def with_simulator(test: Callable[["Wire"], Awaitable[None]], settings: Simulato
 
 
 def body_of(received: bytes) -> bytes:
-    """Return the body of a response with chunks or with a length."""
+    """Return the body of a response that is chunked or has a length."""
     head, _, rest = received.partition(b"\r\n\r\n")
     if b"transfer-encoding: chunked" not in head:
         return rest

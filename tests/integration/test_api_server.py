@@ -1,4 +1,4 @@
-"""The API in uvicorn on a real SQLite store, as clients on the network see it."""
+"""The API as network clients see it, in uvicorn and on a real SQLite store."""
 
 import json
 import threading
@@ -34,7 +34,7 @@ class LiveConnection:
         self.resume_at: str | None = None
 
     def block(self) -> dict[str, str]:
-        """Return the next block of lines: fields by name, and a comment under the empty name."""
+        """Return the next block of lines as fields by name. A comment has the empty name."""
         found: dict[str, str] = {}
         for line in self._lines:
             if not line and found:
@@ -46,7 +46,7 @@ class LiveConnection:
         return {}
 
     def event(self) -> tuple[str, Any] | None:
-        """Return name and data of the next event, or `None` at the end of the stream."""
+        """Return the name and the data of the next event, or `None` at the end of the stream."""
         while found := self.block():
             if "data" in found:
                 return found["event"], json.loads(found["data"])
@@ -158,7 +158,7 @@ def test_the_server_stops_while_a_live_connection_is_open(dashboard: Dashboard) 
 
 def test_an_oversized_request_head_is_rejected(dashboard: Dashboard) -> None:
     head = b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 200_000
-    # The response may be lost: the connection is reset while the client still sends.
+    # The response may be lost, because the connection is reset while the client is still sending.
     assert dashboard.raw(head)[:12] in (b"", b"HTTP/1.1 400")
     assert dashboard.client.get("/healthz").status_code == 200
 

@@ -1,4 +1,4 @@
-"""Limits on what one client or one upstream can cost: timeouts apply, memory stays small, others are not affected.
+"""Limits on one client or one upstream: timeouts apply, memory stays small, and other clients are not affected.
 
 Responses to malformed requests are tested in ``test_hostile_http``. benchmarks/parts/attacks.py measures the memory
 that each kind of attack takes.
@@ -21,7 +21,7 @@ from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import Ledger, World, put_script
 
 MIB: Final = 1 << 20
-#: Far above what an idle relay uses, and far below what these attacks would use without limits.
+#: This limit is far above the memory of an idle relay. Without limits, these attacks would use far more memory.
 _MAX_MEMORY: Final = 200 * MIB
 _ENDLESS: Final = (b"Sim-Body: endless", b"Sim-Framing: chunked")
 on_linux: Final = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

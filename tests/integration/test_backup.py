@@ -1,4 +1,4 @@
-"""A backup of a log that is written meanwhile is whole, and serves as a log of its own."""
+"""A backup is complete even if the log is written during the backup. The backup can be used as a separate log."""
 
 import json
 import os
@@ -211,7 +211,7 @@ def test_bytes_after_the_lengths_in_the_earlier_copy_are_copied_again(tmp_path: 
     back_up(source, target)
     (pack,) = (target / "store" / "bodies").iterdir()
     with pack.open("ab") as file:
-        file.write(bytes(1000))  # as after a power failure during a backup
+        file.write(bytes(1000))  # simulates a power failure during a backup
     fill(writer, 30)
     back_up(source, target)
     writer.close()

@@ -1,7 +1,7 @@
-"""Malformed requests: one case of every kind, the response, and whether it is recorded or counted.
+"""Malformed requests: one case of each kind, its response, and whether the request is recorded or counted.
 
-The tables here and in ``test_hostile_http`` are the documentation: ``python -m tests.integration.test_bad_input``
-generates docs/reference/malformed-requests.md from them, and a test compares the two.
+``python -m tests.integration.test_bad_input`` generates docs/reference/malformed-requests.md from the tables here and
+in ``test_hostile_http``. A test checks that the page matches the tables.
 """
 
 import base64
@@ -45,18 +45,18 @@ GIB: Final = 1 << 30
 
 @dataclass(frozen=True)
 class BodyCase:
-    """A body that is not a valid chat request. The upstream's response to it is returned."""
+    """A body that is not a valid chat request. The client gets the upstream's response."""
 
     what: str
     body: bytes
     status: int
     lines: tuple[bytes, ...] = ()
-    #: Fields of the record that were still extracted from the body.
+    #: Fields of the record that are extracted from the body although the body is invalid.
     record: dict[str, Any] = field(default_factory=dict)
 
 
 def _chat(content: str, *more: str) -> bytes:
-    """Return a chat request with this JSON as the message's content, and additional fields."""
+    """Return a chat request with this JSON as the message content and with additional fields."""
     fields = ['"model": "gpt-4o-mini"', f'"messages": [{{"role": "user", "content": {content}}}]', *more]
     return ("{" + ", ".join(fields) + "}").encode()
 
@@ -92,7 +92,7 @@ BODY_CASES: Final = [
 
 @dataclass(frozen=True)
 class TagCase:
-    """Tags that are adjusted, or that look as if they should be. ``codes`` are the warnings, in order."""
+    """Tags that the relay adjusts, or that only look wrong. ``codes`` are the expected warnings, in order."""
 
     what: str
     lines: tuple[bytes, ...]
@@ -177,7 +177,7 @@ TAG_CASES: Final = [
 
 @dataclass(frozen=True)
 class UpstreamCase:
-    """An upstream that fails before its response. The relay sends an error response."""
+    """An upstream that fails before it responds. The relay sends an error response to the client."""
 
     what: str
     directives: tuple[bytes, ...]
@@ -206,7 +206,7 @@ UPSTREAM_CASES: Final = [
     UpstreamCase("sends no response within `upstream_timeout`", (b"Sim-Break: head hang",), 504, "upstream_timeout"),
 ]
 
-#: Cases with their own tests below: group, case, response, code, recorded or counted.
+#: Cases with separate tests below. The columns are group, case, response, code, and recorded or counted.
 OTHER_ROWS: Final = [
     ("Size", "`Content-Length` over `max_request_bytes`", "413", "`request_too_large`", "recorded, refused"),
     ("Size", "a chunked body over `max_request_bytes`", "413", "`request_too_large`", "recorded, refused"),
@@ -281,7 +281,7 @@ other requests; the tests send a valid request after each one.
 
 
 def bad_input_page() -> str:
-    """Return the whole page."""
+    """Return the whole content of docs/reference/malformed-requests.md."""
     sections: dict[str, list[tuple[str, str, str, str]]] = {}
     for case in [*CASES, *MORE_CASES, *SLOW_CASES]:
         row = (case.what, str(case.status), f"`{case.code}`", case.kept)
@@ -347,7 +347,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.fixture(scope="module")
 def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A relay with short timeouts for its upstream."""
+    """Start a relay with short timeouts for its upstream."""
     flags = ("--upstream-timeout", "500ms", "--idle-timeout", "500ms")
     with new_world(tmp_path_factory.mktemp("hasty"), *flags) as created:
         yield created
@@ -397,7 +397,7 @@ def test_the_log_is_readable_with_every_invalid_body_in_it(world: World) -> None
 
 @pytest.mark.parametrize("case", BODY_CASES, ids=lambda case: case.what)
 def test_an_invalid_body_in_a_response_is_returned_unchanged(world: World, case: BodyCase) -> None:
-    """The echo responds with the bytes that it received, as JSON, with status 200."""
+    """The upstream sends the bytes of the case as a JSON response with status 200."""
     sent = request(b"Content-Type: application/json", LENGTH, b"Connection: close", body=QUESTION)
     script = {"headers": [["content-type", "application/json"]], "body": base64_of(case.body)}
     put_script(world.provider, "bad", script)
@@ -444,7 +444,7 @@ def test_a_body_of_exactly_the_limit_is_forwarded(tmp_path: Path) -> None:
 
 
 class Sink:
-    """An upstream that reads bodies and responds with their length. It keeps only their ``digest``."""
+    """An upstream that reads bodies and responds with their length. Only the ``digest`` of the bodies is kept."""
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -468,7 +468,7 @@ class Sink:
                     continue
 
     def _respond(self, connection: socket.socket) -> bool:
-        """Respond to one request. Returns false for the request to stop."""
+        """Respond to one request. Returns `False` if the request asks the upstream to stop."""
         with connection, connection.makefile("rb") as file:
             first = file.readline()
             if not first.startswith(b"POST"):
@@ -526,7 +526,7 @@ def test_a_body_of_64_mib_is_recorded_completely(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_large_body_is_relayed_in_little_memory(tmp_path: Path) -> None:
-    """320 MiB by default, 1 GiB in the long form."""
+    """The body has 320 MiB by default, and 1 GiB in the long form."""
     size = GIB if LONG else 320 * MIB
     digest = hashlib.sha256()
     block = bytes(MIB)
@@ -553,7 +553,7 @@ def test_a_large_body_is_relayed_in_little_memory(tmp_path: Path) -> None:
 
 
 def stored_sha256(server: Server, record_id: str) -> str | None:
-    """Return the stored digest of a request body of which only the beginning is stored."""
+    """Return the stored digest of a request body. Only the beginning of the body itself is stored."""
     reader = SqliteReader(DataDirectory(server.data).store)
     stored = reader.get(record_id)
     reader.close()

@@ -1,4 +1,4 @@
-"""Commands as separate processes: on a data directory, on a running server, on an upstream."""
+"""Run commands as separate processes on a data directory, on a running server and on an upstream."""
 
 import asyncio
 import json
@@ -51,7 +51,7 @@ def with_running(data: Path) -> Path:
 
 @contextmanager
 def dashboard(data: Path, port: int = 0, **options: Any) -> Iterator[str]:
-    """Serve the API of a log, and yield its address."""
+    """Serve the API of a log, and yield the address of the API."""
     reader = SqliteReader(DataDirectory(data).store)
     output = {"relay_base_url": "http://127.0.0.1:4100/v1", "version": "0", "poll_seconds": 0.02} | options
     server = DashboardServer(create_app(reader, ApiOptions(**output)))
@@ -158,7 +158,7 @@ def test_the_directory_and_the_server_give_the_same_results(data: Path) -> None:
     odd = entry(4, "ios")
     odd.request = Body(rest=[b'{"model": "gpt-4o", "top_p": 1e999, "seed": 12345678901234567890123, "messages": []}'])
     odd.detail = Detail(request_head=b"a: \xff", chunk_at_us=[5, 9], chunk_bytes=[1, 2])
-    odd.record.completion_id = "chatcmpl-2"  # so that one id has two requests
+    odd.record.completion_id = "chatcmpl-2"  # now two requests have the same id
     odd.record.provider_request_id = "x\ny"
     write(data, odd)
     store = StoreLog.open(data)
@@ -227,7 +227,7 @@ def test_a_given_server_must_respond(data: Path, tmp_path: Path) -> None:
 
 
 class RedirectHandler(BaseHTTPRequestHandler):
-    """Redirects every request to another address, and records the requests."""
+    """Redirect every request to another address, and record the Authorization headers."""
 
     came: list[str | None]
 
@@ -275,7 +275,7 @@ def test_tail_of_a_server_shows_each_request_once_even_after_a_restart(data: Pat
         assert next(rows)["seq"] == 6
         write(data, entry(7, "ios"))
         assert next(rows)["seq"] == 7
-        rows.close()  # type: ignore[attr-defined]  # a generator: gives its connection back
+        rows.close()  # type: ignore[attr-defined]  # closing the generator releases its connection
 
 
 def test_tail_of_a_data_directory_shows_each_request_once(data: Path) -> None:
@@ -294,7 +294,7 @@ def test_tail_from_now_shows_no_earlier_requests(data: Path, monkeypatch: pytest
     with dashboard(data) as address, repeated(write_one):
         rows = ServerLog(f"http://{address}", None).follow([], 0)
         assert next(rows)["seq"] >= 4
-        rows.close()  # type: ignore[attr-defined]  # a generator: gives its connection back
+        rows.close()  # type: ignore[attr-defined]  # closing the generator releases its connection
     here = next(seqs)
     seqs = count(here)
     monkeypatch.setattr(store_log, "time", SimpleNamespace(sleep=write_one))

@@ -1,4 +1,4 @@
-"""``relaybook delete`` on a data directory, and on a running server."""
+"""``relaybook delete`` deletes requests in a data directory and on a running server."""
 
 import urllib.request
 from pathlib import Path
@@ -74,7 +74,7 @@ def test_if_the_journal_still_has_bytes_it_says_so(data: Path, tmp_path: Path) -
 
 
 def test_the_running_server_carries_it_out(tmp_path: Path) -> None:
-    """Segments of the journal are sealed after one second here, instead of ten minutes."""
+    """In this test, segments of the journal are sealed after one second instead of ten minutes."""
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url, "--seal-after", "0.1") as server:
         for namespace in ("ios", "web", "ios"):
             ask(server, namespace)

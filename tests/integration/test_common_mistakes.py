@@ -1,4 +1,4 @@
-"""Common mistakes: each gets a response that says what to change, and the log shows it if it can."""
+"""For each common mistake, the response says what to change. The log also shows the mistake if that is possible."""
 
 import http.client
 import json

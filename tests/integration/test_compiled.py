@@ -1,7 +1,7 @@
-"""The compiled build passes the same tests as plain Python: a sample of them by default, all in the long form.
+"""The compiled build passes the same tests as plain Python. A sample runs by default, and the long form runs all.
 
-Compiled modules check types at run time, so tests that pass fake objects to the relay cannot run on them. The tests
-used here connect through sockets, or pass bodies and records.
+Compiled modules check types at run time, so tests that pass fake objects to the relay cannot use such modules. The
+tests below connect through sockets, or pass bodies and records.
 """
 
 import os
@@ -18,11 +18,12 @@ from tests.support.tree import ROOT
 
 from relaybook import __version__
 
-#: The relay forwards every byte, the store commits every record, and each compiled format has its own tests. Tests of
-#: TLS and of broken responses run the same compiled code in another order, so only the long form has them.
+#: These tests check that the relay forwards every byte and that the store commits every record. Tests of compiled
+#: formats are added below. Only the long form tests TLS and broken responses, because those tests run the same compiled
+#: code in another order.
 SAMPLE = ["tests/conformance/relay/test_bytes.py", "tests/conformance/stores/test_committing.py"]
 _COMPILED_FORMATS = [Path("tests/unit", module).parent / f"test_{Path(module).name}.py" for module in MODULES]
-# completions and embeddings are tested together with chat
+# the tests of chat include completions and embeddings
 SAMPLE += [str(path) for path in _COMPILED_FORMATS if path.parent.name == "formats" and (ROOT / path).exists()]
 ALL = ["tests/conformance/relay", "tests/conformance/stores", "tests/unit/log/formats"]
 ALL += [f"tests/integration/test_{name}.py" for name in ("tls_upstream", "hostile_http")]
@@ -34,7 +35,7 @@ HEADERS = Path(sysconfig.get_path("include")) / "Python.h"
 def test_the_compiled_relay_and_recorder_pass_their_tests(tmp_path: Path) -> None:
     compiled = tmp_path / "compiled"
     run([sys.executable, "compile_with_mypyc.py", str(compiled), "3" if LONG else "0"])
-    # A path of the build in a compiled file would make the bytes of two builds differ.
+    # If a compiled file contained a path of its build, two builds would have different bytes.
     assert [path.name for path in compiled.rglob("*.so") if os.fsencode(tmp_path) in path.read_bytes()] == []
     environment = os.environ | {"PYTHONPATH": str(compiled)}
     path = run([sys.executable, "-c", "from relaybook.relay import exchange; print(exchange.__file__)"], environment)
@@ -49,7 +50,7 @@ def test_the_compiled_relay_and_recorder_pass_their_tests(tmp_path: Path) -> Non
 
 
 def run(command: list[str], environment: dict[str, str] | None = None) -> str:
-    """Run a command and return its standard output. Fails the test with the whole output if the command fails."""
+    """Run a command and return its standard output. If the command fails, the test fails with the whole output."""
     completed = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert completed.returncode == 0, completed.stdout + completed.stderr
     return completed.stdout

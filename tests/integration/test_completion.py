@@ -13,7 +13,7 @@ COMMANDS = {"serve", "tail", "show", "completion"}
 
 @pytest.fixture
 def script(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """Return the script for the shell that the test is parametrized with."""
+    """Return the completion script for the shell that the test's parameter names."""
     printed = run(sys.executable, "-m", "relaybook.cli.main", "completion", request.param)
     path = tmp_path / "_relaybook"
     path.write_text(printed)
@@ -27,7 +27,7 @@ def run(*command: str) -> str:
 
 
 def bash_completions(script: Path, *words: str) -> set[str]:
-    """Return what bash offers for the last of the words."""
+    """Return the completions that bash offers for the last word."""
     line = " ".join(f"'{word}'" for word in ("relaybook", *words))
     return set(
         run(

@@ -1,4 +1,4 @@
-"""A byte of the journal that changes on disk costs the frame that contains it, and the log shows the loss."""
+"""If a byte of the journal changes on disk, only the frame with this byte is lost, and the log shows the loss."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ REQUESTS: Final = 20
 
 
 def send(server: Server, number: int) -> str:
-    """Send a request whose head is unique, and so its first frame. Returns its id."""
+    """Send a request with a unique head, and therefore a unique first frame. Returns the request's id."""
     response = send_request(server.port, b"X-Number: question-%03d" % number)
     assert response.status == 200
     return dict(response.headers)["service-request-id"]

@@ -1,6 +1,6 @@
-"""Attacks on the dashboard's port: every route needs the token, and what is served cannot be abused.
+"""Attacks on the dashboard's port: protected routes need the token, and served content cannot be abused.
 
-The server has a token, as it must if others can connect to the port.
+The server has a token, which is required if others can connect to the port.
 """
 
 import hmac
@@ -23,7 +23,7 @@ NAMESPACE: Final = "the-secret-namespace"
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Return a server with a token on the dashboard, and one request in its log."""
+    """Return a server that has a token for the dashboard and one request in the log."""
     directory = tmp_path_factory.mktemp("guarded")
     with (
         SimulatedProvider(directory) as provider,
@@ -45,7 +45,10 @@ def signed_in(guarded: Server) -> Visitor:
 
 
 def is_open(method: str, path: str) -> bool:
-    """Return whether a route needs no token: health, signing in, the page's files, and ``/v1``, which only explains."""
+    """Return whether a route needs no token.
+
+    The routes without a token are health, sign-in, the page's files, and ``/v1``, which returns only an explanation.
+    """
     return path in HEALTH or path.startswith(("/assets/", "/v1")) or (method, path) == ("POST", "/api/session")
 
 
@@ -117,7 +120,7 @@ def test_the_token_is_not_accepted_in_the_url(anonymous: Visitor) -> None:
 
 
 def test_the_token_opens_protected_routes(signed_in: Visitor) -> None:
-    """Without this, the other tests would pass for a server that denies everything."""
+    """Without this test, the other tests would pass for a server that denies everything."""
     assert signed_in.json("/api/requests")["data"][0]["namespace"] == NAMESPACE
 
 

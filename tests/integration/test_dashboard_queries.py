@@ -1,6 +1,6 @@
 """Queries meant to damage the log: SQL in every value a client can send, wildcards, and very expensive queries.
 
-A real dashboard on a real SQLite store. The log must be unchanged afterwards.
+The tests send queries to a real dashboard on a real SQLite store. Afterwards, the log must be unchanged.
 """
 
 from collections.abc import Iterator
@@ -43,9 +43,9 @@ PAYLOADS: Final = [
     "%" * 2000,
     "%_" * 500 + "x",
 ]
-#: Text search is tested in tests/conformance/stores/test_text_search.py.
+#: ``contains`` is tested in tests/conformance/stores/test_text_search.py.
 FILTERS: Final = [*(name for name in NAMES if name != CONTAINS), "property.user", "begins.user", "begins.words"]
-#: Filters whose values have a fixed form. Other values are rejected.
+#: Filters that accept only values of a fixed form. Other values are rejected.
 CHECKED: Final = (
     "outcome",
     "kind",
@@ -75,7 +75,7 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
 
 @pytest.fixture
 def unchanged(dashboard: Dashboard) -> Iterator[Dashboard]:
-    """Return the dashboard. Afterwards its log must be unchanged."""
+    """Return the dashboard. After the test, the log must be unchanged."""
     before = database_summary(dashboard.directory)
     yield dashboard
     assert database_summary(dashboard.directory) == before
@@ -157,7 +157,7 @@ LONG: Final = [
 
 @pytest.fixture(scope="module")
 def without_time(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
-    """Return a dashboard whose time limit for queries is zero."""
+    """Return a dashboard with a time limit of zero for queries."""
     directory = tmp_path_factory.mktemp("hurried") / "store"
     opened = Dashboard(directory, query_seconds=0.0)
     for start in range(1, 20_001, 5_000):

@@ -1,6 +1,6 @@
-"""A running server deletes requests: no file of the data directory has a byte of them when the deletion is done.
+"""When a running server has deleted requests, no file of the data directory has a byte of those requests.
 
-Segments of the journal are sealed after one second here, instead of ten minutes.
+In these tests, segments of the journal are sealed after one second instead of ten minutes.
 """
 
 import json
@@ -34,7 +34,7 @@ def server(tmp_path: Path, upstream: SimulatedProvider) -> Iterator[Server]:
 
 
 class Canary:
-    """A request with a unique text in every place that a caller can fill."""
+    """A request with a unique text in every place that a client can fill."""
 
     def __init__(self) -> None:
         self.texts = {place: f"{place}q{uuid4().hex}" for place in PLACES}
@@ -57,7 +57,7 @@ class Canary:
         assert send_raw(server.port, sent).startswith(b"HTTP/1.1 200")
 
     def found(self, data: Path) -> list[tuple[str, str]]:
-        """Return the places of the texts that are in a file, with the file."""
+        """Return each text that was found in a file, as a pair of its place in the request and the file."""
         return [
             (place, name)
             for name, content in contents_below(data)

@@ -1,4 +1,4 @@
-"""The demo: sample traffic of every kind, the user's own requests among it, and a clean stop at any time."""
+"""The demo logs sample traffic of every kind together with the user's own requests, and can be stopped at any time."""
 
 import itertools
 import os
@@ -18,18 +18,18 @@ from tests.support.server import Program, Server, wait_until
 
 LABELS: Final = ["production", "staging", "development", "iOS", "Android", "web", "default"]
 ID_LIKE: Final = re.compile(r"@|\d{3}|[0-9a-f]{8}")
-#: A machine under load needs long to start six processes.
+#: A machine under load needs a long time to start six processes.
 TIMEOUT_SECONDS: Final = 120.0
 
 
 def arguments(directory: Path) -> list[str]:
-    """Return Python's arguments for ``relaybook demo`` on free ports."""
+    """Return the arguments for Python that run ``relaybook demo`` on free ports."""
     flags = ["--data", str(directory / "data"), "--min-free", str(1 << 20)]
     return ["-m", "relaybook.cli.main", "demo", *flags, "--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0"]
 
 
 class Demo(Server):
-    """Runs ``relaybook demo`` on free ports."""
+    """Run ``relaybook demo`` on free ports."""
 
     def __init__(self, directory: Path, *flags: str, **variables: str) -> None:
         self.data = directory / "data" / "demo"
@@ -42,7 +42,7 @@ class Demo(Server):
             raise
 
     def get(self, path: str) -> Any:
-        """Send a GET request, repeatedly while the demo is starting."""
+        """Send a GET request. While the demo is starting, repeat the request."""
 
         def attempt() -> list[Any] | None:
             try:
@@ -58,17 +58,17 @@ class Demo(Server):
         return found
 
     def wait_for(self, query: str, count: int = 1) -> list[dict[str, Any]]:
-        """Wait until a query has this many records, and return them."""
+        """Wait until a query finds at least this many records. Returns the records."""
         return wait_until(lambda: rows if len(rows := self.records(query)) >= count else None, TIMEOUT_SECONDS, query)
 
     def warnings(self) -> list[str]:
-        """Return the lines on standard error above the level of information."""
+        """Return the lines on standard error with a level above ``info``."""
         return [line for line in self.stderr.splitlines() if '"level": "info"' not in line]
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
-    """Return a demo in an environment with SDK settings and a proxy, which it must ignore."""
+    """Return a demo in an environment with SDK settings and a proxy, which the demo must ignore."""
     variables = {"OPENAI_ORG_ID": "org-of-the-reader", "OPENAI_LOG": "debug", "HTTP_PROXY": "http://127.0.0.1:1"}
     with Demo(tmp_path_factory.mktemp("demo"), **variables) as running:
         yield running
@@ -199,7 +199,7 @@ def test_without_the_sdk_the_demo_says_so_and_runs_without_sample_traffic(tmp_pa
 
 
 class TerminalDemo(Demo):
-    """Runs ``relaybook demo`` with a pseudo-terminal as its standard input, output and error."""
+    """Run ``relaybook demo`` with a pseudo-terminal as standard input, output and error."""
 
     def __init__(self, directory: Path) -> None:
         self._terminal, theirs = pty.openpty()
@@ -216,11 +216,11 @@ class TerminalDemo(Demo):
 
     @property
     def stdout(self) -> str:
-        """Everything shown on the terminal so far."""
+        """Return everything that the terminal has shown so far."""
         while select.select([self._terminal], [], [], 0)[0]:
             try:
                 data = os.read(self._terminal, 1 << 16)
-            except OSError:  # Linux: the other end is closed
+            except OSError:  # on Linux, this means that the other end is closed
                 break
             if not data:
                 break

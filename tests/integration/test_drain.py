@@ -1,4 +1,4 @@
-"""Stopping the server: running requests may finish, new ones are rejected, and the log has every byte either way."""
+"""When the server stops, running requests may finish and new requests are rejected. The log always has every byte."""
 
 import asyncio
 import http.client
@@ -33,7 +33,7 @@ KEY: Final = "sk-draining-caller"
 
 @pytest.fixture(scope="module")
 def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatedProvider]:
-    """Return one simulated upstream for all tests: only the relay is stopped."""
+    """Start one simulated upstream for all tests, because the tests stop only the relay."""
     with SimulatedProvider(tmp_path_factory.mktemp("provider")) as started:
         yield started
 
@@ -49,7 +49,7 @@ def stop(server: Server) -> None:
 
 
 def idle_connection(server: Server) -> socket.socket:
-    """Open an idle connection. The relay closes it when it begins to stop."""
+    """Open an idle connection. When the relay begins to stop, it closes the connection."""
     connection = socket.create_connection(("127.0.0.1", server.port), 30)
     connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
     assert b"200" in connection.recv(1 << 16)
@@ -146,7 +146,7 @@ def test_sigterm_and_sigint_drain_the_relay(
 
 
 def test_new_connections_are_rejected_at_once_while_streams_finish(tmp_path: Path, provider: SimulatedProvider) -> None:
-    """The connection is refused, or gets a response. It is never accepted and left without one."""
+    """The connection is refused or gets a response. No connection is accepted and then left without a response."""
     with new_world(tmp_path, provider) as world:
         idle = idle_connection(world.server)
         stream = Stream(world.server, 0, **{"Event-Interval-Ms": "100"})
@@ -205,7 +205,7 @@ def read_all(connection: socket.socket) -> bytes:
 
 
 def has_read_all(port: int, connections: Iterable[socket.socket]) -> bool:
-    """Return whether the relay has read all bytes of these connections. Always true where /proc is missing."""
+    """Return whether the relay has read all bytes of these connections. Without /proc, always return `True`."""
     table = Path("/proc/net/tcp")
     if not table.exists():
         return True
@@ -320,7 +320,7 @@ def test_a_relay_exits_if_its_supervisor_died_during_its_start(tmp_path: Path) -
 
 def test_a_stop_while_the_recorder_is_restarting_is_clean(tmp_path: Path, provider: SimulatedProvider) -> None:
     with Server(tmp_path, provider.url) as server:
-        for deaths in range(1, 5):  # the pause before each restart is twice the one before
+        for deaths in range(1, 5):  # each pause before a restart is twice as long as the previous pause
             recorder = server.pid_of("recorder")
             os.kill(recorder, signal.SIGKILL)
             wait_until(lambda deaths=deaths: len(server.events("child_died")) == deaths, what="a death")
@@ -331,7 +331,7 @@ def test_a_stop_while_the_recorder_is_restarting_is_clean(tmp_path: Path, provid
 
 
 def test_a_connection_that_was_not_accepted_yet_is_served_when_the_relay_stops_listening() -> None:
-    """The kernel would reset it, although the client may have sent its request."""
+    """The kernel resets connections that were not accepted, although a client may already have sent a request."""
 
     async def stop(listener: socket.socket) -> list[socket.socket]:
         loop = asyncio.get_running_loop()

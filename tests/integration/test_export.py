@@ -1,4 +1,4 @@
-"""``relaybook export``: files that other programs read, cut and continued, while requests are recorded."""
+"""``relaybook export``: other programs read the files, and an interrupted export continues, even during recording."""
 
 import csv
 import errno
@@ -53,7 +53,7 @@ def dashboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dashb
 
 @pytest.fixture(params=["directory", "server"])
 def source(request: pytest.FixtureRequest, dashboard: Dashboard) -> list[str]:
-    """Flags that choose the log."""
+    """Return the flags that choose the log."""
     if request.param == "server":
         return ["--dashboard-url", dashboard.url]
     return ["--data", str(dashboard.directory.parent)]
@@ -69,7 +69,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def cut_after(monkeypatch: pytest.MonkeyPatch, batches: int) -> None:
-    """Make the store fail after this many reads of an export."""
+    """Make the store fail after an export has read this many batches."""
     remaining = batches
 
     def limited(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -326,7 +326,7 @@ def test_requests_that_stay_are_exported_while_others_are_deleted(
     deleted: set[str] = set()
 
     def delete() -> None:
-        """Delete every tenth of the first thousand requests, the latest ones first, and record others."""
+        """Delete every tenth of the first 1,000 requests, latest requests first, and record new requests."""
         number = RECORDS
         for first in range(900, -1, -100):
             ids = [record_of(each).id for each in range(first, first + 100, 10)]

@@ -1,4 +1,4 @@
-"""Feedback with a running server, as applications send it: with curl and Python, and only the feedback token."""
+"""Applications can send feedback to a running server with curl and Python, using only the feedback token."""
 
 import json
 import os
@@ -20,7 +20,7 @@ PAGE = ROOT / "docs" / "how-to" / "collect-feedback.md"
 
 
 def example(language: str, text: str, server: Server) -> str:
-    """Return the code block of the page in this language that contains the text, with the server's addresses."""
+    """Return the page's code block in this language that contains the text, with the server's addresses inserted."""
     blocks = re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     (block,) = [block for block in blocks if text in block]
     addresses = {"http://127.0.0.1:4100/v1": server.base_url, "http://127.0.0.1:4101": server.dashboard}

@@ -1,4 +1,4 @@
-"""The page is built if it is missing, with the locked Node, silently unless it fails."""
+"""The build hook builds a missing page with the locked Node, and is silent if the build succeeds."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ NOISE = "npm warn Unknown user config\nadded 246 packages\n"
 
 
 class Npm:
-    """Records its calls. Prints ``NOISE`` like npm does; the command ``fails`` exits with 1."""
+    """A substitute for npm that records its calls and prints ``NOISE``. The command named in ``fails`` exits with 1."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, fails: str = "") -> None:
         self.calls: list[tuple[str, ...]] = []

@@ -1,7 +1,7 @@
 """Malformed, ambiguous and hostile HTTP at the relay's port is rejected and counted, and never reaches the upstream.
 
-The cases are tables in ``hostile.cases`` and ``hostile.more_cases``. Each case is sent as raw bytes on a new
-connection. Afterwards an ordinary request on another connection must succeed.
+The cases are in the tables of ``hostile.cases`` and ``hostile.more_cases``. Each case is sent as raw bytes on a new
+connection. Afterwards, an ordinary request on another connection must succeed.
 """
 
 import socket
@@ -32,7 +32,7 @@ def case_id(case: Case) -> str:
 
 
 def assert_rejected(received: bytes, case: Case) -> Response:
-    """Assert that the bytes are exactly one response, the one that the case expects."""
+    """Assert that the bytes are exactly the one response that the case expects."""
     response = parse(received)
     assert (response.status, response.header("service-error")) == (case.status, case.code), received[:2000]
     assert response.rest == b""

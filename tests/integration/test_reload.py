@@ -1,4 +1,4 @@
-"""``relaybook reload``: a newly started relay takes over, and clients do not notice."""
+"""``relaybook reload`` starts a new relay that takes over, and clients do not notice the change."""
 
 import http.client
 import os
@@ -28,7 +28,7 @@ RELOADS: Final = 100 if LONG else 2
 
 @pytest.fixture(scope="module")
 def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatedProvider]:
-    """Return one simulated upstream for all tests: only the relay is reloaded."""
+    """Start one simulated upstream for all tests, because the tests reload only the relay."""
     with SimulatedProvider(tmp_path_factory.mktemp("provider")) as started:
         yield started
 
@@ -42,7 +42,7 @@ def server(tmp_path: Path, provider: SimulatedProvider) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory, provider: SimulatedProvider) -> Iterator[tuple[Server, Path]]:
-    """Return a server for the tests that do not stop it, and its settings file."""
+    """Return a server and its settings file, for tests that do not stop the server."""
     directory = tmp_path_factory.mktemp("shared")
     settings = directory / "relaybook.toml"
     settings.write_text("")
@@ -57,7 +57,7 @@ def reload(server: Server) -> subprocess.CompletedProcess[str]:
 
 
 class RepeatingClient(threading.Thread):
-    """Sends requests over a kept connection until it is stopped. Records every id and every error."""
+    """Send requests over a kept connection until ``stop`` is called. Record every id and every error."""
 
     def __init__(self, server: Server) -> None:
         super().__init__(daemon=True)
@@ -119,7 +119,7 @@ def test_under_load_no_connection_is_refused_and_no_stream_is_interrupted(server
 
 @dataclass
 class LastResponses:
-    """A reload during two streams: what came on their connections after it, and how the server changed."""
+    """The result of a reload during two streams: the responses on both connections, and the changes to the server."""
 
     connection_headers: list[str | None]
     streams: list[bytes]
@@ -132,7 +132,7 @@ class LastResponses:
 
 @pytest.fixture(scope="module")
 def last_responses(shared: tuple[Server, Path]) -> LastResponses:
-    """Reload during two streams, then send one more request and a health check on their connections."""
+    """Reload during two streams. Then send a request on one connection and a health check on the other."""
     server, _ = shared
     pid, events, base_url = server.process.pid, len(server.events("reloaded")), server.base_url
     connections = [http.client.HTTPConnection("127.0.0.1", server.port, timeout=60) for _ in range(2)]
@@ -159,7 +159,7 @@ def last_responses(shared: tuple[Server, Path]) -> LastResponses:
 
 
 def test_a_kept_connection_serves_one_more_request_after_a_reload(last_responses: LastResponses) -> None:
-    """The response head was sent before the reload and did not announce that the connection will be closed."""
+    """The response head was sent before the reload, so it did not announce that the connection will be closed."""
     assert last_responses.connection_headers[0] is None
     assert last_responses.streams[0].endswith(b"data: [DONE]\n\n")
     response = last_responses.requested
@@ -167,7 +167,7 @@ def test_a_kept_connection_serves_one_more_request_after_a_reload(last_responses
 
 
 def test_the_old_relay_closes_a_connection_after_a_response_of_its_own(last_responses: LastResponses) -> None:
-    """A health check on a kept connection must not keep it open forever."""
+    """A health check on a kept connection must not keep the connection open forever."""
     assert last_responses.connection_headers[1] is None
     assert last_responses.streams[1].endswith(b"data: [DONE]\n\n")
     response = last_responses.health
@@ -193,7 +193,7 @@ def test_new_settings_apply_after_a_reload(shared: tuple[Server, Path]) -> None:
 
 @dataclass
 class ConfiguredServer:
-    """A server with all settings in a file, which names ``directory``/data as its data directory."""
+    """A server with all settings in a file. The data directory is ``directory``/data."""
 
     directory: Path
     url: str

@@ -1,4 +1,4 @@
-"""``relaybook check --salvage`` and ``--requeue``: data that was moved aside is restored to the log once."""
+"""``relaybook check --salvage`` and ``--requeue`` restore data that was moved aside. The log gets this data once."""
 
 import random
 from pathlib import Path
@@ -36,7 +36,7 @@ def logged(path: Path, entries: list[Entry]) -> DataDirectory:
 
 
 def found(data: DataDirectory) -> dict[str, bytes]:
-    """Return the ids in the log with the request bodies."""
+    """Return the request bodies in the log by record id."""
     reader = SqliteReader(data.store)
     try:
         records = reader.since(0, Filter(), 100_000)[0]

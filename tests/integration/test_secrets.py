@@ -1,7 +1,8 @@
-"""A client's key is sent to the upstream and stored nowhere, whatever its form and however the request ends.
+"""A client's key is sent to the upstream but stored nowhere, for all forms of keys and all ways a request can end.
 
-The tests search every byte of the data directory, including compressed content, both outputs, /metrics and the API.
-``test_no_bodies`` has more forms of keys; this module covers the ways in which a request can end.
+The tests search every byte of the data directory, including compressed content. They also search standard output,
+standard error, /metrics and the API. ``test_no_bodies`` has more forms of keys. This module covers the ways in which a
+request can end.
 """
 
 import base64
@@ -29,7 +30,7 @@ from relaybook.server.operator_log import JsonLines
 
 SMALL: Final = ("--segment-bytes", "1MiB", "--max-request-bytes", "100KiB")
 STREAM: Final = json.dumps({**json.loads(QUESTION), "stream": True}).encode()
-#: The ways in which a request can end, and what to send for each: header lines, path, body.
+#: The ways in which a request can end, with the header lines, the path and the body to send for each.
 ENDINGS: Final[dict[str, tuple[tuple[str, ...], str, bytes]]] = {
     "complete": ((), "/v1/chat/completions", QUESTION),
     "a stream to its end": ((), "/v1/chat/completions", STREAM),
@@ -60,7 +61,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @dataclass(frozen=True)
 class Sent:
-    """All forms of keys with all endings: the keys, the relay's responses, and where keys were found."""
+    """The results for all forms of keys and all endings: keys, response heads, and places in which keys were found."""
 
     keys: dict[str, list[str]]
     heads: dict[str, list[bytes]]
@@ -151,7 +152,7 @@ def test_keys_of_requests_running_when_the_relay_is_killed_are_stored_nowhere(tm
 class _Broken(MemoryStore):
     """A store that raises an unexpected error."""
 
-    def status(self) -> "object":  # type: ignore[override]  # it never answers
+    def status(self) -> "object":  # type: ignore[override]  # it always raises
         raise RuntimeError("a defect")
 
 

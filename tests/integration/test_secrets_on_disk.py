@@ -1,4 +1,4 @@
-"""Other users can neither read the data directory, nor redirect it with links, nor get it from a core dump.
+"""Other users cannot read the data directory, redirect it with links, or get its content from a core dump.
 
 Servers start with a permissive umask, an unlimited core size, and data directories that an attacker has prepared.
 """
@@ -26,7 +26,7 @@ _WITHOUT_TOKEN: Final = {name: value for name, value in os.environ.items() if no
 
 @pytest.fixture(scope="module")
 def permissive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """Return a server whose environment allows everyone to read its files, and core dumps."""
+    """Return a server in an environment that allows core dumps and allows everyone to read new files."""
     directory = tmp_path_factory.mktemp("careless")
     soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
     before = os.umask(0)
@@ -44,7 +44,7 @@ def modes(directory: Path) -> dict[str, str]:
     """Return the mode of a directory and of everything in it, by name."""
     found = {}
     for path in (directory, *paths_below(directory)):
-        with suppress(FileNotFoundError):  # removed meanwhile
+        with suppress(FileNotFoundError):  # the file may have been removed meanwhile
             found[str(path.relative_to(directory.parent))] = oct(stat.S_IMODE(path.lstat().st_mode))
     return found
 
@@ -90,7 +90,7 @@ def test_no_process_with_secrets_or_bodies_leaves_a_core_dump(permissive: World,
 
 # -- links to other places ---------------------------------------------------------------------------------------------
 
-#: Links that an attacker creates in a data directory before the first start, to a file or to a directory.
+#: Links that an attacker creates in a data directory before the first start: links to files, links to directories.
 LINKED_FILES: Final = ["secret", "serve.lock", "children.lock", ".gitignore", "store/relaybook.sqlite"]
 LINKED_DIRECTORIES: Final = ["journal", "store", "store/bodies", "quarantine"]
 
@@ -102,7 +102,7 @@ def create_link(data: Path, name: str, target: Path) -> None:
 
 
 def serve(directory: Path) -> Program:
-    """Start a server on the data directory, send it a request, and stop it. The server may also refuse to start."""
+    """Start a server on the data directory, send a request, and stop the server. The server may refuse to start."""
     command = [
         "-m",
         "relaybook.cli.main",
@@ -138,7 +138,7 @@ def test_no_link_in_the_data_directory_leads_to_another_file(tmp_path: Path, nam
 
 
 def assert_rejected(program: Program, name: str) -> None:
-    """Assert that the server did not start, and printed one line with what to do."""
+    """Assert that the server did not start and printed one line that says what to do."""
     assert "base URL" not in program.stdout
     assert program.process.returncode == 2
     assert program.stderr.count("\n") == 1, program.stderr

@@ -1,4 +1,4 @@
-"""A server that cannot start says why in one line, exits with code 2, and leaves its data unchanged."""
+"""A server that cannot start prints the reason in one line, exits with code 2, and leaves its data unchanged."""
 
 import hashlib
 import os
@@ -23,7 +23,7 @@ from relaybook.server.data_directory import DataDirectory
 
 
 def serve(directory: Path, *flags: str, seconds: float = 20.0, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run ``relaybook serve``, which must end by itself. By default with free ports and a data directory."""
+    """Run ``relaybook serve``, which must end by itself. By default, it gets free ports and a data directory."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("RELAYBOOK_")}
     return subprocess.run(
         [sys.executable, "-m", "relaybook.cli.main", *serve_arguments(flags)],
@@ -46,7 +46,7 @@ def serve_arguments(flags: Sequence[str]) -> list[str]:
 
 
 class Loader:
-    """Runs ``relaybook serve`` in this process, up to the point where the server would start."""
+    """Run ``relaybook serve`` in this process, up to the point where the server would start."""
 
     def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self._monkeypatch = monkeypatch
@@ -72,7 +72,7 @@ def loader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
 
 def assert_fails(ended: subprocess.CompletedProcess[str], *words: str) -> None:
-    """Assert one line on standard error, exit code 2, and no sign that the server had started."""
+    """Assert that the program printed one line to standard error, exited with code 2 and started no server."""
     lines = ended.stderr.splitlines()
     assert ended.returncode == 2, ended
     assert len(lines) == 1, ended.stderr
@@ -84,7 +84,7 @@ def assert_fails(ended: subprocess.CompletedProcess[str], *words: str) -> None:
 
 
 def contents(directory: Path) -> dict[str, str]:
-    """Return a digest of every file below a directory, except the empty ones that SQLite creates to read."""
+    """Return a digest of every file below a directory, except files that SQLite creates only for reading."""
     files = [path for path in sorted(directory.rglob("*")) if path.is_file() and not path.name.endswith("-shm")]
     return {
         str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest()
@@ -93,7 +93,7 @@ def contents(directory: Path) -> dict[str, str]:
     }
 
 
-#: Errors of each kind, and those found only when the server starts: an address, a certificate file.
+#: One error of each kind, and errors that are found only when the server starts: an address, a certificate file.
 STARTED_CASES: Final = [
     (("--idle-timout", "3s"), ("--idle-timeout",)),
     (("--listen", "192.0.2.1:4100"), ("listen", "192.0.2.1")),
@@ -102,7 +102,7 @@ STARTED_CASES: Final = [
     (("--upstream-ca-file", "relaybook.txt"), ("upstream_ca_file", "relaybook.txt")),
     (("--config", "broken.toml"), ("broken.toml", "TOML")),
 ]
-#: The other errors of the settings loader. These run in the process of the test.
+#: The other errors of the settings loader. These cases run in the process of the test.
 LOADER_CASES: Final = [
     (("--idle-timeout", "soon"), ("--idle-timeout", "soon")),
     (("--idle-timeout", "-1s"), ("idle",)),
@@ -134,7 +134,7 @@ def case_id(value: tuple[str, ...]) -> str | None:
 
 @pytest.fixture
 def files(tmp_path: Path) -> None:
-    """Create the files that flags of the cases name."""
+    """Create the files that the flags of the cases name."""
     (tmp_path / "relaybook.txt").write_text("not a certificate\n")
     (tmp_path / "broken.toml").write_text("workers = = 1\n")
     (tmp_path / "unknown.toml").write_text('idle_timout = "3s"\n')
@@ -212,14 +212,14 @@ def test_a_second_server_on_the_same_data_is_rejected_and_the_first_keeps_runnin
 
 @pytest.fixture(scope="module")
 def data_of_killed_server(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """Return the data directory of a killed server, with a journal and one recorded request, and the request's id."""
+    """Return the data directory of a killed server and the id of its one recorded request. The journal still exists."""
     directory = tmp_path_factory.mktemp("killed")
     with SimulatedProvider(directory) as provider:
         server = Server(directory, provider.url)
         request_id = send_request(server.port).header("service-request-id") or ""
         server.record(request_id)
         children = [server.pid_of(role) for role in ("relay", "recorder", "dashboard")]
-        os.kill(children[1], 9)  # otherwise it would delete the journal
+        os.kill(children[1], 9)  # otherwise the recorder would delete the journal
         server.kill()
         for pid in children:
             wait_for_end(pid)
@@ -228,13 +228,16 @@ def data_of_killed_server(tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
 
 @pytest.fixture
 def used_data(data_of_killed_server: tuple[Path, str], tmp_path: Path) -> tuple[Path, str]:
-    """Return a copy of that data directory, and the id of its request."""
+    """Return a copy of the killed server's data directory, and the id of the request."""
     data, request_id = data_of_killed_server
     return Path(shutil.copytree(data, tmp_path / "used")), request_id
 
 
 def wait_for_end(pid: int) -> None:
-    """Wait for the end of a process that is not a child of this one. The server's children end by themselves."""
+    """Wait until a child process of the server has ended by itself.
+
+    The process is not a child of this process.
+    """
 
     def has_ended() -> bool:
         try:
@@ -250,7 +253,7 @@ def wait_for_end(pid: int) -> None:
 
 
 def set_journal_version(data: Path, version: int) -> None:
-    """Write a version into every segment of the journal. There must be at least one."""
+    """Write a version into every segment of the journal. The journal must have at least one segment."""
     segments = list(DataDirectory(data).journal.rglob("*.segment"))
     assert segments
     for segment in segments:
@@ -260,7 +263,7 @@ def set_journal_version(data: Path, version: int) -> None:
 
 
 def set_store_version(data: Path, version: int) -> int:
-    """Write a version into the store's database, and return the previous one."""
+    """Write a version into the store's database, and return the previous version."""
     connection = sqlite3.connect(DataDirectory(data).store / DATABASE)
     (before,) = connection.execute("PRAGMA user_version").fetchone()
     connection.execute(f"PRAGMA user_version = {version}")

@@ -1,6 +1,7 @@
-"""An upstream whose name has several addresses, some unreachable: which are tried, how often, and for how long.
+"""Connect to an upstream with several addresses, of which some are unreachable.
 
-The name is in a hosts file for the server alone, mounted over the system's in a mount namespace.
+The tests check which addresses are tried, how often, and for how long. The name of the upstream is in a separate hosts
+file. Only the server sees this file, which is mounted over the system's hosts file in a mount namespace.
 """
 
 import shutil
@@ -20,14 +21,17 @@ from tests.support.server import Server, SimulatedProvider
 from tests.support.simulated_upstream import Ledger
 
 NAME: Final = "provider.test"
-#: The upstream listens on the second address. On the others nothing listens, unless a test says otherwise.
+#: The upstream listens on the second address. By default, nothing listens on the other addresses.
 ADDRESSES: Final = ("127.0.0.41", "127.0.0.42", "127.0.0.43")
 UNREACHABLE, REACHABLE, ALSO_UNREACHABLE = ADDRESSES
 TIMEOUT_SECONDS: Final = 60
 
 
 def under_hosts(directory: Path, addresses: Sequence[str]) -> tuple[str, ...]:
-    """Return a command that runs a program with a hosts file in which the name has these addresses, in this order."""
+    """Return a command that runs a program with a different hosts file.
+
+    In this file, the name has the given addresses in the given order.
+    """
     hosts = directory / "hosts"
     hosts.write_text("".join(f"{address} {NAME}\n" for address in addresses))
     script = 'mount --bind "$0" /etc/hosts && exec "$@"'
@@ -35,14 +39,14 @@ def under_hosts(directory: Path, addresses: Sequence[str]) -> tuple[str, ...]:
 
 
 def resolved(directory: Path, addresses: Sequence[str]) -> list[str]:
-    """Return the addresses that a program run this way gets for the name."""
+    """Return the addresses of the name for a program that runs under this hosts file."""
     requested = [*under_hosts(directory, addresses), "getent", "ahostsv4", NAME]
     lines = subprocess.run(requested, check=True, capture_output=True, text=True).stdout.splitlines()
     return [line.split()[0] for line in lines if "STREAM" in line]
 
 
 def can_mount_hosts() -> bool:
-    """Return whether this system allows such a mount."""
+    """Return whether this system allows mounting a hosts file in a mount namespace."""
     if sys.platform != "linux" or shutil.which("unshare") is None:
         return False
     tried = ["unshare", "--map-root-user", "--mount", "mount", "--bind", "/etc/hosts", "/etc/hosts"]
@@ -115,11 +119,11 @@ def test_if_all_addresses_refuse_each_is_tried_once_and_the_client_gets_an_error
     port = port_of(provider)
     provider.stop()
     with reserved(port, *ADDRESSES), a_server(tmp_path, port, ADDRESSES) as server:
-        assert_unreachable(server, send_request(server.port))  # the relay runs, and so do its threads
+        assert_unreachable(server, send_request(server.port))  # ensures that the relay and its threads are running
         tracer = Tracer(server.pid_of("relay"), tmp_path, ["connect"])
         assert_unreachable(server, send_request(server.port))
         tracer.detach()
-    # a connection that succeeds at once is a datagram socket, with which the resolver looks up the route to an address
+    # an immediate success is from a datagram socket with which the resolver looks up the route to an address
     tried = [line for line in tracer.lines() if f"htons({port})" in line and not line.endswith("= 0")]
     assert [next(each for each in ADDRESSES if f'"{each}"' in line) for line in tried] == list(ADDRESSES)
 
@@ -127,7 +131,7 @@ def test_if_all_addresses_refuse_each_is_tried_once_and_the_client_gets_an_error
 def test_an_unresponsive_address_leaves_time_for_the_reachable_one_after_it(
     tmp_path: Path, provider: SimulatedProvider
 ) -> None:
-    """The timeout applies to all addresses together; each gets a part of it."""
+    """The timeout applies to all addresses together, and each address gets a part of the timeout."""
     port, ledger = port_of(provider), Ledger(provider)
     with (
         unresponsive(port, UNREACHABLE),

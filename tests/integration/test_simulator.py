@@ -1,4 +1,4 @@
-"""The simulated upstream works with the official client, and follows HTTP."""
+"""The simulated upstream works with the official client and follows the rules of HTTP."""
 
 import base64
 import contextlib

@@ -1,4 +1,4 @@
-"""The simulated upstream produces exactly the faults that a request asks for, checked on the received bytes."""
+"""The simulated upstream produces exactly the faults that a request asks for. The tests check the received bytes."""
 
 import base64
 import gzip

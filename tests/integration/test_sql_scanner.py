@@ -1,8 +1,8 @@
-"""sqlmap, a scanner for SQL injection, tests every parameter of the dashboard's API and finds none that reaches SQL.
+"""sqlmap, a scanner for SQL injection, tests every parameter of the dashboard's API and finds no injection.
 
-The parameters come from the API's own document, so a new parameter fails here until it has a value to start from. By
-default the scanner's fastest checks run on two parameters. The long form runs all checks (level 5, risk 3) on every
-parameter of every route, for half an hour.
+The parameters come from the API's OpenAPI document. A new parameter fails the tests until ``values_of`` has a value
+for the parameter. By default, the scanner's fastest checks run on two parameters. The long form runs all checks
+(level 5, risk 3) on every parameter of every route, which takes half an hour.
 """
 
 import http.client
@@ -42,9 +42,9 @@ pytestmark = needs_sqlmap
 
 @dataclass(frozen=True)
 class Target:
-    """Inputs of a route: its query parameters ``names``, or ``marked``, a part of its path or a header.
+    """Inputs of a route: the query parameters in ``names``, or the path parameter or header in ``marked``.
 
-    ``sent_along`` are parameters that are sent but not tested.
+    The parameters in ``sent_along`` are sent but not tested.
     """
 
     path: str
@@ -54,7 +54,7 @@ class Target:
 
     @property
     def reported(self) -> list[str]:
-        """The names that the scanner reports for these inputs."""
+        """Return the names that the scanner reports for these inputs."""
         if self.names:
             return list(self.names)
         return ["#1*" if f"{{{self.marked}}}" in self.path else f"{self.marked} #1*"]
@@ -66,39 +66,39 @@ class Target:
 LOG: Final = "/api/requests"
 LIVE: Final = "/api/live"
 THREAD: Final = "/api/thread"
-#: The parameters sent along with each parameter, if not ``limit``.
+#: The parameters that are sent together with a tested parameter. The default is ``limit``.
 SENT_ALONG: Final[dict[str, tuple[str, ...]]] = {"limit": (), "contains": ("from",), "not.contains": ("from",)}
-#: The one parameter whose name is arbitrary.
+#: The only parameter that has an arbitrary name.
 PROPERTY_NAME: Final = Target("/api/requests?property.{name}=team-1&limit=5", marked="name")
 
 
 def targets() -> Iterator[Target]:
-    """Yield all inputs in the API's document."""
+    """Yield all inputs in the API's OpenAPI document."""
     document = create_app(MemoryStore(), ApiOptions(relay_base_url="http://127.0.0.1:4100/v1", version="0")).openapi()
     for path, methods in document["paths"].items():
         for parameter in methods.get("get", {}).get("parameters", []):
             if parameter["in"] == "path":
                 yield Target(path, marked=parameter["name"])
             elif parameter["in"] == "header":
-                # One row is enough: the scanner compares responses, and long ones take it minutes.
+                # Request only one row, because the scanner needs minutes to compare long responses.
                 yield Target(path + "?id={id}", marked=parameter["name"])
         yield from query_targets(path, methods.get("get", {}).get("parameters", []))
     yield PROPERTY_NAME
 
 
 def query_targets(path: str, parameters: list[dict[str, Any]]) -> Iterator[Target]:
-    """Yield query parameters together, and filters of the log one by one as well.
+    """Yield the query parameters together. Filters of the log are also yielded one by one.
 
-    Both are queried differently.
+    A single filter is queried differently from several filters.
     """
     names = [
         name for parameter in parameters if parameter["in"] == "query" for name in concrete_names(parameter["name"])
     ]
-    if path == LIVE:  # a text search waits for the index; the list of requests covers it
+    if path == LIVE:  # a text search waits for the index here, so the scan of LOG covers text searches
         names = [name for name in names if name.rpartition(".")[2] not in ("q", "words", "contains")]
     if path == LOG:
         yield from (Target(path, (name,), sent_along=SENT_ALONG.get(name, ("limit",))) for name in names)
-    if path == THREAD:  # requires exactly one namespace or property value
+    if path == THREAD:  # this route requires exactly one namespace or property value
         place = ("limit", "cursor", "around")
         yield from (Target(path, (name, "limit", "cursor")) for name in names if name not in place)
         yield Target(path, ("namespace", "around"))
@@ -109,7 +109,7 @@ def query_targets(path: str, parameters: list[dict[str, Any]]) -> Iterator[Targe
 
 
 def concrete_names(name: str) -> list[str]:
-    """Return the names that a name in the document stands for."""
+    """Return the parameter names that a name in the OpenAPI document stands for."""
     if name == "not.<name>":
         return [f"not.{parameter}" for parameter in (*NAMES, "property.user") if parameter not in ("from", "to")]
     if name == "begins.<name>":
@@ -120,7 +120,7 @@ def concrete_names(name: str) -> list[str]:
 TARGETS: Final = list(targets())
 SAMPLE: Final = Target(LOG, ("namespace", "property.user"))
 
-#: Values that exclude little, for filters that do not accept every text.
+#: Values that exclude few requests, for negated filters that accept only certain values.
 NOT = {"not.failed": "true", "not.status": "500", "not.outcome": "refused", "not.kind": "models"}
 NOT |= {"not.duration": ">1h", "not.first_token": ">1h", "not.cost": ">99", "not.retry_count": ">99"}
 NOT |= {"not.input_tokens": ">99999999", "not.output_tokens": ">99999999", "not.contains": "nowhere"}
@@ -131,7 +131,7 @@ NOT |= {"not.warning": "value_cut", "not.advice": "doubled_path", "not.id": "019
 
 @dataclass(frozen=True)
 class World:
-    """A server with a filled log, and for each parameter a value that selects requests in it."""
+    """A server with a filled log. For each parameter, ``values`` has a value that selects requests."""
 
     server: Server
     live: str
@@ -147,7 +147,7 @@ class World:
         return found
 
     def url(self, place: Target) -> str:
-        """Return the URL of a target, with the mark if a part of its path is tested."""
+        """Return the URL of a target. If a part of the path is tested, the URL contains the mark."""
         base = self.live if place.path.startswith(LIVE) else self.server.dashboard
         path = re.sub(r"{(\w+)}", lambda part: self._part(place, part[1]), place.path)
         query = "&".join(
@@ -159,14 +159,15 @@ class World:
         return quote(self.value(place.path, name)) + (MARK if name == place.marked else "")
 
     def headers(self, place: Target) -> tuple[str, ...]:
-        """Return the headers. A live connection must resume at the first record, because only then does it query the
-        store.
+        """Return the headers of a request to a target.
+
+        A live connection must resume at the first record. Otherwise, the connection would not query the store.
         """
         return (f"Last-Event-ID: 0{MARK if place.marked else ''}",) if place.path.startswith(LIVE) else ()
 
 
 class LiveUntilNow(BaseHTTPRequestHandler):
-    """Proxies live connections and ends each where new events would begin, so that its response is complete."""
+    """Proxy live connections, and end each response where new events would begin, so that the response is complete."""
 
     dashboard: str
 
@@ -185,7 +186,7 @@ class LiveUntilNow(BaseHTTPRequestHandler):
 
     @staticmethod
     def _until_now(response: http.client.HTTPResponse) -> bytes:
-        """Return the bytes up to the event that has only an id and no data."""
+        """Return the bytes up to and including the first event that has an id but no data."""
         received = b""
         while line := response.readline():
             received += line
@@ -199,7 +200,7 @@ class LiveUntilNow(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """Run a small server with this handler, and yield its address."""
+    """Run a small server with this handler, and yield the server's address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
@@ -211,7 +212,7 @@ def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
 
 
 def fill(port: int) -> None:
-    """Send requests that differ in everything that can be filtered."""
+    """Send requests that differ in every field that can be filtered."""
     for number in range(REQUESTS):
         body: dict[str, Any] = {"model": ("gpt-4o-mini", "o4-mini", "no-such-model")[number % 3]}
         body |= {"messages": [{"role": "user", "content": "Hello"}], "user": f"team-{number % 4}"}
@@ -225,7 +226,7 @@ def fill(port: int) -> None:
 
 
 def values_of(server: Server) -> dict[str, str]:
-    """Return for each parameter a value that selects requests. A key ``path name`` overrides it for one route."""
+    """Return values that select requests, by parameter. A key ``path name`` overrides the value for one route."""
     wanted = "warning=unknown_header&advice=temperature_and_top_p&status=200&first_token=>0ms&cost=>0&retry_count=>0"
     record = server.records(wanted)[-1]
     values = {name: str(record[name]) for name in NAMES if isinstance(record.get(name), str | int)}
@@ -307,17 +308,17 @@ def test_no_parameter_reaches_sql_and_the_log_is_unchanged_afterwards(
 
 
 def internal_errors(server: Server) -> int:
-    """Return how many responses of the API were internal errors, including interrupted streams."""
+    """Return how many API responses had internal errors, including interrupted streams."""
     return len(server.events("api_failed"))
 
 
 def selects_requests(url: str, headers: tuple[str, ...]) -> None:
-    """Assert that something is selected. Otherwise an injection could go unnoticed."""
+    """Assert that the URL selects requests. If nothing is selected, an injection could go unnoticed."""
     reported = dict(header.replace(MARK, "").split(": ", 1) for header in headers)
     asked = urllib.request.Request(url.replace(MARK, ""), headers=reported)
 
     def completed() -> bytes:
-        """Return the body of a response, or nothing if a count was stopped at its deadline."""
+        """Return the body of the response, or empty bytes if a count was stopped at its deadline."""
         with urllib.request.urlopen(asked, timeout=TIMEOUT_SECONDS) as response:
             body: bytes = response.read()
         return b"" if b'"complete":false' in body else body
@@ -328,7 +329,7 @@ def selects_requests(url: str, headers: tuple[str, ...]) -> None:
 
 
 class Vulnerable(BaseHTTPRequestHandler):
-    """A vulnerable server: ``name`` becomes a part of the statement, ``limit`` does not."""
+    """A vulnerable server. Its SQL statement contains the parameter ``name`` unescaped, but not ``limit``."""
 
     def do_GET(self) -> None:
         asked = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}

@@ -1,4 +1,4 @@
-"""A request takes the space of what it adds to an earlier one, and stays whole when the earlier one is removed."""
+"""A request takes space only for its new content, and stays complete when an earlier request is removed."""
 
 import json
 import random
@@ -35,7 +35,7 @@ def text(random_: random.Random, words: int) -> str:
 
 
 def a_conversation(random_: random.Random, turns: int, *, instructions: int, turn: int) -> Iterator[Entry]:
-    """Yield the requests of a conversation. Lengths are numbers of words."""
+    """Yield the requests of a conversation. ``instructions`` and ``turn`` are numbers of words."""
     messages = [{"role": "system", "content": text(random_, instructions)}]
     for _ in range(turns):
         messages.append({"role": "user", "content": text(random_, turn // 3)})
@@ -68,7 +68,10 @@ def maintain(writer: SqliteWriter) -> None:
 
 
 def delete(writer: SqliteWriter, directory: Path, namespace: str, until: str = "done") -> None:
-    """Delete the requests of a namespace, and erase their frames. It is done when no file has a byte of them."""
+    """Delete the requests of a namespace and erase their frames, until the deletion has the state ``until``.
+
+    In the state ``done``, no file has a byte of the requests.
+    """
     SqliteDeletions(directory).request(Filter((Term("namespace", (namespace,)),)), 1, "a test")
     reader = SqliteReader(directory)
     while reader.deletions(1)[0].state not in (until, "done"):
@@ -168,7 +171,7 @@ def test_the_memory_of_bases_is_limited_however_many_models_are_named() -> None:
 
 
 def kept_bases(requests: list[tuple[bytes, str]]) -> int:
-    """Return how many of these requests, each with a body and a model, are bases after all were added."""
+    """Add these requests, each with a body and a model, as bases. Returns how many requests are bases afterwards."""
     bases = Bases()
     for offset, (body, model) in enumerate(requests):
         bases.add(Base(offset, (1, offset, 1), body, None, keys_of(body, model)))
@@ -196,7 +199,7 @@ def test_a_batch_that_failed_is_no_base(tmp_path: Path, random_: random.Random) 
     first, second, third = a_conversation(random_, 3, instructions=500, turn=50)
     writer = SqliteWriter(tmp_path)
     writer.commit(Batch(entries=[first]))
-    writer.commit(Batch(entries=[second, first]))  # the first attempt fails, because an id is already stored
+    writer.commit(Batch(entries=[second, first]))  # the first attempt fails, because one id is already stored
     writer.commit(Batch(entries=[third]))
     writer.close()
     reader = SqliteReader(tmp_path)
@@ -272,7 +275,7 @@ def test_nothing_of_a_deleted_base_is_left(tmp_path: Path, random_: random.Rando
 
 
 def is_found(directory: Path) -> bool:
-    """Return whether a file has the secret."""
+    """Return whether a file in the directory contains the secret."""
     return any(_SECRET.encode() in data for _, raw in contents_below(directory) for data in raw_and_decompressed(raw))
 
 
@@ -281,7 +284,7 @@ def test_a_day_leaves_the_disk_when_only_its_bases_expire(
 ) -> None:
     entries = list(a_conversation(random_, 6, instructions=500, turn=50))
     writer = SqliteWriter(tmp_path)
-    writer._packs._max_bytes = 1  # a pack per request
+    writer._packs._max_bytes = 1  # one pack per request
     for number, entry in enumerate(entries):
         entry.record.namespace = "short" if number % 2 == 0 else "long"
         writer.commit(Batch(entries=[entry]))
@@ -298,7 +301,7 @@ def test_a_day_leaves_the_disk_when_only_its_bases_expire(
 
 
 def expire(writer: SqliteWriter, namespace: str, before: int) -> None:
-    """Expire the content of the namespace's requests that ended before a time, and free its space."""
+    """Expire the content of a namespace's requests that ended before a time, and free the space of that content."""
     cutoffs = Cutoffs(general=Cutoff(content=0, requests=0), by_pattern={namespace: Cutoff(before, 0)})
     while not writer.retain(cutoffs, clock.monotonic_ns() + 5_000_000).is_complete:
         pass
@@ -339,7 +342,7 @@ def test_a_backup_has_a_request_that_moves_meanwhile(
 
     def copy_after_it_moved(self: backup._Copy, *arguments: int) -> None:
         if first.record.namespace == "gone":
-            delete(writer, source, "gone", until="erasing")  # the backup's snapshot holds up the rest
+            delete(writer, source, "gone", until="erasing")  # the snapshot of the backup blocks the later states
             first.record.namespace = "deleted"
         copy_pack(self, *arguments)
 

@@ -1,4 +1,4 @@
-"""Readers of the SQLite store next to its writer: in threads, in other processes, and before the store exists."""
+"""Read the SQLite store concurrently with its writer, in threads and other processes, and before the store exists."""
 
 import subprocess
 import sys
@@ -116,7 +116,7 @@ def test_a_reader_in_another_process_sees_committed_records(tmp_path: Path) -> N
 
 @pytest.fixture(scope="module")
 def long_log(tmp_path_factory):
-    """Return a log of 40,000 records. One in 10,000 has the route `rare`, which no index covers."""
+    """Return a reader of 40,000 records. One in 10,000 records has the route `rare`. No index covers routes."""
     directory = tmp_path_factory.mktemp("long")
     writer = SqliteWriter(directory)
     for start in range(0, 40_000, 4000):

@@ -1,4 +1,4 @@
-"""The SQLite store after its writer was killed: committed records are complete, uncommitted ones are gone."""
+"""If the writer of the SQLite store is killed, committed records stay complete and uncommitted records are gone."""
 
 import random
 import subprocess
@@ -14,7 +14,8 @@ from relaybook.log.store.sqlite.packs import pack_name
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 
-#: Commits forever. The position of its run is the number of records. The bytes of a body derive from the record's id.
+#: This program commits forever. It stores the number of records as the position of its run. The id of a record is the
+#: random seed of the record's body.
 COMMITTER = """
 import random, sys
 from pathlib import Path
@@ -39,7 +40,7 @@ while True:
 
 
 def kill_after(directory: Path, commits: int) -> int:
-    """Start a writer and kill it some time after this many commits. Returns the last count that it printed."""
+    """Start a writer and kill it some time after this many commits. Returns the last count that the writer printed."""
     child = subprocess.Popen([sys.executable, "-c", COMMITTER, str(directory)], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
     with child, child.stdout:

@@ -1,4 +1,4 @@
-"""When a deletion is done, no file of the store has a byte of what was deleted."""
+"""When a deletion is done, no file of the store has a byte of the deleted requests."""
 
 import time
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def writer(tmp_path: Path) -> Iterator[SqliteWriter]:
 
 
 def fill(writer: SqliteWriter, directory: Path, *entries: Entry) -> None:
-    """Record the entries among others, and index their texts."""
+    """Record the entries among other entries, and index the texts of all entries."""
     others = [an_entry(b"kept prompt", b"kept answer", user="other") for _ in range(300)]
     index = SqliteTextIndex(directory)
     for start in range(0, 300, 100):
@@ -102,7 +102,7 @@ def test_a_whole_day_and_a_namespace_of_a_thousand_are_gone(writer: SqliteWriter
 
 
 def test_a_deletion_forgets_the_values_of_its_filter_before_it_erases(writer: SqliteWriter, tmp_path: Path) -> None:
-    """A WAL that is written after the erasing has no page with such a value."""
+    """A WAL that is written after the data is erased has no page with a value of the filter."""
     canaries = Canaries(40)
     fill(writer, tmp_path, canaries.entry(writer))
     SqliteDeletions(tmp_path).request(Filter((Term("user", (canaries.values["user"],)),)), 1, "127.0.0.1")

@@ -1,4 +1,4 @@
-"""Erasing in the SQLite store removes the bytes from all of its files."""
+"""Erasing bytes in the SQLite store removes the bytes from all files of the store."""
 
 import os
 from pathlib import Path
@@ -30,7 +30,7 @@ def contains(directory, secret):
 
 
 def store_while_running(writer, secret, state):
-    """Store a running exchange whose bytes are written to a pack and to the database before it ends."""
+    """Store the bytes of a running exchange in a pack and in the database before the exchange ends."""
     exchange = ids.new_id()
     ref = writer.write_body(secret)
     writer.commit(Batch(checkpoints=[ExchangeCheckpoint(run=RUN, exchange=exchange, number=1, state=state)]))

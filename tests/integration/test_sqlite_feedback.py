@@ -1,4 +1,4 @@
-"""Feedback in the SQLite store: it meets its request while both arrive, and leaves the disk when it expires."""
+"""In the SQLite store, feedback reaches a request that is recorded at the same time. Expired feedback is deleted."""
 
 import random
 import threading

@@ -1,4 +1,4 @@
-"""Foreign ids are found in single and merged parts, during a merge, and after a crash in one."""
+"""Foreign ids are found in single and merged parts, during a merge, and after a crash during a merge."""
 
 from pathlib import Path
 
@@ -13,13 +13,13 @@ from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 
 RECORDS = 400
-#: The parts of the log when nothing is left to merge: three of level 2, and the others of level 0.
+#: The parts of the log when nothing is left to merge: three parts of level 0 and three parts of level 2.
 MERGED = [48, 49, 50, *(2 * 2**40 + position for position in range(3))]
 
 
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a log with parts of eight records. Every tenth record has the same client id."""
+    """Return a log with parts of eight records each. Every tenth record has the same client request id."""
     monkeypatch.setattr(foreign_ids, "_SLICES", 4)
     for module in (entries, foreign_ids):
         monkeypatch.setattr(module, "PART", 8)
@@ -44,7 +44,7 @@ def parts(directory: Path) -> list[int]:
 
 
 def assert_all_found(directory: Path) -> bool:
-    """Assert that every id finds its records, latest first."""
+    """Return whether every id finds its records, latest first."""
     reader = SqliteReader(directory)
     ones = all([record.seq for record in reader.find(f"c{n}", 5)] == [n + 1] for n in range(RECORDS))
     tenths = [record.seq for record in reader.find("tenth", 100)]
@@ -66,7 +66,7 @@ def test_full_groups_are_merged_and_every_id_is_still_found(log: Path) -> None:
 def test_every_id_is_found_after_each_step_of_a_merge(log: Path) -> None:
     steps = 0
     while True:
-        # Closing a writer after one step has the same effect as a crash: the next writer continues.
+        # Closing a writer after one step has the same effect as a crash, because the next writer continues the merge.
         writer = SqliteWriter(log)
         if steps % 2:
             has_more = writer._foreign_ids._select_group() and writer._foreign_ids._merge_slice() is None

@@ -1,4 +1,4 @@
-"""Labels of the SQLite store can be changed next to its writer, from any process, and change atomically."""
+"""In the SQLite store, any process can pin and unpin namespaces while the writer runs. Each change is atomic."""
 
 import subprocess
 import sys

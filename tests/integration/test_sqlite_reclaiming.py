@@ -1,4 +1,4 @@
-"""What retention removes leaves the disk: packs, frames in shared packs, texts in the index, pages of the database."""
+"""Retention frees disk space in packs, frames of shared packs, texts in the index, and pages of the database."""
 
 import itertools
 import random
@@ -22,7 +22,7 @@ from relaybook.log.store.sqlite.writer import SqliteWriter
 NOON = A_TIMESTAMP - A_TIMESTAMP % DAY_US + DAY_US // 2
 MIDNIGHT = NOON + DAY_US // 2
 
-#: Sets the wall clock to a time, in microseconds.
+#: A function that sets the wall clock to a time in microseconds.
 SetClock = Callable[[int], None]
 
 
@@ -65,7 +65,7 @@ def test_the_packs_of_a_day_are_deleted_when_all_their_records_are_gone(tmp_path
     maintain(writer)
     assert packs(tmp_path) == ["2026-11-22-01.pack"]
     writer.close()
-    writer = SqliteWriter(tmp_path)  # nothing expects the deleted pack
+    writer = SqliteWriter(tmp_path)  # the new writer does not expect the deleted pack
     writer.commit(Batch(entries=[an_entry_now()]))
     writer.close()
 
@@ -121,7 +121,7 @@ def test_the_next_recorder_continues_the_work_of_a_stopped_one(
     index.add([(seq, f"text {seq}") for seq in range(1, 302)], 301)
     index.close()
     set_clock(NOON + DAY_US)
-    ticks = itertools.count(step=1)  # each look at the clock takes 1 ns, so each writer takes two steps
+    ticks = itertools.count(step=1)  # each reading of the clock takes 1 ns, so each writer takes two steps
     monkeypatch.setattr(clock, "monotonic_ns", lambda: next(ticks))
     steps = 0
     cutoffs = Cutoffs(general=Cutoff(MIDNIGHT, 0), by_pattern={"audit": Cutoff()})

@@ -1,4 +1,4 @@
-"""Running requests in the SQLite store: unchanged data is not rewritten, and finished requests leave nothing."""
+"""Running requests in the SQLite store: unchanged data is not rewritten, and finished requests leave no data."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def writer(tmp_path):
 
 
 def written(writer: SqliteWriter) -> list[tuple[str, ...]]:
-    """Record the statements on the tables of running requests, with their keys."""
+    """Return a list that records SQL statements on the tables of running requests, with their keys."""
     statements: list[tuple[str, ...]] = []
 
     def watch(_: object, sql: str, bindings: tuple[object, ...] | None) -> bool:

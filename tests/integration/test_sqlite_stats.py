@@ -1,4 +1,4 @@
-"""Statistics of the SQLite store: which queries use the rollups, and that rollups and the log agree."""
+"""Statistics of the SQLite store: some queries use the rollups, and the rollups agree with the log."""
 
 from itertools import product
 from pathlib import Path
@@ -97,7 +97,7 @@ def test_a_million_names_create_no_rollups(tmp_path: Path) -> None:
 def test_rollups_and_the_log_agree(tmp_path: Path, by: str | None, bucket_s: int) -> None:
     make = traffic(5)
     entries = [make() for _ in range(3000)]
-    for number, entry in enumerate(entries):  # three and a half days, each record with a different duration
+    for number, entry in enumerate(entries):  # the records cover three and a half days and have different durations
         entry.record = replace(entry.record, started_at=A_TIMESTAMP + number * 100_000_000, duration_ms=50.0 + number)
     memory = MemoryStore()
     memory.commit(a_batch(*entries))

@@ -1,4 +1,4 @@
-"""The log's database is damaged, deleted or another program's: it is moved aside and replaced by an empty one."""
+"""A store that is damaged, deleted or from another program is replaced by an empty one. Its files are moved aside."""
 
 import shutil
 import sqlite3
@@ -18,7 +18,7 @@ Damage = Callable[[Path], None]
 
 
 def send(server: Server, space: bytes = b"") -> str:
-    """Send a request through the relay, followed by this much white space after its body. Returns its id."""
+    """Send a request through the relay, with this white space at the end of its body. Returns the request's id."""
     response = send_request(server.port, body=QUESTION + space)
     assert response.status == 200
     return dict(response.headers)["service-request-id"]
@@ -64,7 +64,7 @@ def gaps(server: Server) -> list[dict[str, Any]]:
     return [gap for gap in server.get("/api/status")["gaps"] if gap["reason"] == "store_set_aside"]
 
 
-#: SQLite detects the first damage only when it reads those pages again, which a running writer may never do.
+#: SQLite detects the first damage only when it reads the damaged pages again. A running writer may never do that.
 DETECTED_BY_A_RUNNING_WRITER = DAMAGES[1:]
 
 
@@ -112,9 +112,9 @@ def test_a_store_lost_while_no_server_runs_is_replaced_by_an_empty_one_at_the_ne
 
 
 def test_segments_recorded_by_the_lost_store_do_not_count_as_a_loss(tmp_path: Path) -> None:
-    """A run without its first segments is read from the first one that is left, and no frame counts as lost."""
+    """If the first segments of a run are missing, reading starts at the next segment, and no frame counts as lost."""
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url, "--segment-bytes", "1MiB") as server:
-        # The spare segment, so the second one is in use.
+        # When segment 3 exists as the spare, segment 2 is in use.
         while not list(server.data.glob(f"journal/*/{3:016}.segment")):
             server.record(send(server, b" " * 300_000), 60)
         wait_until(lambda: not list(server.data.glob(f"journal/*/{1:016}.segment")), 60)

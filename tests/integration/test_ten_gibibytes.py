@@ -1,6 +1,7 @@
-"""A huge response at full speed is relayed and recorded completely, and no process grows with it.
+"""A huge response at full speed is relayed and recorded completely, and no process needs memory for the whole response.
 
-256 MiB, a quarter of it on a path whose format is not supported. The long form uses 10 GiB and takes some minutes.
+The response has 256 MiB, or a quarter of that on a path without a supported format. The long form uses 10 GiB and
+takes some minutes.
 """
 
 import hashlib
@@ -29,9 +30,9 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 MIB: Final = 1 << 20
 SIZE: Final = 10 << 30 if LONG else 256 * MIB
-#: Far above the memory of an idle process, and far below the size of the response.
+#: This limit is far above the memory of an idle process. In the long form, it is far below the size of the response.
 MAX_MEMORY: Final = 200 * MIB
-#: Time to record the end of the response after the client has received it. A disk may be slow.
+#: Time limit for recording the end of the response after the client has received it. A disk may be slow.
 TIMEOUT_SECONDS: Final = 1800.0 if LONG else 120.0
 CHECK_EVERY_BYTES: Final = 16 * MIB
 ROLES: Final = ("relay", "recorder", "dashboard")
@@ -39,7 +40,7 @@ ROLES: Final = ("relay", "recorder", "dashboard")
 
 @dataclass
 class Download:
-    """What a client received, and the largest size of the journal on disk meanwhile."""
+    """The data that a client received, and the largest size of the journal on disk during the download."""
 
     request_id: str
     size: int = 0
@@ -80,7 +81,7 @@ def read_all(server: Server, path: str, size: int) -> Download:
 
 
 def stored_body(server: Server, request_id: str) -> tuple[int, str]:
-    """Return length and hash of the stored response, read in chunks."""
+    """Read the stored response in chunks. Returns its length and hash."""
     size, digest = 0, hashlib.sha256()
     url = f"{server.dashboard}/api/requests/{request_id}/response?as=sent"
     with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as response:
@@ -91,7 +92,7 @@ def stored_body(server: Server, request_id: str) -> tuple[int, str]:
 
 
 def stored_hash(server: Server, request_id: str) -> str | None:
-    """Return the hash that is stored in place of a body that was not kept."""
+    """Return the stored hash of a response body that was not kept completely."""
     reader = SqliteReader(DataDirectory(server.data).store)
     try:
         stored = reader.get(request_id)
@@ -113,7 +114,7 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatedProv
 def test_a_huge_response_is_relayed_and_recorded_completely_in_little_memory(
     tmp_path: Path, provider: SimulatedProvider, path: str, size: int, is_kept: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """For a path whose format is not supported, the log has the first bytes, the length and the hash."""
+    """If the format of a path is not supported, the log has the first bytes, the length and the hash."""
     ledger = Ledger(provider)
     with Server(tmp_path, provider.url) as server:
         download = read_all(server, path, size)

@@ -1,6 +1,6 @@
-"""Escape sequences of clients, models and upstreams reach no terminal through ``tail``, ``show`` or the operator log.
+"""``tail``, ``show`` and the operator's log let no escape sequences of clients, models or upstreams reach a terminal.
 
-The commands write to a pseudo-terminal, since they use colors only there.
+The commands write to a pseudo-terminal, because they use colors only on a terminal.
 """
 
 import base64
@@ -18,7 +18,7 @@ from tests.support.raw_http import send_request
 from tests.support.server import Server, SimulatedProvider
 from tests.support.simulated_upstream import World, put_script
 
-#: Sets the window's title, clears the screen, moves the cursor, and reverses the direction of text.
+#: This text sets the window's title, clears the screen, moves the cursor, and reverses the direction of text.
 EVIL: Final = "\x1b]0;pwned\x07\x1b[2J\x1b[1;1H\x9b31m\u202e\x08\r\nforged line"
 _RAW: Final = ("\x1b]0;", "\x1b[2J", "\x1b[1;1H", "\x9b31m", "\x07", "\x08", "\u202e")
 
@@ -32,7 +32,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.fixture(scope="module")
 def logged(world: World) -> list[str]:
-    """Send requests with escape sequences in every place: prompt, response, tags, an error. Returns their ids."""
+    """Send requests with escape sequences in the prompt, response, tags and an error. Returns the requests' ids."""
     message = {"role": "user", "content": EVIL, "name": EVIL}
     body = json.dumps({"model": EVIL, "messages": [message], "user": EVIL, "metadata": {"a": EVIL, EVIL: "b"}}).encode()
     choice = {"index": 0, "message": {"role": "assistant", "content": EVIL}, "finish_reason": EVIL}
@@ -62,7 +62,7 @@ def logged(world: World) -> list[str]:
 
 
 def run_on_terminal(world: World, *arguments: str) -> str:
-    """Run a command on a terminal, and return what it writes."""
+    """Run a command on a terminal, and return its output."""
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "relaybook.cli.main", *arguments, "--data", str(world.server.data)]
     environment = os.environ | {"RELAYBOOK_DASHBOARD_URL": world.server.dashboard, "TERM": "xterm-256color"}
@@ -72,7 +72,7 @@ def run_on_terminal(world: World, *arguments: str) -> str:
         while True:
             try:
                 data = os.read(ours, 1 << 16)
-            except OSError:  # Linux: the other end is closed
+            except OSError:  # on Linux, this means that the other end is closed
                 break
             if not data:
                 break

@@ -1,4 +1,4 @@
-"""The text index on disk: next to the log, of one log only, rebuilt if it is missing, damaged or of another log."""
+"""The text index is on disk next to its log. If the index is missing, damaged or from another log, it is rebuilt."""
 
 import json
 import shutil
@@ -25,7 +25,7 @@ def fill(directory: Path, *texts: str) -> None:
 
 
 def update(directory: Path) -> None:
-    """Run one complete pass, as the recorder does after a start."""
+    """Run one complete indexing pass, as the recorder does after a start."""
     reader, index = SqliteReader(directory), SqliteTextIndex(directory)
     TextPass(reader, index).work(soon())
     index.close()
@@ -63,7 +63,7 @@ def test_an_open_reader_sees_an_index_that_is_created_later(tmp_path: Path) -> N
 def test_a_reader_opened_while_the_index_was_created_sees_it_afterwards(tmp_path: Path) -> None:
     writer = SqliteWriter(tmp_path)
     writer.commit(a_batch(an_entry(b'{"messages": [{"role": "user", "content": "refund"}]}', b"{}")))
-    (tmp_path / FILE).touch(0o600)  # created, but still empty
+    (tmp_path / FILE).touch(0o600)  # the index file exists but is still empty
     reader = SqliteReader(tmp_path)
     wanted = Filter((Term(WORDS, ("refund",)),))
     assert reader.page(wanted, 5, None, soon()).records == []
@@ -137,7 +137,7 @@ def test_only_the_owner_can_read_its_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("recorded_again", [1, 2, 3])
 def test_an_index_ahead_of_its_log_is_rebuilt(tmp_path: Path, recorded_again: int) -> None:
-    """This happens after a power cut, if the index had reached the disk and the last records of the log had not."""
+    """This happens after a power failure if the index was on disk but the last records of the log were not."""
     store, earlier = tmp_path / "store", tmp_path / "earlier"
     fill(store, "an early refund")
     shutil.copytree(store, earlier)

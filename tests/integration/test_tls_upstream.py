@@ -1,7 +1,7 @@
 """An upstream with TLS: connections are reused, and large bodies are relayed in both directions.
 
-If the upstream closes the connection after its response, nothing of it is lost. An aborted connection does not end a
-response.
+If the upstream closes the connection after its response, the client gets the whole response. If a connection ends
+without a TLS close notification, a response without a length is incomplete.
 """
 
 import socket
@@ -23,9 +23,9 @@ CONCURRENT = 16
 
 
 class Upstream(ThreadingHTTPServer):
-    """Responds with as many bytes as it received. Counts connections."""
+    """An upstream that sends each request body back and counts connections."""
 
-    daemon_threads = False  # closing waits for the threads, and each closes its connection
+    daemon_threads = False  # server_close() waits for the threads, and each thread closes its connection
     request_queue_size = 64
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ def server(tmp_path: Path, upstream: Upstream) -> Iterator[Server]:
 
 
 def ask(server: Server, *bodies: bytes) -> list[tuple[int, bytes]]:
-    """Post each body over one connection. Returns status and body of each response."""
+    """Send all bodies over one connection. Returns the status and the body of each response."""
     connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
     found = []
     for body in bodies:
@@ -108,7 +108,10 @@ def test_many_concurrent_requests_all_get_a_response(server: Server, upstream: U
 
 
 class ClosingUpstream(threading.Thread):
-    """An upstream that closes the connection after each response of ``size`` bytes, of which it may send fewer."""
+    """An upstream that closes the connection after each response, which has ``sent`` body bytes.
+
+    With ``notifies``, the upstream sends a TLS close notification first.
+    """
 
     def __init__(self, context: ssl.SSLContext, head: bytes, sent: int, *, notifies: bool) -> None:
         super().__init__()
@@ -166,14 +169,14 @@ def test_nothing_of_a_response_before_the_end_of_the_connection_is_lost(
             received, is_complete = _read(response)
             connection.close()
             assert is_complete == (outcome == "complete")
-            assert received == sent or not is_complete  # a reset discards what the client had not read yet
+            assert received == sent or not is_complete  # a reset discards bytes that the client had not read yet
         rows = wait_until(lambda: found if len(found := server.records()) == 5 else None)
         assert {(row["outcome"], row["response_bytes"]) for row in rows} == {(outcome, sent)}
     upstream.close()
 
 
 def _read(response: HTTPResponse) -> tuple[int, bool]:
-    """Return how many bytes were received, and whether they ended cleanly."""
+    """Return how many bytes were received, and whether the response ended cleanly."""
     received = 0
     try:
         while chunk := response.read1():

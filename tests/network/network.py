@@ -1,8 +1,8 @@
-"""The service between two faulty networks, one to its clients and one to the upstream, and what each peer saw.
+"""Run the service between two faulty networks, one to its clients and one to the upstream, and judge the log.
 
-The judge assumes an upstream that never fails. So everything that the relay sent by itself (an error response, the
-event at the end of a broken stream) is first compared with the record and removed from both, and outcomes are checked
-here.
+The judge assumes an upstream that never fails. The relay itself adds bytes: an error response, or the event at the end
+of a broken stream. These bytes are compared with the record and then removed from both response and record. Outcomes
+are checked in this module.
 """
 
 import asyncio
@@ -27,7 +27,10 @@ _PLAIN: Final[Choice] = ("whole", 300, None)
 
 
 class Observed(NamedTuple):
-    """One request as its client, the log and the upstream know it. `None` if one of them does not."""
+    """One request as its client, the log and the upstream saw it.
+
+    ``record`` or ``served`` is `None` if the log or the upstream does not know the request.
+    """
 
     call: Call
     record: Record | None
@@ -37,12 +40,12 @@ class Observed(NamedTuple):
 
     @property
     def outcome(self) -> str | None:
-        """The outcome of the record."""
+        """The outcome of the record, or `None` if there is no record."""
         return self.record.outcome if self.record else None
 
 
 class Network:
-    """``near`` is between clients and relay, ``far`` between relay and upstream."""
+    """A service between two networks: ``near`` leads to its clients, ``far`` to its upstream."""
 
     def __init__(self, provider: Provider, service: Service, near: FaultProxy, far: FaultProxy) -> None:
         self.provider = provider
@@ -50,17 +53,17 @@ class Network:
         self.near = near
         self.far = far
         self._asked = 0
-        # everything so far: late entries are compared with earlier ones
+        # Everything so far, because late entries are compared with earlier entries.
         self._served: dict[str, Served] = {}
         self._calls: list[Call] = []
         self._logged: list[Logged] = []
 
     def load(self, clients: int, rng: random.Random, choose: Callable[[random.Random], Choice]) -> Load:
-        """Return clients on the near network."""
+        """Return clients that connect through the near network."""
         return Load(self.near.port, clients, rng, choose)
 
     async def send(self, choice: Choice, *, near: Plan = NO_FAULTS, far: Plan = NO_FAULTS) -> list[Observed]:
-        """Send one request over connections with these plans, and at least one more after it over good ones."""
+        """Send one request over connections with these plans, and then at least one more request without faults."""
         await self.far.end_all()
         self.near.once(near)
         self.far.once(far)
@@ -76,7 +79,7 @@ class Network:
         return await self.observe(load.calls)
 
     async def observe(self, calls: list[RunningCall]) -> list[Observed]:
-        """Wait until everything has ended, let the judge check it, and return what is known of each call."""
+        """Wait until all requests have ended, judge the log, and return what each peer saw of each call."""
         records = await self._records({call.tag for call in calls if call.request_id})
         await self.far.end_all()
         await wait_for(self._is_upstream_idle, "the end of all answers", TIMEOUT_SECONDS)
@@ -114,7 +117,10 @@ class Network:
 
 
 def _upstreams_part(record: Record, stored: bytes) -> bytes:
-    """Return the stored response without what the relay added. The upstream's status is always 200 here."""
+    """Return the part of a stored response that came from the upstream.
+
+    In these tests the status of the upstream is always 200.
+    """
     if record.status != 200:
         return b""
     if record.error_code == "upstream_stream_interrupted" and _RELAYS_EVENT in stored:
@@ -123,13 +129,19 @@ def _upstreams_part(record: Record, stored: bytes) -> bytes:
 
 
 def _without_relays_part(record: Record, logged: Logged) -> Logged:
-    """Return the record as if the upstream had not failed. Outcomes that the judge does not know are checked here."""
+    """Return the record as if the upstream had not failed.
+
+    Outcomes that the judge does not know are replaced, because this module checks them.
+    """
     outcome = "interrupted" if record.outcome in ("upstream_failed", "refused") else record.outcome
     return msgspec.structs.replace(logged, outcome=outcome, response=_upstreams_part(record, logged.response))
 
 
 def _for_the_judge(seen: Observed) -> Call:
-    """Return the call without the relay's own response. A client that was disconnected counts as one that left."""
+    """Return the call without the bytes that the relay added.
+
+    A client that was cut off counts as a client that left.
+    """
     call, record = seen.call, seen.record
     return Call(
         tag=call.tag,
@@ -143,10 +155,10 @@ def _for_the_judge(seen: Observed) -> Call:
 
 
 def _wrong_outcome(seen: Observed) -> str | None:
-    """Return what is wrong with a record's outcome, given what its client received."""
+    """Return an error text if the outcome of a record does not match the response that its client received."""
     call = seen.call
     if seen.record is None:
-        return None  # the judge knows whether a record is missing
+        return None  # the judge reports missing records
     right = {"complete", "client_closed", "upstream_failed", "refused"}
     if call.complete:
         right = {{200: "complete", 408: "refused"}.get(call.status or 0, "upstream_failed")}

@@ -1,6 +1,6 @@
-"""Clients and upstream behind networks that fail at random: the log is always correct.
+"""If the networks to clients and upstream fail at random, the log is always correct.
 
-For five seconds, or five minutes in the long form.
+The test runs for five seconds, or for five minutes in the long form.
 """
 
 import asyncio
@@ -17,12 +17,15 @@ from tests.support.long import LONG, new_rng
 
 SECONDS: Final = 300 if LONG else 5
 CLIENTS: Final = 24
-#: The minimum in that time on any machine. Otherwise the test shows nothing.
+#: The minimum number of requests in that time, on any machine. With fewer, the test shows nothing.
 MIN_REQUESTS: Final = 60
 
 
 def any_fault(rng: random.Random) -> Fault:
-    """Return a fault of one direction. Stalls end: permanent ones are ended by timeouts, which have their own tests."""
+    """Return a random fault for one direction.
+
+    All stalls end. Permanent stalls are ended by timeouts, which have their own tests.
+    """
     return Fault(
         latency_seconds=rng.choice((0.0, 0.0, 0.002, 0.02)),
         bytes_per_second=rng.choice((float("inf"), float("inf"), 2_000_000.0, 300_000.0)),
@@ -33,7 +36,7 @@ def any_fault(rng: random.Random) -> Fault:
 
 
 def any_plan(rng: random.Random) -> Plan:
-    """Return no fault, or faults in one or both directions."""
+    """Return a random plan with faults in no direction, in one direction, or in both directions."""
     match rng.randrange(4):
         case 0:
             return NO_FAULTS

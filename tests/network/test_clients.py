@@ -1,4 +1,4 @@
-"""Clients that disconnect, half-close or stop reading: the upstream notices, and everything received is stored."""
+"""If clients disconnect, half-close or stop reading, the upstream notices, and all received bytes are stored."""
 
 import asyncio
 import socket
@@ -26,7 +26,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def request(name: bytes) -> bytes:
-    """Return a call in a namespace of its own."""
+    """Return a request with a namespace that no other request has."""
     return ask(name, b"Service-Namespace: " + namespace(name).encode(), first=CHAT, body=b"{}")
 
 
@@ -155,7 +155,7 @@ def test_a_client_that_does_not_read_is_disconnected_after_the_write_timeout(tmp
 
 @pytest.fixture
 def full(tmp_path: Path) -> Iterator[socket.socket]:
-    """Return an upstream with a full backlog: the kernel accepts no more connections."""
+    """Return the listener of an upstream with a full backlog, for which the kernel accepts no more connections."""
     with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
         waiting = []
         for _ in range(4):

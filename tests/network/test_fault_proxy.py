@@ -1,4 +1,4 @@
-"""The fault proxy is transparent where it injects no fault: a reset by one peer reaches the other."""
+"""The fault proxy is transparent where it injects no fault: a reset by one peer reaches the other peer."""
 
 import asyncio
 import socket
@@ -19,7 +19,7 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def _reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Wait for the first byte of the peer and reset the connection."""
+    """Wait for the first byte from the peer, and reset the connection."""
     await reader.read(1)
     writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, pack("ii", 1, 0))
     writer.transport.abort()
@@ -35,7 +35,7 @@ async def _is_reset(reader: asyncio.StreamReader) -> bool:
 
 
 async def _is_forwarded(plan: Plan, who_resets: Literal["caller", "server"]) -> bool:
-    """Return whether a reset by one peer reaches the other while bytes are in transit to it."""
+    """Return whether a reset by one peer reaches the other peer while bytes from the other peer are in transit."""
     accepted = asyncio.get_running_loop().create_future()
     server = await asyncio.start_server(lambda *streams: accepted.set_result(streams), "127.0.0.1", 0)
     async with server, FaultProxy(server.sockets[0].getsockname()[1]) as proxy:

@@ -1,4 +1,4 @@
-"""One fault at a time, in each direction of each network: what the client receives, and what is recorded."""
+"""Check the response and the record for one fault at a time, in each direction of each network."""
 
 import asyncio
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from tests.crash.load import Choice
 from tests.network.network import Network, Observed, new_network
 from tests.support.fault_proxy import Ending, Fault, Plan
 
-#: Two seconds long, so that no fault comes too late.
+#: A stream of two seconds, which is long enough for every fault to occur before its end.
 STREAM: Final[Choice] = ("stream", 200, None)
 SHORT_STREAM: Final[Choice] = ("stream", 30, None)
 LARGE: Final[Choice] = ("large", 200_000, None)
@@ -28,7 +28,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Network,
 
 
 def send(network: tuple[Network, asyncio.Runner], choice: Choice, **plans: Plan) -> Observed:
-    """Send one request under these plans. Later requests must not be affected."""
+    """Send one request over connections with these plans, and assert that later requests are not affected."""
     world, runner = network
     seen, *later = runner.run(world.send(choice, **plans))
     assert {(each.call.complete, each.call.status, each.outcome) for each in later} == {(True, 200, "complete")}
@@ -43,7 +43,8 @@ def send(network: tuple[Network, asyncio.Runner], choice: Choice, **plans: Plan)
 def test_a_response_cut_before_its_body_is_a_502_without_a_retry(
     network: tuple[Network, asyncio.Runner], after: int, ending: Ending
 ) -> None:
-    # A reset right away may come before the relay knows that it is connected. Then the upstream was not reached.
+    # Without the stall, the reset could arrive before the relay knows that it is connected. In that case the upstream
+    # would count as not reached.
     fault = Fault(after=after, ending=ending, stall_seconds=0.2)
     seen = send(network, STREAM, far=Plan(downstream=fault))
     assert (seen.call.status, seen.call.complete, seen.outcome) == (502, True, "upstream_failed")
@@ -111,7 +112,7 @@ def test_a_client_cut_off_from_a_large_response_got_nothing_that_is_not_stored(
 ) -> None:
     seen = send(network, LARGE, near=Plan(downstream=Fault(after=IN_RESPONSE, ending=ending)))
     assert (seen.call.status, seen.call.complete) == (200, False)
-    # the kernel may have accepted all of it before it noticed
+    # The kernel may have accepted the whole response before it noticed the disconnect.
     assert seen.outcome in ("client_closed", "complete")
 
 

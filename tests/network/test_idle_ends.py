@@ -1,6 +1,6 @@
-"""An upstream that closes idle connections just when the next request arrives: no request is executed twice.
+"""If an upstream closes idle connections just when the next request arrives, no request is executed twice.
 
-1,000 requests, or 10,000 in the long form.
+The test sends 1,000 requests, or 10,000 in the long form. With a single client it sends an eighth of them.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from tests.support.server import Server, wait_until
 
 REQUESTS: Final = 10_000 if LONG else 1_000
 MAX_IDLE_MS: Final = 50
-#: How long before or after the end of a connection the next request is sent.
+#: The maximum time between the end of a connection and the next request, before or after that end.
 AIM_MS: Final = 1.5
 TIMEOUT_SECONDS: Final = 60.0
 NUMBER: Final = b"x-number"
@@ -34,7 +34,7 @@ Manner = Literal["fin", "rst"]
 
 @dataclass
 class Sent:
-    """One request: when it was sent, when its response came and which."""
+    """The times of one request and of its response, and the status of the response."""
 
     sent_at: float = 0.0
     responded_at: float = 0.0
@@ -42,15 +42,15 @@ class Sent:
 
 
 class Upstream:
-    """Responds to each request with its number, and closes the connection this many milliseconds later."""
+    """Responds to each request with its number, and closes the connection after a random time."""
 
     def __init__(self, rng: random.Random) -> None:
         self.executed: Counter[int] = Counter()
-        #: Requests received on a connection after its end.
+        #: Requests that were received on a connection after its end.
         self.too_late: Counter[int] = Counter()
-        #: When connections were closed: timestamps after the system call had returned.
+        #: The times at which connections were closed, each taken after the system call had returned.
         self.ended_at: list[float] = []
-        #: How long the connection of a response stays idle.
+        #: How long the connection stays idle after a response, by number of the request.
         self.idle_ms: dict[int, float] = {}
         self.port = 0
         self._chance = rng
@@ -66,14 +66,17 @@ class Upstream:
             self._server.close()
 
     def execute(self, number: int) -> tuple[float, Manner]:
-        """Return after how many milliseconds the connection ends, and how."""
+        """Execute a request. Returns the milliseconds until the connection is closed, and how it is closed."""
         self.executed[number] += 1
         self.idle_ms[number] = idle_ms = self._chance.choice((0.0, 1.0, self._chance.uniform(0, MAX_IDLE_MS)))
         return idle_ms, self._chance.choice(("fin", "rst"))
 
 
 class _Connection(asyncio.Protocol):
-    """One connection of the relay. As in a real server, it is not closed once a request was read from it."""
+    """One connection from the relay.
+
+    As in a real server, the next request cancels the planned end of the connection.
+    """
 
     def __init__(self, upstream: Upstream) -> None:
         self._provider = upstream
@@ -107,14 +110,14 @@ class _Connection(asyncio.Protocol):
     def _end_it(self, manner: Manner) -> None:
         self._has_ended = True
         found: socket.socket = self._transport.get_extra_info("socket")
-        with suppress(OSError):  # the relay was faster
+        with suppress(OSError):  # the relay has already closed the connection
             if manner == "fin":
-                found.shutdown(socket.SHUT_WR)  # it keeps reading, to detect requests that come too late
+                found.shutdown(socket.SHUT_WR)  # reading continues, to detect requests that come too late
                 self._note_end()
             else:
                 found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
                 self._transport.abort()
-                asyncio.get_running_loop().call_soon(self._note_end)  # after the socket itself was closed
+                asyncio.get_running_loop().call_soon(self._note_end)  # called after the socket was closed
 
     def _note_end(self) -> None:
         self._provider.ended_at.append(time.monotonic())
@@ -127,7 +130,7 @@ class _Connection(asyncio.Protocol):
 async def send_on(
     port: int, numbers: Iterator[int], upstream: Upstream, rng: random.Random, sent: dict[int, Sent]
 ) -> None:
-    """Run one client: send each request about when the connection that served the last one is closed."""
+    """Run one client. It sends each request about when the connection of its previous request is closed."""
     async with RawClient(port) as client:
         for number in numbers:
             request = sent[number] = Sent(time.monotonic())
@@ -176,6 +179,6 @@ def met_an_end(request: Sent, ended_at: list[float]) -> bool:
 
 
 def recorded(server: Server, requests: int) -> Counter[str]:
-    """Return the number of records of each outcome, once all are recorded."""
+    """Wait until all requests are recorded, and return the number of records with each outcome."""
     rows = wait_until(lambda: [] if len(rows := server.records()) < requests else rows, TIMEOUT_SECONDS, "all records")
     return Counter(row["outcome"] for row in rows)

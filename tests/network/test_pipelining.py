@@ -1,4 +1,4 @@
-"""A client that sends a hundred requests without waiting: each gets its own response and record, in order."""
+"""If a client sends a hundred requests without waiting, each gets its own response and record, in order."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -18,7 +18,10 @@ def in_one_write(wire: bytes) -> list[bytes]:
 
 
 def in_random_chunks(wire: bytes) -> list[bytes]:
-    """The same chunks in every run. Boundaries fall anywhere, in heads and in bodies."""
+    """Split the bytes at random positions in heads and bodies.
+
+    The positions are the same in every run.
+    """
     rng = random.Random(100)
     cuts = sorted(rng.sample(range(1, len(wire)), 400))
     return [wire[start:end] for start, end in zip([0, *cuts], [*cuts, len(wire)], strict=True)]

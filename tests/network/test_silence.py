@@ -1,4 +1,4 @@
-"""A network that becomes silent: the timeouts end what waits for it, and the record says which peer it was."""
+"""If a network becomes silent, timeouts end its requests, and the records show which peer was silent."""
 
 import asyncio
 from collections.abc import Iterator

@@ -20,7 +20,7 @@ HEAD = b"content-type: application/json"
 
 
 def record_of(number: int, **fields: Any) -> Record:
-    """Return the record with this number, one second after the one before."""
+    """Return the record with this number. It starts one second after the record with the previous number."""
     defaults: dict[str, Any] = {
         "id": f"00000000-0000-7000-8000-{number:012x}",
         "started_at": START_US + number * 1_000_000,
@@ -34,12 +34,12 @@ def record_of(number: int, **fields: Any) -> Record:
 
 
 def running_of(number: int, **fields: Any) -> Record:
-    """Return the record with this number, still running."""
+    """Return the record of a running request with this number."""
     return record_of(number, **({"outcome": "open", "ended_at": None, "status": None} | fields))
 
 
 def open_of(number: int, **fields: Any) -> Running:
-    """Return the running request with this number as the recorder reports it: only its record."""
+    """Return the running request with this number as the recorder reports it, with only its record."""
     return Running(record=running_of(number, **fields))
 
 
@@ -72,13 +72,16 @@ def app_of(
     deletions: Deletions | None = None,
     **options: Any,
 ) -> DashboardApi:
-    """Return the API of a log, by default of an empty one."""
+    """Return the API of a log. By default the log is empty."""
     settings = {"relay_base_url": "http://127.0.0.1:4100/v1", "version": "0.1.0"} | options
     return create_app(reader or MemoryStore(), ApiOptions(**settings), labels, saved_filters, feedback_log, deletions)
 
 
 def client_of(store: Any = None, **options: Any) -> Client:
-    """Return a client of the API of a log. Users can change it only if the store is a MemoryStore."""
+    """Return a client of the API of a log.
+
+    Labels, saved filters, feedback and deletions work only if the store is a MemoryStore.
+    """
     store = store or MemoryStore()
     changes = store if isinstance(store, MemoryStore) else None
     return Client(app_of(store, changes, changes, changes, changes, **options))

@@ -8,7 +8,7 @@ from tests.support.api_log import app_of
 from relaybook.api.openapi import filter_parameters
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "api.md"
-#: The endpoint and the model whose parameters and fields are listed in full. Others refer to them.
+#: The endpoint and the model whose parameters and fields are listed in full. Other endpoints and models refer to them.
 _LIST: Final = "/api/requests"
 _ROW: Final = "Row"
 _HEAD: Final = """\
@@ -90,7 +90,7 @@ def _type(schema: dict[str, Any]) -> str:
 
 
 def _bounds(schema: dict[str, Any]) -> str:
-    """Return range and default: `, 1 to 500, default 50`."""
+    """Return the range and the default of a schema, such as `, 1 to 500, default 50`."""
     minimum, maximum = schema.get("minimum"), schema.get("maximum")
     text = f", {minimum} to {maximum}" if minimum is not None and maximum is not None else ""
     return f"{text}, default `{schema['default']}`" if "default" in schema else text

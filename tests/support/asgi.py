@@ -28,7 +28,7 @@ class Response:
 
 @dataclass(frozen=True)
 class Client:
-    """Sends requests to ``app`` and adds ``headers`` to each, and a Host header if none is given."""
+    """Sends requests to ``app``. Adds ``headers`` to each request, and a Host header if the request has none."""
 
     app: ASGIApp
     headers: tuple[tuple[str, str], ...] = ()

@@ -9,7 +9,8 @@ from tests.support.browser import expect
 AXE_SCRIPT: Final = Path(__file__).parents[2] / "dashboard" / "node_modules" / "axe-core" / "axe.min.js"
 _SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 _TAGS: Final = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-#: axe turns some rules off by default, such as the one for the size of targets. Naming every rule turns them on.
+#: JavaScript that runs axe. By default axe turns some rules off, such as the rule for target sizes. Naming every
+#: rule turns all rules on.
 _RUN: Final = """
 async (tags) => {
   const rules = Object.fromEntries(axe.getRules(tags).map(({ ruleId }) => [ruleId, { enabled: true }]));
@@ -17,7 +18,8 @@ async (tags) => {
   return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id} (${help}): ${html.slice(0, 200)}`));
 }
 """
-#: Whether all animations have ended. During a color transition the contrast is wrong.
+#: JavaScript that returns whether all animations have ended. During a color transition, axe would measure wrong
+#: contrasts.
 _IS_STILL: Final = """
 () => document.getAnimations().every((one) => {
   const { iterations, duration } = one.effect.getComputedTiming();

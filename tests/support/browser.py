@@ -1,7 +1,7 @@
-"""Start Chromium, and detect what the page must never do.
+"""Start Chromium, and detect actions that are forbidden for the page.
 
-Playwright keeps an event loop running in the thread that started it. Therefore a browser is closed after the tests of
-its package: other tests on the same worker start their own event loop.
+Playwright keeps an event loop running in the thread that started it. Other tests on the same worker start their own
+event loop, so the browser is closed after the tests of its package.
 """
 
 import re
@@ -39,7 +39,8 @@ _FLAGS: Final = [
     "--no-first-run",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
-#: Log violations of the content security policy with their URLs, which Chromium's own console messages lack.
+#: JavaScript that logs violations of the content security policy with their URLs, because Chromium's own console
+#: messages lack the URLs.
 _REPORT_VIOLATIONS: Final = """
 document.addEventListener("securitypolicyviolation", (event) => {
   console.error(`policy: ${event.violatedDirective} blocked ${event.blockedURI} ${event.sample}`);
@@ -64,7 +65,7 @@ def chromium() -> Iterator[Browser]:
 
 
 class _CheckedOften:
-    """Runs each assertion with a short timeout, and with the long one if that fails."""
+    """Runs each assertion with a short timeout, and then with the long timeout if the first run fails."""
 
     def __init__(self, actual: Locator | Page, message: str | None = None) -> None:
         self._assertions: Any = playwright_expect(cast(Any, actual), message)
@@ -80,8 +81,8 @@ class _CheckedOften:
         return check
 
 
-#: Playwright's assertions, checked every 100 ms in the first seconds. With a long timeout, Playwright would check after
-#: 270 ms and then every 500 ms, and the page is often ready shortly after such a check.
+#: Playwright's assertions, checked every 100 ms during the first seconds. With a long timeout, Playwright would
+#: check after 270 ms and then every 500 ms. The page is often ready shortly after such a check.
 expect: Final = cast(Expect, _CheckedOften)
 
 
@@ -89,7 +90,7 @@ class Guard:
     """Collects the problems in all tabs of a browser context in ``problems``.
 
     Problems are: error messages on the console, including violations of the content security policy; uncaught
-    exceptions; dialogs; and requests to another origin than the dashboard's.
+    exceptions; dialogs; and requests to an origin other than the dashboard's.
     """
 
     def __init__(self, context: BrowserContext, dashboard: str) -> None:
@@ -113,7 +114,7 @@ class Guard:
         return [problem for problem in self._problems if not any(pattern.search(problem) for pattern in self._expected)]
 
     def start_again(self) -> None:
-        """Forget all problems, and those that were expected."""
+        """Forget all problems and all expected patterns."""
         self._problems.clear()
         self._expected.clear()
 

@@ -1,4 +1,4 @@
-"""Write a page like the one that the build creates, with minimal contents."""
+"""Write a minimal version of the page that the build creates."""
 
 from pathlib import Path
 from typing import Final

@@ -15,7 +15,7 @@ def canary(chosen: random.Random, what: str) -> str:
 
 
 class Canaries:
-    """Distinct values for every place of a request that can hold text of a caller."""
+    """Distinct values for every field of a request that can hold text from a client."""
 
     def __init__(self, seed: int) -> None:
         chosen = random.Random(seed)
@@ -64,6 +64,6 @@ class Canaries:
         )
 
     def found(self, directory: Path) -> set[str]:
-        """Return the names of the values that any file of the directory has, compressed or not."""
+        """Return the names of the values that occur in any file below the directory, compressed or not."""
         texts = [text for _, content in contents_below(directory) for text in raw_and_decompressed(content)]
         return {name for name, value in self.values.items() if any(value[4:20].encode() in text for text in texts)}

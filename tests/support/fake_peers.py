@@ -77,7 +77,7 @@ class FakeGate:
 
 
 class FakeDial:
-    """A connection that is being established, until it is canceled."""
+    """A connection attempt that stays open until it is canceled."""
 
     def __init__(self) -> None:
         self.canceled = False
@@ -87,7 +87,7 @@ class FakeDial:
 
 
 class World:
-    """One exchange with both connections. ``upstream`` is connected unless ``connected`` is false."""
+    """One exchange with both connections. If ``connected`` is false, ``upstream`` is not connected."""
 
     def __init__(self, *lines: bytes, method: bytes = b"POST", connected: bool = True, **settings: Any) -> None:
         self.settings = Settings(**settings)
@@ -127,7 +127,7 @@ class World:
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of the journal's frames so far."""
+        """The kinds of all journal frames so far."""
         return [FrameKind(kind).name for kind, _ in self.gate.frames]
 
     def payloads(self, kind: FrameKind) -> list[bytes]:
@@ -144,12 +144,12 @@ class World:
         return self
 
     def begin(self, body: bytes = b"", *, complete: bool = False) -> "World":
-        """Send the head of a request, with the body bytes of the same read."""
+        """Send the head of a request, and the body bytes that arrive in the same read."""
         self.exchange.open(self.head, "127.0.0.1", body, complete=complete)
         return self
 
     def respond(self, *lines: bytes, status: bytes = b"200 OK", body: bytes = b"", complete: bool = False) -> "World":
-        """Receive the head of the upstream's response, with the body bytes of the same read."""
+        """Receive the head of the upstream's response, and the body bytes that arrive in the same read."""
         raw = b"\r\n".join([b"HTTP/1.1 " + status, *lines, b"", b""])
         self.exchange.response_begin(ResponseHeadReader(["Service"], FINGERPRINTS).read(raw), body, complete)
         return self

@@ -1,7 +1,7 @@
 """Run a TCP proxy that injects network faults: latency, limited bandwidth, stalls, resets and half-closed connections.
 
 Faults are independent of the protocol. They occur after a number of bytes, in each direction separately. A close or
-reset by one peer is passed on to the other. An instance belongs to one event loop.
+reset by one peer is passed on to the other peer. Each ``FaultProxy`` belongs to one event loop.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Plan:
-    """The faults of one connection: ``upstream`` from the client to the target, ``downstream`` to the client."""
+    """The faults of one connection: ``upstream`` from client to target, ``downstream`` from target to client."""
 
     upstream: Fault = Fault()
     downstream: Fault = Fault()
@@ -49,7 +49,7 @@ NO_FAULTS: Final = Plan()
 
 
 class _Ended(Exception):
-    """A fault closes the connection."""
+    """Raised when a fault closes the connection."""
 
     def __init__(self, ending: Ending) -> None:
         self.ending = ending
@@ -77,7 +77,7 @@ class _Peer:
         self.writer.write_eof()
 
     def _raise_if_closed(self) -> None:
-        """Raise OSError for a closed connection, for which uvloop raises RuntimeError."""
+        """Raise OSError if the connection is closed. uvloop would raise RuntimeError."""
         if self.writer.transport.is_closing():
             raise ConnectionResetError
 
@@ -85,7 +85,7 @@ class _Peer:
         """Close the socket, with a reset if ``ending`` is ``rst``. Unsent bytes are discarded."""
         peer_socket = self.writer.get_extra_info("socket")
         if ending == "rst" and peer_socket is not None:
-            with suppress(OSError, ValueError):  # already closed; uvloop raises ValueError
+            with suppress(OSError, ValueError):  # already closed (uvloop raises ValueError)
                 peer_socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
         if ending == "rst" or self.writer.transport.get_write_buffer_size():
             self.writer.transport.abort()
@@ -184,7 +184,10 @@ class FaultProxy:
 
 
 async def _forward(fault: Fault, source: _Peer, sink: _Peer) -> None:
-    """Forward one direction until it ends. Raises _Ended if a fault closes the connection, OSError if a peer did."""
+    """Forward one direction until it ends.
+
+    Raises _Ended if a fault closes the connection, and OSError if a peer has closed it.
+    """
     if fault.after is None:
         await _copy(fault, source, sink, math.inf)
     elif await _copy(fault, source, sink, fault.after):
@@ -197,12 +200,12 @@ async def _forward(fault: Fault, source: _Peer, sink: _Peer) -> None:
             case None:
                 await _copy(fault, source, sink, math.inf)
     sink.send_end()
-    while await source.reader.read(_READ_BYTES):  # discard what arrives after a half-close
+    while await source.reader.read(_READ_BYTES):  # discard bytes that arrive after a half-close
         pass
 
 
 async def _copy(fault: Fault, source: _Peer, sink: _Peer, limit: float) -> bool:
-    """Forward up to ``limit`` bytes. Returns false if the source ended before."""
+    """Forward up to ``limit`` bytes. Returns false if the source ended before the limit."""
     chunk_bytes = min(_READ_BYTES, max(1.0, fault.bytes_per_second / _STEPS_PER_SECOND))
     while limit > 0:
         data = await source.reader.read(int(min(chunk_bytes, limit)))

@@ -15,7 +15,10 @@ _ZEROS: Final = bytes(_BLOCK_BYTES)
 
 
 def paths_below(directory: Path) -> Iterator[Path]:
-    """Yield every file and directory. Unlike ``Path.rglob``, ignores directories that are removed meanwhile."""
+    """Yield every file and directory.
+
+    Unlike ``Path.rglob``, this function ignores directories that are removed meanwhile.
+    """
     for place, directories, files in os.walk(directory, onerror=_unless_removed):
         yield from (Path(place, name) for name in sorted(directories + files))
 
@@ -23,7 +26,7 @@ def paths_below(directory: Path) -> Iterator[Path]:
 def contents_below(directory: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the relative path and the bytes of every file. Files that are removed meanwhile are skipped.
 
-    Blocks of zeros are left out, because a journal segment is 64 MiB of them from its start.
+    Blocks of zeros are left out, because a new journal segment consists of 64 MiB of zeros.
     """
     for path in paths_below(directory):
         with suppress(FileNotFoundError):

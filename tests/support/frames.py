@@ -28,7 +28,7 @@ def opened(**fields: Any) -> Opened:
 
 
 class Script:
-    """A list of frames, each one millisecond after the one before."""
+    """A list of frames. Each frame is one millisecond after the previous one."""
 
     def __init__(self) -> None:
         self.frames: list[Frame] = []

@@ -1,6 +1,7 @@
 """Generate the Grafana dashboard in deploy/grafana from the metrics that /metrics serves. A test compares the two.
 
-Each metric gets one panel. Its type decides what the panel shows, its name the unit, its description the title.
+Each metric gets one panel. The type of the metric determines the contents of the panel, its name determines the unit,
+and its description is the title.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,7 @@
-"""Select between a sample of cases and all cases (``LONG_TESTS=1``, which ``make crash`` and ``make fuzz`` set).
+"""Choose whether tests run a sample of their cases or all cases.
 
-``make test`` runs a sample of the cases. Tests with random cases print their seed; set ``TEST_SEED`` to repeat them.
+``LONG_TESTS=1`` selects all cases. ``make crash`` and ``make fuzz`` set it. ``make test`` runs a sample of the cases.
+Tests with random cases print their seed. Set ``TEST_SEED`` to repeat these cases.
 """
 
 import os
@@ -26,7 +27,10 @@ def new_rng() -> random.Random:
 
 
 def sampled(cases: Iterable[T], count: int) -> list[T]:
-    """Return ``count`` of the cases, evenly spaced and always the same, or all of them with ``LONG_TESTS=1``."""
+    """Return ``count`` of the cases, or all of them with ``LONG_TESTS=1``.
+
+    The selected cases are evenly spaced and always the same.
+    """
     all_cases = list(cases)
     if LONG or len(all_cases) <= count:
         return all_cases

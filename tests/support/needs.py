@@ -1,11 +1,11 @@
-"""Skip tests that need a tool that is not a Python package. The terminal summary lists the skipped tests."""
+"""Skip tests that need a missing tool that is not a Python package. The terminal summary counts the skipped tests."""
 
 import shutil
 from typing import Final
 
 import pytest
 
-#: Prefix of the reason of such a skip, by which the terminal summary finds them.
+#: Prefix of the reason for a skip. The terminal summary finds the skipped tests by this prefix.
 PREFIX: Final = "needs "
 
 

@@ -1,4 +1,4 @@
-"""Provide background work that does nothing, for tests of recorders that neither search text nor remove requests."""
+"""Provide background work that does nothing, for tests of a recorder without text search or retention."""
 
 from relaybook.log.retention import Retention
 from relaybook.log.store.memory import MemoryStore
@@ -12,5 +12,5 @@ def no_text() -> TextPass:
 
 
 def no_retention() -> RetentionSchedule:
-    """Return a schedule for an empty log, without rules and budget."""
+    """Return a retention schedule for an empty log, without rules and without a disk budget."""
     return RetentionSchedule(Retention(), MemoryStore(), MemoryStore(), lambda: DiskUse(0, None))

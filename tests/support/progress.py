@@ -14,7 +14,8 @@ _EVERY_SECONDS = 60.0
 class Progress:
     """Counts tests by directory below ``tests``, in the process that controls the workers.
 
-    Replaces pytest's dots. ``alone`` are directories whose tests must not overlap; the table says whether any did.
+    The counts replace pytest's dots. ``alone`` are directories whose tests must not overlap. The table shows how many
+    of these tests ran at the same time.
     """
 
     def __init__(self, config: pytest.Config, alone: Iterable[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 PATH: Final = "/v1/chat/completions"
 QUESTION: Final = json.dumps({"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}).encode()
-#: Part of every request that must not reach the upstream.
+#: A part of every request that must not reach the upstream.
 SMUGGLED: Final = "smuggled"
 #: A second request, hidden behind a first one whose length is ambiguous.
 HIDDEN: Final = f"POST /v1/{SMUGGLED} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n".encode()
@@ -43,13 +43,13 @@ class Response:
 
 
 def request(*lines: bytes, body: bytes = b"", first: bytes = b"POST /v1/chat/completions HTTP/1.1") -> bytes:
-    """Return a request with a Host, an API key and these header lines, followed by the raw body."""
+    """Return a request with a Host header, an API key and these header lines, followed by the raw body."""
     lines_before = [first, b"Host: 127.0.0.1", b"Authorization: Bearer sk-hostile-caller"]
     return b"\r\n".join([*lines_before, *lines, b"", body])
 
 
 def framed(*lines: bytes, body: bytes = QUESTION + HIDDEN) -> bytes:
-    """Return a chat request whose length is declared by these header lines, followed by a hidden request."""
+    """Return a chat request with these header lines, which declare its length, and with a hidden request after it."""
     return request(b"Content-Type: application/json", *lines, body=body)
 
 
@@ -59,7 +59,7 @@ def chunks(body: bytes) -> bytes:
 
 
 def from_line(first: bytes) -> bytes:
-    """Return a request with this request line that is otherwise ordinary."""
+    """Return an ordinary request, but with this request line."""
     return request(b"Content-Length: 0", first=first)
 
 
@@ -94,7 +94,7 @@ def send_raw(port: int, *parts: bytes, seconds: float = 15.0) -> bytes:
 
 
 def parse(received: bytes) -> Response:
-    """Parse the first response in the received bytes, chunked or with a length."""
+    """Parse the first response in the received bytes. The body may be chunked or have a length."""
     head, _, rest = received.partition(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     headers = [(name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]

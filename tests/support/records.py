@@ -1,4 +1,4 @@
-"""Build records, entries and batches: by default of a typical request, with new ids."""
+"""Build records, entries and batches. By default they describe a typical request with a new id."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -86,9 +86,9 @@ def soon() -> int:
 
 
 def traffic(seed: int) -> Callable[[], Entry]:
-    """Return a generator of entries like those of a busy log.
+    """Return a function that makes entries like those of a busy log.
 
-    Three in ten have one of 5,000 users as namespace, and one in fifty failed.
+    Three in ten entries have one of 5,000 users as namespace, and one in fifty has failed.
     """
     rng = random.Random(seed)
     labels = ("production", "staging", "development", "ios", "android", "web")

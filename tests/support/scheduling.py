@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 from tests.support.progress import directory_of
 
-#: Directories whose tests load the machine or kill processes. They are one group, so that one worker runs them all.
+#: Directories whose tests load the machine or kill processes. These tests are one group, so one worker runs them all.
 ALONE: Final = ("crash", "e2e")
 #: Added to the nice value of workers that run other tests.
 _GIVE_WAY: Final = 5
@@ -16,7 +16,7 @@ _GIVE_WAY: Final = 5
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Assign one file after another to each worker, and all tests of ``ALONE`` to the same worker.
 
-    ``--dist loadgroup`` of xdist does that with marks, but has no effect under pytest 9.2.
+    xdist's option ``--dist loadgroup`` does the same with marks, but it has no effect under pytest 9.2.
     """
     from xdist.scheduler import LoadScopeScheduling
 
@@ -31,7 +31,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 class GiveWay:
     """Lowers the priority of a worker and of all processes that it starts, unless its first test is one of ``ALONE``.
 
-    No run is shorter than the tests of ``ALONE``, because they run one at a time.
+    The tests of ``ALONE`` run one at a time, so they determine the minimum duration of a run.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
 """Take the screenshots of the documentation: ``python -m tests.support.screenshots``.
 
-``--all DIRECTORY`` instead writes all states of the page, in both themes and both sizes, to a directory. Names of
-states select some of them. The pages are those of the demo, except the empty log and the sign-in, which are those of
-servers without requests.
+With ``--all DIRECTORY``, the command instead writes all states of the page to a directory, in both themes and both
+sizes. Names of states after the option limit the output to these states. Most pages are from the demo. The empty log
+and the sign-in page are from servers without requests.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from tests.support.small_png import small_png
 
 IMAGES: Final = Path(__file__).parents[2] / "docs" / "images"
 MAX_BYTES: Final = 150_000
-#: States in the documentation, in desktop size and the light theme.
+#: The states that the documentation shows, in desktop size and in the light theme.
 DOCUMENTED: Final = ("log", "request")
 _DESKTOP: Final = {"": (1440, 900)}
 _SIZES: Final = {**_DESKTOP, "-phone": (390, 844)}
@@ -48,7 +48,7 @@ _IS_STILL: Final = """
 
 
 class Demo(Server):
-    """Runs ``relaybook demo`` on free ports; otherwise like ``Server``."""
+    """Runs ``relaybook demo`` on free ports. It is otherwise the same as ``Server``."""
 
     def __init__(self, directory: Path) -> None:
         self.data = directory / "data"
@@ -69,7 +69,7 @@ class Scenario:
         self.closed = closed
 
     def latest(self, query: str) -> dict[str, Any]:
-        """Wait for a request of the demo that matches a filter, and return the latest."""
+        """Wait until a request of the demo matches a filter, and return the latest match."""
 
         def find() -> dict[str, Any] | None:
             page = self.demo.get(f"/api/requests?limit=20&{query}")
@@ -203,7 +203,10 @@ def _take(page: Page, blank: Page, scenario: Scenario, name: str, path: Path) ->
 
 
 def _take_all(browser: Browser, scenario: Scenario, names: list[str], directory: Path | None) -> None:
-    """Write the documentation's screenshots, or with ``directory`` all themes and sizes of these states."""
+    """Write screenshots of these states for the documentation.
+
+    With ``directory``, write the screenshots in all themes and sizes to this directory instead.
+    """
     blank = browser.new_page()
     sizes, themes = (_SIZES, _THEMES) if directory else (_DESKTOP, _THEMES[:1])
     for (size, (width, height)), theme, name in product(sizes.items(), themes, names):

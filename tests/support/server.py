@@ -20,9 +20,9 @@ T = TypeVar("T")
 
 
 def wait_until(found: Callable[[], T | None], seconds: float = 30.0, what: str = "it") -> T:
-    """Call ``found`` until it returns a true value, and return that. Fails the test after ``seconds``.
+    """Call ``found`` until it returns a true value, and return this value. Fails the test after ``seconds``.
 
-    The pauses grow with the time waited, because a call without pauses takes CPU from the process waited for.
+    The pauses between calls become longer, because frequent calls would take CPU time from the awaited process.
     """
     started_at = time.monotonic()
     while (waited := time.monotonic() - started_at) < seconds:
@@ -34,14 +34,14 @@ def wait_until(found: Callable[[], T | None], seconds: float = 30.0, what: str =
 
 
 def is_running(pid: int) -> bool:
-    """Return whether a process is running. A zombie is not."""
+    """Return whether a process is running. A zombie does not count as running."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     with suppress(FileNotFoundError, ProcessLookupError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return not Path("/proc/self").exists()  # it was reaped just now, or this is macOS, which has no /proc
+    return not Path("/proc/self").exists()  # the process was just reaped, or this is macOS, which has no /proc
 
 
 class Program:
@@ -98,7 +98,7 @@ class SimulatedProvider(Program):
     def __init__(self, directory: Path, *flags: str) -> None:
         super().__init__(["-m", "relaybook_demo.simulator", "--listen", "127.0.0.1:0", *flags], directory, "simulator")
         self.url = self.printed(r"(http://\S+/v1)")
-        #: Number of the first ledger entry that the next reader of the ledger needs.
+        #: Number of the first ledger entry that the next reader needs.
         self.ledger_start = 0
 
     def __enter__(self) -> Self:
@@ -143,7 +143,7 @@ class Server(Program):
         return [line for line in lines if line["event"] == name]
 
     def pid_of(self, role: str) -> int:
-        """Return the pid of the process that has a role now, which is the last one started."""
+        """Return the pid of the current process of a role, which is the last one that was started."""
 
         def started() -> list[int]:
             return [event["pid"] for event in self.events("child_started") if event["role"] == role]
@@ -151,7 +151,7 @@ class Server(Program):
         return wait_until(started, what=f"the start of the {role}")[-1]
 
     def get(self, path: str) -> Any:
-        """Return the JSON of an API path, also that of an error."""
+        """Return the JSON response of an API path, even if it is an error."""
         try:
             with urllib.request.urlopen(self.dashboard + path, timeout=30) as response:
                 return json.load(response)

@@ -14,24 +14,24 @@ from tests.support.server import Server, SimulatedProvider
 
 
 class Ledger:
-    """What the simulated upstream received since this object was created."""
+    """The ledger entries of the simulated upstream since this object was created."""
 
     def __init__(self, provider: SimulatedProvider) -> None:
         self._address = urlsplit(provider.url).netloc
-        # From where the previous object began: reading everything takes longer with every test.
+        # Read only from where the previous object began, because the whole ledger grows with every test.
         earlier = self._read(provider.ledger_start)
         self._since = provider.ledger_start = max((entry["n"] + 1 for entry in earlier), default=provider.ledger_start)
 
     def entries(self) -> list[dict[str, Any]]:
-        """Return all entries, in the order they were written."""
+        """Return all entries, in the order in which they were written."""
         return self._read(self._since)
 
     def requests(self) -> list[dict[str, Any]]:
-        """Return the entries of complete requests, in the order they arrived."""
+        """Return the entries of complete requests, in the order in which the requests arrived."""
         return [entry for entry in self.entries() if entry["event"] == "request"]
 
     def received_bytes(self) -> bytes:
-        """Return targets, headers and bodies of all requests, complete or not."""
+        """Return the targets, headers and bodies of all requests, complete or not."""
         parts = []
         for entry in self.entries():
             lines = [f"{name}: {value}" for name, value in entry.get("headers", [])]
@@ -64,7 +64,7 @@ class World:
     provider: SimulatedProvider
 
     def assert_undisturbed(self, ledger: Ledger) -> None:
-        """Assert that an ordinary request works and is the only complete one in the ledger."""
+        """Assert that an ordinary request works and is the only complete request in the ledger."""
         tag = uuid4().hex
         response = send_request(self.server.port, f"Sim-Tag: {tag}".encode())
         assert response.status == 200, response

@@ -1,4 +1,7 @@
-"""Convert a screenshot to a PNG with a palette, which is a third of the size without a visible difference."""
+"""Convert a screenshot to a PNG with a palette.
+
+The file has a third of the size, and the picture has no visible difference.
+"""
 
 import base64
 import struct
@@ -7,8 +10,8 @@ from typing import Final
 
 from playwright.sync_api import Page
 
-#: JavaScript that chooses the palette: the most frequent colors, then those furthest from all chosen so far, so that
-#: small marks keep their hues.
+#: JavaScript that chooses the palette: first the most frequent colors, then the colors that differ most from all
+#: chosen colors, so that small marks keep their hues.
 _TO_PALETTE: Final = """
 async (png) => {
   const picture = await createImageBitmap(await (await fetch(`data:image/png;base64,${png}`)).blob());
@@ -51,7 +54,7 @@ async (png) => {
 
 
 def small_png(png: bytes, page: Page) -> bytes:
-    """Return the same picture in at most 256 colors. ``page`` is a blank page, used to count the colors."""
+    """Return the same picture in at most 256 colors. ``page`` is a blank page that is used to count the colors."""
     converted = page.evaluate(_TO_PALETTE, base64.b64encode(png).decode())
     width, height = converted["width"], converted["height"]
     indices = base64.b64decode(converted["indices"])

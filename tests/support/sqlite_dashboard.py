@@ -19,7 +19,7 @@ from relaybook.log.store.sqlite.writer import SqliteWriter
 
 
 class Dashboard:
-    """A listening dashboard, and the writer of the store it reads."""
+    """A dashboard server that listens, and the writer of its store."""
 
     def __init__(self, directory: Path, **options: Any) -> None:
         self.directory = directory

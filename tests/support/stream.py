@@ -15,7 +15,7 @@ _QUESTION: Final = {"model": "gpt-4o-mini", "messages": [{"role": "user", "conte
 class Stream:
     """A running stream that a separate thread reads to its end.
 
-    ``directives`` are those for the simulated upstream (``docs/reference/simulator.md``).
+    ``directives`` are for the simulated upstream (``docs/reference/simulator.md``).
     """
 
     def __init__(self, server: Server, number: int, **directives: str) -> None:

@@ -21,5 +21,5 @@ def project_files(*suffixes: str) -> list[Path]:
 
 
 def source_files() -> list[Path]:
-    """Return every module of the package, sorted."""
+    """Return every Python module below ``src``, sorted."""
     return sorted(SOURCE.rglob("*.py"))

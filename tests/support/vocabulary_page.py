@@ -33,7 +33,7 @@ def vocabulary_page() -> str:
     )
 
 
-#: The type of the codes of gaps.
+#: The TypeScript type of the reasons for gaps.
 _REASON: Final = 'LogGap["reason"]'
 
 

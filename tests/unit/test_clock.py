@@ -1,4 +1,4 @@
-"""Clocks and formatted timestamps."""
+"""Test the clocks and the formatted timestamps."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Error codes of the relay."""
+"""Test the error codes of the relay."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Ids: UUIDv7, increasing, parsed exactly."""
+"""Test that ids are UUIDv7, that ids increase, and that only valid ids are parsed."""
 
 import uuid
 

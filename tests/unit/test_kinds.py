@@ -1,4 +1,4 @@
-"""Kinds of requests by path, and the error events of their streams."""
+"""Test how the path determines the kind of a request, and test the error event for streams of each kind."""
 
 import json
 

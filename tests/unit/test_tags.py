@@ -1,4 +1,4 @@
-"""Tags: none makes a request fail, and none is dropped silently."""
+"""Test that a tag never makes a request fail, and is never dropped without a warning."""
 
 import tracemalloc
 from collections.abc import Callable
@@ -173,7 +173,7 @@ def test_long_values_are_not_cached() -> None:
 
 
 def tracemalloc_of(work: Callable[[], object]) -> int:
-    """Return the number of bytes still allocated after ``work``."""
+    """Return the number of bytes that are still allocated after ``work``."""
     tracemalloc.start()
     work()
     allocated, _ = tracemalloc.get_traced_memory()

@@ -4,7 +4,7 @@ import { ApiError, isUnreachable } from "~/domain/api-error";
 import type { ErrorResponse, Problem } from "~/generated/api-types";
 import { PAGE } from "./page-config";
 
-/** Milliseconds until an unanswered query is retried; `false` if no retry is needed. */
+/** Milliseconds until an unanswered query is retried, or `false` if no retry is needed. */
 export function retryWhenUnreachable({ state }: { state: { error: Error | null } }): number | false {
   return state.error !== null && isUnreachable(state.error) ? 3000 : false;
 }
@@ -15,18 +15,18 @@ export function apiUrl(path: string, pairs: readonly (readonly [string, string])
   return `${PAGE.base}/api/${path}${query === "" ? "" : `?${query}`}`;
 }
 
-/** GET JSON. Throws `ApiError`, also on timeout. */
+/** Fetch JSON with GET. Throws `ApiError`, also after a timeout. */
 export async function getJson<T>(url: string, signal?: AbortSignal, timeoutMs = 30_000): Promise<T> {
   const timeout = AbortSignal.timeout(timeoutMs);
   return (await answered(url, { signal: signal ? AbortSignal.any([signal, timeout]) : timeout })).json() as Promise<T>;
 }
 
-/** GET text. Throws `ApiError`. */
+/** Fetch text with GET. Throws `ApiError`. */
 export async function getText(url: string, signal?: AbortSignal): Promise<string> {
   return (await answered(url, signal ? { signal } : {})).text();
 }
 
-/** Send a method that changes data, with JSON if there is a body. Throws `ApiError`. */
+/** Send a request that changes data. A body is sent as JSON. Throws `ApiError`. */
 export async function sendJson<T>(
   method: "PATCH" | "POST" | "PUT" | "DELETE",
   url: string,
@@ -42,7 +42,7 @@ async function answered(url: string, init: RequestInit): Promise<Response> {
     throw new ApiError(0, { message: "Relaybook does not respond. Is it running?", code: "unreachable", param: null });
   });
   if (response.ok) return response;
-  // The token changed or the session ended: the server shows the sign-in page at the same address.
+  // The token changed or the session ended, so the server shows the sign-in page at the same address.
   if (response.status === 401) window.location.reload();
   throw new ApiError(response.status, await problemOf(response));
 }

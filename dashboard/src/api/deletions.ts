@@ -1,4 +1,4 @@
-/** Deletions: how many requests would be deleted, deleting them, and noticing that some were deleted. */
+/** Count the requests that a deletion would remove, delete requests, and notice deletions. */
 
 import { queryOptions, type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useState } from "react";
@@ -11,10 +11,10 @@ import { removalProgress, removedIds, useStatus } from "./status";
 /** Parameters of the API that select requests. */
 type Params = readonly (readonly [string, string])[];
 
-/** How many requests match: finished ones, and running ones, which are not deleted. */
+/** The numbers of finished and of running requests that match. Running requests are not deleted. */
 export type Matches = { readonly requests: number; readonly running: number };
 
-/** Counts all matches, also if that takes longer than the counts that the page shows. */
+/** Counts all matches, even if this takes longer than for the counts that the page shows. */
 export function matchesQuery(params: Params) {
   return queryOptions({
     queryKey: ["deletion-matches", params],
@@ -39,7 +39,7 @@ async function countMatches(params: Params, signal: AbortSignal): Promise<number
   const counted = await getJson<RequestCount>(apiUrl("count", params), signal);
   if (counted.complete) return counted.requests;
   try {
-    // A deletion that is not confirmed is refused with the number of matches.
+    // The API refuses a deletion that is not confirmed, and returns the number of matches.
     await sendJson("DELETE", apiUrl("requests", params));
   } catch (error) {
     if (error instanceof ApiError && error.requests !== undefined) return error.requests;
@@ -63,13 +63,13 @@ function useDeletion<Input>(urlOf: (input: Input) => string): UseMutationResult<
   return useMutation({
     mutationFn: (input: Input) => sendJson<RequestedDeletion>("DELETE", urlOf(input)),
     onSuccess: () => {
-      // Not awaited: an open request that is deleted is closed before it is read again, which would fail.
+      // Not awaited, so that an open request is closed before it is read again. Reading a deleted request would fail.
       void client.invalidateQueries({ queryKey: ["status"] });
     },
   });
 }
 
-/** How often requests of a deletion were gone from the log since the component was mounted. */
+/** How often a deletion has removed all its requests from the log since the component was mounted. */
 export function useRemovals(): number {
   const removed = useStatus(removedIds);
   const [seen, setSeen] = useState<{ removed: string | undefined; times: number }>({ removed: undefined, times: 0 });
@@ -79,7 +79,7 @@ export function useRemovals(): number {
   return next.times;
 }
 
-/** Calls the function each time a running deletion has removed more requests. */
+/** Calls `onProgress` each time a running deletion has removed more requests. */
 export function useRemovalProgress(onProgress: () => void): void {
   const progress = useStatus(removalProgress) ?? "";
   const tell = useEffectEvent(onProgress);

@@ -1,4 +1,4 @@
-/** Giving feedback on a request, keeping what was given until the lists are read again, and the mean score. */
+/** Give feedback on a request, keep it until the lists are read again, and query the mean score. */
 
 import {
   keepPreviousData,
@@ -35,24 +35,26 @@ export function feedbackSummaryQuery(search: LogSearch) {
   });
 }
 
-/** Whether any request of the log has feedback. */
+/** Whether any request in the log has feedback. */
 export function useHasFeedback(): boolean {
   return useStatus(({ feedback }) => feedback > 0) ?? false;
 }
 
 export type OwnFeedback = Pick<NewFeedback, "score" | "label" | "comment">;
 
-/** The feedback that was given on this page since it was loaded. Rows of the log may have been read before. */
+/**
+ * The feedback that was given on this page since the page was loaded. Rows of the log may be older than this feedback.
+ */
 function givenQuery(id: string) {
   return queryOptions<RequestFeedback>({ queryKey: ["given-feedback", id], queryFn: skipToken, gcTime: Infinity });
 }
 
-/** The feedback on a row, with that given on this page. */
+/** The feedback on a row, including the feedback that was given on this page. */
 export function useFeedback({ id, feedback }: Row): readonly RequestFeedback[] {
   return withFeedback(feedback, useQuery(givenQuery(id)).data);
 }
 
-/** Give feedback on a request. The open request and its row show it at once. */
+/** Give feedback on a request. The open request and its row show the feedback at once. */
 export function useGiveFeedback(id: string): UseMutationResult<AcceptedFeedback, Error, OwnFeedback> {
   const client = useQueryClient();
   return useMutation({
@@ -63,7 +65,7 @@ export function useGiveFeedback(id: string): UseMutationResult<AcceptedFeedback,
       }),
     onSuccess: ({ feedback }) => {
       client.setQueryData(givenQuery(id).queryKey, feedback);
-      // The open request may have another id in the URL.
+      // The URL may have another id of the open request.
       client.setQueriesData<RequestDetail>(
         { queryKey: ["request"], predicate: ({ state }) => (state.data as RequestDetail | undefined)?.id === id },
         (request) => request && { ...request, feedback: [...withFeedback(request.feedback, feedback)] },

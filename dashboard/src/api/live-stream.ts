@@ -1,10 +1,10 @@
-/** Live rows from `/api/live`, in batches, so that they do not appear too fast to read. */
+/** Live rows from `/api/live`. They are passed on in batches, so that they do not appear too fast to read. */
 
 import { useEffect, useEffectEvent } from "react";
 import type { Row } from "~/generated/api-types";
 import { apiUrl } from "./client";
 
-/** Up to this rate, rows are passed on every 80 ms; above it, once a second. */
+/** Up to this rate, rows are passed on every 80 ms. Above this rate, they are passed on once a second. */
 const BATCH_THRESHOLD_PER_SECOND = 5;
 const FAST_BATCH_MS = 80;
 const SLOW_BATCH_MS = 1000;
@@ -14,11 +14,13 @@ const RETRY_MS = 3000;
 export type LiveEvents = {
   /** New or changed rows, and the number of rows in the last second. */
   onRows: (rows: Row[], perSecond: number) => void;
-  /** The stream is open, also after a reconnect. Rows recorded before have to be read separately. */
+  /**
+   * Called when the stream is open, also after a reconnect. Rows that were recorded earlier must be read separately.
+   */
   onOpen: () => void;
 };
 
-/** Listen while `enabled` and while the page is visible. Reconnects when the stream ends. */
+/** Listen while `enabled` is true and the page is visible. Reconnects when the stream ends. */
 export function useLive(params: readonly [string, string][], enabled: boolean, events: LiveEvents): void {
   const onRows = useEffectEvent(events.onRows);
   const onOpen = useEffectEvent(events.onOpen);
@@ -53,7 +55,10 @@ export function useLive(params: readonly [string, string][], enabled: boolean, e
   }, [url, enabled]);
 }
 
-/** Collects rows and passes them on in batches: quickly at a low rate, once a second at a high rate. */
+/**
+ * Collects rows and passes them on in batches. The batches are frequent at a low rate, and once a second at a high
+ * rate.
+ */
 class Batch {
   private rows: Row[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;

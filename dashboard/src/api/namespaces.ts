@@ -1,4 +1,4 @@
-/** Queries for namespaces and field values; pinning a namespace. */
+/** Query namespaces and field values, and pin namespaces. */
 
 import {
   infiniteQueryOptions,
@@ -44,14 +44,14 @@ export function recentNamespacesQuery(prefix: string) {
   });
 }
 
-/** Parameters of the list of namespaces. `pinned`: "true" for pinned ones only, "false" for the others. */
+/** Parameters of the list of namespaces. `pinned` is "true" for pinned namespaces only, and "false" for all others. */
 export type NamespaceListParams = {
   readonly prefix: string;
   readonly sort: string;
   readonly pinned: string | undefined;
 };
 
-/** Number of namespaces in a page of their list. */
+/** Number of namespaces on a page of the list. */
 export const NAMESPACES_A_PAGE = 100;
 
 /** Namespaces in pages, sorted in descending order, with their counts since the log began. */
@@ -88,10 +88,13 @@ export function pin(namespace: string, pinned: boolean): Promise<Namespace> {
   return sendJson<Namespace>("PATCH", apiUrl("namespaces"), { namespace, pinned });
 }
 
-/** The maximum of the API. A field with more values needs a prefix. */
+/** The maximum number of values that the API returns. A field with more values needs a prefix. */
 export const MAX_VALUES = 500;
 
-/** Values that start with the prefix, most frequent first. The field `property` has the names of properties. */
+/**
+ * Values that start with the prefix, most frequent first. The values of the field `property` are the names of
+ * properties.
+ */
 export function valueListQuery(field: string, prefix: string) {
   const params: [string, string][] = [
     ["prefix", prefix],
@@ -116,7 +119,7 @@ export function usePin(): UseMutationResult<Namespace, Error, Pinning> {
   });
 }
 
-/** The message if pinning failed. */
+/** The error message if a namespace could not be pinned or unpinned. */
 export function notPinned(pinning: Pinning | undefined, error: Error): string {
   return `${pinning?.namespace} was not ${pinning?.pinned ? "pinned" : "unpinned"}: ${error.message}`;
 }

@@ -6,7 +6,7 @@ import { type LogSearch, queryText, toApiParams, toListParams, withoutQuery } fr
 import type { RequestCount, RequestDetail, RequestPage, Row } from "~/generated/api-types";
 import { apiUrl, getJson, retryWhenUnreachable } from "./client";
 
-/** The first page is small to load fast; later pages are larger. */
+/** The first page is small, so that it loads fast. Later pages are larger. */
 export const PAGE_ROWS = 100;
 const MORE_ROWS = 400;
 /** Number of rows of a sorted list. */
@@ -15,10 +15,12 @@ export const TOP_ROWS = 200;
 /** Position of a page of the log: the newest end, around a request, or after a cursor. */
 export type PageParam = { around: string } | { cursor: string } | "newest";
 
-/** A query that the API rejects, and its message. */
+/** A query that the API rejects, and the error message. */
 export type QueryError = { readonly text: string; readonly message: string };
 
-/** A page of the log and its search. `refused`: a rejected query of the URL; the page is the log without it. */
+/**
+ * A page of the log and its search. `refused` is a query in the URL that the API rejected. The page ignores this query.
+ */
 export type LogPage = RequestPage & Pick<LogSearch, "filter" | "range" | "sort"> & { refused?: QueryError };
 
 /** Filter and range as API parameters, also used as a cache key. */
@@ -29,7 +31,7 @@ export function askedOf(search: LogSearch): [string, string][] {
 /**
  * The log in pages, latest first. Pages can be added at both ends. A sorted list has one page.
  *
- * `anchor`: a request that the first page must include. `reading`: a new number reloads all pages.
+ * `anchor` is a request that the first page must include. A new number as `reading` reloads all pages.
  */
 export function logQuery(search: LogSearch, anchor: string | undefined, reading: number) {
   const params = toListParams(search);
@@ -53,18 +55,19 @@ export function logQuery(search: LogSearch, anchor: string | undefined, reading:
       page.next_cursor === null ? undefined : { cursor: page.next_cursor },
     getPreviousPageParam: (page): PageParam | undefined =>
       page.newer_cursor === null ? undefined : { cursor: page.newer_cursor },
-    // Pages in the cache do not change; new rows come from the live stream. A sorted list is read again when shown.
+    // Pages in the cache do not change, because new rows come from the live stream. A sorted list is read again each
+    // time it is shown.
     staleTime: search.sort === undefined ? Number.POSITIVE_INFINITY : 0,
     placeholderData: keepPreviousData,
   });
 }
 
-/** Whether the API rejected the query `q`, not another parameter. */
+/** Whether the API rejected the query `q`, and not another parameter. */
 function isQueryRefused(error: unknown, { filter }: LogSearch): error is ApiError {
   return error instanceof ApiError && error.status === 400 && error.param === "q" && queryText(filter) !== "";
 }
 
-/** Read one page, without the cache. */
+/** Read one page, without using the cache. */
 export function getPage(
   params: [string, string][],
   position: PageParam,
@@ -79,7 +82,7 @@ function limitAt(position: PageParam): number {
   return position !== "newest" && "cursor" in position ? MORE_ROWS : PAGE_ROWS;
 }
 
-/** A request and its neighbors in the log, if it has any. */
+/** A request and the requests next to it in the log, if there are any. */
 export function neighboursQuery(search: LogSearch, id: string) {
   const params = askedOf(search);
   return queryOptions({
@@ -88,7 +91,7 @@ export function neighboursQuery(search: LogSearch, id: string) {
   });
 }
 
-/** One request in detail. A running one is read again every second. */
+/** The detail of a request. A running request is read again every second. */
 export function requestQuery(id: string) {
   return queryOptions({
     queryKey: ["request", id],
@@ -101,7 +104,7 @@ export function requestQuery(id: string) {
 const TICK_MS = 5_000;
 
 /**
- * Milliseconds until the next tick of all counts and sums on the page. They are read at the same time, so that they
+ * Milliseconds until all counts and sums on the page are read again. They are read at the same time, so that they
  * agree.
  */
 export function untilTick(everyMs = TICK_MS, now = Date.now()): number {
@@ -110,7 +113,7 @@ export function untilTick(everyMs = TICK_MS, now = Date.now()): number {
   return left < 100 ? left + everyMs : left;
 }
 
-/** Number of requests that match a filter. `complete: false`: there may be more. */
+/** Number of requests that match a filter. With `complete: false`, there may be more. */
 export function countQuery(search: LogSearch) {
   const params = askedOf(search);
   return queryOptions({
@@ -121,7 +124,7 @@ export function countQuery(search: LogSearch) {
   });
 }
 
-/** Number of requests that match a filter at the time when a list of them was loaded. Not read again for this list. */
+/** Number of requests that matched a filter when a list of them was loaded. It is not read again for this list. */
 export function countAtLoadingQuery(search: LogSearch, loadedAt: number) {
   const params = askedOf(search);
   return queryOptions({
@@ -132,7 +135,7 @@ export function countAtLoadingQuery(search: LogSearch, loadedAt: number) {
   });
 }
 
-/** The newest request of the whole log, running ones included. */
+/** The newest request in the whole log, including running requests. */
 export function latestQuery() {
   return queryOptions({
     queryKey: ["latest-request"],

@@ -1,4 +1,4 @@
-/** Saved filters: their list, and changing it for everyone who uses the log. */
+/** List, save and delete saved filters, for everyone who uses the log. */
 
 import { queryOptions, type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type LogSearch, toListParams } from "~/domain/log-search";
@@ -17,12 +17,12 @@ export function savedFiltersQuery() {
 
 export type NamedSearch = { name: string; search: LogSearch };
 
-/** Save filter, time range and sort field under a name. A filter of that name is replaced. */
+/** Save filter, time range and sort field under a name. An existing filter with this name is replaced. */
 export function useSaveFilter(): UseMutationResult<SavedFilter, Error, NamedSearch> {
   return useChange(({ name, search }) => sendJson("PUT", urlOf(name), { params: toListParams(search) }));
 }
 
-/** Delete the saved filter of a name. */
+/** Delete the saved filter with this name. */
 export function useDeleteFilter(): UseMutationResult<SavedFilter, Error, string> {
   return useChange((name) => sendJson("DELETE", urlOf(name)));
 }

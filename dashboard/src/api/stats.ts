@@ -11,7 +11,10 @@ import { askedOf, untilTick } from "./requests";
 const FRESH_MS = 10_000;
 const HOURLY_FRESH_MS = 60_000;
 
-/** Group by a field or `property.<name>`. `bucketSeconds`: by default, the API gives about 120 buckets. */
+/**
+ * Aggregates over time, grouped by a field or `property.<name>`. Without `bucketSeconds`, the API returns about 120
+ * buckets.
+ */
 export function statsQuery(search: LogSearch, by?: string, bucketSeconds?: number) {
   const params = askedOf(search);
   if (by !== undefined) params.push(["by", by]);
@@ -21,7 +24,8 @@ export function statsQuery(search: LogSearch, by?: string, bucketSeconds?: numbe
     queryKey: ["stats", params],
     queryFn: ({ signal }) => getJson<StatsResponse>(apiUrl("stats", params), signal),
     staleTime: FRESH_MS,
-    // Aggregates that are not precomputed take longer. A query that exceeded the deadline would exceed it again.
+    // Aggregates that are not precomputed take longer. A query that exceeded the deadline is not repeated, because it
+    // would exceed the deadline again.
     refetchInterval: ({ state }) =>
       canChange && !isDeadlineError(state.error)
         ? untilTick(state.data?.source === "rollups" ? undefined : FRESH_MS)
@@ -30,7 +34,7 @@ export function statsQuery(search: LogSearch, by?: string, bucketSeconds?: numbe
   });
 }
 
-/** The last 24 hours by the hour, grouped by a field. */
+/** Aggregates for each of the last 24 hours, grouped by a field. */
 export function hourlyQuery(by: string) {
   const params: [string, string][] = [
     ["by", by],
@@ -45,7 +49,7 @@ export function hourlyQuery(by: string) {
   });
 }
 
-/** Whether the aggregation exceeded the deadline of the server. */
+/** Whether the aggregation exceeded the server's deadline. */
 export function isDeadlineError(error: Error | null): boolean {
   return error instanceof ApiError && error.code === "deadline";
 }

@@ -4,7 +4,7 @@ import { queryOptions, type UseQueryResult, useQuery } from "@tanstack/react-que
 import type { Status } from "~/generated/api-types";
 import { apiUrl, getJson } from "./client";
 
-/** Queries that are not read again when requests were deleted: the log starts again by itself. */
+/** Queries that are not read again after a deletion, because the log reloads by itself. */
 const NOT_READ_AGAIN = ["status", "log", "deletion-matches"];
 
 /** The ids of the latest deletions whose requests are gone from the log. */
@@ -15,7 +15,10 @@ export function removedIds({ deletions }: Pick<Status, "deletions">): string {
     .join(" ");
 }
 
-/** How far deletions are, as text. Changes when they have removed more requests; empty if none removes any. */
+/**
+ * The progress of running deletions as text. It changes when more requests are removed. It is empty if no deletion is
+ * running.
+ */
 export function removalProgress({ deletions }: Pick<Status, "deletions">): string {
   return (deletions ?? [])
     .filter(({ state }) => state === "removing")
@@ -23,14 +26,14 @@ export function removalProgress({ deletions }: Pick<Status, "deletions">): strin
     .join(" ");
 }
 
-/** Polled every two seconds while the page is visible. */
+/** The status, which is polled every two seconds while the page is visible. */
 export function statusQuery() {
   return queryOptions({
     queryKey: ["status"],
     queryFn: async ({ client, signal }) => {
       const status = await getJson<Status>(apiUrl("status"), signal, 4_000);
       const before = client.getQueryData<Status>(["status"]);
-      // What the page shows may have requests that were deleted since.
+      // The page may show requests that have been deleted since the last poll.
       if (before !== undefined && removedIds(before) !== removedIds(status)) {
         void client.invalidateQueries({ predicate: ({ queryKey }) => !NOT_READ_AGAIN.includes(String(queryKey[0])) });
       }
@@ -40,28 +43,30 @@ export function statusQuery() {
   });
 }
 
-/** A part of the status; `undefined` until it is loaded. The component renders only when that part changes. */
+/**
+ * A part of the status, or `undefined` until the status is loaded. The component renders only when this part changes.
+ */
 export function useStatus<T>(select: (status: Status) => T): T | undefined {
   return useQuery({ ...statusQuery(), select }).data;
 }
 
-/** A single failed poll is ignored, because the next one may succeed. */
+/** A single failed poll is ignored, because the next poll may succeed. */
 const GRACE_MS = 3_000;
 
 type Poll = Pick<UseQueryResult, "isError" | "errorUpdatedAt" | "dataUpdatedAt">;
 
-/** Whether polls of the status fail. */
+/** Whether the status could not be polled for longer than the grace period. */
 export function isFailing({ isError, errorUpdatedAt, dataUpdatedAt }: Poll): boolean {
   return isError && errorUpdatedAt - dataUpdatedAt > GRACE_MS;
 }
 
-/** The setting if it is a number; `null` if the server has no such setting. */
+/** The value of a setting if it is a number, otherwise `null`. */
 export function numberSetting(status: Status, name: string): number | null {
   const value = status.settings[name];
   return typeof value === "number" ? value : null;
 }
 
-/** The setting if it is text; `null` if the server has no such setting. */
+/** The value of a setting if it is text, otherwise `null`. */
 export function textSetting(status: Status, name: string): string | null {
   const value = status.settings[name];
   return typeof value === "string" ? value : null;

@@ -6,18 +6,18 @@ import { type LogSearch, toApiParams } from "~/domain/log-search";
 import type { Thread } from "~/generated/api-types";
 import { apiUrl, getJson } from "./client";
 
-/** The first page is small to load fast; later pages are larger. */
+/** The first page is small, so that it loads fast. Later pages are larger. */
 const PAGE_ROWS = 60;
 const MORE_ROWS = 200;
-/** The maximum of the API. */
+/** The maximum number of rows that the API returns. */
 const WIDE_ROWS = 500;
 
-/** Number of requests of the latest page, and of a page around a request. */
+/** Number of requests on the latest page, and on a page around a request. */
 const SOME_ROWS = 100;
 
 type PageParam = { cursor: string | undefined; limit: number };
 
-/** The thread in pages, latest first. `isFar`: the request to show may be old, so the first page is large. */
+/** The thread in pages, latest first. With `isFar`, the first page is large, because the request to show may be old. */
 export function threadQuery(search: LogSearch, isFar: boolean) {
   const params = toApiParams(search);
   return infiniteQueryOptions({
@@ -53,7 +53,7 @@ export function isConversationQuery(filter: Filter) {
   };
 }
 
-/** The requests around a request of a thread, each with its position in its conversation, as far as it is known. */
+/** The requests around a request of a thread, each with its position in its conversation if this is known. */
 export function aroundInThreadQuery(filter: Filter, id: string) {
   const params = toApiParams({ filter, range: {} });
   const around: [string, string][] = [

@@ -20,7 +20,7 @@ export function NotFound() {
   );
 }
 
-/** Shown when rendering failed: the error, and that requests are still logged. */
+/** Shown if rendering failed. Shows the error, and says that requests are still logged. */
 export function PageFailed({ error }: { error: unknown }) {
   return (
     <main style={{ maxWidth: 640, margin: "64px auto", padding: "0 20px" }} role="alert">

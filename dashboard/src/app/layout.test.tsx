@@ -43,7 +43,7 @@ const ROWS = [
   sampleRequest({ id: "r3", seq: 3, namespace: "staging" }),
   sampleRequest({ id: "r2", seq: 2, namespace: "production" }),
 ];
-/** Counts that the API returns: of all namespaces, and of the requests of the pinned one. */
+/** Counts that the API returns: of all namespaces, and of the requests in the pinned namespace. */
 let counts = { namespaces: 0, requests: 0 };
 let browser: ReturnType<typeof stubBrowser>;
 let client: QueryClient;

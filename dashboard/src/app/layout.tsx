@@ -33,7 +33,7 @@ export function AppFrame() {
   const page = useLocation({ select: ({ pathname }) => pageAt(pathname) });
   const text = useLocation({ select: ({ searchStr }) => searchStr });
   const inUrl = useMemo(() => parseSearch(text), [text]);
-  // The lists cover the whole log. Their parameters do not filter it.
+  // The lists cover the whole log, so their parameters are not a filter.
   const search = useMemo(
     () => (page === "lists" ? EMPTY_SEARCH : page === "overview" ? readOverview(inUrl).search : inUrl),
     [page, inUrl],
@@ -81,7 +81,7 @@ function HoveredValueMenu() {
   );
 }
 
-/** `search`: the filter and time range that the other pages open with. */
+/** `search` is the filter and time range with which the other pages open. */
 function Header({ search, children }: { search: LogSearch; children: ReactNode }) {
   return (
     <header className={css.head}>

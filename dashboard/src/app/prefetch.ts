@@ -12,7 +12,7 @@ export function startReading(client: QueryClient): void {
   const isNewestOfLog = pathname === `${PAGE.base}/requests` && window.history.state?.anchor === undefined;
   if (!isNewestOfLog) return;
   const search = parseSearch(text);
-  // A query is converted to parameters first.
+  // If the URL has a query, it is first converted to parameters.
   if (queryText(search.filter) === "") void client.prefetchInfiniteQuery(logQuery(search, undefined, 0));
   void client.prefetchQuery(labelsQuery(search.range));
   void client.prefetchQuery(propertiesQuery());

@@ -21,7 +21,7 @@ const root = createRootRoute({
   component: AppFrame,
   notFoundComponent: NotFound,
   errorComponent: PageFailed,
-  // The search is already parsed: see `parseSearch` of the router below.
+  // `parseSearch` of the router below has already parsed the search.
   validateSearch: (search) => search as unknown as LogSearch,
   beforeLoad: ({ search }) => convertQuery(search),
 });
@@ -34,7 +34,7 @@ const home = createRoute({
 });
 const requests = createRoute({ getParentRoute: () => root, path: "/requests", component: RequestsPage });
 const request = createRoute({ getParentRoute: () => requests, path: "$id" });
-// The other pages are loaded when they are opened.
+// The code of the other pages is loaded when they are opened.
 const namespaces = createRoute({
   getParentRoute: () => root,
   path: "/namespaces",
@@ -63,7 +63,7 @@ const router = createRouter({
   stringifySearch: (search) => formatSearch(search as unknown as LogSearch),
 });
 
-/** Replace a query in the URL with the parameters that it means. An invalid one stays, to be corrected. */
+/** Replace a query in the URL with equivalent parameters. An invalid query stays, so that the user can correct it. */
 async function convertQuery(search: LogSearch): Promise<void> {
   const text = queryText(search.filter);
   if (text === "") return;

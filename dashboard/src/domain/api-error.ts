@@ -2,12 +2,12 @@
 
 import type { Problem } from "~/generated/api-types";
 
-/** An error response of the API, or `status` 0 if it could not be reached. */
+/** An error response of the API. `status` is 0 if the API could not be reached. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly param: string | null;
-  /** The number of requests that match, if it was not confirmed. */
+  /** The number of matching requests, if a deletion did not confirm this number. */
   readonly requests: number | undefined;
 
   constructor(status: number, problem: Pick<Problem, "message" | "code" | "param" | "term" | "requests">) {
@@ -24,7 +24,7 @@ export function explainTerm(term: string | undefined, message: string): string {
   return term === undefined ? message : `'${term}': ${message}`;
 }
 
-/** Whether Relaybook did not answer: the connection failed, or a proxy answered instead. */
+/** Whether Relaybook could not be reached, because the connection failed or a proxy responded instead. */
 export function isUnreachable(error: Error): boolean {
   return !(error instanceof ApiError) || error.status === 0 || (error.status >= 500 && error.code === "unknown");
 }

@@ -1,8 +1,11 @@
-/** Files of requests that can be downloaded, and the command that writes them. Pure. */
+/** Formats of files with exported requests, and the command that writes such a file. Pure. */
 
 import { shellWord } from "~/format/shell";
 
-/** A file format. `name` is that of the API. `bodies`: whether the file can contain, or always contains, bodies. */
+/**
+ * A file format. `name` is its name in the API. `bodies` says whether the file can contain bodies or always contains
+ * bodies.
+ */
 export type FileFormat = {
   readonly name: string;
   readonly label: string;

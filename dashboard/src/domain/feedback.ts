@@ -13,7 +13,10 @@ export function ownFeedback(feedback: readonly RequestFeedback[]): RequestFeedba
   return feedback.find(({ source }) => source === OWN_SOURCE);
 }
 
-/** The feedback with that of one source replaced, unless it is older. Sorted by source, as in the API. */
+/**
+ * The feedback with the entry of one source replaced by `given`, unless `given` is older. Sorted by source, as in the
+ * API.
+ */
 export function withFeedback(
   feedback: readonly RequestFeedback[],
   given: RequestFeedback | undefined,
@@ -33,7 +36,7 @@ export function latestFeedback(feedback: readonly RequestFeedback[]): RequestFee
   );
 }
 
-/** `+1`, `−1`, `0.25`. Whole numbers have a sign, as those of the thumbs. */
+/** `+1`, `−1`, `0.25`. Whole numbers have a sign, like the scores of the thumbs. */
 export function scoreText(score: number): string {
   const text = String(Math.abs(Number(score.toPrecision(4))));
   return score < 0 ? `−${text}` : Number.isInteger(score) && score > 0 ? `+${text}` : text;

@@ -36,7 +36,7 @@ export function termLabel({ name, verb, value }: TermText): string {
   return [name, verb, value].filter((part) => part !== "").join(" ");
 }
 
-/** By sort field of the API: its name in a sentence. */
+/** The name of each sort field of the API, for use in a sentence. */
 export const SORT_FIELDS: Readonly<Record<string, string>> = {
   cost_usd: "cost",
   duration_ms: "duration",
@@ -45,7 +45,10 @@ export const SORT_FIELDS: Readonly<Record<string, string>> = {
   output_tokens: "output tokens",
 };
 
-/** A search on one line: `namespace is staging · last hour · by cost`. All time is not mentioned. */
+/**
+ * A search on one line: `namespace is staging · last hour · by cost`. The time range is omitted if the search covers
+ * all time.
+ */
 export function describeSearch({ filter, range, sort }: LogSearch): string {
   const terms = filter.flatMap(({ name, values, negated }) =>
     values.map((value) => termLabel(describeValue(name, value, negated))),
@@ -55,7 +58,7 @@ export function describeSearch({ filter, range, sort }: LogSearch): string {
   return terms.join(" · ");
 }
 
-/** The accessible name of a filter link: `Filter by namespace production`. It includes the visible text. */
+/** The accessible name of a filter link: `Filter by namespace production`. The name includes the visible text. */
 export function filterLinkLabel(name: string, value: string, visibleText?: string): string {
   const text = describeValue(name, value);
   return `Filter by ${text.name} ${text.value}${visibleText === undefined ? "" : `: ${visibleText}`}`;
@@ -67,7 +70,7 @@ function labelOf(field: string): string {
   return Object.hasOwn(FIELD_LABELS, field) ? (FIELD_LABELS[field] ?? field) : field;
 }
 
-/** Words in the query syntax: several in quotes, with a `*` if the last one is a prefix. */
+/** Words in the query syntax. Several words are in quotes, and a `*` follows if the last word is a prefix. */
 function phrase(value: string, isPrefix: boolean): string {
   const quoted = /\s/u.test(value) ? `"${value}"` : value;
   return isPrefix ? `${quoted}*` : quoted;

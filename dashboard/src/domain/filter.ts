@@ -2,10 +2,12 @@
 
 import type { Row } from "~/generated/api-types";
 
-/** The field `name` has any of `values`, or none of them if negated. Names are those of the API. */
+/**
+ * The field `name` must have any of `values`, or none of them if `negated` is true. Field names are those of the API.
+ */
 export type Term = { readonly name: string; readonly values: readonly string[]; readonly negated: boolean };
 
-/** All terms must match. They are in order of selection: Backspace removes the last one. */
+/** All terms must match. They are in order of selection, so Backspace removes the last term. */
 export type Filter = readonly Term[];
 
 /** Timestamps in the format of the API: RFC 3339, or relative such as `-15m`. */
@@ -17,15 +19,15 @@ export function fieldOf(name: string): string {
   return field === "namespace_prefix" ? "namespace" : field;
 }
 
-/** The prefix of term names whose values are prefixes: `begins.model`. */
+/** If a term name starts with this text, such as `begins.model`, the values of the term are prefixes. */
 export const PREFIX = "begins.";
 
-/** Filter by this value only. Other terms of the field are removed; other fields are kept. */
+/** Filter by this value only. Other terms of the field are removed, and other fields are kept. */
 export function replaceValue(filter: Filter, name: string, value: string): Filter {
   return [...withoutField(filter, fieldOf(name)), { name, values: [value], negated: false }];
 }
 
-/** Add a value to those selected for the field. The term becomes the last one. */
+/** Add a value to the values that are selected for the field. Its term becomes the last term. */
 export function addValue(filter: Filter, name: string, value: string): Filter {
   const allowed = removeValue(filter, name, value, true);
   const chosen = find(allowed, name, false);
@@ -59,7 +61,7 @@ export function removeLastValue(filter: Filter): Filter {
   return last === undefined || value === undefined ? filter : removeValue(filter, last.name, value, last.negated);
 }
 
-/** Whether this value is the only one selected for the field. */
+/** Whether this value is the only selected value of the field. */
 export function isOnlyValue(filter: Filter, name: string, value: string): boolean {
   const chosen = find(filter, name, false);
   return chosen?.values.length === 1 && chosen.values[0] === value;
@@ -80,12 +82,15 @@ export function hasNoNamespaceFilter(filter: Filter): boolean {
   return clearNamespaces(filter).length === filter.length;
 }
 
-/** Whether the filter searches prompts and responses for words. A query that is kept as text may do so. */
+/**
+ * Whether the filter searches prompts and responses for words. A query that is kept as text also counts, because it may
+ * search for words.
+ */
 export function hasWords(filter: Filter): boolean {
   return filter.some((term) => fieldOf(term.name) === "words" || term.name === "q");
 }
 
-/** The value of a property. Clients choose the names, so they can be `constructor`. */
+/** The value of a property. Clients choose the names of properties, so a name can be `constructor`. */
 export function propertyOf({ properties }: Pick<Row, "properties">, name: string): string | undefined {
   return Object.hasOwn(properties, name) ? properties[name] : undefined;
 }

@@ -7,7 +7,7 @@ export function objectOf(value: unknown): JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }
 
-/** The value if it is an array, otherwise an empty one. */
+/** The value if it is an array, otherwise an empty array. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -22,7 +22,9 @@ export function pretty(value: unknown): string {
   return JSON.stringify(value, null, 2) ?? "";
 }
 
-/** Parse JSON; `undefined` if invalid. Numbers that JavaScript would round or reformat keep their text. */
+/**
+ * Parse JSON. Returns `undefined` if it is invalid. Numbers that JavaScript would round or reformat keep their text.
+ */
 export function parsedExactly(text: string): unknown {
   const keep = (_: string, value: unknown, at?: { source?: string }) =>
     typeof value === "number" && at?.source !== undefined && String(value) !== at.source && RAW.rawJSON !== undefined
@@ -35,7 +37,7 @@ export function parsedExactly(text: string): unknown {
   }
 }
 
-/** The original text of a number of `parsedExactly` that JavaScript would round or reformat. */
+/** The original text of a number from `parsedExactly`, if JavaScript would round or reformat the number. */
 export function exactNumber(value: unknown): string | undefined {
   return RAW.isRawJSON?.(value) ? (value as { rawJSON: string }).rawJSON : undefined;
 }

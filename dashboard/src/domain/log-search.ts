@@ -1,10 +1,10 @@
-/** Filter and time range as search parameters. Names are those of the API. Pure. */
+/** Filter and time range as search parameters. The parameters have the same names as in the API. Pure. */
 
 import { addValue, excludeValue, type Filter, fieldOf, type Term, type TimeRange } from "./filter";
 
 /**
- * The search parameters of the log. `live: false` if live updates are paused. `sort`: show the requests with the
- * highest values of this field instead of the latest ones; the API rejects unknown fields.
+ * The search parameters of the log. `live` is `false` if live updates are paused. With `sort`, the log shows the
+ * requests with the highest values of this field instead of the latest requests. The API rejects unknown fields.
  */
 export type LogSearch = {
   readonly filter: Filter;
@@ -28,7 +28,7 @@ export function formatPairs(pairs: readonly (readonly [string, string])[]): stri
   return text === "" ? "" : `?${text}`;
 }
 
-/** The search of the API's parameters: the inverse of `toListParams`. */
+/** The search for parameters of the API. This function is the inverse of `toListParams`. */
 export function searchOf(params: readonly (readonly [string, string])[]): LogSearch {
   return parseSearch(formatPairs(params));
 }
@@ -39,7 +39,7 @@ export function toListParams(search: LogSearch): [string, string][] {
   return search.sort === undefined ? pairs : [...pairs, ["sort", search.sort]];
 }
 
-/** The same search in another order; newest first if `sort` is `undefined`. */
+/** The same search in another order. If `sort` is `undefined`, the newest requests come first. */
 export function withSort({ sort: _, ...search }: LogSearch, sort: string | undefined): LogSearch {
   return sort === undefined ? search : { ...search, sort };
 }
@@ -54,7 +54,7 @@ export function toApiParams({ filter, range }: LogSearch): [string, string][] {
   return pairs;
 }
 
-/** Parse search parameters. Every name is accepted here; the API rejects unknown ones. */
+/** Parse search parameters. Every name is accepted here, because the API rejects unknown names. */
 export function parseSearch(text: string): LogSearch {
   const terms = new Map<string, { name: string; values: string[]; negated: boolean }>();
   const range: { from?: string; to?: string } = {};
@@ -75,7 +75,7 @@ export function parseSearch(text: string): LogSearch {
   return withSort(live ? { filter, range } : { filter, range, live: false }, sort);
 }
 
-/** Add parameters to a search. A time range replaces that of the search. */
+/** Add parameters to a search. A time range in the parameters replaces the time range of the search. */
 export function addParams(search: LogSearch, params: readonly (readonly [string, string])[]): LogSearch {
   let { filter, range } = search;
   for (const [name, value] of params) {
@@ -86,7 +86,10 @@ export function addParams(search: LogSearch, params: readonly (readonly [string,
   return { ...search, filter, range };
 }
 
-/** The query of the URL; empty without one. Links of other programs have it; the page writes parameters. */
+/**
+ * The query in the URL, or an empty text. Links from other programs may have a query. The page itself writes
+ * parameters.
+ */
 export function queryText(filter: Filter): string {
   return filter.find(isQuery)?.values.join(" ") ?? "";
 }
@@ -97,10 +100,10 @@ export function withoutQuery(filter: Filter): Filter {
 }
 
 /**
- * The search with its query replaced by the parameters that it means.
+ * The search with its query replaced by equivalent parameters.
  *
- * Undefined if the parameters would mean something else: values of one field in parameters and query must match both,
- * values of one field in parameters match any.
+ * Undefined if the parameters would have another meaning. If a field occurs in the parameters and in the query, a
+ * request must match both. If a field has several values in the parameters, a request needs to match only one of them.
  */
 export function replaceQuery(search: LogSearch, params: readonly (readonly [string, string])[]): LogSearch | undefined {
   const rest = { ...search, filter: withoutQuery(search.filter) };
@@ -115,7 +118,7 @@ function isQuery(term: Term): boolean {
 
 const NOT = "not.";
 
-/** Percent-encode only what a URL requires, so that it stays readable. A space becomes `+`. */
+/** Percent-encode only the characters that a URL does not allow, so that it stays readable. A space becomes `+`. */
 function encode(text: string): string {
   const encoded = encodeURIComponent(text).replace(/%(2F|3A|40|2C|24)/g, (percent) => decodeURIComponent(percent));
   return encoded.replaceAll("%20", "+");

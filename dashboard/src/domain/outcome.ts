@@ -7,7 +7,7 @@ import type { RequestDetail, Row } from "~/generated/api-types";
 
 export type Tone = Row["result"]["tone"];
 
-/** `tone` is the color. Sign and text are sufficient without it. */
+/** `tone` is the color. `sign` and `text` are sufficient without the color. */
 export type Result = { sign: string; text: string; tone: Tone };
 
 const SIGNS: Record<Tone, string> = { running: "◐", good: "✓", bad: "✗", neutral: "◌" };
@@ -22,7 +22,8 @@ export function resultOf(row: Row, now: Date): Result {
 /**
  * Milliseconds since a running request started, by the viewer's clock.
  *
- * At least as long as the times that the relay measured: `now` may be a second old, and the two clocks may differ.
+ * The result is at least as long as the times that the relay measured, because `now` may be a second old and the two
+ * clocks may differ.
  */
 export function runningMs(row: Row & Partial<Pick<RequestDetail, "timeline">>, now: Date): number {
   const measured = Math.max(0, row.first_token_ms ?? 0, row.timeline?.at(-1)?.[0] ?? 0);
@@ -56,7 +57,7 @@ function sentencesOf(request: RequestDetail, now: Date): string[] {
 }
 
 function running(request: RequestDetail, now: Date): string[] {
-  // Rounded up, so that it is not shorter than the time to the first token, which is shown more precisely.
+  // The time is rounded up, so that it is not shorter than the time to the first token, which is shown more precisely.
   const seconds = Math.ceil(runningMs(request, now) / 1000);
   const time = seconds < 60 ? `${seconds} s` : duration(seconds * 1000);
   return [`Running for ${time}.`, `${soFar(request)} so far.`];
@@ -151,7 +152,7 @@ function tokensOf(tokens: number, estimated: boolean): string {
 
 const MAX_CHARACTERS = 300;
 
-/** On one line, truncated. */
+/** A text on one line, truncated. */
 function shortened(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length <= MAX_CHARACTERS ? line : `${line.slice(0, MAX_CHARACTERS - 1)}…`;

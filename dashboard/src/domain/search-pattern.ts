@@ -2,12 +2,12 @@
 
 import { type Filter, PREFIX, type Term } from "./filter";
 
-/** `isHit`: the part is a match. */
+/** `isHit` is true if the part is a match. */
 export type TextPart = { text: string; isHit: boolean };
 
 const PATTERNS = new WeakMap<Filter, { pattern: RegExp | undefined }>();
 
-/** The words, phrases and substrings that the filter searches. Undefined if there are none. */
+/** A pattern for the words, phrases and substrings that the filter searches for. Undefined if there are none. */
 export function searchPattern(filter: Filter): RegExp | undefined {
   const known = PATTERNS.get(filter);
   if (known !== undefined) return known.pattern;
@@ -40,7 +40,10 @@ export function firstHit(text: string, pattern: RegExp): number {
   return at === -1 ? -1 : plain.offset(at);
 }
 
-/** The text without accents, which searches ignore. `offset` converts an offset in it to one in the original text. */
+/**
+ * The text without accents, which searches ignore. `offset` converts an offset in this text to an offset in the
+ * original text.
+ */
 function withoutAccents(text: string): { text: string; offset: (at: number) => number } {
   if (!/[^\p{ASCII}]/u.test(text)) return { text, offset: (at) => at };
   const offsets: number[] = [];
@@ -61,13 +64,13 @@ function sourcesOf({ name, values }: Term): string[] {
   return name === `${PREFIX}words` ? values.flatMap((phrase) => phraseSource(phrase, true)) : [];
 }
 
-/** Scripts without spaces, where every character is a word. */
+/** Scripts without spaces between words. Every character of these scripts counts as a word. */
 const ALONE = "\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}";
 const IN_WORD = `(?:(?![${ALONE}])[\\p{L}\\p{N}\\p{M}])`;
 const BEGINS_ALONE = new RegExp(`^[${ALONE}]`, "u");
 const ENDS_ALONE = new RegExp(`[${ALONE}]$`, "u");
 
-/** Whole words in order, with no other words between them. `isPrefix`: the last word is a prefix. */
+/** A pattern for whole words in order, with no other words between them. With `isPrefix`, the last word is a prefix. */
 function phraseSource(phrase: string, isPrefix: boolean): string[] {
   const words = withoutAccents(phrase).text.match(/[\p{L}\p{N}\p{M}]+/gu);
   if (words === null) return [];

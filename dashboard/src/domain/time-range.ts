@@ -6,7 +6,7 @@ import type { TimeRange } from "./filter";
 
 export type NamedRange = { readonly name: string; readonly range: TimeRange };
 
-/** The ranges to choose from. Those of a day are in the viewer's time zone. */
+/** The ranges that the user can choose. Ranges of a day are in the viewer's time zone. */
 export function namedRanges(now: Date): NamedRange[] {
   const today = midnight(now, 0);
   return [
@@ -29,7 +29,7 @@ export function formatTimeRange(range: TimeRange, now = new Date()): string {
   return range.to === undefined ? `since ${from}` : `${from} – ${formatEnd(range.to, now)}`;
 }
 
-/** The same as a title: `Last hour`, `Since -90m`. */
+/** A time range as a title: `Last hour`, `Since -90m`. */
 export function timeRangeTitle(range: TimeRange, now = new Date()): string {
   const text = formatTimeRange(range, now);
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -40,7 +40,7 @@ function formatEnd(text: string, now: Date): string {
   return Number.isNaN(at.getTime()) || text.startsWith("-") ? text : `${day(at, now)} ${clockTime(text)}`;
 }
 
-/** The range with absolute ends, which always selects the same requests. Without an end it ends now. */
+/** The range with absolute ends, so that it always selects the same requests. A range without an end ends now. */
 export function fixedRange(range: TimeRange, now: Date): TimeRange {
   const fixed = (text: string) => parseTimestamp(text, now)?.toISOString() ?? text;
   const to = range.to === undefined ? now.toISOString() : fixed(range.to);
@@ -49,7 +49,7 @@ export function fixedRange(range: TimeRange, now: Date): TimeRange {
 
 const UNITS_MS: Record<string, number> = { s: 1e3, m: 60e3, h: 3600e3, d: 86_400e3, w: 604_800e3 };
 
-/** Parse one end of a range, RFC 3339 or relative such as `-15m`. `undefined` if it is invalid. */
+/** Parse one end of a range: RFC 3339, or relative such as `-15m`. Returns `undefined` if the text is invalid. */
 export function parseTimestamp(text: string, now: Date): Date | undefined {
   const [, number = "", unit = ""] = /^-(\d{1,6})([smhdw])$/.exec(text) ?? [];
   const at = number === "" ? new Date(text) : new Date(now.getTime() - Number(number) * (UNITS_MS[unit] ?? 0));

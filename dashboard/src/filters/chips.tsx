@@ -6,7 +6,7 @@ import css from "./chips.module.css";
 import { FilterLink } from "./filter-link";
 import { type Label, useLabel } from "./labels";
 
-/** A namespace as a filter link: a colored chip if it is pinned, otherwise a neutral one. */
+/** A namespace as a filter link: a colored chip if the namespace is pinned, otherwise a neutral chip. */
 export function NamespaceChip({ namespace }: { namespace: string }) {
   return (
     <FilterLink name="namespace" value={namespace} {...useChipStyle(namespace)} title={namespace}>
@@ -31,7 +31,7 @@ function useChipStyle(namespace: string): ChipStyle {
 
 type ChipStyle = { className: string | undefined; style?: CSSProperties };
 
-/** The look of a label, in its color. */
+/** The style of a label, in its color. */
 export function labelStyle({ color }: Pick<Label, "color">): ChipStyle {
   const slot = `--label-${color ?? 1}`;
   return {
@@ -65,7 +65,7 @@ export function PropertyChip({ name, value, bare = false }: { name: string; valu
   );
 }
 
-/** A small icon in two colors computed from the name, to recognize it. */
+/** A small icon, by which users recognize a namespace. Its two colors are computed from the name. */
 export function NamespaceIcon({ name }: { name: string }) {
   const hash = hashOf(name);
   const first = hash % 12;

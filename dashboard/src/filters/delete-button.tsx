@@ -8,7 +8,7 @@ import { QuietButton } from "~/ui/quiet-button";
 const DeleteMatchesDialog = lazyPart(() => import("./delete-dialog").then((dialog) => dialog.DeleteMatchesDialog));
 const DeleteRequestDialog = lazyPart(() => import("./delete-dialog").then((dialog) => dialog.DeleteRequestDialog));
 
-/** Deletes the requests of a filtered log. Nothing if the log is not filtered. */
+/** A button that deletes the requests of a filtered log. It is not shown if the log is not filtered. */
 export function DeleteMatchesButton() {
   const { filter, range } = useLogSearch();
   if (filter.length === 0 && Object.keys(range).length === 0) return null;
@@ -21,7 +21,7 @@ export function DeleteMatchesButton() {
 
 type Props = { id: string; isRunning: boolean; onDeleted: () => void };
 
-/** Deletes one request. */
+/** A button that deletes one request. */
 export function DeleteRequestButton({ id, isRunning, onDeleted }: Props) {
   return (
     <DialogButton

@@ -9,7 +9,7 @@ beforeEach(() => vi.stubGlobal("scrollTo", () => {}));
 afterEach(() => vi.unstubAllGlobals());
 
 /**
- * Fake the API of a log in which `counts[0]` requests match, and then the next count when a deletion is confirmed.
+ * Fake the API of a log in which `counts[0]` requests match. When a deletion is confirmed, the next count applies.
  * Returns the deletions that were accepted.
  */
 function answerWith(counts: number[], running = 0, isCountComplete = true): URL[] {
@@ -51,7 +51,7 @@ it("the requests of the filter are deleted after a question that says how many t
   expect(accepted).toHaveLength(1);
   const { searchParams } = accepted[0] as URL;
   expect([searchParams.get("namespace"), searchParams.get("confirm")]).toEqual(["ios", "37"]);
-  // Requests that are made in the meantime do not match.
+  // Requests that are sent while the dialog is open do not match.
   expect(searchParams.get("to")).toMatch(/^\d{4}-.*Z$/);
 });
 

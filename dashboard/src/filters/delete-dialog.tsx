@@ -1,4 +1,4 @@
-/** Dialogs that say what a deletion does, and ask. */
+/** Dialogs that explain a deletion and ask for confirmation. */
 
 import { Button, Group, Modal, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -12,7 +12,7 @@ import { count, plural } from "~/format/number";
 import { useLogSearch } from "~/navigation/search-context";
 import css from "./delete-dialog.module.css";
 
-/** To delete more requests, their number must be typed. */
+/** To delete more requests than this, the user must type their number. */
 const MANY = 1000;
 
 /** Deletes all finished requests that match the filter and started before the dialog was opened. */
@@ -136,7 +136,7 @@ function Question({ title, action, error, canSubmit, isPending, onSubmit, onClos
         {children}
         {error !== null && <p role="alert">{error.message}</p>}
         <Group justify="end" gap={8}>
-          {/* It has the focus, so that Enter deletes nothing. */}
+          {/* This button has the focus, so that Enter deletes nothing. */}
           <Button data-autofocus variant="default" size="compact-md" onClick={onClose}>
             Cancel
           </Button>

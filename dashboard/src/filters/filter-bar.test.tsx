@@ -5,7 +5,10 @@ import { FilterBar } from "./filter-bar";
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** Show the filter. `isThread`: its latest requests continue one another. Returns the requests to the API. */
+/**
+ * Show the filter. With `isThread`, the latest requests of the filter continue one another. Returns the requests to the
+ * API.
+ */
 async function show(search: string, isThread: boolean) {
   const requests: string[] = [];
   vi.stubGlobal("fetch", async (url: string) => {

@@ -29,7 +29,8 @@ const SaveFilterDialog = lazyPart(() => import("./save-filter-dialog").then((dia
 /**
  * The values of the filter, each with a remove button, and the number of matches.
  *
- * Always one line high, so that a change of the filter does not move the rows. `children` are shown at the end.
+ * The bar is always one line high, so that a change of the filter does not move the rows. `children` are shown at the
+ * end.
  */
 export function FilterBar({ children }: { children?: ReactNode }) {
   const search = useLogSearch();
@@ -198,12 +199,12 @@ function useKeptFocus(filter: Filter): Pick<ComponentProps<"section">, "ref" | "
   return { ref: bar, onClickCapture };
 }
 
-/** Milliseconds until the next count; `false` if the API rejected the filter. */
+/** Milliseconds until the next count, or `false` if the API rejected the filter. */
 function refetchUnlessRejected(query: { state: { error: Error | null } }): number | false {
   return query.state.error === null ? untilTick() : false;
 }
 
-/** In a search for text, the number of requests that are not indexed yet. Nothing if all are. */
+/** In a search for text, the number of requests that are not indexed yet. Empty if all requests are indexed. */
 export function QueryIndexing({ className }: { className: string | undefined }) {
   const { filter } = useLogSearch();
   const status = useQuery(statusQuery()).data;

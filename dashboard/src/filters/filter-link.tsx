@@ -1,4 +1,4 @@
-/** Any value as a link that filters by it. */
+/** Any value as a link that filters by this value. */
 
 import type { CSSProperties, MouseEvent, ReactNode } from "react";
 import { addValue, excludeValue, replaceValue } from "~/domain/filter";
@@ -22,11 +22,11 @@ type Props = {
 };
 
 /**
- * A value as a link to the log (or the overview, if that is shown), filtered by the value.
+ * A value as a link to the log (or to the overview, if the overview is shown), filtered by the value.
  *
- * A click selects only this value, Alt-click adds it, Shift-click excludes it; other clicks (middle, Ctrl, Cmd) are the
- * browser's. Inside an element with `data-request`, the row of that request keeps its position. `data-field` and
- * `data-value` hold the field and the value.
+ * A click selects only this value, Alt-click adds it, and Shift-click excludes it. The browser handles other clicks
+ * (middle, Ctrl, Cmd). Inside an element with `data-request`, the row of that request keeps its position. `data-field`
+ * and `data-value` hold the field and the value.
  */
 export function FilterLink({ name, value, children, className, style, title, visibleText, tone }: Props) {
   const search = useLogSearch();
@@ -65,7 +65,8 @@ export function FilterLink({ name, value, children, className, style, title, vis
 /**
  * The request of the row that contains the link, and its distance from the top of the log.
  *
- * `isExcluded`: the value is excluded, and so is this request. Then it is the next request below without the value.
+ * With `isExcluded`, the value and therefore this request are excluded. The result is then the next request below that
+ * does not have the value.
  */
 export function anchorOf(link: HTMLAnchorElement, isExcluded = false): Anchor | undefined {
   const ownRow = link.closest<HTMLElement>("[data-request]");

@@ -3,7 +3,7 @@
 import { createContext, useContext } from "react";
 import type { Namespace, NamespacePage } from "~/generated/api-types";
 
-/** A pinned namespace, without its counts: they change every few seconds, and chips do not show them. */
+/** A pinned namespace without its counts. Chips do not show the counts, which change every few seconds. */
 export type Label = Pick<Namespace, "namespace" | "color" | "group" | "position">;
 
 /** Labels by name. */
@@ -25,7 +25,7 @@ export function labelsOf({ data }: NamespacePage): Label[] {
 /** The first nine labels have a key. */
 export type Group<L extends Label> = { readonly group: string; readonly labels: readonly (L & { key?: string })[] };
 
-/** Groups in the order of their first label; labels without a group come last. */
+/** Groups in the order of their first label. Labels without a group come last. */
 export function groupsOf<L extends Label>(labels: Iterable<L>): Group<L>[] {
   const groups = new Map<string, L[]>();
   for (const label of inOrder(labels)) {

@@ -47,7 +47,7 @@ export function QueryInput({ box, refused }: QueryInputProps) {
   const isListed = isOpen && suggestions.length > 0;
   const combobox = useCombobox({ opened: isListed });
 
-  // An invalid query of the URL is placed in the input once, as if it had just been typed.
+  // An invalid query in the URL is placed in the input once, as if the user had just typed it.
   if (placed !== refused?.text) {
     setPlaced(refused?.text);
     if (refused !== undefined) {
@@ -63,11 +63,14 @@ export function QueryInput({ box, refused }: QueryInputProps) {
     setOpen(true);
   };
   const replace = (text: string, caret: number) => {
-    // The caret can only be set in the text that is in the input.
+    // The input must have the new text before the caret can be set in it.
     flushSync(() => type(text, caret));
     box.current?.setSelectionRange(caret, caret);
   };
-  /** Insert the suggestion, or else the first one. Calls the API if the suggestions are those of an earlier text. */
+  /**
+   * Insert the suggestion, or the first suggestion if none is given. Calls the API if the suggestions belong to an
+   * earlier text.
+   */
   const complete = async (insert: string | undefined) => {
     const parsed = await client.ensureQueryData(parsedQuery(typed.text, typed.caret)).catch(() => undefined);
     if (parsed === undefined || box.current?.value !== typed.text) return;
@@ -75,7 +78,7 @@ export function QueryInput({ box, refused }: QueryInputProps) {
     const chosen = insert === undefined ? items[0] : items.find((item) => item.insert === insert);
     if (chosen === undefined) return;
     replace(typed.text.slice(0, start) + chosen.insert + typed.text.slice(end), start + chosen.insert.length);
-    // The value of a name follows.
+    // After a name, its values are suggested.
     setOpen(chosen.insert.endsWith(":"));
   };
   const submit = async () => {
@@ -177,7 +180,10 @@ export function QueryInput({ box, refused }: QueryInputProps) {
   );
 }
 
-/** Suggestions for the text, or those of the previous text until they are loaded (`isCurrent` is then false). */
+/**
+ * Suggestions for the text. Until they are loaded, the suggestions for the previous text are returned and `isCurrent`
+ * is false.
+ */
 function useSuggestions(typed: Typed, isOpen: boolean): { suggestions: readonly Suggestion[]; isCurrent: boolean } {
   const [settled] = useDebouncedValue(typed, DEBOUNCE_MS);
   const parsed = useQuery({ ...parsedQuery(settled.text, settled.caret), enabled: isOpen });
@@ -239,8 +245,9 @@ function ProblemText({ problem: { message, corrected }, isInUrl, onCorrect }: Pr
 type ApplyQuery = {
   isApplying: boolean;
   /**
-   * Add the query to the filter of the URL, or open a request if the query is its id. If the API rejects it, the URL
-   * stays and the problem is returned. `outdated`: the user has navigated or submitted again meanwhile.
+   * Add the query to the filter of the URL, or open a request if the query is its id. If the API rejects the query, the
+   * URL does not change and the problem is returned. `outdated` means that the user has navigated or submitted again
+   * meanwhile.
    */
   applyQuery: (typed: Typed) => Promise<"applied" | "outdated" | Problem>;
 };
@@ -262,7 +269,8 @@ function useApplyQuery(): ApplyQuery {
       if (parsed.error !== null) return problemOf(text, parsed.error);
       if (parsed.request_id !== null) return { search, id: parsed.request_id };
       const nextSearch = addParams(search, parsed.params);
-      // The log shows these rows as soon as the URL changes. If they cannot be read, it shows why.
+      // The rows are loaded first, so that the log shows them as soon as the URL changes. If they cannot be read, the
+      // log shows why.
       return client.fetchInfiniteQuery(logQuery(nextSearch, undefined, 0)).then(
         () => ({ search: nextSearch }),
         (error: unknown) => (isRejected(error) ? { message: error.message } : { search: nextSearch }),

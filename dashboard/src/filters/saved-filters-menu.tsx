@@ -1,4 +1,4 @@
-/** The menu of saved filters: open one, or delete it. */
+/** The menu of saved filters, in which a filter can be opened or deleted. */
 
 import { Button, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

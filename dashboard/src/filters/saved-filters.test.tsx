@@ -22,7 +22,10 @@ afterEach(() => vi.unstubAllGlobals());
 
 type Call = { method: string; path: string; body: unknown };
 
-/** Show the filter bar and the menu. Returns the calls that change saved filters; `fail` is the message of an error. */
+/**
+ * Show the filter bar and the menu. Returns the calls that change saved filters. If `fail` is given, it is the message
+ * of an error.
+ */
 async function show(search: string, saved: SavedFilter[] = [], fail?: string) {
   const calls: Call[] = [];
   let stored = saved;

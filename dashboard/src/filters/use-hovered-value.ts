@@ -1,4 +1,4 @@
-/** The value under the pointer or with focus: rows without it are dimmed, and it gets a menu. */
+/** The value under the pointer or with the focus. Rows without this value are dimmed, and the value gets a menu. */
 
 import {
   createContext,
@@ -16,7 +16,7 @@ const SHOW_MS = 90;
 const HIDE_MS = 160;
 const LONG_PRESS_MS = 500;
 
-/** `at` is the position of the link. `menu`: opened by key or long press, and has the focus. */
+/** `at` is the position of the link. `menu` is true if the menu was opened by key or long press and has the focus. */
 export type HoveredValue = { name: string; value: string; at: DOMRect; link: HTMLAnchorElement; menu: boolean };
 
 /** Holds the hovered value outside of React's state, so that only components that depend on it render. */
@@ -113,7 +113,7 @@ export function useHoveredValue(): HoveredValue | undefined {
   return useSyncExternalStore(hover.subscribe, () => hover.hovered);
 }
 
-/** Whether the row is dimmed: a value is hovered that the row does not have. */
+/** Whether the row is dimmed, because it does not have the hovered value. */
 export function useIsDimmed(row: Row): boolean {
   const hover = useContext(ValueHoverContext);
   return useSyncExternalStore(hover.subscribe, () => {

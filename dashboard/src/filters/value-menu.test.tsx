@@ -6,7 +6,7 @@ import { ValueMenu } from "./value-menu";
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** Open the menu of a value. `isThread`: its latest requests continue one another. */
+/** Open the menu of a value. With `isThread`, the latest requests with the value continue one another. */
 async function openMenu(name: string, isThread: boolean) {
   const requests: string[] = [];
   vi.stubGlobal("fetch", async (url: string) => {

@@ -103,7 +103,7 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
         <Menu.Item onClick={copy} closeMenuOnClick={false}>
           Copy
         </Menu.Item>
-        {/* Last, because it appears when the response arrives and must not move the other items. */}
+        {/* This item is last, because it appears when the response arrives and must not move the other items. */}
         {isConversation && <Menu.Item onClick={openConversations}>Open conversation view</Menu.Item>}
       </Menu.Dropdown>
     </Menu>

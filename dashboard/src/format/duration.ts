@@ -13,7 +13,10 @@ export function duration(ms: number | null): string {
   return `${Math.floor(total / 3600)} h ${Math.floor((total % 3600) / 60)} min`;
 }
 
-/** For columns: seconds with two decimals from 10 ms to a minute, `0.92 s`; otherwise like `duration`. */
+/**
+ * A duration for columns. From 10 ms to a minute, it is in seconds with two decimals, `0.92 s`. Otherwise it is like
+ * `duration`.
+ */
 export function seconds(ms: number | null): string {
   if (ms === null) return "–";
   return ms >= 9.95 && ms < 59_995 ? `${(ms / 1000).toFixed(2)} s` : duration(ms);

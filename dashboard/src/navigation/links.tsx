@@ -11,11 +11,11 @@ type AppLinkProps = ComponentProps<"a"> & {
   href: string;
   /** Called for a plain click instead of navigating to `href`. */
   onFollow?: (event: MouseEvent<HTMLAnchorElement>) => void;
-  /** `onFollow` is also called for clicks with Alt and Shift. */
+  /** Whether `onFollow` is also called for clicks with Alt or Shift. */
   hasModifiers?: boolean;
 };
 
-/** A link within the application. A plain click does not reload the page; other clicks are left to the browser. */
+/** A link within the application. A plain click does not reload the page. The browser handles other clicks. */
 export function AppLink({ href, onFollow, hasModifiers = false, children, ...attributes }: AppLinkProps) {
   const router = useRouter();
   const follow = (event: MouseEvent<HTMLAnchorElement>) => {
@@ -32,7 +32,7 @@ export function AppLink({ href, onFollow, hasModifiers = false, children, ...att
   );
 }
 
-/** A request whose row keeps its position: selected, `top` pixels below the top of the log. */
+/** A request whose row is selected and keeps its position, `top` pixels below the top of the log. */
 export type Anchor = { readonly id: string; readonly top: number };
 
 declare module "@tanstack/react-router" {
@@ -42,8 +42,8 @@ declare module "@tanstack/react-router" {
 }
 
 /**
- * `id`: the request to open, while the log keeps its position. By default a request that is open beside the log stays
- * open; `null` closes it. `replace`: do not add a history entry.
+ * `id` is the request to open while the log keeps its position. By default, a request that is open beside the log stays
+ * open. `null` closes this request. With `replace`, no history entry is added.
  */
 export type LogTarget = { search: LogSearch; id?: string | null; anchor?: Anchor | undefined; replace?: boolean };
 
@@ -52,7 +52,10 @@ export function logHref(search: LogSearch, id?: string): string {
   return `${PAGE.base}/requests${id === undefined ? "" : `/${encodeURIComponent(id)}`}${formatSearch(search)}`;
 }
 
-/** The address of a search on the current page, so that selecting a value stays on it. By default the log. */
+/**
+ * The address of a search on the current page, so that selecting a value stays on this page. By default it is the
+ * address of the log.
+ */
 export const FilterHrefContext = createContext<(search: LogSearch) => string>((search) => logHref(search));
 
 export function useFilterHref(): (search: LogSearch) => string {
@@ -75,18 +78,18 @@ export function useLogNavigate(): (to: LogTarget) => void {
   );
 }
 
-/** The request that is open beside the log. A request that covers the log, on a narrow screen, does not count. */
+/** The request that is open beside the log. A request that covers the log on a narrow screen does not count. */
 function requestBeside(matches: readonly { params: { id?: string } }[]): string | undefined {
   return document.querySelector("[data-panel]") === null ? undefined : matches.at(-1)?.params.id;
 }
 
-/** The address of a thread, for `href`. `id`: the request to start at; by default the latest. */
+/** The address of a thread, for `href`. The page starts at the request `id`, or by default at the latest request. */
 export function threadHref(filter: Filter, id?: string): string {
   const hash = id === undefined ? "" : `#${encodeURIComponent(id)}`;
   return `${PAGE.base}/thread${formatSearch({ filter, range: {} })}${hash}`;
 }
 
-/** `replace`: do not add a history entry. */
+/** With `replace`, no history entry is added. */
 export function useThreadNavigate(): (filter: Filter, id?: string, replace?: boolean) => void {
   const router = useRouter();
   return useCallback(
@@ -94,7 +97,7 @@ export function useThreadNavigate(): (filter: Filter, id?: string, replace?: boo
       if (!replace) router.history.push(threadHref(filter, id));
       else {
         router.history.replace(threadHref(filter, id));
-        // A navigation that follows immediately would discard this one.
+        // Otherwise a navigation that follows immediately would discard this navigation.
         router.history.flush();
       }
     },
@@ -102,7 +105,10 @@ export function useThreadNavigate(): (filter: Filter, id?: string, replace?: boo
   );
 }
 
-/** The list that the URL describes. While another page is being opened, its parameters do not belong to a list. */
+/**
+ * The list that the URL describes. While another page is being opened, the parameters of the URL do not belong to a
+ * list.
+ */
 export function useListSearch(): ListSearch {
   const text = useLocation({
     select: ({ pathname, searchStr }) => (pathname.endsWith("/namespaces") ? searchStr : ""),
@@ -120,7 +126,7 @@ export function listHref(list: ListSearch): string {
   return `${PAGE.base}/namespaces${formatList(list)}`;
 }
 
-/** `replace`: do not add a history entry. */
+/** With `replace`, no history entry is added. */
 export function useListNavigate(): (list: ListSearch, replace?: boolean) => void {
   const router = useRouter();
   return useCallback(

@@ -2,7 +2,9 @@
 
 import { formatPairs } from "~/domain/log-search";
 
-/** Namespaces. `pinned`: "true" for pinned ones only, "false" for the others. The API rejects other values. */
+/**
+ * Namespaces. `pinned` is "true" for pinned namespaces only, and "false" for all others. The API rejects other values.
+ */
 export type NamespaceList = {
   readonly tab: "namespaces";
   readonly prefix: string;
@@ -10,7 +12,7 @@ export type NamespaceList = {
   readonly pinned: string | undefined;
 };
 
-/** Properties, or the values of the selected one. */
+/** Properties, or the values of the selected property. */
 export type PropertyList = {
   readonly tab: "properties";
   readonly prefix: string;

@@ -8,7 +8,7 @@ import { formatPairs, type LogSearch, parseSearch, toApiParams } from "~/domain/
 /** The search of the log, and the field that the charts are grouped by. */
 export type Overview = { readonly search: LogSearch; readonly by: string | undefined };
 
-/** Move `by` out of the filter: `parseSearch` returns it as one of its terms. */
+/** Move `by` out of the filter, because `parseSearch` returns `by` as a term of the filter. */
 export function readOverview(search: LogSearch): Overview {
   return {
     search: { ...search, filter: search.filter.filter((term) => term.name !== "by") },

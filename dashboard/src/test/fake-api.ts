@@ -132,7 +132,7 @@ const STATUS = { namespaces: 203, labels: 3, settings: { header_prefix: ["Servic
 const HOUR_MS = 3_600_000;
 const HOURS_FROM = Date.UTC(2026, 10, 21, 13);
 
-/** Returns the body of a response. `undefined` is an error response. */
+/** Returns the body of a response. `undefined` means an error response. */
 type Answer = (params: URLSearchParams) => unknown;
 
 /** Fake the API by method and path. Returns the list of requests, such as `GET namespaces?sort=last_at`. */

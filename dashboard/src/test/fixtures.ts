@@ -53,7 +53,7 @@ export function statusWith(changes: Changes = {}): Status {
   return healthy as Status;
 }
 
-/** Fake the API with this status and these rows. `null`: the API cannot be reached. */
+/** Fake the API with this status and these rows. With the status `null`, the API cannot be reached. */
 export function answerWith(status: Status | null, rows: Partial<Row>[] = []): void {
   vi.stubGlobal("fetch", async (url: string) => {
     if (status === null) throw new TypeError("no network");

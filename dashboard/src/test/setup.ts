@@ -16,7 +16,8 @@ vi.stubGlobal("matchMedia", (query: string) => ({
   removeEventListener: () => {},
 }));
 
-// jsdom has no layout, so nothing is resized. Not stubbed, because `vi.unstubAllGlobals` in a test would remove it.
+// jsdom has no layout, so nothing is resized. `vi.stubGlobal` is not used, because `vi.unstubAllGlobals` in a test
+// would remove the class.
 window.ResizeObserver = class {
   observe() {}
   unobserve() {}

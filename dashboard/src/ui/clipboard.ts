@@ -4,7 +4,8 @@
 export async function toClipboard(text: Promise<string>): Promise<void> {
   const clipboard: Clipboard | undefined = navigator.clipboard;
   if (clipboard === undefined) return copyByCommand(await text);
-  // Safari allows only a `ClipboardItem` created during the click. Other browsers allow a text seconds later.
+  // Safari allows only a `ClipboardItem` created during the click. Other browsers also allow a text that is ready
+  // seconds later.
   if (typeof ClipboardItem === "function" && typeof clipboard.write === "function") {
     const blob = text.then((content) => new Blob([content], { type: "text/plain" }));
     try {

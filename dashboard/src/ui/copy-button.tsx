@@ -6,7 +6,7 @@ import { toClipboard } from "./clipboard";
 import css from "./controls.module.css";
 
 type Props = {
-  /** The text to copy, or a function that returns it, called at the click. */
+  /** The text to copy, or a function that returns the text when the button is clicked. */
   text: string | (() => string);
   /** The name of the text, for the accessible name: `Copy base URL`. */
   label: string;
@@ -16,7 +16,10 @@ type Props = {
 
 const COPIED_MS = 2_000;
 
-/** Copies a text. If the browser blocks copying, the text is shown, selected, to be copied by keyboard. */
+/**
+ * A button that copies a text. If the browser blocks copying, the selected text is shown, so that the user can copy it
+ * by keyboard.
+ */
 export function CopyButton({ text, label, children }: Props) {
   const textNow = () => (typeof text === "string" ? text : text());
   const [state, setState] = useState<"ready" | "copied" | "selected">("ready");

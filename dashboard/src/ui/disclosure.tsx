@@ -6,7 +6,7 @@ import css from "./text.module.css";
 type Props = {
   summary: ReactNode;
   children: ReactNode;
-  /** Shown inline until it is expanded. */
+  /** Whether the summary is shown inline until it is expanded. */
   isInline?: boolean;
 };
 

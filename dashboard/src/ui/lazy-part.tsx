@@ -4,7 +4,7 @@ import { Button } from "@mantine/core";
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
 import css from "./controls.module.css";
 
-/** A component whose code is loaded when it is first shown. If that fails, `Fallback` is shown. */
+/** A component whose code is loaded when it is first shown. If loading fails, `Fallback` is shown. */
 export function lazyPart<Props>(
   load: () => Promise<ComponentType<Props>>,
   Fallback: ComponentType<Props> = NotLoaded,
@@ -17,7 +17,10 @@ export function lazyPart<Props>(
   );
 }
 
-/** Shown instead of a part whose code could not be loaded: an old tab requests a file that the server no longer has. */
+/**
+ * Shown instead of a part whose code could not be loaded, because an old tab requests a file that the server no longer
+ * has.
+ */
 function NotLoaded() {
   return (
     <p className={css.notLoaded} role="alert">

@@ -7,7 +7,7 @@ import css from "./text.module.css";
 
 type Props = {
   text: string;
-  /** Number of characters shown before it is expanded. */
+  /** Number of characters that are shown until the text is expanded. */
   maxLength?: number;
   className?: string | undefined;
 };
@@ -15,7 +15,9 @@ type Props = {
 const MAX_LENGTH = 100_000;
 const PIECE_LENGTH = 20_000;
 
-/** A text with its white space. Longer texts are truncated until expanded, and very long ones rendered in pieces. */
+/**
+ * A text with its white space. Longer texts are truncated until expanded, and very long texts are rendered in pieces.
+ */
 export function LongText({ text, maxLength = MAX_LENGTH, className }: Props) {
   const [isWhole, setWhole] = useState(false);
   const isCut = !isWhole && text.length > maxLength;
@@ -37,7 +39,7 @@ export function LongText({ text, maxLength = MAX_LENGTH, className }: Props) {
   );
 }
 
-/** Split at line ends. A line longer than a piece is split inside. */
+/** Split the text at line ends. A line that is longer than a piece is split, too. */
 function piecesOf(text: string): string[] {
   if (text.length <= MAX_LENGTH) return [text];
   const pieces: string[] = [];

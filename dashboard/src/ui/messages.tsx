@@ -32,7 +32,7 @@ type ReadErrorProps = {
   /** What could not be read, as the beginning of a sentence: `The list`. */
   subject: string;
   onRetry: () => void;
-  /** If the API rejects the address: what is invalid, and the way out. */
+  /** The text and the action that are shown if the API rejects the address. */
   invalid: string;
   action: Action;
 };
@@ -50,7 +50,7 @@ export function ReadError({ error, subject, onRetry, invalid, action }: ReadErro
   );
 }
 
-/** Below an error of a query: whether requests are still being logged, as far as the page knows. */
+/** Shown below the error of a query. Says whether requests are still being logged, as far as the page knows. */
 function StillLogged({ error }: { error: Error }) {
   return <p>{isUnreachable(error) ? "Retrying…" : "Requests are still being logged."}</p>;
 }

@@ -8,17 +8,17 @@ type Props = {
   label: ReactNode;
   /** The accessible name of the popover. */
   name: string;
-  /** In pixels: the width of the popover, and the height of the button. */
+  /** The width of the popover and the height of the button, in pixels. */
   width: number;
   height?: number;
-  /** In pixels, between the button and the popover. */
+  /** The distance between the button and the popover, in pixels. */
   offset?: number;
   title?: string;
   /** The content of the popover. `close` closes it. */
   children: (close: () => void) => ReactNode;
 };
 
-/** A button that opens a popover below it. The focus moves into the popover, and returns when it closes. */
+/** A button that opens a popover below it. The focus moves into the popover, and returns when the popover closes. */
 export function PopoverButton({ label, name, width, height = 32, offset = 8, title = "", children }: Props) {
   const [isOpen, setOpen] = useState(false);
   return (

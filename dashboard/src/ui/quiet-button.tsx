@@ -9,9 +9,9 @@ type Props = {
   /** The accessible name, if the visible content is not sufficient. */
   label?: string | undefined;
   title?: string | undefined;
-  /** The button can still be focused, but does nothing. */
+  /** Whether the button does nothing. A disabled button can still be focused. */
   disabled?: boolean;
-  /** For a choice of several: whether it is selected. */
+  /** Whether the button is selected, if it is one of several choices. */
   selected?: boolean | undefined;
 };
 

@@ -1,4 +1,4 @@
-/** Whether a scroll region is idle: without pointer and focus. */
+/** Whether a scroll region is idle, with neither the pointer nor the focus in it. */
 
 import { type FocusEvent, type PointerEvent, useState } from "react";
 

@@ -8,11 +8,11 @@ import textCss from "./text.module.css";
 
 const ShortcutsDialog = lazyPart(() => import("./shortcuts-dialog").then((dialog) => dialog.ShortcutsDialog));
 
-/** A button that opens the dialog with all shortcuts. The key `?` action the same. */
+/** A button that opens the dialog with all shortcuts. The key `?` does the same. */
 export function KeysHelp() {
   const [state, setState] = useState<"never" | "open" | "closed">("never");
   const open = () => setState("open");
-  // Also while a request is open as a dialog.
+  // The key also works while a request is open as a dialog.
   useShortcuts(({ key }) => key === "?" && open, isTextField);
   return (
     <>

@@ -8,7 +8,7 @@ type Action = (() => void) | false | undefined;
 /**
  * Runs the action for a key that is pressed without Ctrl, Meta or Alt.
  *
- * `isBlocked` is called before any component handles the key: an Escape that closes a menu has no other effect.
+ * `isBlocked` is called before any component handles the key, so that an Escape that closes a menu has no other effect.
  */
 export function useShortcuts(
   actionFor: (event: KeyboardEvent) => Action,
@@ -36,14 +36,14 @@ export function isShortcutBlocked(target: EventTarget | null): boolean {
   return document.querySelector('[role="dialog"], [role="menu"]:not([data-hover])') !== null || isTextField(target);
 }
 
-/** Includes editors, but not the read-only one. */
+/** Text fields include editors, except the read-only editor. */
 const TEXT_FIELDS = "input:not([type=checkbox]), textarea, select, [contenteditable]:not([contenteditable=false])";
 
 export function isTextField(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest(TEXT_FIELDS) !== null;
 }
 
-/** Whether text is selected on the page. Selecting text is not a click. */
+/** Whether text is selected on the page. Selecting text does not count as a click. */
 export function hasTextSelection(): boolean {
   return (document.getSelection()?.toString() ?? "") !== "";
 }

@@ -1,18 +1,18 @@
-/** Timestamps in the viewer's time zone, and the current time that relative ones are computed from. */
+/** Timestamps in the viewer's time zone, and the current time, from which relative timestamps are computed. */
 
 import { useSyncExternalStore } from "react";
 import { ago, clockTime, day, dayAndTime, utc } from "~/format/time";
 
 type TimestampProps = {
-  /** RFC 3339; `null` is shown as a dash. */
+  /** An RFC 3339 timestamp. `null` is shown as a dash. */
   at: string | null;
   /** `seconds`: date and time. `milliseconds`: the same with milliseconds. `ago`: relative to now. */
   format?: "seconds" | "milliseconds" | "ago";
-  /** An earlier timestamp shown before this one: the date is left out if it is the same. */
+  /** An earlier timestamp that is shown before this timestamp. If both have the same date, this date is left out. */
   after?: string;
 };
 
-/** A timestamp in the viewer's time zone; the title has it in UTC. */
+/** A timestamp in the viewer's time zone. The title shows it in UTC. */
 export function Timestamp({ at, format = "seconds", after }: TimestampProps) {
   const now = useNow();
   if (at === null) return "–";

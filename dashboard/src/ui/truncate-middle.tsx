@@ -5,7 +5,7 @@ import css from "./text.module.css";
 
 const TAIL = 6;
 
-/** A long name on one line. If it does not fit, CSS hides its middle; the document has the whole name. */
+/** A long name on one line. If the name does not fit, CSS hides its middle. The document has the whole name. */
 export function TruncateMiddle({ text }: { text: string }) {
   const characters = [...text];
   if (characters.length <= 2 * TAIL) return <bdi className={css.whole}>{text}</bdi>;
@@ -23,7 +23,7 @@ function copyWhole(event: ClipboardEvent): void {
   event.preventDefault();
 }
 
-/** The letter i in a circle. An SVG, because not every font has it. */
+/** The letter i in a circle. It is an SVG, because not every font has this character. */
 export function InfoIcon() {
   return (
     <svg

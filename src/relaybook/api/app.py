@@ -1,4 +1,4 @@
-"""Build the dashboard application: the routes of API and page, the middleware, and the shared state."""
+"""Build the dashboard application: the routes of the API and the page, the middleware, and the shared state."""
 
 from typing import Any, Final
 
@@ -46,7 +46,7 @@ from relaybook.log.namespaces import Labels
 from relaybook.log.saved_filters import SavedFilters
 from relaybook.log.store.port import Reader
 
-#: Headers of every response. A header that the response sets itself, such as the page's policy, is not overridden.
+#: Headers of every response. A header that a response already has, such as the page's policy, is not replaced.
 DEFAULT_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -57,7 +57,7 @@ DEFAULT_HEADERS: Final = {
 
 
 class SecurityHeaders:
-    """Outermost middleware, which adds DEFAULT_HEADERS, so that error responses also carry them."""
+    """Outermost middleware that adds DEFAULT_HEADERS to all responses, including error responses."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -120,7 +120,7 @@ class DashboardApi(Starlette):
         self._document: dict[str, Any] | None = None
 
     def openapi(self) -> dict[str, Any]:
-        """Return the OpenAPI document. It is built on the first call."""
+        """Return the OpenAPI document, which is built on the first call."""
         if self._document is None:
             self._document = openapi.build(self._declared, self._version)
         return self._document
@@ -137,13 +137,13 @@ def create_app(
     feedback_log: FeedbackLog | None = None,
     deletions: Deletions | None = None,
 ) -> DashboardApi:
-    """Return the ASGI application. The caller closes the reader, after the last request.
+    """Return the ASGI application. The caller must close the reader after the last request.
 
-    Without ``labels``, ``saved_filters`` or ``deletions``, requests to change them fail; without ``feedback_log``,
-    requests to give feedback fail.
+    If ``labels``, ``saved_filters`` or ``deletions`` is `None`, requests to change labels, saved filters or deletions
+    fail. If ``feedback_log`` is `None`, requests to give feedback fail.
 
-    On shutdown, call ``app.state.broadcaster.close()`` before the server waits for open connections; it ends all live
-    connections.
+    On shutdown, call ``app.state.broadcaster.close()``, which ends all live connections, before the server waits for
+    open connections.
     """
     app = DashboardApi(options)
     app.state.options = options

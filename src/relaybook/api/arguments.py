@@ -75,7 +75,10 @@ def limit_of(values: dict[str, str], default: int = 50) -> int:
 
 
 def position_of(values: dict[str, str], *, only_older: bool = False) -> tuple[Cursor | None, str | None]:
-    """Return the position of the page: a cursor, or the id of the request in its middle. Each is `None` if not set."""
+    """Return the position of a page: a cursor, or the id of the request in the middle of the page.
+
+    Each value is `None` if it is not set.
+    """
     cursor = parse_cursor(values["cursor"], only_older=only_older) if "cursor" in values else None
     around = values.get("around")
     if around is not None and (cursor or not around):
@@ -92,7 +95,7 @@ def around_not_found(record_id: str) -> ApiError:
 def filter_of(pairs: Iterable[tuple[str, str]], *other_names: str) -> Filter:
     """Return the filter that the pairs form. Raises BadFilter if a pair is unknown or malformed.
 
-    The error message lists the names in ``other_names`` as supported, too.
+    The error message lists ``other_names`` among the supported names.
     """
     return parse_filter(pairs, clock.wall_us(), other_names)
 

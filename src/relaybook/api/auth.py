@@ -1,9 +1,9 @@
-"""Authorize requests in one middleware around the whole application; access is denied by default.
+"""Authorize requests in one middleware around the whole application. Access is denied by default.
 
-Checks run in this order: Host, Origin, token, body. The health paths skip all checks, because cluster probes connect
-by IP address and have no token. ``/v1``, ``POST /api/session`` and the page's assets do not require a token. All other
-paths do, including paths that do not exist, so a new route is protected without further code. A browser that opens a
-page without the token gets the sign-in form. The feedback token allows giving feedback and nothing else, even if the
+Checks run in this order: Host, Origin, token, body. The health paths skip all checks, because cluster probes connect by
+IP address and have no token. ``/v1``, ``POST /api/session`` and the page's assets do not require a token. All other
+paths require a token, even paths without a route, so a new route is protected without further code. A browser that
+opens a page without the token gets the sign-in form. The feedback token only allows giving feedback, even if the
 dashboard has no token.
 """
 
@@ -51,7 +51,7 @@ def is_session(value: str, token: str, now_seconds: int) -> bool:
 
 
 def cookie_values(cookie_headers: Iterable[str]) -> list[str]:
-    """Return the values of the session cookie. A browser sends several if their paths differ."""
+    """Return the values of the session cookie. A browser sends several session cookies if their paths differ."""
     pairs = (part.strip().partition("=") for header in cookie_headers for part in header.split(";"))
     return [value for name, _, value in pairs if name == COOKIE]
 
@@ -82,11 +82,13 @@ def is_host_allowed(host: str, options: ApiOptions) -> bool:
 
 
 def is_origin_allowed(origin: str | None, fetch_site: str | None, host: str, options: ApiOptions) -> bool:
-    """Whether a request that changes state comes from the dashboard's page or from a program, and not from any other
-    web page.
+    """Whether a state-changing request comes from the dashboard's page or from a program.
 
-    Browsers send ``Sec-Fetch-Site`` or at least ``Origin``; programs send neither. A page on another port of the same
-    host has another origin. The origin of ``dashboard_url`` is always allowed, because a proxy may replace the Host.
+    Requests from any other web page are not allowed.
+
+    Browsers send at least one of ``Sec-Fetch-Site`` and ``Origin``. Programs send neither header. A page on another
+    port of the same host has another origin. The origin of ``dashboard_url`` is always allowed, because a proxy may
+    replace the Host.
     """
     if fetch_site is not None and fetch_site not in ("same-origin", "none"):
         return False
@@ -113,9 +115,10 @@ BODY_SECONDS: Final = 10.0
 
 
 class Guard:
-    """The middleware. Removes the sub-path of ``dashboard_url`` from the request path.
+    """The middleware that authorizes requests.
 
-    It stores in ``scope["state"]["prefix"]`` the sub-path that the browser needs in front of the dashboard's paths.
+    The middleware also removes the sub-path of ``dashboard_url`` from the request path. The sub-path that the browser
+    needs in front of the dashboard's paths is stored in ``scope["state"]["prefix"]``.
     """
 
     def __init__(self, app: ASGIApp, options: ApiOptions) -> None:
@@ -145,7 +148,10 @@ class Guard:
         return error_response(error)
 
     async def _authorize(self, scope: Scope, receive: Receive) -> Receive:
-        """Check the request and read its body. Returns the ``receive`` to continue with. Raises ApiError if denied."""
+        """Check the request and read its body.
+
+        Returns the ``receive`` function for the application. Raises ApiError if access is denied.
+        """
         path, method, headers = scope["path"], scope["method"], Headers(scope=scope)
         if path in HEALTH_PATHS:
             return receive
@@ -161,7 +167,7 @@ class Guard:
         return await _read_body(headers, receive) if method in BODY_METHODS else receive
 
     def _without_prefix(self, scope: Scope) -> Scope:
-        """Return the scope without the sub-path in its path. A proxy may forward the sub-path or strip it."""
+        """Return the scope with the sub-path removed from its path. A proxy may forward the sub-path or strip it."""
         prefix, path = self._options.prefix, scope["path"]
         has_prefix = bool(prefix) and (path == prefix or path.startswith(prefix + "/"))
         hosts = Headers(scope=scope).getlist("host")
@@ -217,7 +223,7 @@ class Guard:
 
 
 async def _read_body(headers: Headers, receive: Receive) -> Receive:
-    """Read a JSON body of at most MAX_BODY_BYTES. Returns a ``receive`` that delivers the body again."""
+    """Read a JSON body of at most MAX_BODY_BYTES. Returns a ``receive`` function that delivers the body again."""
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise ApiError("not_json", "Send the body with Content-Type: application/json.", "Content-Type")
     body = bytearray()

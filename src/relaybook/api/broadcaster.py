@@ -1,8 +1,9 @@
 """Poll the log once for all live connections and send new and changed rows to them.
 
-Every ``poll_seconds``, the poller reads the running requests and all records added since its last poll. It offers each
-new or changed row to every subscription. It runs only while there are subscriptions. A slow subscriber never blocks it:
-each subscription's queue is bounded, and a subscription whose queue is full is closed.
+Every ``poll_seconds``, the poller reads the running requests and all records added since its last poll. The poller
+offers each new or changed row to every subscription. The poller runs only while there are subscriptions. A slow
+subscriber never blocks the poller, because each subscription has a bounded queue. A subscription with a full queue is
+closed.
 """
 
 import asyncio
@@ -29,7 +30,10 @@ class TooManySubscriptions(Exception):
 
 
 def row_event(record: Record) -> bytes:
-    """Return the row as a server-sent event. The event id of a finished row is its ``seq``; a running row has no id."""
+    """Return the row as a server-sent event.
+
+    The event id of a finished row is the row's ``seq``. The event of a running row has no id.
+    """
     event_id = b"" if record.seq is None else b"id: %d\n" % record.seq
     return b"%sevent: request\ndata: %s\n\n" % (event_id, msgspec.json.encode(to_json(record)))
 
@@ -49,7 +53,7 @@ class Subscription:
 
     def __init__(self, filter_: Filter, position: int) -> None:
         self.filter_ = filter_
-        #: Records after this ``seq`` are offered. The connection itself reads older records.
+        #: The broadcaster offers records after this ``seq``. The connection reads older records from the store.
         self.position = position
         self.is_closed = False
         self._events: list[bytes] = []
@@ -85,7 +89,7 @@ class Subscription:
         self._ready.set()
 
     async def take(self, timeout_seconds: float) -> bytes:
-        """Wait for events and return all that are queued. Returns nothing after the timeout."""
+        """Wait for events and return all queued events. Returns an empty result if the timeout passes first."""
         if not self._ready.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(max(timeout_seconds, 0)):
@@ -105,15 +109,16 @@ class Broadcaster:
         self._poller: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
         self._running: dict[str, Record] = {}
-        #: Ids that ended in the previous and the latest poll. The store may still list them as running.
+        #: Ids of requests that ended in the previous and the latest poll. The store may still list these requests as
+        #: running.
         self._ended: tuple[set[str], set[str]] = (set(), set())
         #: Records up to this ``seq`` were offered.
         self.position = 0
-        #: Whether ``close`` was called. Live connections then end.
+        #: Whether ``close`` was called, which ends all live connections.
         self.is_closed = False
 
     async def subscribe(self, filter_: Filter) -> Subscription:
-        """Return a subscription to all records from now on. Running requests are queued at once.
+        """Return a subscription to all records from now on. Running requests are queued immediately.
 
         Raises TooManySubscriptions.
         """
@@ -135,7 +140,7 @@ class Broadcaster:
         return subscription
 
     def unsubscribe(self, subscription: Subscription) -> None:
-        """Remove the subscription. Removing the last one stops the poller."""
+        """Remove the subscription. Removing the last subscription stops the poller."""
         self._subscriptions.discard(subscription)
         if not self._subscriptions and self._poller is not None:
             self._poller.cancel()
@@ -152,13 +157,14 @@ class Broadcaster:
             try:
                 is_behind = await self._poll_once()
             except Exception:
-                # The store may be unavailable for a while. No row is lost, because the position does not change.
+                # The store may be unavailable for a while. No row is lost, because the next poll starts at the same
+                # position.
                 _log.warning("live_poll_failed", exc_info=True)
                 is_behind = False
             await asyncio.sleep(0 if is_behind else self._poll_seconds)
 
     async def _poll_once(self) -> bool:
-        """Poll the store once. Returns whether there are more records than one poll reads."""
+        """Poll the store once. Returns whether there may be more records than one poll reads."""
         since = self.position
 
         def query(reader: Reader) -> tuple[list[Record], list[Record], int]:
@@ -178,7 +184,7 @@ class Broadcaster:
         return len(ended) >= _BATCH
 
     def _changed(self, running: list[Record], ended: set[str]) -> list[Record]:
-        """Return running rows that are new or have changed since the last poll, in the order of their start."""
+        """Return running rows that are new or have changed since the last poll, in the order in which they started."""
         previous, self._running = self._running, {record.id: record for record in running}
         self._ended = (self._ended[1], ended)
         recently_ended = self._ended[0] | ended

@@ -1,4 +1,4 @@
-"""Count the requests that match a filter, within 300 ms. The page shows the count of a value on hover."""
+"""Count the requests that match a filter, within 300 ms. The page shows this count when the user points at a value."""
 
 from typing import Final
 
@@ -43,5 +43,8 @@ async def count_requests(request: Request) -> Response:
 
 
 def count_deadline_ns(deadline_ns: int) -> int:
-    """Return the deadline (monotonic clock) of a count that starts now: COUNT_NS from now, at most ``deadline_ns``."""
+    """Return the deadline (monotonic clock) of a count that starts now.
+
+    The deadline is COUNT_NS from now, but at most ``deadline_ns``.
+    """
     return min(deadline_ns, clock.monotonic_ns() + COUNT_NS)

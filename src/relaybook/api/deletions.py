@@ -1,4 +1,4 @@
-"""Request deletions and list them. The recorder carries them out."""
+"""Request and list deletions, which the recorder carries out."""
 
 import re
 import sys
@@ -25,7 +25,7 @@ from relaybook.settings.definitions import client_address
 
 routes = Routes("deletions")
 
-#: Time limit for counting the matches. Unlike on the page, an incomplete count is useless here.
+#: Time limit for counting the matches. The page can show an incomplete count, but a deletion needs the exact count.
 COUNT_SECONDS: Final = 10
 _LATEST: Final = 100
 _COUNT: Final = re.compile(r"\d{1,15}", re.ASCII)
@@ -43,13 +43,14 @@ _DELETION_ID = openapi.parameter("id", "The id of the deletion.", place="path")
     "/api/requests", openapi.describe(RequestedDeletion, [*openapi.filter_parameters(), _CONFIRM], status=202)
 )
 async def delete_requests(request: Request) -> Response:
-    """Delete all finished requests that match the filter. This cannot be undone.
+    """Delete all finished requests that match the filter. A deletion cannot be undone.
 
-    At least one filter is required; `from=1970-01-01T00:00:00Z` matches everything. `confirm` is the number of matches.
-    While the log grows, add `to`, so that it stays the same. Running requests are not deleted: `running` says how many
-    match. A search for words also deletes matches that the full-text index does not have yet.
+    At least one filter is required. `from=1970-01-01T00:00:00Z` matches all requests. `confirm` must be the number of
+    matches. While the log grows, add `to`, so that the number of matches stays the same. Running requests are not
+    deleted. `running` is the number of running requests that match. A search for words also deletes matching requests
+    that are not in the full-text index yet.
 
-    The deletion is carried out in the background, also after a restart. See `GET /api/deletions/{id}`.
+    The deletion is carried out in the background and continues after a restart. See `GET /api/deletions/{id}`.
     """
     values, rest = arguments.take(arguments.pairs_of(request), "confirm")
     confirm = _parse_count(values.get("confirm"))
@@ -83,7 +84,7 @@ async def delete_requests(request: Request) -> Response:
 
 @routes.delete("/api/requests/{id:path}", openapi.describe(RequestedDeletion, [_REQUEST_ID], status=202))
 async def delete_request(request: Request) -> Response:
-    """Delete one finished request. This cannot be undone.
+    """Delete one finished request. A deletion cannot be undone.
 
     The deletion is carried out in the background. See `GET /api/deletions/{id}`.
     """
@@ -111,9 +112,10 @@ async def delete_request(request: Request) -> Response:
 async def list_deletions(request: Request) -> Response:
     """Return the latest 100 deletions, newest first.
 
-    `removing`: requests are being removed. Each disappears from all lists and counts at once. `erasing`: all are
-    removed, and their bytes are being erased. `done`: no file of the log has their bytes. This usually takes up to ten
-    minutes, because a journal segment with their bytes is sealed after ten minutes at the latest, and then deleted.
+    The state `removing` means that requests are being removed. A removed request disappears from all lists and counts
+    immediately. `erasing` means that all requests are removed and their bytes are being erased. `done` means that no
+    file of the log contains bytes of the deleted requests. A deletion is usually done within ten minutes, because a
+    journal segment is sealed after at most ten minutes and then deleted.
     """
     arguments.only(arguments.pairs_of(request))
     found = await async_reader_of(request).run(lambda reader: reader.deletions(_LATEST))
@@ -132,7 +134,7 @@ async def get_deletion(request: Request) -> Response:
 
 
 def find_deletion(reader: Reader, deletion_id: str) -> Deletion | None:
-    """Return the deletion with this id, or `None`. It is searched among the latest ones first."""
+    """Return the deletion with this id, or `None`. The latest deletions are searched first."""
     for limit in (_LATEST, sys.maxsize):
         deletions = reader.deletions(limit)
         if found := next((each for each in deletions if each.id == deletion_id), None):
@@ -159,7 +161,7 @@ def _deletions_of(request: Request) -> Deletions:
 
 
 def _address_of(request: Request) -> str:
-    """Return the address of the client. Proxies that are trusted by the relay are also trusted here."""
+    """Return the address of the client. The proxies that the relay trusts may forward this address."""
     remote_address = request.client.host if request.client else ""
     forwarded_for = ",".join(request.headers.getlist("x-forwarded-for"))
     return client_address(remote_address, forwarded_for, options_of(request).trusted_proxies)

@@ -44,9 +44,9 @@ _ID = openapi.parameter(
 async def get_request(request: Request) -> Response:
     """Return one request with headers, messages and response.
 
-    If several requests have the id, the newest is returned, and the others are in `also`. A running request is updated
-    once a second. Its headers, messages and response are `null` if it is logged without bodies, if it is larger than
-    512 KiB, or if 32 running requests started later.
+    If several requests have the id, the newest is returned, and the others are in `also`. The data of a running request
+    is updated once a second. For a running request, headers, messages and response are `null` if bodies are not logged,
+    if the request is larger than 512 KiB, or if 32 running requests started later.
     """
     arguments.only(arguments.pairs_of(request))
     any_id: str = request.path_params["id"]
@@ -56,7 +56,7 @@ async def get_request(request: Request) -> Response:
 
 
 def detail_of(reader: Reader, any_id: str) -> Row:
-    """Return a row with the fields of DetailPart, to be encoded by msgspec. Raises ApiError ``not_found``."""
+    """Return a row with the fields of DetailPart, which msgspec can encode. Raises ApiError ``not_found``."""
     view, also = find_or_raise(reader, any_id)
     return to_json(view.record) | msgspec.structs.asdict(_part(view, also))
 

@@ -56,7 +56,7 @@ async def _download(request: Request, side: Side) -> Response:
         if coding and form is None:
             chunks = iter([_decoded(view, side, coding)])
         is_text = _is_textual(view.headers(side)) and not (coding and form)
-        # The first chunk is read before the response starts, so that a store error sets the status.
+        # The first chunk is read before the response starts, so that a store error can set the response status.
         return view.record, "text" if is_text else "binary", next(chunks, b""), chunks
 
     record, kind, first, rest = await async_reader.run(query)

@@ -56,8 +56,9 @@ AUTHENTICATE: Final = {"WWW-Authenticate": 'Bearer realm="relaybook"'}
 class ApiError(Exception):
     """An error with one of CODES. The message says what is wrong and how to fix it.
 
-    ``param`` is the offending parameter, field or header, or ``None``. If it is a query, ``term`` is the invalid part
-    and ``at`` its offset in UTF-16 code units. ``requests`` is the number of requests that match.
+    ``param`` is the name of the offending parameter, field or header, or ``None``. If the parameter is a query,
+    ``term`` is the invalid part, and ``at`` is the offset of that part in UTF-16 code units. ``requests`` is the number
+    of requests that match.
     """
 
     def __init__(
@@ -99,7 +100,7 @@ async def handle_error(request: Request, error: Exception) -> Response:
     return error_response(_as_api_error(error, request))
 
 
-#: Exceptions that handlers raise deliberately. ``ErrorMiddleware`` handles all others as defects.
+#: Exceptions that handlers raise deliberately. ``ErrorMiddleware`` handles all other exceptions as defects.
 EXPECTED: Final = (ApiError, BadFilter, DeadlinePassed, StoreUnavailable, StoreTooNew, HTTPException)
 
 

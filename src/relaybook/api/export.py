@@ -54,7 +54,7 @@ async def export_requests(request: Request) -> Response:
     def begin(reader: Reader) -> tuple[Export, bytes, Iterator[bytes]]:
         export = Export(reader, query)
         chunks = export.chunks()
-        # The first chunk is read before the response starts, so that a store error sets the status.
+        # The first chunk is read before the response starts, so that a store error can set the response status.
         return export, next(chunks), chunks
 
     export, first, chunks = await async_reader.run(begin)
@@ -84,7 +84,7 @@ def query_of(values: dict[str, str], filters: arguments.Pairs) -> ExportQuery:
 
 
 def file_name(format_name: str, at_us: int) -> str:
-    """Return the name of a file that is exported now, such as ``relaybook-2026-11-21T140231Z.csv``."""
+    """Return the name of a file that is exported at ``at_us``, such as ``relaybook-2026-11-21T140231Z.csv``."""
     at = datetime.fromtimestamp(at_us // 1_000_000, UTC)
     suffix = {"chat": "chat.jsonl"}.get(format_name, format_name)
     return f"relaybook-{at:%Y-%m-%dT%H%M%SZ}.{suffix}"

@@ -1,5 +1,7 @@
-"""Take feedback on requests, from the page and from applications, which may have a token of their own for it, and
-summarize it."""
+"""Accept feedback on requests from the page and from applications, and summarize feedback.
+
+Applications may use a separate token that only allows giving feedback.
+"""
 
 from typing import Final
 
@@ -48,13 +50,13 @@ _ID = openapi.parameter(
 
 @routes.post("/api/requests/{id:path}/feedback", openapi.describe(AcceptedFeedback, [_ID], body=NewFeedback))
 async def give_feedback(request: Request) -> Response:
-    """Give feedback on a request. It replaces earlier feedback from the same source.
+    """Give feedback on a request. New feedback replaces earlier feedback from the same source.
 
-    If the id is not Relaybook's, the feedback is for the newest request that has it. If no finished request has the id
-    yet, the feedback is kept for an hour, and for as long as a request with this Relaybook id is running. It is added
-    to the first request that is recorded with the id.
+    If the id is not Relaybook's, the feedback is for the newest request with this id. If no finished request has the id
+    yet, the feedback is kept for an hour. Feedback on a running request, given by its Relaybook id, is kept at least
+    until the request ends. The feedback is then added to the first request that is recorded with the id.
 
-    Besides the dashboard's token, this call accepts the `feedback_token`, which allows no other call.
+    This call accepts the dashboard's token or the `feedback_token`, which allows no other call.
     """
     arguments.only(arguments.pairs_of(request))
     any_id = _checked_id(request.path_params["id"])
@@ -92,7 +94,7 @@ async def give_feedback(request: Request) -> Response:
 async def summarize_feedback(request: Request) -> Response:
     """Return the number of finished requests with feedback that match the filter, and the mean of their scores.
 
-    The search goes from the newest to the oldest and stops after 300 ms with `complete: false`.
+    The newest requests are searched first. After 300 ms, the search stops with `complete: false`.
     """
     filter_ = arguments.filter_of(arguments.pairs_of(request))
     async_reader = async_reader_of(request)

@@ -1,4 +1,4 @@
-"""Serve ``/``, and send clients to the relay that request ``/v1`` on the dashboard's port by mistake."""
+"""Serve ``/``, and return the relay's address to clients that request ``/v1`` on the dashboard's port by mistake."""
 
 from html import escape
 from typing import Final
@@ -53,7 +53,10 @@ async def wrong_listener(request: Request) -> Response:
 
 
 def page_not_built(request: Request) -> Response:
-    """Return the HTML shown if the page is not built: no scripts, no styles, links that include the sub-path."""
+    """Return the HTML that is shown if the page is not built.
+
+    The HTML has no scripts and no styles. The links in the HTML include the sub-path.
+    """
     options = options_of(request)
     values = {"version": options.version, "relay_base_url": options.relay_base_url, "prefix": request.state.prefix}
     return Response(

@@ -1,4 +1,4 @@
-"""Parse JSON bodies strictly: an error names the field that is unknown or invalid, and says what it accepts."""
+"""Parse JSON bodies strictly. An error names the unknown or invalid field and says what is expected."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -13,9 +13,10 @@ _Model = TypeVar("_Model", bound=msgspec.Struct)
 def parse_body(
     body: bytes, model: type[_Model], expected: Mapping[str, str], example: str, required: str | None = None
 ) -> _Model:
-    """Return the body as a model. ``expected`` are the model's fields and what each of them accepts.
+    """Return the body as a model.
 
-    ``required`` is the field without a default, which is text. Raises ApiError ``bad_body``.
+    ``expected`` maps each field of the model to a description of the accepted values. ``required`` names the only field
+    without a default, which must be a text field. Raises ApiError ``bad_body``.
     """
     try:
         fields = msgspec.json.decode(body)

@@ -1,7 +1,8 @@
 """Stream rows as server-sent events when they are recorded and when running requests change.
 
-The event id of a finished row is its ``seq``. A client that reconnects with ``Last-Event-ID`` gets the rows it missed,
-or a ``gap`` event if there are too many; it then reloads the list. Events without data only advance the last event id.
+The event id of a finished row is the row's ``seq``. A client that reconnects with ``Last-Event-ID`` gets the rows that
+it missed. If the client missed too many rows, it gets a ``gap`` event and reloads the list. Events without data only
+advance the last event id.
 """
 
 import asyncio
@@ -51,9 +52,9 @@ _LAST_EVENT_ID = openapi.parameter(
 async def stream_requests(request: Request) -> Response:
     """Stream requests as server-sent events.
 
-    The event `request` contains a row; it is sent again when the row changes. The event `gap` means that rows were
-    skipped: reload the list. A comment is sent every 15 seconds. With a full-text filter (words in `q`, or `contains`),
-    only finished requests are sent, each once full-text search can find it.
+    The event `request` contains a row and is sent again when the row changes. The event `gap` means that rows were
+    skipped, so reload the list. A comment is sent every 15 seconds. With a full-text filter (words in `q`, or
+    `contains`), only finished requests are sent. Each request is sent as soon as full-text search can find it.
     """
     filter_ = arguments.filter_of(arguments.pairs_of(request))
     resume_from = _parse_last_event_id(request.headers.get("last-event-id"))
@@ -125,7 +126,7 @@ async def stream(
             yield events
         if clock.monotonic_ns() >= next_ping_ns:
             next_ping_ns = _ns_from_now(ping_seconds)
-            # If the queue is empty, the client has all rows up to this position and can resume from it.
+            # If the queue is empty, the client has all rows up to the broadcaster's position and can resume from there.
             yield b": ping\n" + (b"\n" if subscription.has_events else position_event(broadcaster.position))
     if not broadcaster.is_closed:
         yield gap_event(broadcaster.position)
@@ -135,7 +136,8 @@ async def _replay(subscription: Subscription, async_reader: AsyncReader, resume_
     """Yield the rows recorded after ``resume_from`` and before the subscription started."""
     position = subscription.position
     if resume_from > position:
-        # The client is ahead of the last poll and gets the rest from the subscription, or its id is from another log.
+        # The client is ahead of the last poll and gets later rows from the subscription, or its event id is from
+        # another log.
         if resume_from > await async_reader.run(lambda reader: reader.last_seq()):
             yield gap_event(position)
         return

@@ -1,6 +1,6 @@
-"""Stream rows that match a full-text filter. Rows have no full text, so the store is queried instead.
+"""Stream rows that match a full-text filter. Rows do not contain the full text, so the store is queried.
 
-Each connection polls the store by itself and gets only finished requests, shortly after they are indexed.
+Each connection polls the store separately. A connection gets only finished requests, shortly after they are indexed.
 """
 
 import asyncio
@@ -14,7 +14,8 @@ from relaybook.log.query.filters import Filter
 from relaybook.log.record import Record
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
 
-#: Maximum number of these connections. It is lower than MAX_SUBSCRIPTIONS, because each one polls the store.
+#: Maximum number of full-text connections. The maximum is lower than MAX_SUBSCRIPTIONS, because each full-text
+#: connection polls the store.
 MAX_SEARCH_STREAMS: Final = 32
 _BATCH: Final = 500
 
@@ -46,7 +47,7 @@ async def stream_matches(
     """Yield the bytes of one connection until the broadcaster is closed."""
     yield b"retry: 2000\n\n"
     status = await async_reader.run(lambda reader: reader.status())
-    # Records that are not indexed yet are on no page that the client has loaded, so they are sent.
+    # The client has not loaded records that are not indexed yet, so these records are sent.
     indexed_to = min(status.last_seq, status.indexed_to)
     position = indexed_to if resume_from is None else min(resume_from, status.last_seq)
     # A position ahead of the log is from another log.
@@ -69,7 +70,7 @@ async def stream_matches(
 async def _read_since(async_reader: AsyncReader, position: int, filter_: Filter) -> tuple[list[Record], int]:
     """Return matching records indexed after ``position``, and the position reached.
 
-    While the store cannot be read, there are no records and the position does not change.
+    If the store cannot be read, the result has no records and the same position.
     """
     try:
         return await async_reader.run(lambda reader: reader.since(position, filter_, _BATCH))

@@ -1,7 +1,6 @@
 """List namespaces with their counters, at a cost that does not depend on the size of the log.
 
-The counters cover all time. For pinned namespaces, of which there are few, the requests in a time range can be counted
-instead.
+The counters cover all time. Pinned namespaces are few, so their requests in a time range can be counted instead.
 """
 
 from typing import Final, cast, get_args
@@ -38,7 +37,7 @@ _PARAMETERS = [
 
 @routes.get("/api/namespaces", openapi.describe(NamespacePage, _PARAMETERS))
 async def list_namespaces(request: Request) -> Response:
-    """Return namespaces with their counters. A namespace without requests is listed while it is pinned.
+    """Return namespaces with their counters. A namespace without requests is listed only while it is pinned.
 
     With `pinned=true` and a time range, `requests`, `failed` and `last_at` count only requests in the time range.
     Counting stops after 300 ms. The order of the namespaces does not depend on the time range.
@@ -96,7 +95,10 @@ def _one_of(params: dict[str, str], name: str, choices: tuple[str, ...]) -> str:
 
 
 def namespace_of(row: NamespaceRow, count: Count | None = None) -> Namespace:
-    """Return the model of a namespace. With ``count``, it has only the counters of that time range."""
+    """Return the model of a namespace.
+
+    With ``count``, the model has only the counters of ``count``, which cover a time range.
+    """
     last_at = count.last_at if count else row.last_at
     return Namespace(
         namespace=row.namespace,

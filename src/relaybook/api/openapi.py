@@ -76,7 +76,10 @@ def limit(default: int) -> dict[str, Any]:
 
 
 def filter_parameters() -> list[dict[str, Any]]:
-    """Return all filters. A filter that can be repeated is an array and matches any of its values."""
+    """Return the descriptions of all filters.
+
+    A filter that can be repeated is an array and matches any of its values.
+    """
     texts = _any_of({"type": "string"})
     known = [
         parameter(name, _VALUE_MEANINGS.get(name, f"Exact value of `{name}`."), _values_of(name))

@@ -13,20 +13,21 @@ if TYPE_CHECKING:  # every process imports this module; only the dashboard needs
     from starlette.requests import Request
 
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
-#: First path segments that programs request, and the first segments of the page's own addresses. The sub-path of
-#: ``dashboard_url`` must not begin with any of them.
+#: First path segments that programs request, and first path segments of the page's addresses. The sub-path of
+#: ``dashboard_url`` must not begin with any of these segments.
 PROGRAM_SEGMENTS: Final = frozenset({"api", "v1", "metrics", "openapi.json", "healthz", "readyz", "assets"})
 _PAGE_SEGMENTS: Final = frozenset({"requests", "namespaces", "overview", "thread", "connect"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogMetrics:
-    """Metrics of the log that do not come from the store. `None` if unknown."""
+    """Metrics of the log that do not come from the store. A metric is `None` if it is unknown."""
 
     journal_lag_bytes: int | None = None
     journal_lag_seconds: float | None = None
     disk_free_bytes: int | None = None
-    #: Disk space that journal and store take, and that they may take; `None` also for no limit.
+    #: Disk space that the journal and the store use, and the maximum that they may use. The maximum is also `None` if
+    #: there is no limit.
     disk_used_bytes: int | None = None
     disk_budget_bytes: int | None = None
     days_left: float | None = None
@@ -44,7 +45,10 @@ class LogProbe(Protocol):
     """Source of metrics of the journal and the disk."""
 
     def read(self) -> LogMetrics:
-        """Return the current metrics. Called in a worker thread, at most a few times a second; may read the disk."""
+        """Return the current metrics, which may require reading the disk.
+
+        This method is called in a worker thread, at most a few times a second.
+        """
 
 
 class NullProbe:
@@ -63,7 +67,8 @@ class ApiOptions:
     version: str
     #: Whether the request path is compiled or plain Python.
     program: Literal["compiled", "plain"] = "plain"
-    #: ``None`` allows access without a token. The code that binds the listener permits this on loopback addresses only.
+    #: ``None`` allows access without a token. The code that binds the listener permits ``None`` on loopback addresses
+    #: only.
     token: str | None = field(default=None, repr=False)
     #: A token that only allows giving feedback.
     feedback_token: str | None = field(default=None, repr=False)
@@ -102,12 +107,15 @@ class ApiOptions:
 
     @property
     def prefix(self) -> str:
-        """The sub-path of ``dashboard_url`` without a trailing slash. Empty if it has none."""
+        """The sub-path of ``dashboard_url`` without a trailing slash, or an empty text if there is no sub-path."""
         return urlsplit(self.dashboard_url or "").path.rstrip("/")
 
     @property
     def public_host(self) -> str | None:
-        """The host name of ``dashboard_url`` in lower case; an IPv6 address is in brackets. `None` if it is not set."""
+        """The host name of ``dashboard_url`` in lower case. `None` if ``dashboard_url`` is not set.
+
+        An IPv6 address is in brackets.
+        """
         name = urlsplit(self.dashboard_url or "").hostname
         return f"[{name}]" if name and ":" in name else name
 

@@ -10,7 +10,7 @@ from relaybook.api.options import LogMetrics
 from relaybook.errors import RelayError
 from relaybook.log.store.port import StoreStatus
 
-#: Counters start at 0, because Prometheus cannot compute the increase from a missing sample to the first one.
+#: Counters start at 0, because Prometheus cannot compute the increase from a missing sample to the first sample.
 _ZERO_COUNTS: Final = {error.code: 0 for error in RelayError if not error.code.startswith("upstream_")}
 _HISTOGRAMS: Final = {
     "relay_overhead": "Time a request spent in the relay itself.",

@@ -1,4 +1,4 @@
-"""Parse a query: what it means as parameters, what is wrong with it, and how it can be completed."""
+"""Translate a query into parameters, report its errors, and suggest completions."""
 
 from collections.abc import Callable
 from typing import Final
@@ -21,7 +21,7 @@ from relaybook.log.store.port import Reader
 
 routes = Routes("log")
 
-#: Time limit for reading values to suggest. Suggestions that arrive later are of no use to somebody who types.
+#: Time limit for reading values to suggest. Later suggestions are useless to a user who is typing.
 SUGGESTION_NS: Final = 300_000_000
 _MAX_VALUES: Final = 20
 _PARAMETERS = [
@@ -38,8 +38,8 @@ _PARAMETERS = [
 async def parse_query(request: Request) -> Response:
     """Parse a query and suggest completions, without searching the log.
 
-    An invalid query is not an error of the call: the status is 200 and `error` describes what is wrong. Offsets are in
-    UTF-16 code units, as in JavaScript.
+    If the query is invalid, the status is still 200, and `error` describes what is wrong. Offsets are in UTF-16 code
+    units, as in JavaScript.
     """
     params = arguments.only(arguments.pairs_of(request), "q", "caret")
     text = params.get("q", "")
@@ -61,7 +61,7 @@ def _caret(text: str | None, query: str) -> int:
 
 
 def values_until(reader: Reader, deadline_ns: int) -> ListValues:
-    """Return a function that lists values of a field. It returns nothing if the store cannot be read in time."""
+    """Return a function that lists values of a field. The list is empty if the store cannot be read in time."""
 
     def list_values(field: str, prefix: str) -> list[tuple[str, int]]:
         try:

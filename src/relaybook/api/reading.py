@@ -23,7 +23,7 @@ class AsyncReader:
         self._limiter = CapacityLimiter(threads)
 
     def deadline_ns(self) -> int:
-        """Return the deadline (monotonic clock) of a query that starts now. It includes the wait for a thread."""
+        """Return the deadline (monotonic clock) of a query that starts now, including the wait for a thread."""
         return clock.monotonic_ns() + self._query_ns
 
     async def run(self, query: Callable[[Reader], _Result]) -> _Result:
@@ -31,7 +31,7 @@ class AsyncReader:
         return await anyio.to_thread.run_sync(query, self.reader, limiter=self._limiter)
 
     async def stream(self, first: bytes, rest: Iterator[bytes]) -> AsyncIterator[bytes]:
-        """Yield ``first`` and then ``rest``, which reads the store."""
+        """Yield ``first``, then the chunks from ``rest``, which reads the store."""
         chunk: bytes | None = first
         while chunk is not None:
             yield chunk

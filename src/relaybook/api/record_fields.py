@@ -1,4 +1,7 @@
-"""The types and meanings of a record's fields in the API: the OpenAPI document and the reference are made from them."""
+"""Define the types and meanings of a record's fields in the API.
+
+The OpenAPI document and the reference are generated from these definitions.
+"""
 
 from typing import Annotated, Any, Final, TypeAlias, get_type_hints
 

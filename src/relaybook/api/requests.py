@@ -41,8 +41,8 @@ async def list_requests(request: Request) -> Response:
     """Return a page of the log, newest first, or with `sort` the requests with the highest values.
 
     All parameters must match. If a parameter is repeated (at most 100 times), one of its values must match. The first
-    page also contains running requests. Full-text search finds a request shortly after it is recorded: see `indexed_to`
-    in `/api/status`.
+    page also contains running requests. Full-text search finds a request shortly after the request is recorded. See
+    `indexed_to` in `/api/status`.
     """
     paging, rest = arguments.take(arguments.pairs_of(request), *_PAGING)
     sort = _sort_of(paging)
@@ -78,9 +78,12 @@ def top_of(reader: Reader, filter_: Filter, field: SortField, limit: int, deadli
 
 
 def page_of(reader: Reader, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> RequestPage:
-    """Return a page of the log, newest first. Without a cursor, it is the newest, with the running requests."""
-    # Running requests are read first, so that a request that ends between the two queries is in both results, not in
-    # neither.
+    """Return a page of the log, newest first.
+
+    Without a cursor, the result is the newest page and includes the running requests.
+    """
+    # Running requests are read first, so that a request that ends between the two queries is in both results and is
+    # never missed.
     running = [to_json(record) for record in reader.running(filter_)] if cursor is None else None
     page = _request_page(reader.page(filter_, limit, cursor, deadline_ns))
     if running is not None:
@@ -92,7 +95,7 @@ def page_of(reader: Reader, filter_: Filter, limit: int, cursor: Cursor | None, 
 
 
 def _likely_values(reader: Reader, filter_: Filter, deadline_ns: int) -> list[LikelyValue] | UnsetType:
-    """Return likely corrections of filter values that no request has. UNSET if there are none."""
+    """Return likely corrections of filter values that no request has. UNSET if there are no corrections."""
     try:
         return likely_values_of(reader, filter_, count_deadline_ns(deadline_ns)) or UNSET
     except DeadlinePassed:

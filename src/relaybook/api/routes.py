@@ -12,7 +12,7 @@ Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
 class Operation(NamedTuple):
-    """The documentation of a route. Models are msgspec structs; ``response`` is ``None`` if the response is text."""
+    """The documentation of a route. Models are msgspec structs. ``response`` is ``None`` if the response is text."""
 
     response: Any
     parameters: list[dict[str, Any]]
@@ -23,9 +23,9 @@ class Operation(NamedTuple):
 
 
 class ApiRoute(Route):
-    """A route that accepts exactly the methods given. Starlette would add HEAD to every GET.
+    """A route that accepts exactly the methods given. Starlette's own routes add HEAD to every GET.
 
-    ``operation`` is ``None`` if the route is not in the OpenAPI document. Its name is the handler's name.
+    ``operation`` is ``None`` if the route is not in the OpenAPI document. The name of the route is the handler's name.
     """
 
     methods: set[str]

@@ -1,4 +1,4 @@
-"""List, save and delete filters with a name. They are the same for all users."""
+"""List, save and delete named filters, which all users share."""
 
 from collections.abc import Callable
 from typing import Any
@@ -39,7 +39,7 @@ _EXAMPLE = '{"params": [["namespace", "staging"], ["from", "-1h"]]}'
 
 @routes.get("/api/saved-filters", openapi.describe(schemas.SavedFilterList))
 async def list_saved_filters(request: Request) -> Response:
-    """Return all saved filters, by name."""
+    """Return all saved filters, sorted by name."""
     arguments.only(arguments.pairs_of(request))
     saved = await async_reader_of(request).run(lambda reader: reader.saved_filters())
     return _response(schemas.SavedFilterList(data=[_model(one) for one in saved]))

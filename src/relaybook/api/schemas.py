@@ -1,4 +1,4 @@
-"""The models of the API's responses: handlers build them, the OpenAPI document describes them.
+"""Define the models of the API's responses. Handlers build them, and the OpenAPI document describes them.
 
 Every field is always present unless its description says otherwise. Timestamps are RFC 3339 in UTC with microseconds.
 New fields may be added at any time.
@@ -19,7 +19,10 @@ from relaybook.log.retention import RemovalReason
 
 
 class Percentiles(Struct, kw_only=True):
-    """The 50th, 95th and 99th percentile in milliseconds, accurate to 5 %. `null` without measurements."""
+    """The 50th, 95th and 99th percentiles in milliseconds, accurate to 5 %.
+
+    A percentile is `null` if there are no measurements.
+    """
 
     p50: float | None
     p95: float | None
@@ -47,7 +50,7 @@ class StatsPoint(Aggregate, kw_only=True):
 
 
 class StatsRest(Struct, kw_only=True):
-    """All requests that are in none of the groups."""
+    """All requests that do not belong to any of the groups."""
 
     points: list[StatsPoint]
     total: Aggregate
@@ -83,7 +86,7 @@ class StatsResponse(Struct, kw_only=True):
 
 
 class NewMessages(Struct, kw_only=True):
-    """The messages that a request adds to those of the request that it continues."""
+    """The messages that a request adds to the messages of the request that it continues."""
 
     from_: Annotated[int, Meta(description="Index of the first new message.")] = field(name="from")
     count: int
@@ -204,7 +207,10 @@ class Sighting(Struct, kw_only=True):
 
 
 class DetailPart(Struct, kw_only=True):
-    """The additional fields of a detail. `None` if the data is not stored, not readable, or over 16 MiB."""
+    """The additional fields of a detail.
+
+    A field is `None` if its data is not stored, cannot be read, or exceeds 16 MiB.
+    """
 
     reason: Annotated[str | None, Meta(description="Reason phrase of the response's status line.")]
     request_headers: Annotated[
@@ -406,7 +412,7 @@ class LogGap(Struct, kw_only=True):
 
 
 class JournalStatus(Struct, kw_only=True):
-    """How much of the journal is not recorded yet. `null` if unknown."""
+    """How much of the journal is not recorded yet. A field is `null` if its value is unknown."""
 
     lag_bytes: int | None
     lag_seconds: float | None
@@ -427,7 +433,10 @@ class RecorderStatus(Struct, kw_only=True):
 
 
 class StorageStatus(Struct, kw_only=True):
-    """The location of the log, and when its disk is full at the current rate. `null` if unknown."""
+    """The location of the log, and when its disk is full at the current rate.
+
+    A field is `null` if its value is unknown.
+    """
 
     data_path: str | None
     store_bytes: int
@@ -447,7 +456,7 @@ class Removal(Struct, kw_only=True):
 
 
 class RetentionClock(Struct, kw_only=True):
-    """One kind of data, and how long it is kept."""
+    """One kind of data and how long this data is kept."""
 
     days: Annotated[int, Meta(description="After how many days it is removed, as set. 0 means never.")]
     oldest_day: Annotated[
@@ -468,7 +477,10 @@ class RetentionClock(Struct, kw_only=True):
 
 
 class RetentionStatus(Struct, kw_only=True):
-    """How long data is kept, the disk budget and the last removal. Namespaces may differ: see `settings.namespaces`."""
+    """How long data is kept, the disk budget and the last removal.
+
+    Namespaces can have their own values, see `settings.namespaces`.
+    """
 
     bodies: Annotated[
         RetentionClock,
@@ -492,7 +504,7 @@ class RetentionStatus(Struct, kw_only=True):
 
 
 class DeletionRow(Struct, kw_only=True):
-    """A deletion. It is kept forever."""
+    """A deletion, which is kept forever."""
 
     id: str
     state: Annotated[
@@ -576,7 +588,7 @@ class SignIn(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class Session(Struct, kw_only=True):
-    """When the sign-in expires. `null` after signing out, or if the dashboard needs no token."""
+    """When the sign-in expires. The time is `null` after signing out, or if the dashboard needs no token."""
 
     expires_at: TimestampText | None
 

@@ -17,7 +17,7 @@ from relaybook.page.page import Document, Page
 
 
 def is_navigation(scope: Scope) -> bool:
-    """Whether to respond with a page: the request accepts HTML, and programs do not use its path."""
+    """Whether to respond with a page, because the request accepts HTML and programs do not use its path."""
     if scope["method"] not in ("GET", "HEAD") or _first_segment(scope["path"]) in PROGRAM_SEGMENTS:
         return False
     accepted = Headers(scope=scope).get("accept", "").lower().split(",")
@@ -30,14 +30,14 @@ def _first_segment(path: str) -> str:
 
 
 def is_page_path(path: str) -> bool:
-    """Whether the page may handle a path without a route. It may, unless the path looks like a file name."""
+    """Whether the page may handle a path without a route. Paths that look like file names are excluded."""
     return "." not in path.rpartition("/")[2]
 
 
 routes = Routes()
 
 _READ: Final = ["GET", "HEAD"]
-#: The file names contain a hash of their content.
+#: Assets never change, because each file name contains a hash of the content.
 _IMMUTABLE: Final = "public, max-age=31536000, immutable"
 
 
@@ -48,14 +48,14 @@ _IMMUTABLE: Final = "public, max-age=31536000, immutable"
 @routes.undocumented("/thread", _READ)
 @routes.undocumented("/connect", _READ)
 async def get_page(request: Request) -> Response:
-    """Return the page. All addresses get the same document. The page decides in the browser what to show."""
+    """Return the page. All addresses get the same document, which decides in the browser what to show."""
     page = options_of(request).page
     return _html(page.index(request.state.prefix)) if page else home.page_not_built(request)
 
 
 @routes.undocumented("/assets/{name}", _READ)
 async def get_asset(request: Request) -> Response:
-    """Return an asset of the page. Assets are served from memory, so no name can refer to any other file."""
+    """Return an asset of the page. Assets are served from memory, so a name cannot refer to any other file."""
     page = options_of(request).page
     asset = page.assets.get(request.path_params["name"]) if page else None
     if asset is None:
@@ -66,7 +66,7 @@ async def get_asset(request: Request) -> Response:
 
 
 async def fallback(scope: Scope, receive: Receive, send: Send) -> None:
-    """Handle a path without a route: return the page if it may handle the path, else raise a 404."""
+    """Respond to a path without a route with the page, or raise a 404 if the page may not handle the path."""
     if not (is_navigation(scope) and is_page_path(scope["path"])):
         raise HTTPException(404)
     await (await get_page(Request(scope)))(scope, receive, send)

@@ -16,7 +16,10 @@ routes = Routes("session")
 
 @routes.post("/api/session", openapi.describe(Session, body=SignIn))
 async def sign_in(request: Request) -> Response:
-    """Sign in: set a cookie that replaces the token for 30 days. Does nothing if the dashboard has no token."""
+    """Sign in: set a cookie that replaces the token for 30 days.
+
+    This call does nothing if the dashboard has no token.
+    """
     arguments.only(arguments.pairs_of(request))
     try:
         sign_in_body = msgspec.json.decode(await request.body(), type=SignIn)

@@ -1,4 +1,7 @@
-"""Aggregate requests over time for charts: by any filter, in buckets of a minute to a day, grouped by a field."""
+"""Aggregate the requests that match a filter over time, for charts.
+
+Buckets last from a minute to a day. Requests can be grouped by a field.
+"""
 
 from typing import Any, Final
 
@@ -18,7 +21,7 @@ from relaybook.log.aggregate.stats import BUCKETS, FIELDS, Group, Stats, parse_s
 routes = Routes("log")
 
 _GROUPING: Final = ("bucket", "by")
-#: The latest timestamp that can be formatted, in microseconds. The bucket that contains it ends later.
+#: The latest timestamp that can be formatted, in microseconds. The end of a bucket can be later than this timestamp.
 _MAX_US: Final = 253_402_300_799_999_999
 _PARAMETERS = [
     openapi.parameter(
@@ -36,11 +39,12 @@ async def get_stats(request: Request) -> Response:
 
     Without `from`, the range starts at the first request in the log.
 
-    Aggregates are precomputed for all requests, and per outcome, model, namespace (at most 256, none that looks like an
-    id) and property (with at most 64 values). If `by` and the filters use two of these fields, or any other field, the
-    aggregates are computed from the records. This must take at most 2 seconds; otherwise use a shorter time range. With
-    `by=namespace`, all namespaces without precomputed aggregates are in `other`. With `by=label`, a request with
-    several labels is in the group of the latest.
+    Aggregates are precomputed for all requests together, and for each outcome, model, namespace and property value. At
+    most 256 namespaces have precomputed aggregates, and none of their names looks like an id. Only properties with at
+    most 64 values have precomputed aggregates. If `by` and the filters use two of these fields, or any other field, the
+    aggregates are computed from the records. If this computation takes longer than 2 seconds, use a shorter time range.
+    With `by=namespace`, all namespaces without precomputed aggregates are in `other`. With `by=label`, a request with
+    several labels is in the group of its latest label.
     """
     grouping, rest = arguments.take(arguments.pairs_of(request), *_GROUPING)
     query = parse_stats_query(

@@ -45,7 +45,7 @@ _log = logging.getLogger("relaybook.api")
 
 @routes.get("/api/status", openapi.describe(Status))
 async def get_status(request: Request) -> Response:
-    """Return version, lag of the log, disk usage, retention, gaps, and the effective settings without secrets."""
+    """Return version, lag of the log, disk usage, retention, gaps, and effective settings without secrets."""
     arguments.only(arguments.pairs_of(request))
     options = options_of(request)
 
@@ -69,7 +69,10 @@ async def healthz(request: Request) -> Response:
 
 @routes.get("/readyz", openapi.describe(Health), accepts_head=True)
 async def readyz(request: Request) -> Response:
-    """Return 200 if the log can be read, else 503. Gives no details, because it does not require a token."""
+    """Return 200 if the log can be read, otherwise 503.
+
+    The response has no details, because this call needs no token.
+    """
     try:
         with anyio.fail_after(options_of(request).query_seconds):
             await async_reader_of(request).run(lambda reader: reader.last_seq())
@@ -80,12 +83,15 @@ async def readyz(request: Request) -> Response:
 
 
 def frames_lost(gaps: list[Gap]) -> int:
-    """Return the number of damaged journal frames that could not be read. Each range of them is a gap."""
+    """Return the number of damaged journal frames that could not be read. Each range of damaged frames is a gap."""
     return sum(gap.count for gap in gaps if gap.reason == "damaged")
 
 
 def _oldest_aggregates(reader: Reader, deadline_ns: int) -> int | None:
-    """Return the day of the oldest aggregates (microseconds). `None` if there are none, or not in time."""
+    """Return the day of the oldest aggregates (microseconds).
+
+    `None` if there are no aggregates, or if they cannot be read in time.
+    """
     question = StatsQuery(filter_=Filter(), from_us=None, to_us=clock.wall_us(), bucket_s=DAY_US // 1_000_000)
     try:
         return min((at for group in reader.stats(question, deadline_ns).groups for at in group.points), default=None)

@@ -24,7 +24,7 @@ from relaybook.log.store.port import Page, Reader
 
 routes = Routes("log")
 
-#: Number of requests before the page that the page's requests may continue.
+#: Number of requests before a page that are searched for requests that the page continues.
 _LOOKBACK: Final = 2000
 #: Time limit for aggregating the whole thread.
 _TOTAL_NS: Final = 100 * 1_000_000
@@ -47,7 +47,7 @@ async def get_thread(request: Request) -> Response:
 
     Within a page, requests are in the order of recording. Request B continues request A if B's messages begin with A's
     messages and A's response, even if the system message changed or the oldest messages were trimmed. If several
-    requests match, the latest is used. Only the requests of the page and the 2,000 before it are compared.
+    requests match, B continues the latest of them. Only the requests of the page and the 2,000 before it are compared.
     """
     paging, rest = arguments.take(arguments.pairs_of(request), *_PAGING)
     limit, filter_ = arguments.limit_of(paging, 500), _thread(arguments.filter_of(rest, *_PAGING))
@@ -94,7 +94,7 @@ def _read_thread(
 def _page(
     reader: Reader, filter_: Filter, limit: int, page_position: tuple[Cursor | None, str | None], deadline_ns: int
 ) -> tuple[Page, Cursor | None]:
-    """Return the page, and a cursor that is after all its requests. Running requests are at the end of a thread."""
+    """Return the page and a cursor after all requests of the page. Running requests are at the end of a thread."""
     cursor, around = page_position
     page = None if around is None else reader.around(around, filter_, limit, deadline_ns)
     if page is not None:

@@ -13,9 +13,9 @@ DRAIN_SECONDS = 5
 
 
 class DashboardServer(uvicorn.Server):
-    """uvicorn configured for a listener without a proxy: no proxy headers, no websockets, limited header size.
+    """A uvicorn server without proxy headers and websockets, and with a limited header size.
 
-    ``serve(sockets=[…])`` runs it; ``should_exit = True`` stops it. The caller handles signals.
+    ``serve(sockets=[…])`` runs the server, and ``should_exit = True`` stops it. The caller handles signals.
     """
 
     def __init__(self, app: DashboardApi, max_connections: int = 1000) -> None:

@@ -24,7 +24,7 @@ _PARAMETERS = [
 
 @routes.get("/api/values/{field:path}", openapi.describe(FieldValues, _PARAMETERS))
 async def list_values(request: Request) -> Response:
-    """Return the values of a field with counts, most frequent first. `property` returns the names of properties."""
+    """Return the values of a field with counts, most frequent first. For `property`, return the names of properties."""
     params = arguments.only(arguments.pairs_of(request), "prefix", "limit")
     limit, prefix = arguments.limit_of(params), params.get("prefix", "")
     field = request.path_params["field"]

@@ -1,4 +1,5 @@
-"""The commands of the command line, one module each. ``relaybook.cli.main`` declares them and their flags.
+"""Implement the commands of the command line, one module each.
 
-``tail`` and ``show`` read the log through ``source``: from a running server's API, or from the data directory.
+``relaybook.cli.main`` declares the commands and their flags. Commands read the log through ``source``, either from a
+running server's API or from the data directory.
 """

@@ -1,4 +1,7 @@
-"""``relaybook backup``: copy the log, also while it is written, so that ``relaybook serve --data`` can use the copy."""
+"""``relaybook backup``: copy the log to a directory that ``relaybook serve --data`` can use.
+
+The server may write to the log during the copy.
+"""
 
 import os
 import shutil

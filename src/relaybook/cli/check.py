@@ -1,6 +1,6 @@
-"""``relaybook check``: check everything ``serve`` needs, and say how to fix what is wrong.
+"""``relaybook check``: check everything that ``serve`` needs, and say how to fix each problem.
 
-Changes nothing, and does not create the data directory.
+The command changes nothing and does not create the data directory.
 """
 
 import ssl
@@ -27,13 +27,15 @@ _UPSTREAM_SECONDS: Final = 5.0
 
 
 class _Doubtful(Exception):
-    """The check found something that may need attention. The message says what."""
+    """The check found something that may need attention. The message describes what was found."""
 
 
 def check(configuration: Configuration, *, bodies: bool = False) -> int:
-    """Print one line per check: ✓ good, ? needs attention, ✗ problem. Returns 1 if there is a problem, otherwise 0.
+    """Print one line per check, and return 1 if there is a problem, otherwise 0.
 
-    With ``bodies``, every stored body is read, and ports and upstream are not checked.
+    The marks are ✓ (good), ? (may need attention) and ✗ (problem).
+
+    With ``bodies``, every stored body is read, but ports and upstream are not checked.
     """
     steps: list[tuple[str, Callable[[Configuration], str]]] = [
         ("settings", _settings),

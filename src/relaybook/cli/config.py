@@ -15,6 +15,6 @@ def show_config(configuration: Configuration) -> int:
 
 
 def shown_value(configuration: Configuration, name: str) -> str:
-    """Format the value of a setting; "set, not shown" for a secret."""
+    """Format the value of a setting. For a secret, return "set, not shown"."""
     value = getattr(configuration.settings, name)
     return "set, not shown" if value and FIELDS[name].metadata["secret"] else escape(format_value(value))

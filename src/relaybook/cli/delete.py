@@ -1,4 +1,4 @@
-"""``relaybook delete``: delete the requests that match a filter, after showing how many they are."""
+"""``relaybook delete``: show how many requests match a filter, and delete them."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ from relaybook.log.query.parameters import parse_filter
 from relaybook.settings.configuration import Configuration
 
 _SHOWN: Final = 5
-#: To delete more requests, their number must be typed.
+#: To delete more requests than this, the user must type their number.
 _MANY: Final = 1000
 _NO_FILTER: Final = (
     "A filter is required, so that nothing is deleted by mistake. To delete all requests, write from=1970-01-01."
@@ -26,7 +26,8 @@ _NO_FILTER: Final = (
 def delete(configuration: Configuration, filters: Sequence[str], *, is_confirmed: bool, waits: bool) -> int:
     """Delete the matching requests. Raises BadArgument and CommandFailed.
 
-    With ``is_confirmed`` it does not ask. With ``waits`` it returns only when their bytes are erased, too.
+    With ``is_confirmed``, the command does not ask for confirmation. With ``waits``, the command returns only when the
+    bytes of the requests are also erased.
     """
     terms = _with_end(absolute_times(read_terms(filters), clock.wall_us()), clock.wall_us())
     log = open_log(configuration)
@@ -38,7 +39,7 @@ def delete(configuration: Configuration, filters: Sequence[str], *, is_confirmed
 
 
 def _with_end(terms: Terms, now_us: int) -> Terms:
-    """Add an end time to the terms, so that requests made after the command do not match."""
+    """Add an end time to the terms, so that requests made after the command starts do not match."""
     parsed = {term.name: term for term in parse_filter(terms, now_us).terms}
     if not parsed:
         raise BadArgument(_NO_FILTER)
@@ -51,7 +52,7 @@ def _delete(
 ) -> bool:
     """Show the requests, ask for confirmation, and delete them.
 
-    Returns False if the number of requests has changed. Then nothing was deleted.
+    Returns False, and deletes nothing, if the number of requests has changed.
     """
     rows = log.latest(terms, _SHOWN)
     running = sum(row["outcome"] == "open" for row in rows)
@@ -83,7 +84,7 @@ def _show(lines: list[str], count: int) -> None:
 
 
 def _ask(count: int) -> None:
-    """Ask for confirmation. Raises CommandFailed if it is not given."""
+    """Ask for confirmation. Raises CommandFailed if the user does not confirm."""
     if count > _MANY:
         question, expected = f"To delete {_requests(count)}, type their number: ", (str(count), f"{count:,}")
     else:

@@ -1,7 +1,7 @@
 """``relaybook export``: write the requests that match a filter to a file or to standard output.
 
-A file is written as ``FILE.part`` and renamed when it is complete. ``FILE.part.json`` has what ``--resume`` needs to
-continue it.
+A file is written as ``FILE.part`` and renamed when it is complete. ``FILE.part.json`` has the data that ``--resume``
+needs to continue the export.
 """
 
 import csv
@@ -28,7 +28,7 @@ from relaybook.log.query.language import parts_of
 from relaybook.log.query.term_values import canonical_name, checked_value
 from relaybook.settings.configuration import Configuration
 
-#: More bytes than an EndLine has.
+#: Upper bound on the size of an EndLine.
 _END_BYTES: Final = 4096
 _END_START: Final = b'{"end":true,'
 _SPREADSHEETS: Final = ("xlsx", "xls", "ods")
@@ -83,7 +83,7 @@ def export(
 
 
 def _format_of(output: Path | None) -> str:
-    """Return the format of the file's extension; ``jsonl`` if it has none. Raises BadArgument."""
+    """Return the format of the file's extension, or ``jsonl`` if there is no extension. Raises BadArgument."""
     suffix = "" if output is None else output.suffix.lower().removeprefix(".")
     if not suffix or suffix in FILE_FORMATS:
         return suffix or "jsonl"
@@ -95,7 +95,7 @@ def _format_of(output: Path | None) -> str:
 
 
 def absolute_times(terms: Terms, now_us: int) -> Terms:
-    """Return valid terms with absolute times, so that they have the same meaning later."""
+    """Return valid terms with absolute times, so that the terms have the same meaning later."""
     return [
         (name, _absolute_query(value, now_us) if name == "q" else _absolute(name, value, now_us))
         for name, value in terms
@@ -198,7 +198,7 @@ def _report_omitted(end: EndLine) -> None:
 
 @contextmanager
 def _kept_on_failure(part: Path, writer: "_Writer", format_name: str) -> Iterator[None]:
-    """If the block fails, say that the partial file is kept and how to continue it."""
+    """If the block fails, say that the partial file is kept and how to continue the export."""
     again = "Repeat the command with --resume." if format_name in _RESUMABLE else "Repeat the command."
     try:
         yield
@@ -215,24 +215,24 @@ def _kept_on_failure(part: Path, writer: "_Writer", format_name: str) -> Iterato
 
 
 class _Cut(Exception):
-    """The download ended before its end."""
+    """The download ended before it was complete."""
 
 
 class _Writer:
-    """Writes a download. The last bytes are checked before they are written, to find out whether it is complete."""
+    """Writes a download. The last bytes are checked before writing, to find out whether the download is complete."""
 
     def __init__(self, format_name: str, write: Callable[[bytes], object], count: int = 0) -> None:
-        """``count`` is the number of requests in the file already."""
+        """``count`` is the number of requests that are already in the file."""
         self._is_text = FILE_FORMATS[format_name].is_text
         self._separator = b"\r\n" if format_name == "csv" else b"\n"
         self._format_name = format_name
         self._write = write
         self._held = b""
-        #: Number of requests written. Approximate for CSV, in which a text may contain line breaks.
+        #: Number of requests written. For CSV, the number is approximate, because texts may contain line breaks.
         self.count = count
 
     def copy(self, chunks: Iterator[bytes], on_count: Callable[[int], object]) -> EndLine:
-        """Write all chunks and return the end line, which is not written. Raises _Cut if it is missing.
+        """Write all chunks and return the end line, which is not written. Raises _Cut if the download is incomplete.
 
         ``on_count`` is called with the number of requests written.
         """
@@ -271,7 +271,7 @@ class _Writer:
 
 
 class _Partial(msgspec.Struct):
-    """The complete requests of a partial file: their size, last ``seq`` and number, and the CSV header before them."""
+    """The size, last ``seq`` and number of the complete requests in a partial file, and the file's CSV header."""
 
     offset: int = 0
     seq: int = 0
@@ -298,7 +298,7 @@ def _reject_other(state: _State, wanted: _State) -> None:
 
 
 def _described(state: _State) -> list[str]:
-    """Return what defines an export, for messages."""
+    """Return a description of an export, for messages."""
     return [
         f"with filters {escape(' '.join(state.filters))}" if state.filters else "without filters",
         f"with --format {escape(state.format)}",
@@ -327,7 +327,7 @@ def _partial_lines(part: Path) -> _Partial:
 
 
 def _partial_csv(part: Path) -> _Partial:
-    """A row ends at a line break outside quotes: after an even number of quotes."""
+    """Find the last complete row. A row ends at a line break that follows an even number of quotes."""
     found, row, last = _Partial(), b"", b""
     with part.open("rb") as file:
         for line in file:
@@ -350,7 +350,7 @@ def _partial_csv(part: Path) -> _Partial:
 
 
 def _without_header(download: Download, partial: _Partial) -> Download:
-    """Return the download without the header that the partial file has already."""
+    """Return the download without the header that the partial file already has."""
     if not partial.header:
         return download
     first = b""

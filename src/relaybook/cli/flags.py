@@ -13,7 +13,10 @@ _Command = TypeVar("_Command", bound=Callable[..., int])
 
 
 def takes_settings(names: Iterable[str] = FLAGS) -> Callable[[_Command], _Command]:
-    """Replace ``**flags`` of a command with ``--config`` and a flag for each of ``names``. Unused flags are None."""
+    """Replace ``**flags`` of a command with ``--config`` and a flag for each of ``names``.
+
+    A flag that is not used is None.
+    """
 
     def decorate(command: _Command) -> _Command:
         parameters = inspect.signature(command).parameters.values()

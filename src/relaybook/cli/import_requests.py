@@ -1,7 +1,7 @@
 """``relaybook import``: add the requests of exported files to the log.
 
-The server must be stopped, because it is the only program that may write to its log. Requests that are in the log are
-skipped, so an import that was interrupted can be repeated.
+The server must be stopped, because it is the only program that may write to its log. Requests that are already in the
+log are skipped, so an interrupted import can be repeated.
 """
 
 import gzip
@@ -29,13 +29,16 @@ from relaybook.settings.configuration import Configuration
 
 _RECORDS: Final = 500
 _BATCH_BYTES: Final = 32 << 20
-#: The name of standard input. main.py replaces "-" by it, because cyclopts would take "-" for an option.
+#: The path of standard input. main.py replaces "-" with this path, because cyclopts would parse "-" as an option.
 STANDARD_INPUT: Final = "/dev/stdin"
 
 
 @dataclass
 class _Imported:
-    """Counts for one file. ``end`` is the count in its last line, `None` if it has none."""
+    """Counts for one file.
+
+    ``end`` is the sum of the counts in the file's end lines, or `None` if there is no end line.
+    """
 
     added: int = 0
     skipped: int = 0
@@ -83,7 +86,7 @@ def _import_one(importer: "_Importer", file: str) -> int:
 
 
 class _Rejections:
-    """The file of the lines that were rejected, with the reasons. It is created for the first one."""
+    """The file of the rejected lines and the reasons. The file is created when the first line is rejected."""
 
     def __init__(self, file: str) -> None:
         self.path = Path("import.rejected" if file == STANDARD_INPUT else f"{file}.rejected")
@@ -115,7 +118,7 @@ class _Importer:
         self._batch_bytes = 0
 
     def run(self, lines: Iterator[bytes], rejections: _Rejections, on_read: Callable[[int], object]) -> _Imported:
-        """Import one file. ``on_read`` is called with the number of bytes that were read so far."""
+        """Import one file. ``on_read`` is called with the number of bytes read so far."""
         self._done, self._rejections = _Imported(), rejections
         read = 0
         for number, line in enumerate(lines, 1):
@@ -165,7 +168,7 @@ class _Importer:
 
 
 def _uncompressed_size(file: str) -> int | None:
-    """Return the size of a file. `None` if it is compressed or standard input."""
+    """Return the size of a file. `None` if the file is compressed or is standard input."""
     if file == STANDARD_INPUT or file.endswith((".gz", ".zst")) or not Path(file).exists():
         return None
     return Path(file).stat().st_size
@@ -173,7 +176,10 @@ def _uncompressed_size(file: str) -> int | None:
 
 @contextmanager
 def _opened(file: str) -> Iterator[Iterator[bytes]]:
-    """Open a file, decompressed if its name ends with .gz or .zst. Raises CommandFailed, also while it is read."""
+    """Open a file and decompress it if its name ends with .gz or .zst.
+
+    Raises CommandFailed, on opening or while the file is read.
+    """
     try:
         if file == STANDARD_INPUT:
             yield iter(sys.stdin.buffer)

@@ -1,7 +1,7 @@
 """Declare the commands of ``relaybook`` and turn their errors into one line and an exit code.
 
-Exit codes: 0 success or stopped cleanly, 2 bad settings or arguments, 1 any other error. Modules that import slowly
-(server, store, rich) are imported by the commands that need them, so that all other commands start fast.
+The exit code is 0 for success or a clean stop, 2 for bad settings or arguments, and 1 for any other error. Modules that
+import slowly (server, store, rich) are imported by the commands that need them, so that all other commands start fast.
 """
 
 import os
@@ -28,12 +28,12 @@ Relaybook {__version__} is a proxy that relays and logs LLM requests.
   relaybook --help                list the commands; relaybook serve --help lists all settings"""
 
 PLATFORM: Final = os.name
-#: Options of other programs and their equivalents here.
+#: Options that other programs have, and their equivalents in Relaybook.
 _EQUIVALENTS: Final = {"--port": "--listen HOST:PORT", "--host": "--listen HOST:PORT", "--limit": "-n N"}
 _ID_MISSING: Final = "The id of the request is missing: relaybook show ID. relaybook tail --ids prints ids."
 #: Settings that the demo sets itself.
 _DEMO_SETTINGS: Final = ("upstream", "upstream_ca_file", "price_as")
-#: Settings that choose which log is read.
+#: Settings that select the log to read.
 _LOG_SETTINGS: Final = ("data", "dashboard", "dashboard_url")
 #: Commands whose arguments are filters.
 _FILTERED: Final = ("tail", "export", "delete")
@@ -261,7 +261,7 @@ def completion(shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(help="
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line, by default that of the process. Returns the exit code."""
+    """Run a command line, by default the arguments of the process. Returns the exit code."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
     if PLATFORM == "nt":
         return _end("Relaybook does not run on Windows. Use WSL.", BAD_SETTINGS)
@@ -274,7 +274,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(argv)
     except BrokenPipeError:
-        # The program that read our output has exited (`| head`). Python must not fail when it flushes stdout at exit.
+        # The program that read our output has exited, for example `head`. Python must not fail when it flushes stdout
+        # at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except KeyboardInterrupt:

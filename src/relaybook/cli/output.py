@@ -1,7 +1,7 @@
-"""Format a request as one line: time, namespace, model, tokens, cost, duration, result, previews.
+"""Format a request as one line of time, namespace, model, tokens, cost, duration, result and previews.
 
-Unknown values are ``–``, never 0. Estimates are marked with ``≈``. Control characters in text of clients and upstreams
-are escaped, so that no log entry can move the cursor or color the terminal.
+Unknown values are shown as ``–``, never as 0. Estimates are marked with ``≈``. Control characters in text of clients
+and upstreams are escaped, so that no log entry can move the cursor or color the terminal.
 """
 
 import unicodedata
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-#: A request as in the API.
+#: A request as the API returns it.
 Row = Mapping[str, Any]
 
 UNKNOWN: Final = "–"
@@ -36,7 +36,10 @@ def is_text(argument: str) -> bool:
 
 
 def may_be_id(text: str) -> bool:
-    """Return whether the text can be an id: it is valid UTF-8 and not the path of a body, such as ``<id>/request``."""
+    """Return whether the text can be an id.
+
+    An id is valid UTF-8 and is not the path of a body, such as ``<id>/request``.
+    """
     return is_text(text) and not text.endswith(("/request", "/response"))
 
 
@@ -49,7 +52,10 @@ def one_line(row: Row) -> str:
 
 
 def truncate_middle(text: str, width: int) -> str:
-    """Replace the middle of a text longer than ``width`` by ``…``. Names often differ only at their end."""
+    """Replace the middle of a text longer than ``width`` with ``…``.
+
+    The end is kept, because names often differ only there.
+    """
     if len(text) <= width:
         return text
     tail = (width - 1) // 2
@@ -60,21 +66,21 @@ _SIGNS: Final = {"running": "◐", "good": "✓", "bad": "✗", "neutral": "◌"
 
 
 def result(row: Row) -> str:
-    """Return the result with its sign, as the page shows it."""
+    """Return the result with its mark, as the page shows the result."""
     if row["outcome"] == "open" and not row.get("is_served", True):
         return "◌ Unfinished"
     return f"{_SIGNS[row['result']['tone']]} {row['result']['text']}"
 
 
 def tokens(row: Row) -> str:
-    """Format the token counts: ``2,911 → 204``. If one is estimated, both are marked."""
+    """Format the token counts: ``2,911 → 204``. If one count is estimated, both counts are marked."""
     mark = "≈" if row["tokens_estimated"] else ""
     input_tokens, output_tokens = row["input_tokens"], row["output_tokens"]
     return f"{_count(input_tokens, mark)} → {_count(output_tokens, mark)}"
 
 
 def cost(row: Row) -> str:
-    """Format the cost: ``$0.0033``, or ``<$0.0001`` if it is below $0.0001."""
+    """Format the cost as ``$0.0033``, or as ``<$0.0001`` if the cost is below $0.0001."""
     usd = row["cost_usd"]
     if usd is None:
         return UNKNOWN
@@ -85,7 +91,7 @@ def cost(row: Row) -> str:
 
 
 def duration(row: Row) -> str:
-    """Format the duration in seconds with two decimals, or in milliseconds if it is shorter than 10 ms."""
+    """Format the duration in seconds with two decimals, or in milliseconds if the duration is shorter than 10 ms."""
     milliseconds = row["duration_ms"]
     if milliseconds is None:
         return UNKNOWN
@@ -98,7 +104,7 @@ def model(row: Row) -> str:
 
 
 def local_time(timestamp: str) -> str:
-    """Format a timestamp in the local time zone, with its offset. Filters accept it as ``from`` or ``to``."""
+    """Format a timestamp in the local time zone, with its offset. Filters accept the result as ``from`` or ``to``."""
     return datetime.fromisoformat(timestamp).astimezone().isoformat(timespec="seconds")
 
 

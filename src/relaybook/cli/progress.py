@@ -4,13 +4,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-#: Called with the amount that is done, and the total, which is `None` if it is unknown.
+#: Called with the finished amount and the total, which is `None` if unknown.
 OnProgress = Callable[[int, int | None], object]
 
 
 @contextmanager
 def progress_bar(*, is_bytes: bool = False, is_shown: bool = True) -> Iterator[OnProgress]:
-    """Show a bar with rate and time left while the block runs, if standard error is a terminal.
+    """If standard error is a terminal, show a bar with rate and remaining time while the block runs.
 
     Amounts are numbers of requests, or bytes.
     """

@@ -19,7 +19,7 @@ _POLL_SECONDS: Final = 0.05
 def reload(configuration: Configuration) -> int:
     """Reload the server and wait until the new program relays. Returns the exit code.
 
-    Raises CommandFailed if the reload failed; the old program then keeps running.
+    Raises CommandFailed if the reload failed. In this case, the old program keeps running.
     """
     data = DataDirectory(configuration.data)
     before = _serving(data)
@@ -55,8 +55,10 @@ def _serving(data: DataDirectory) -> Serving:
 
 
 def _wait_for_result(data: DataDirectory, before: Serving) -> Serving:
-    """Wait until the server has reloaded or refused to, and return the state that it wrote. Raises CommandFailed on
-    timeout."""
+    """Wait until the server has reloaded or has refused to reload.
+
+    Returns the state that the server wrote. Raises CommandFailed on timeout.
+    """
     until_ns = clock.monotonic_ns() + _WAIT_SECONDS * clock.NANOSECONDS
     while clock.monotonic_ns() < until_ns:
         try:

@@ -1,7 +1,7 @@
 """``relaybook check --salvage`` and ``--requeue``: copy records from damaged stores and the quarantine into the log.
 
-Both write to the store, so the server must be stopped. Both are idempotent: records that are already in the log are
-skipped.
+Both repairs write to the store, so the server must be stopped. Both repairs are idempotent, because records that are
+already in the log are skipped.
 """
 
 from collections.abc import Iterator
@@ -40,7 +40,10 @@ def repair(path: Path, settings: Settings | None = None, *, salvage: bool, reque
 
 
 def _salvage(path: Path, settings: Settings | None) -> int:
-    """Copy all readable records of the stores that were set aside. Returns 1 if some could not be read, otherwise 0."""
+    """Copy all readable records of the stores that were set aside.
+
+    Returns 1 if some records could not be read, otherwise 0.
+    """
     data = DataDirectory(path)
     stores = open_store(data.store, settings).list_set_aside()
     if not stores:
@@ -55,7 +58,10 @@ def _salvage(path: Path, settings: Settings | None) -> int:
 
 
 def _salvage_one(store: SetAside, writer: Writer) -> int:
-    """Copy one store and rename it if all of it was read. Returns how many requests could not be read."""
+    """Copy one store, and rename the store if all requests were read.
+
+    Returns the number of requests that could not be read.
+    """
     done = _copy(store, writer)
     suffix = f", {done.without_bodies:,} of them without bodies" if done.without_bodies else ""
     mark = "✗" if done.unreadable else "✓"
@@ -74,7 +80,7 @@ def _salvage_one(store: SetAside, writer: Writer) -> int:
 
 
 def _requeue(path: Path, settings: Settings | None) -> int:
-    """Try again to store the records in the quarantine. Returns 1 if some are still rejected, otherwise 0."""
+    """Try again to store the records in the quarantine. Returns 1 if some records are still rejected, otherwise 0."""
     data = DataDirectory(path)
     files = list_quarantined(data.quarantine)
     if not files:

@@ -1,7 +1,7 @@
 """Read the log from a server's API (GET /api/requests, /api/requests/{id}, /api/values, /api/live).
 
-Connects only to the configured address and ignores proxy variables and redirects, so that the token is sent nowhere
-else.
+This module connects only to the configured address and ignores proxy variables and redirects, so that the token is
+never sent to another address.
 """
 
 import json
@@ -24,7 +24,7 @@ from relaybook.log.query.filters import MAX_LIMIT, SortField
 
 
 class NoRedirect(HTTPRedirectHandler):
-    """Treat redirects as an ``HTTPError``, like any other status."""
+    """Raises ``HTTPError`` for redirects, as for any other error status."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         """Do not follow the redirect."""
@@ -32,7 +32,10 @@ class NoRedirect(HTTPRedirectHandler):
 
 @dataclass(frozen=True)
 class Event:
-    """A server-sent event. ``data`` may be empty. ``id`` is the stream's latest id, or `None` before the first."""
+    """A server-sent event.
+
+    ``data`` may be empty. ``id`` is the stream's latest event id, or `None` if there is none yet.
+    """
 
     name: str
     data: str
@@ -42,8 +45,8 @@ class Event:
 def read_events(lines: Iterable[bytes]) -> Iterator[Event]:
     """Parse the lines of a stream of server-sent events.
 
-    Yields an event at its blank line. An incomplete event at the end is dropped. A block without ``data`` and ``id`` is
-    not an event.
+    Yields an event when its blank line is read. An incomplete event at the end is dropped. A block without ``data`` and
+    ``id`` is not an event.
     """
     name, last_id, has_content = "", None, False
     data: list[str] = []
@@ -75,7 +78,7 @@ class Recent:
         self._ids: OrderedDict[str, None] = OrderedDict()
 
     def is_new(self, text: str) -> bool:
-        """Add the id, and return whether it was not in the set."""
+        """Add the id. Returns whether the id is new to the set."""
         if text in self._ids:
             return False
         self._ids[text] = None
@@ -91,7 +94,7 @@ _RETRY_SECONDS: Final = 1.0
 _POLL_SECONDS: Final = 0.5
 #: The server counts the requests for up to 10 s.
 _DELETE_SECONDS: Final = 20.0
-#: A filter with few matches can be silent for minutes, until the server finds the next one.
+#: An export with few matches can be silent for minutes, until the server finds the next match.
 _EXPORT_SILENCE_SECONDS: Final = 900.0
 _CHUNK_BYTES: Final = 256 * 1024
 #: The response header with the last ``seq`` that an export can contain.
@@ -99,14 +102,17 @@ _THROUGH: Final = "Export-Through"
 
 
 class Download(NamedTuple):
-    """An export. ``through`` is the last ``seq`` that it can contain. Reading ``chunks`` may raise CommandFailed."""
+    """An export, which can contain requests up to the ``seq`` ``through``.
+
+    Reading ``chunks`` may raise CommandFailed.
+    """
 
     through: int
     chunks: Iterator[bytes]
 
 
 class CountChanged(Exception):
-    """The number of matching requests is not the confirmed number. It is ``count``."""
+    """The number of matching requests, ``count``, differs from the confirmed number."""
 
     def __init__(self, count: int) -> None:
         super().__init__(count)
@@ -132,7 +138,10 @@ class ServerLog:
         self._opener = build_opener(ProxyHandler({}), NoRedirect())
 
     def connect(self) -> None:
-        """Check that the log can be read. Raises NoServer if no server responds, CommandFailed if it rejects us."""
+        """Check that the log can be read.
+
+        Raises NoServer if no server responds, and CommandFailed if the server rejects the request.
+        """
         page = self._get("/api/requests", [("limit", "1")])
         if not (isinstance(page, dict) and isinstance(page.get("data"), list)):
             raise self._not_a_dashboard()
@@ -182,7 +191,7 @@ class ServerLog:
         return count["requests"] if count["complete"] else None
 
     def count_exactly(self, terms: list[tuple[str, str]]) -> int:
-        """See ``LogSource``. A deletion that is not confirmed is refused with the number."""
+        """See ``LogSource``. The server refuses a deletion without confirmation, and returns the number."""
         try:
             self._delete(terms)
         except CountChanged as error:
@@ -301,7 +310,7 @@ class ServerLog:
 
 
 def _lost(error: NoServer) -> CommandFailed:
-    """Return the error for a server that responded before, but no longer does."""
+    """Return the error for a server that has stopped responding."""
     return CommandFailed(f"{error} Check that the server is running, then repeat the command.")
 
 
@@ -310,17 +319,20 @@ class _NotFound(CommandFailed):
 
 
 def _with_position(row: Row) -> tuple[Row, str | None]:
-    """Return a row of a list with the position after it. A running request has no position (`None`)."""
+    """Return a row of a list and the position after the row. For a running request, the position is `None`."""
     return row, None if row["seq"] is None else str(row["seq"])
 
 
 def _dedup_key(row: Row) -> str:
-    """Return a key of the row. Each key is printed once: a request once while it runs, and once when it ends."""
+    """Return a key that is printed only once.
+
+    A request has one key while it runs, and another key when it has ended.
+    """
     return f"{row['id']} runs" if row["outcome"] == "open" else str(row["id"])
 
 
 def _rows(events: Iterator[Event]) -> Iterator[tuple[Row | None, str | None]]:
-    """Yield each row with the position after it. The row is `None` if only the position changed."""
+    """Yield each row with the position after the row. The row is `None` if only the position changed."""
     for event in events:
         if event.name == "gap":
             print(

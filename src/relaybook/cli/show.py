@@ -138,9 +138,9 @@ def _choice_lines(choice: dict[str, Any]) -> Iterator[str]:
 
 
 def show(configuration: Configuration, any_id: str, *, as_json: bool = False) -> int:
-    """Print the request with this Relaybook id, otherwise the newest with this provider, completion or client id.
+    """Print the request with this Relaybook id, or else the newest request with this foreign id.
 
-    Raises CommandFailed if there is none.
+    Foreign ids are provider, completion and client ids. Raises CommandFailed if no request has the id.
     """
     detail = open_log(configuration).find(any_id) if may_be_id(any_id) else None
     if detail is None:

@@ -1,8 +1,8 @@
-"""Choose where a command reads the log: from a running server's API, or from the data directory.
+"""Choose whether a command reads the log from a running server's API or from the data directory.
 
-If ``dashboard_url`` is set, that server must respond. Otherwise the address of ``dashboard`` is tried, and the data
-directory is used if no server responds. If ``--data`` is the only one of these flags, that directory is read, even if
-the environment sets ``dashboard_url``.
+If ``dashboard_url`` is set, the server at this URL must respond. Otherwise the address of ``dashboard`` is tried, and
+the data directory is used if no server responds. If only ``--data`` is passed, and neither ``--dashboard`` nor
+``--dashboard-url``, the data directory is read even if the environment sets ``dashboard_url``.
 """
 
 import sys
@@ -21,7 +21,7 @@ Terms = list[tuple[str, str]]
 
 
 class LogSource(Protocol):
-    """A log to read. Rows are as in the API. Every method may raise CommandFailed."""
+    """A log to read. Rows have the same fields as in the API. Every method may raise CommandFailed."""
 
     @property
     def name(self) -> str:
@@ -46,32 +46,38 @@ class LogSource(Protocol):
         """Return the detail of the request with this id (Relaybook's or a foreign one), or `None` if there is none."""
 
     def values(self, field: str) -> list[str]:
-        """Return up to 500 values of a field, the most frequent first: namespaces, or names of properties."""
+        """Return up to 500 values of a field, most frequent first. Fields are namespaces and names of properties."""
 
     def count_matching(self, terms: Terms) -> int | None:
-        """Return the number of matching finished requests. `None` if counting takes too long."""
+        """Return the number of matching finished requests, or `None` if counting takes too long."""
 
     def count_exactly(self, terms: Terms) -> int:
-        """Return the number of matching finished requests, however long it takes."""
+        """Return the exact number of matching finished requests. Raises CommandFailed if counting takes too long."""
 
     def request_deletion(self, terms: Terms, count: int) -> dict[str, Any]:
-        """Request a deletion, and return it as the API does. Raises CountChanged if not ``count`` requests match."""
+        """Request a deletion and return its row, as the API does.
+
+        Raises CountChanged if the number of matching requests is not ``count``.
+        """
 
     def follow_deletion(self, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
-        """Yield the deletion again and again until its requests are removed, or with ``waits`` until it is done.
+        """Yield the deletion repeatedly until its requests are removed, or with ``waits`` until the deletion is done.
 
-        Without a server, carry it out, until it is done or only the journal is left to wait for.
+        If no server is running, the method carries out the deletion until it is done or waits only for the journal.
         """
 
     def pending_text(self, deletion_id: str) -> str:
-        """Return a text that says why a deletion is not done although its requests are removed."""
+        """Return a text that says why a deletion is not done yet, although its requests are removed."""
 
     def export(self, terms: Terms, options: Terms) -> Download:
         """Begin an export. ``options`` are parameters of ``GET /api/export`` that are not filters."""
 
 
 def open_log(configuration: Configuration) -> LogSource:
-    """Open the log to read. Says so on standard error if it falls back to the directory. Raises CommandFailed."""
+    """Open the log to read. Raises CommandFailed.
+
+    If the data directory is used because no server responds, a message on standard error says so.
+    """
     from relaybook.cli.store_log import StoreLog
 
     settings = configuration.settings
@@ -98,13 +104,13 @@ def open_log(configuration: Configuration) -> LogSource:
 
 
 def _is_data_only(configuration: Configuration) -> bool:
-    """Return whether ``--data`` is the only one of the three flags."""
+    """Return whether ``--data`` is passed without ``--dashboard`` and ``--dashboard-url``."""
     flags = {name for name in ("data", "dashboard", "dashboard_url") if configuration.sources[name] == "flag"}
     return flags == {"data"}
 
 
 def own_address(dashboard: str) -> str:
-    """Return the URL of the dashboard on this machine. Wildcard addresses are replaced by loopback."""
+    """Return the URL of the dashboard on this machine. Wildcard addresses are replaced by loopback addresses."""
     host, port = split_address(dashboard, "dashboard")
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

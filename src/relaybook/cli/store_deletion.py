@@ -1,4 +1,4 @@
-"""Carry out a deletion in a data directory without a server, or watch the server that does it."""
+"""Carry out a deletion in a data directory, or watch a running server carry it out."""
 
 import time
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ from relaybook.log.store.port import Reader, Store, Writer
 from relaybook.recorder.text_pass import TextPass
 
 _SLICE_NS: Final = 100_000_000
-#: If nothing is left to do for this long, only the journal keeps the deletion from being done.
+#: If there is nothing to do for this long, the deletion is only waiting for the journal.
 _IDLE_NS: Final = 2 * clock.NANOSECONDS
 _POLL_SECONDS: Final = 0.5
 
 
 def follow(store: Store, reader: Reader, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
-    """See ``LogSource.follow_deletion``. The writer's lock tells whether a server is running. Raises CommandFailed."""
+    """See ``LogSource.follow_deletion``. The writer's lock shows whether a server is running. Raises CommandFailed."""
     try:
         writer = store.open_writer(lock_wait_s=0)
     except StoreUnavailable:

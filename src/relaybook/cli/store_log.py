@@ -39,7 +39,10 @@ class StoreLog:
     """The log in a data directory. Implements ``LogSource``."""
 
     def __init__(self, store: Store, *, is_served: bool = True, name: str = "") -> None:
-        """``is_served``: whether a server writes to the log. If not, running requests are marked as unfinished."""
+        """``is_served`` tells whether a server writes to the log.
+
+        Without a server, running requests are marked as unfinished.
+        """
         self.name = name
         self._store = store
         self._reader = store.open_reader()
@@ -47,7 +50,7 @@ class StoreLog:
 
     @staticmethod
     def exists(data: Path, settings: Settings | None = None) -> bool:
-        """Return whether there is a log. Without settings, it is in the data directory."""
+        """Return whether there is a log. Without settings, only a log in the data directory counts."""
         return open_store(DataDirectory(data).store, settings).exists()
 
     @classmethod
@@ -60,7 +63,7 @@ class StoreLog:
 
     @classmethod
     def open(cls, data: Path, settings: Settings | None = None) -> "StoreLog":
-        """Open the log. Raises CommandFailed if there is none or it cannot be read."""
+        """Open the log. Raises CommandFailed if the log does not exist or cannot be read."""
         try:
             if not cls.exists(data, settings):
                 raise CommandFailed(cls.missing(data))
@@ -90,7 +93,8 @@ class StoreLog:
         """See ``LogSource``."""
         filter_ = filter_of(terms)
         seq = self._reader.last_seq()
-        # Records written between the two reads have a higher seq and are yielded by the first iteration of the loop.
+        # Records that are written between the two reads have a higher seq, so the first iteration of the loop yields
+        # them.
         earlier = self.latest(terms, limit) if limit else []
         yield from (row for row in earlier if row["seq"] is None or row["seq"] <= seq)
         while True:

@@ -1,6 +1,7 @@
 """``relaybook tail``: print the latest requests, one line each.
 
-With ``--follow`` it continues with new requests. With ``--sort`` it prints the requests with the highest values.
+With ``--follow``, the command continues with new requests. With ``--sort``, the command prints the requests with the
+highest values.
 """
 
 import json
@@ -24,7 +25,10 @@ _MAX_LISTED: Final = 8
 
 
 def hint(log: LogSource, terms: Sequence[tuple[str, str]]) -> str:
-    """Suggest why no request matched. Starts with a space; empty if there is no likely reason."""
+    """Suggest why no request matched.
+
+    The text starts with a space, and is empty if there is no likely reason.
+    """
     parsed = parse_filter(terms, clock.wall_us())
     return escape(_literal_star(terms) or _future(parsed) or _unknown_name(log, parsed) or _text_hint(log, parsed))
 
@@ -68,9 +72,9 @@ def _did_you_mean(value: str, known: Iterable[str]) -> str:
 
 
 def _text_hint(log: LogSource, parsed: Filter) -> str:
-    """Return a hint that explains why a text search found nothing. Empty if the filter has no text.
+    """Return a hint that explains why a text search found nothing, or an empty text if the filter has no text.
 
-    The text is an id, a namespace or part of a word, or bodies are not logged.
+    The likely reason is that the text is an id, a namespace or part of a word, or that bodies are not logged.
     """
     found = [term for term in parsed.terms if term.name == WORDS and not term.negated]
     if found and any(row["body_state"] == "no_bodies" for row in log.latest([], 1)):
@@ -93,7 +97,8 @@ _PARAMETER: Final = re.compile(r"(?:not\.)?(?:begins\.)?(?:property\.[^=]+|[A-Za
 def read_terms(arguments: Sequence[str]) -> list[tuple[str, str]]:
     """Parse arguments into names and values, as in the query string of the API. Raises BadArgument.
 
-    Arguments that are not ``name=value`` are joined to ``q``: ``duration:>2s``, ``-model:gpt-4o*``, a word, a phrase.
+    Other arguments than ``name=value`` are joined to ``q``, for example ``duration:>2s``, ``-model:gpt-4o*``, a word or
+    a phrase.
     """
     terms = []
     query = []
@@ -123,7 +128,7 @@ def _has_field(word: str) -> bool:
 
 
 def _query_term(argument: str) -> str:
-    """Convert an argument to query syntax, by adding the quotes that the shell removed.
+    """Convert an argument to query syntax by adding the quotes that the shell removed.
 
     An argument with spaces can be a phrase, the value of a field, or several terms. Raises BadArgument for ``-5``.
     """
@@ -151,9 +156,10 @@ def tail(
     only_ids: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Print requests, oldest first. With ``follow`` it does not return. Raises BadArgument and CommandFailed.
+    """Print requests, oldest first. Raises BadArgument and CommandFailed.
 
-    With ``sort``, print the requests with the highest values of that field, highest first.
+    With ``follow``, the function does not return. With ``sort``, it prints the requests with the highest values of this
+    field, highest first.
     """
     terms = read_terms(filters)
     if sort is not None:

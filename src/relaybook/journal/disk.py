@@ -1,7 +1,6 @@
 """Allocate, sync and lock files, on Linux and macOS.
 
-This is the only module that depends on platform-specific system calls. All functions raise the OSError of the system
-call.
+Only this module uses platform-specific system calls. The functions raise the OSError of a failed system call.
 """
 
 import fcntl
@@ -13,7 +12,7 @@ from typing import Final
 
 _FLAGS: Final = os.O_CLOEXEC | os.O_NOFOLLOW
 #: The page cache keeps the data of one write as one folio. A change to a mapped page makes its whole folio dirty, and
-#: each sync writes all of it. So the first page, which contains the mark of a segment, is written separately.
+#: each sync writes the whole folio. So the first page, which contains the mark of a segment, is written separately.
 _FIRST: Final = mmap.PAGESIZE
 _ZEROS: Final = bytes(1 << 16)
 
@@ -29,7 +28,7 @@ def open_file(path: Path) -> int:
 
 
 def make_directory(path: Path) -> None:
-    """Create a directory and its parents with mode 0700 and sync their names, if it does not exist."""
+    """Create a directory and its parents with mode 0700 if they do not exist, and sync their names."""
     if path.is_dir():
         return
     if not path.parent.exists():
@@ -39,7 +38,10 @@ def make_directory(path: Path) -> None:
 
 
 def allocate(descriptor: int, size: int, *, zero: bool) -> None:
-    """Allocate the full size of a new file. With ``zero``, fill it with zeros, which halves the cost of syncs."""
+    """Allocate the full size of a new file.
+
+    With ``zero``, fill the file with zeros, which halves the cost of syncs.
+    """
     if not zero and hasattr(os, "posix_fallocate"):
         os.posix_fallocate(descriptor, 0, size)
     elif not zero and hasattr(fcntl, "F_PREALLOCATE"):
@@ -91,9 +93,9 @@ def sync_directory(path: Path) -> None:
 
 
 def try_lock(path: Path) -> int | None:
-    """Lock a file exclusively, creating it if needed. Return its descriptor, or `None` if another process has the lock.
+    """Create a file if needed and lock it exclusively. Return its descriptor.
 
-    The lock is released when the process ends in any way.
+    Return `None` if another process has the lock. The lock is released when the process ends for any reason.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
     try:
@@ -117,7 +119,7 @@ def total_bytes(path: Path) -> int:
 
 
 def bytes_below(path: Path) -> int:
-    """Return the disk space of all files below a directory, in bytes. Skip files deleted in the meantime."""
+    """Return the disk space that all files below a directory use, in bytes. Skip files that are deleted meanwhile."""
     total = 0
     with suppress(OSError), os.scandir(path) as entries:
         for entry in entries:

@@ -1,8 +1,8 @@
-"""Payloads of the journal frames that contain more than body bytes.
+"""The payloads of journal frames that contain more than body bytes.
 
 Payloads are msgpack arrays, so new fields may be added only at the end, with a default. Secrets are replaced before
-encoding. A head frame includes the body bytes that arrived in the same read, so that most requests and responses take
-one frame instead of three.
+encoding. A head frame includes the body bytes that arrived in the same read, so most requests and responses take one
+frame instead of three.
 """
 
 from typing import Final, Literal
@@ -11,7 +11,7 @@ import msgspec
 
 
 class Opened(msgspec.Struct, array_like=True):
-    """A request was admitted. ``head`` is its header lines as the client sent them, joined by CRLF."""
+    """A request was admitted. ``head`` contains its header lines, joined by CRLF, with secrets replaced."""
 
     wall_ns: int
     method: bytes
@@ -25,13 +25,13 @@ class Opened(msgspec.Struct, array_like=True):
     client_address: str
     log: Literal["full", "no-bodies"]
     key: str | None
-    #: Body bytes that arrived with the head, and whether they are the whole body.
+    #: Body bytes that arrived with the head, and whether these bytes are the whole body.
     body: bytes = b""
     complete: bool = False
 
 
 class Answered(msgspec.Struct, array_like=True):
-    """The head of the response. If ``made``, the relay made it, otherwise the upstream."""
+    """The head of a response. With ``made``, the response is from the relay, otherwise from the upstream."""
 
     status: int
     reason: bytes
@@ -45,7 +45,7 @@ ClosedOutcome = Literal["complete", "upstream_failed", "client_closed", "interru
 
 
 class Closed(msgspec.Struct, array_like=True, frozen=True):
-    """How an exchange ended. ``relay_ns``: time from reading the last request byte until sending it."""
+    """The end of an exchange. ``relay_ns`` is the time from reading the last request byte to sending it."""
 
     outcome: ClosedOutcome
     error_code: str | None = None
@@ -54,7 +54,10 @@ class Closed(msgspec.Struct, array_like=True, frozen=True):
 
 
 class RefusalCounts(msgspec.Struct, array_like=True, frozen=True):
-    """Numbers of requests not admitted since the last COUNTED frame, by code. Times are wall-clock nanoseconds."""
+    """The number of refused requests (by error code) and of unlogged requests since the last COUNTED frame.
+
+    Times are wall-clock nanoseconds.
+    """
 
     from_ns: int
     to_ns: int

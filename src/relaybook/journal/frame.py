@@ -1,4 +1,4 @@
-"""Encode and decode frames, and find the next valid frame after damage. Pure."""
+"""Encode and decode frames, and find the next valid frame after damage. This module does no I/O."""
 
 from collections.abc import Iterator
 from enum import IntEnum
@@ -15,23 +15,23 @@ _CHECKED: Final = Struct("<QB16sQ")
 _CHECKED_BYTES: Final = _CHECKED.size
 _pack_start: Final = _LENGTH_AND_CHECK.pack
 _pack_checked: Final = _CHECKED.pack
-#: The largest payload that is written: one read from a socket, or a head that reaches all limits.
+#: The largest payload in bytes. A payload is at most one read from a socket, or a head that reaches all limits.
 MAX_PAYLOAD: Final = 512 << 10
 NO_EXCHANGE: Final = bytes(16)
 
 
 class FrameKind(IntEnum):
-    """The kind of a frame. All kinds except SEALED and COUNTED belong to an exchange."""
+    """The kind of a frame. All frames except SEALED and COUNTED belong to an exchange."""
 
-    OPENED = 1  #: A request was admitted; payload: its head, and the body bytes that arrived with it.
+    OPENED = 1  #: A request was admitted. The payload has its head and the body bytes that arrived with the head.
     SENT = 2  #: Bytes of the request body, sent to the upstream.
-    ASKED = 3  #: The request is complete; omitted if OPENED says so.
-    ANSWERED = 4  #: The head of the response, and the body bytes that arrived with it.
+    ASKED = 3  #: The request is complete. The frame is omitted if OPENED contains the whole request.
+    ANSWERED = 4  #: The head of the response, and the body bytes that arrived with the head.
     RECEIVED = 5  #: Bytes of the response body, sent to the client.
     MADE = 6  #: Bytes that the relay made and sent to the client, instead of the upstream's bytes or after them.
-    CLOSED = 7  #: How the exchange ended.
+    CLOSED = 7  #: The exchange ended. The payload has the outcome.
     SEALED = 8  #: The end of the segment.
-    COUNTED = 9  #: Counts of refused requests since the last COUNTED frame; payload: msgpack.
+    COUNTED = 9  #: Counts of refused requests since the last COUNTED frame, as msgpack.
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
@@ -53,7 +53,7 @@ def encode(secret: int, number: int, kind: int, exchange: bytes, time_ns: int, p
 
 
 class Span(msgspec.Struct):
-    """The end of the last valid frame that ``decode`` read, and whether the bytes after it are damaged."""
+    """The end of the last valid frame that ``decode`` read, and whether the following bytes are damaged."""
 
     end: int
     damaged: bool = False
@@ -62,8 +62,8 @@ class Span(msgspec.Struct):
 def decode(data: bytes, secret: int, segment: int, base: int, span: Span) -> Iterator[Frame]:
     """Yield the frames at the start of ``data``, which begins at offset ``base`` of the segment.
 
-    Stops at an incomplete frame, or at an invalid one, and then sets ``span.damaged``. ``span.end`` is an offset in
-    ``data``.
+    Decoding stops at an incomplete or invalid frame. An invalid frame sets ``span.damaged``. ``span.end`` is an offset
+    in ``data``.
     """
     size = len(data)
     at = 0
@@ -86,10 +86,11 @@ def decode(data: bytes, secret: int, segment: int, base: int, span: Span) -> Ite
 
 
 def find_next(data: bytes, start: int, secret: int, last_number: int, skipped: int) -> int | None:
-    """Return the offset, from ``start``, of the next frame that can follow ``last_number``; `None` if there is none.
+    """Return the offset in ``data`` of the next frame that can follow ``last_number``, or `None` if there is none.
 
-    ``skipped`` bytes were skipped before ``data[0]``. A frame is accepted only if its seeded check matches and its
-    number is at most ``bytes skipped / 41 + 1`` ahead, so that bytes from a client cannot be read as a frame.
+    The search begins at ``start``. ``skipped`` is the number of bytes that were skipped before ``data[0]``. A frame is
+    accepted only if its seeded check matches and its number is at most ``bytes skipped / 41 + 1`` ahead. So bytes from
+    a client cannot be read as a frame.
     """
     unpack = HEAD.unpack_from
     for at in range(start, len(data) - HEAD_BYTES + 1):

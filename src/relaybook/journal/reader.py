@@ -1,7 +1,7 @@
-"""Read one run of the journal, while it is written or after its writer has ended.
+"""Read one run of the journal, while its writer runs or after the writer has ended.
 
-Returns complete frames in order, each number once. Deletes files only in ``remove_before`` and ``remove``. Never reads
-beyond the mark while the writer runs.
+The reader returns complete frames in order, and each frame number only once. Only ``remove_before`` and ``remove``
+delete files. While the writer runs, the reader never reads beyond the mark.
 """
 
 import os
@@ -20,7 +20,10 @@ _READ_BYTES: Final = 4 << 20
 
 
 class Place(msgspec.Struct, frozen=True, order=True, array_like=True):
-    """A position between two frames. The next frame is at ``offset`` of ``segment``; its number is above ``number``."""
+    """A position between two frames.
+
+    The next frame is at ``offset`` in ``segment``, and its number is above ``number``.
+    """
 
     segment: int
     offset: int
@@ -28,7 +31,10 @@ class Place(msgspec.Struct, frozen=True, order=True, array_like=True):
 
 
 class Unread(msgspec.Struct, frozen=True):
-    """Number of unread bytes, and when the first unread frame was written (monotonic clock; `None` if all are read)."""
+    """Number of unread bytes, and the monotonic time at which the first unread frame was written.
+
+    The time is `None` if there is no complete unread frame.
+    """
 
     bytes: int
     since_ns: int | None
@@ -38,17 +44,20 @@ START: Final = Place(0, HEADER_BYTES, 0)
 
 
 def list_runs(directory: Path) -> list[Path]:
-    """Return the directories of the runs of a journal, oldest first. Runs that are still being created are omitted."""
+    """Return the run directories of a journal, oldest first. Runs that are still being created are omitted."""
     if not directory.is_dir():
         return []
     return sorted(path for path in directory.iterdir() if parse_id(path.name) and path.is_dir())
 
 
 class RunReader:
-    """Reads one run from a position. Holds the lock of the run once its writer has ended."""
+    """Reads one run from a position. Once the writer has ended, the reader holds the lock of the run."""
 
     def __init__(self, path: Path, start: Place = START, *, told_to: int = 0) -> None:
-        """Do not count lost frames up to number ``told_to``, because an earlier reader counted them."""
+        """Read from ``start``.
+
+        Lost frames up to number ``told_to`` are not counted, because an earlier reader counted them.
+        """
         self.path = path
         self.place = start
         self._told_to = told_to
@@ -60,13 +69,16 @@ class RunReader:
         self._skipped = 0
         self._sealed = False
         self._finished = False
-        #: Whether earlier files were recorded to a store that no longer exists, and then deleted. Their frames do not
-        #: count as lost.
+        #: Whether earlier files were deleted after they were recorded to a store that no longer exists. Frames in these
+        #: files do not count as lost.
         self._begins_late = False
 
     @property
     def over(self) -> bool:
-        """Whether the writer has ended. If so, locks the run, so that no other reader takes it over."""
+        """Whether the writer has ended.
+
+        If the writer has ended, lock the run, so that no other reader takes it over.
+        """
         if self._lock is None:
             with suppress(FileNotFoundError):
                 self._lock = disk.try_lock(self.path / "lock")
@@ -79,7 +91,7 @@ class RunReader:
 
     @property
     def waiting(self) -> bool:
-        """Whether the current file has unread bytes before its mark. Needs no system call."""
+        """Whether the current file has unread bytes before its mark. The check needs no system call."""
         return self._segment is not None and self._segment.mark > self.place.offset
 
     def read(self, most_bytes: int = _READ_BYTES) -> list[Frame]:
@@ -98,7 +110,10 @@ class RunReader:
         return []
 
     def _read_here(self, most_bytes: int, over: bool) -> list[Frame]:
-        """Return frames of the current file; empty, with ``place`` unchanged, if there are no more for now."""
+        """Return frames from the current file.
+
+        If there are no more frames for now, the list is empty and ``place`` is unchanged.
+        """
         segment = self._open()
         if segment is None or self._sealed:
             return []
@@ -113,7 +128,7 @@ class RunReader:
         return frames
 
     def _accept(self, frame: Frame) -> bool:
-        """Update the position with a frame. Return false for a repeated frame and for SEALED."""
+        """Update the position with the number of a frame. Return false for a repeated frame and for SEALED."""
         if self._sealed:
             return False
         if frame.kind == FrameKind.SEALED:
@@ -138,7 +153,7 @@ class RunReader:
             self.place = Place(self.place.segment, self.place.offset, last)
 
     def _skip(self, segment: OldSegment, data: bytes, at: int, mark: int) -> None:
-        """Skip damaged bytes up to the next valid frame, or to the mark if there is none."""
+        """Skip damaged bytes up to the next valid frame, or to the mark if there is no valid frame."""
         step = find_next(data, 1, segment.secret, self.place.number, self._skipped)
         if step is None:
             step = mark - at if at + len(data) >= mark else len(data) - MAX_PAYLOAD
@@ -149,7 +164,10 @@ class RunReader:
         self.place = Place(segment.sequence, at + step, self.place.number)
 
     def _open(self) -> OldSegment | None:
-        """Return the current segment, initially the run's first segment. `None` if it is missing or damaged."""
+        """Return the current segment, or `None` if it is missing or damaged.
+
+        Reading begins with the first segment of the run.
+        """
         if self._segment is not None:
             return self._segment
         with suppress(FileNotFoundError):
@@ -162,7 +180,7 @@ class RunReader:
         return self._segment
 
     def _advance(self, over: bool) -> bool:
-        """Move to the next file if the current one is finished. Return false if there is nothing more for now."""
+        """Move to the next file if the current file is finished. Return false if there is nothing to read for now."""
         following = self._following()
         if following is None:
             if over:
@@ -202,7 +220,7 @@ class RunReader:
         self._skipped = 0
 
     def unread(self) -> Unread:
-        """Return the number of bytes that have not been read yet. Takes no lock and does not change the position."""
+        """Return how much of the run is unread, without locking the run or changing the position."""
         total, since_ns = 0, None
         with suppress(FileNotFoundError, JournalDamaged):
             for number in sequences(self.path):
@@ -216,7 +234,7 @@ class RunReader:
         return Unread(total, since_ns)
 
     def remove_before(self, segment: int) -> int:
-        """Delete the files before ``segment`` and return how many they were. May take 12 ms per file."""
+        """Delete the files before ``segment`` and return their number. Each deletion may take 12 ms."""
         removed = 0
         for number in sequences(self.path):
             if number < min(segment, self.place.segment):
@@ -225,7 +243,10 @@ class RunReader:
         return removed
 
     def remove(self) -> None:
-        """Delete the whole run. Call it only after ``finished``, and once the position of the run is deleted."""
+        """Delete the whole run.
+
+        Call this method only after the run is ``finished`` and all its frames are recorded.
+        """
         self._close_segment()
         with suppress(FileNotFoundError):
             for path in self.path.iterdir():
@@ -234,7 +255,7 @@ class RunReader:
         self.close()
 
     def close(self) -> None:
-        """Close the files and release the lock. The run stays for another reader."""
+        """Close the files and release the lock. The run is kept for another reader."""
         self._close_segment()
         if self._lock is not None:
             os.close(self._lock)
@@ -242,7 +263,7 @@ class RunReader:
 
 
 def _written_ns(segment: OldSegment, start: int) -> int | None:
-    """Return when the frame at ``start`` was written, or `None` if there is no complete frame."""
+    """Return the time at which the frame at ``start`` was written, or `None` if there is no complete frame."""
     if segment.mark <= start:
         return None  # no frame yet; the mark is 0 if the writer was killed before it set the mark
     data = segment.read(start, min(segment.mark, start + HEAD_BYTES + MAX_PAYLOAD))

@@ -1,7 +1,7 @@
-"""Segment files, with their header and the write mark that writer and readers map into memory.
+"""Segment files. The writer and the readers of a segment map the write mark in its header into memory.
 
-A segment is written by one process and read by others, which share only the mark. The mark is set with one aligned
-8-byte store, so a reader sees the old value or the new one, never a mixture.
+One process writes a segment and other processes read it. These processes share only the mark. The mark is set with one
+aligned write of 8 bytes, so a reader sees either the old or the new value, never a mixture.
 """
 
 import mmap
@@ -38,10 +38,10 @@ def sequences(run: Path) -> list[int]:
 
 
 class NewSegment:
-    """A segment for writing. Not thread-safe, except that ``create`` may run on another thread."""
+    """A segment for writing. Only ``create`` may run on another thread."""
 
     def __init__(self, descriptor: int, sequence: int, size: int, *, durable: bool) -> None:
-        """With ``durable``, call ``mark`` after each sync to raise the mark. Otherwise ``write`` raises it."""
+        """With ``durable``, call ``mark`` after each sync to raise the mark. Otherwise, ``write`` raises the mark."""
         self._marks_writes = not durable
         self.descriptor = descriptor
         self.sequence = sequence
@@ -52,7 +52,7 @@ class NewSegment:
 
     @classmethod
     def create(cls, run: Path, run_id: bytes, sequence: int, secret: int, size: int, *, durable: bool) -> "NewSegment":
-        """Create the file at its full size. With ``durable`` it and its name are synced. Raises OSError."""
+        """Create the file at its full size. With ``durable``, sync the file and its name. Raises OSError."""
         path = segment_path(run, sequence)
         descriptor = disk.create_file(path)
         try:
@@ -77,11 +77,11 @@ class NewSegment:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was written after the header."""
+        """Whether no bytes were written after the header."""
         return self.position == HEADER_BYTES
 
     def write(self, data: bytes) -> None:
-        """Append bytes. Raises OSError; after that the segment must not be used again."""
+        """Append bytes. Raises OSError. After an OSError, the segment must not be used again."""
         disk.write_all(self.descriptor, data, self.position)
         self.position += len(data)
         if self._marks_writes:
@@ -90,23 +90,23 @@ class NewSegment:
     def mark(self) -> None:
         """Raise the mark to the end of the written bytes.
 
-        On the disk, the mark must never be ahead of the data: after a power loss an incomplete batch would look like
-        damage.
+        On the disk, the mark must never be ahead of the data. Otherwise, an incomplete batch would look like damage
+        after a power loss.
         """
         self._marks[_MARK_INDEX] = self.position
 
     def close(self) -> None:
-        """Close descriptor and mapping. The file stays."""
+        """Close the descriptor and the mapping. The file is kept."""
         self._marks.release()
         self._map.close()
         os.close(self.descriptor)
 
 
 class OldSegment:
-    """A segment for reading, while it is written or later."""
+    """A segment for reading. Its writer may still be running."""
 
     def __init__(self, run: Path, sequence: int) -> None:
-        """Raises FileNotFoundError, JournalDamaged or JournalTooNew."""
+        """Open a segment. Raises FileNotFoundError, JournalDamaged or JournalTooNew."""
         self.path = segment_path(run, sequence)
         self.sequence = sequence
         self._descriptor = disk.open_file(self.path)
@@ -133,7 +133,7 @@ class OldSegment:
 
     @property
     def mark(self) -> int:
-        """The offset up to which the file is written. Never larger than the file."""
+        """The offset up to which the file is written, at most the size of the file."""
         return min(self._marks[_MARK_INDEX], self.size)
 
     def read(self, start: int, end: int) -> bytes:
@@ -141,7 +141,7 @@ class OldSegment:
         return os.pread(self._descriptor, end - start, start)
 
     def close(self) -> None:
-        """Close descriptor and mapping."""
+        """Close the descriptor and the mapping."""
         self._marks.release()
         self._map.close()
         os.close(self._descriptor)

@@ -6,7 +6,7 @@ from typing import Final
 from relaybook.journal.events import Closed, encode_event
 from relaybook.journal.frame import NO_EXCHANGE, FrameKind
 
-#: Kind, exchange, payload: the arguments of ``JournalWriter.append``.
+#: The arguments of ``JournalWriter.append``: kind, exchange and payload.
 LossFrame = tuple[FrameKind, bytes, bytes]
 
 _LOST: Final = encode_event(
@@ -19,7 +19,7 @@ _LOST: Final = encode_event(
 
 
 class UnreportedLoss:
-    """Collects the frames that report lost frames: the ends of exchanges that the log contains, and refusal counts."""
+    """Collects the frames that report a loss: the ends of exchanges, and refusal counts."""
 
     def __init__(self) -> None:
         self._frames: list[LossFrame] = []
@@ -29,11 +29,11 @@ class UnreportedLoss:
         self._frames.append((FrameKind.CLOSED, exchange, _LOST))
 
     def add_lost(self, parts: list[bytes]) -> AbstractSet[bytes]:
-        """Add frames that report a lost batch, which is given as alternating frame heads and payloads.
+        """Add frames that report a lost batch. ``parts`` alternates between frame heads and payloads.
 
-        Return the exchanges whose OPENED is in the batch. If they ended in the batch, their ends are added as well,
-        because a part of the batch may have been written to a segment. The recorder ignores the end of an exchange
-        whose OPENED it did not read.
+        Return the exchanges that have their OPENED in the batch. If an exchange also ended in the batch, its end is
+        added, because a part of the batch may have been written. The recorder ignores an end if it did not read the
+        OPENED of the exchange.
         """
         frames = [(head[16], head[17:33], payload) for head, payload in zip(parts[::2], parts[1::2], strict=True)]
         for kind, exchange, payload in frames:

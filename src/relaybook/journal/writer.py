@@ -1,7 +1,8 @@
-"""Write one run of the journal: frames are collected in a batch, and one ``write`` writes the whole batch.
+"""Write one run of the journal. Frames are collected in a batch, and one ``write`` writes the whole batch.
 
-Not thread-safe, except that ``sync`` may run on another thread. Never deletes or reads a file. While a segment fills,
-the next one is created by a separate thread, so that no write has to wait for its allocation.
+The writer is not thread-safe, except that ``sync`` may run on another thread. The writer reads no files and deletes no
+segments with frames. While a segment fills, a separate thread creates the next segment, so that a write need not wait
+for the allocation.
 """
 
 import os
@@ -21,14 +22,15 @@ from relaybook.journal.unreported_loss import UnreportedLoss
 
 #: Seconds after which a segment is sealed if it contains frames of a request with ``Service-Log: no-bodies``.
 SEAL_AFTER_SECONDS: Final = 60.0
-#: Other segments are sealed after this many times as long, so that the bytes of deleted requests do not stay in them.
+#: All other segments are sealed after ``_MAX_AGE`` times as long, so that the journal does not keep the bytes of
+#: deleted requests.
 _MAX_AGE: Final = 10
 
 
 class JournalUnavailable(Exception):
     """The journal cannot be written. The text names the directory and the reason.
 
-    ``opened``: the exchanges whose OPENED frame was lost. They will not be in the log.
+    ``opened`` contains the exchanges whose OPENED frame was lost. The log will not contain these exchanges.
     """
 
     def __init__(self, text: str, opened: AbstractSet[bytes] = frozenset()) -> None:
@@ -37,7 +39,7 @@ class JournalUnavailable(Exception):
 
 
 class _NoSpare(Exception):
-    """There is no next segment and none can be created. Nothing was written."""
+    """The next segment does not exist and cannot be created. No bytes were written."""
 
 
 def _number_of(head: bytes) -> int:
@@ -47,13 +49,17 @@ def _number_of(head: bytes) -> int:
 class JournalWriter:
     """Writes the run of one worker.
 
-    After ``write``, frames survive a crash of the process; after ``sync``, also a power failure.
+    After ``write``, frames survive a crash of the process. After ``sync``, frames also survive a power failure.
     """
 
     def __init__(
         self, directory: Path, segment_bytes: int, *, durable: bool, seal_after_seconds: float = SEAL_AFTER_SECONDS
     ) -> None:
-        """Create the run's directory and lock it. If that fails, ``mend`` tries again, and ``write`` raises."""
+        """Create the run's directory and lock it.
+
+        If the directory cannot be created or locked, ``mend`` and ``write`` try again. ``write`` raises
+        JournalUnavailable if its attempt fails.
+        """
         self.run_id = new_id()
         self.path = directory / id_text(self.run_id)
         self._segment_bytes = segment_bytes
@@ -64,15 +70,16 @@ class JournalWriter:
         self._number = self._written = 0
         self._parts: list[bytes] = []
         self._unreported_loss = UnreportedLoss()
-        #: ``add_lost_end(exchange)`` reports that the rest of the exchange is lost; its end is appended as soon as
-        #: there is room.
+        #: ``add_lost_end(exchange)`` reports that the remaining frames of the exchange are lost. ``tick`` appends the
+        #: end of the exchange as soon as there is room.
         self.add_lost_end = self._unreported_loss.add_end
-        #: Called when the first frame is added to the batch.
+        #: The writer calls this function when the first frame is added to the batch.
         self.wake: Callable[[], None] = lambda: None
         self._unsynced: list[bytes] = []
         self._seal_at_ns: int | None = None
         self._seal_wanted = self._is_made = False
-        #: Whether a write or sync of the segment has failed. If so, the segment is not written or synced again.
+        #: Whether a write or sync of the segment has failed. After a failure, the segment is not written or synced
+        #: again.
         self._is_spoiled = True
         self._maker = ThreadPoolExecutor(1, "journal-spare")
         self._lock: int | None = None
@@ -82,7 +89,7 @@ class JournalWriter:
             self._take_spare()
 
     def _make_run(self) -> None:
-        """Create the run's directory and lock it. Can be called again after a failure."""
+        """Create the run's directory and lock it. This method can be called again after a failure."""
         directory = self.path.parent
         disk.make_directory(directory)
         if self._lock is None:
@@ -106,7 +113,7 @@ class JournalWriter:
 
     @property
     def _current(self) -> NewSegment:
-        """The segment that is written. Raises _NoSpare if there was none yet."""
+        """The segment that is being written. Raises _NoSpare if there is no segment yet."""
         if self._segment is None:
             raise _NoSpare("there is no segment yet")
         return self._segment
@@ -116,7 +123,7 @@ class JournalWriter:
         return self._segment.sequence if self._segment is not None else 0
 
     def append(self, kind: int, exchange: bytes, payload: bytes) -> None:
-        """Add a frame to the batch. Nothing is written yet. Order is kept."""
+        """Add a frame to the batch without writing it. Frames are written in the order of the calls."""
         if not self._parts:
             self.wake()
         self._number = number = self._number + 1
@@ -130,15 +137,15 @@ class JournalWriter:
 
     @property
     def spare_ready(self) -> bool:
-        """Whether the next segment exists, so that a full or failed one can be replaced at once."""
+        """Whether the next segment exists, so that it can replace a full or failed segment at once."""
         return self._spare.done() and self._spare.exception() is None
 
     def write(self) -> None:
-        """Write the batch to the operating system. Afterwards the batch survives the process.
+        """Write the batch to the operating system. Afterwards, the batch survives a crash of the process.
 
         If the write fails, all unsynced frames and the whole batch are written again to the spare segment, with the
-        same numbers. Raises JournalUnavailable if that fails as well. In that case, the batch is dropped and nothing in
-        it may be sent.
+        same numbers. If the second write also fails, the batch is dropped and JournalUnavailable is raised. After
+        JournalUnavailable, the bytes of the batch must not be sent, except with ``when_log_fails = forward``.
         """
         parts, self._parts = self._parts, []
         if self._durable:
@@ -176,13 +183,13 @@ class JournalWriter:
             raise self._gave_up(parts, error) from error
 
     def _gave_up(self, parts: list[bytes], error: Exception) -> JournalUnavailable:
-        """Drop the batch, and keep the frames that report its loss. ``tick`` appends them later."""
+        """Drop the batch, and keep the frames that report its loss. ``tick`` appends these frames later."""
         del self._unsynced[-len(parts) :]
         opened = self._unreported_loss.add_lost(parts)
         return JournalUnavailable(f"the journal in {self.path} cannot be written: {error}", opened)
 
     def _write_across(self, parts: list[bytes]) -> None:
-        """Write complete frames until the segment is full, then continue in the next. Leaves room for SEALED."""
+        """Write complete frames until the segment is full, then continue in the next segment. Leave room for SEALED."""
         waiting: list[bytes] = []
         size = 0
         for head, payload in zip(parts[::2], parts[1::2], strict=True):
@@ -196,10 +203,10 @@ class JournalWriter:
         self._current.write(b"".join(waiting))
 
     def _seal(self, before: list[bytes], number: int) -> None:
-        """Write SEALED, with the number of the last frame before it, and switch to the next segment.
+        """Write ``before`` and SEALED, and switch to the next segment. ``number`` is the number of the last frame.
 
-        Raises OSError, or _NoSpare if there is no next segment. In that case nothing was written, because no frame may
-        follow SEALED.
+        Raises OSError, or _NoSpare if there is no next segment. If _NoSpare is raised, no bytes were written, because
+        no frame may follow SEALED.
         """
         self._spare_made()
         seal = encode(self._secret, number, FrameKind.SEALED, NO_EXCHANGE, clock.monotonic_ns(), b"")
@@ -210,7 +217,7 @@ class JournalWriter:
         self._seal_at_ns = None
 
     def _take_spare(self) -> None:
-        """Switch to the spare segment and start to create the next one. Raises _NoSpare."""
+        """Switch to the spare segment and start to create the next segment. Raises _NoSpare."""
         new = self._spare_made()
         if self._segment is not None:
             self._segment.close()
@@ -219,7 +226,10 @@ class JournalWriter:
         self._spare = self._maker.submit(self._make_segment, new.sequence + 1)
 
     def _spare_made(self) -> NewSegment:
-        """Return the spare segment; wait if it is being created. If that failed, try once more. Raises _NoSpare."""
+        """Return the spare segment, after waiting for its creation.
+
+        If the creation failed, try once more. Raises _NoSpare.
+        """
         try:
             return self._spare.result()
         except OSError:
@@ -240,15 +250,15 @@ class JournalWriter:
         self._current.mark()
 
     def sync(self) -> None:
-        """Sync everything written to stable storage. Raises OSError; call ``write_unsynced_again`` then.
+        """Sync all written frames to stable storage. Raises OSError. After an error, call ``write_unsynced_again``.
 
-        May run on another thread while no other method runs.
+        While this method runs on another thread, frames may be appended, but not written or synced.
         """
         self._sync_segment()
         self._unsynced.clear()
 
     def write_unsynced_again(self) -> None:
-        """Write all unsynced frames to the spare segment and sync it. Call this after a failed sync.
+        """Write all unsynced frames to the spare segment and sync the segment. Call this method after a failed sync.
 
         The descriptor that failed is never synced again. Raises JournalUnavailable.
         """
@@ -260,7 +270,10 @@ class JournalWriter:
             raise self._gave_up(parts, error) from error
 
     def mend(self) -> BaseException | None:
-        """If creating the spare segment failed, try again and return the earlier error; otherwise return `None`."""
+        """If the creation of the spare segment failed, try again and return the earlier error.
+
+        Otherwise return `None`.
+        """
         failed = self._spare.exception() if self._spare.done() else None
         if failed is not None:
             self._spare = self._maker.submit(self._make_segment, self._sequence + 1)
@@ -275,9 +288,9 @@ class JournalWriter:
         self._seal_at_ns = until_ns if self._seal_at_ns is None else min(self._seal_at_ns, until_ns)
 
     def tick(self) -> None:
-        """Seal the segment if it is time, and append the frames that report lost batches.
+        """Seal the segment if it is due, and append the frames that report lost batches.
 
-        Call this about once a second, when the batch is empty. Raises JournalUnavailable.
+        Call this method about once a second, when the batch is empty. Raises JournalUnavailable.
         """
         if not self.spare_ready:
             return

@@ -1,16 +1,16 @@
-"""Group requests into conversations: find continued requests, new messages and repeats.
+"""Group requests into conversations, and find continued requests, new messages and repeats.
 
-The rules for a request B and the requests before it:
+The following rules apply to a request B and the requests before B:
 
 1. B continues the request whose response is the last known assistant message among B's messages. All messages before
-   that assistant message must match, or at least the last two before it (clients trim the oldest). If several requests
-   match, the latest is used.
-2. Otherwise B continues the response that it names (Responses API).
-3. If a request has the same messages as an earlier request, it repeats that request: it is a retry, or a variant with a
-   different response.
+   that assistant message must match, or at least the last two of these messages, because clients trim the oldest
+   messages. If several requests match, B continues the latest request.
+2. Otherwise B continues the response that B names (Responses API).
+3. If a request has the same messages as an earlier request, it repeats the earlier request, as a retry or as a variant
+   with a different response.
 4. Any other request starts a conversation.
 
-Pure: no I/O.
+Pure, without I/O.
 """
 
 from collections.abc import Iterable
@@ -23,9 +23,9 @@ from relaybook.log.store.port import Link
 class Position(NamedTuple):
     """A request's position in a conversation.
 
-    ``conversation`` is the id of the conversation's first request. ``turn`` counts from 1. ``follows`` and ``repeats``
-    are ids of the request it continues or repeats, or `None`. ``messages`` is the number of messages; the messages from
-    index ``new_from`` on are new.
+    ``conversation`` is the id of the conversation's first request. ``turn`` counts from 1. ``follows`` is the id of the
+    request that it continues, and ``repeats`` the id of the request that it repeats. An id is `None` if there is no
+    such request. ``messages`` is the number of messages. The messages from index ``new_from`` on are new.
     """
 
     conversation: str
@@ -41,8 +41,9 @@ class Conversations:
 
     def __init__(self) -> None:
         self._positions: dict[str, Position] = {}
-        # Each dict maps a key to the id of the latest request with this key. In order, the keys are made of: all its
-        # messages and a response; the last two messages and a response; the completion id; all its messages alone.
+        # Each dict maps a key to the id of the latest request with this key. The first key covers all messages and a
+        # response, the second key covers the last two messages and a response. The third key is the completion id, and
+        # the fourth key covers all messages without a response.
         self._by_response_key: dict[int, str] = {}
         self._by_window_key: dict[int, str] = {}
         self._by_completion_id: dict[str, str] = {}
@@ -87,6 +88,6 @@ class Conversations:
 
 
 def positions_of(links: Iterable[Link]) -> dict[str, Position]:
-    """Return the positions of requests by id. ``links`` must be in the order in which they were recorded."""
+    """Return the positions of requests by id. ``links`` must be in the order in which the requests were recorded."""
     conversations = Conversations()
     return {link.id: conversations.add(link) for link in links}

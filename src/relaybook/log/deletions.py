@@ -1,4 +1,4 @@
-"""Define deletions: the requests that match a filter are removed from the log, and their bytes from the disk."""
+"""Define deletions, which remove matching requests from the log and erase their bytes from the disk."""
 
 from collections.abc import Iterator
 from typing import Final, Literal, Protocol
@@ -8,18 +8,20 @@ import msgspec
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Timestamp
 
-#: ``removing``: requests are still being removed; ``erasing``: all are removed, their bytes are being erased; ``done``:
-#: no file contains their bytes.
+#: ``removing`` means that requests are still being removed. ``erasing`` means that all requests are removed and their
+#: bytes are being erased. ``done`` means that no file contains bytes of the requests.
 DeletionState = Literal["removing", "erasing", "done"]
 #: Fields whose values stay in a finished deletion, because they do not identify a person.
 _KEPT_FIELDS: Final = ("from", "to", "status", "failed", "result", "kind", "outcome")
 
 
 class Deletion(msgspec.Struct, kw_only=True):
-    """A deletion. It is kept forever. Once its requests are removed, it has no values that could identify a person.
+    """A deletion, which is kept forever.
 
-    ``requests`` is the number of matches at the time of the request; ``removed`` is the number removed so far.
-    ``requested_by`` is an address. Times are in microseconds since the epoch.
+    Once its requests are removed, a deletion has no values that could identify a person.
+
+    ``requests`` is the number of matches when the deletion was requested. ``removed`` is the number of requests removed
+    so far. ``requested_by`` is an address. Times are in microseconds since the epoch.
     """
 
     id: str
@@ -33,12 +35,12 @@ class Deletion(msgspec.Struct, kw_only=True):
 
 
 class Deletions(Protocol):
-    """The interface for requesting deletions, in any process. The recorder carries them out."""
+    """The interface for requesting deletions in any process. The recorder carries out the deletions."""
 
     def request(self, filter_: Filter, requests: int, by: str) -> Deletion:
-        """Request the deletion of all finished requests that match now. ``requests`` is their number.
+        """Request the deletion of all finished requests that match now. ``requests`` is the number of these requests.
 
-        The deletion is durable when this returns. Raises StoreUnavailable if the log is locked or missing.
+        The deletion is durable when this method returns. Raises StoreUnavailable if the log is locked or missing.
         """
 
 

@@ -1,6 +1,6 @@
 """Describe fields, their values, gaps and error codes in words.
 
-The suggestions of the query input and the page's generated vocabulary are made from these tables. Pure: no I/O.
+The suggestions of the query input and the page's generated vocabulary are made from these tables. Pure, without I/O.
 """
 
 from collections.abc import Mapping
@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 class Field(NamedTuple):
     """A field as shown to people.
 
-    ``hint`` says what the field is. ``bounds`` are comparisons to suggest. ``choices`` are the values that every log
-    can have, with their meanings.
+    ``hint`` says what the field is. ``bounds`` are suggested comparisons. ``choices`` are the values that are possible
+    in every log, with their meanings.
     """
 
     label: str
@@ -21,7 +21,7 @@ class Field(NamedTuple):
     choices: Mapping[str, str] = MappingProxyType({})
 
 
-#: By name, in the order in which they are suggested: the most common first.
+#: Fields by name, in the order in which they are suggested. The most common fields are first.
 FIELDS: Final[dict[str, Field]] = {
     "namespace": Field("namespace", "tag that the client sent"),
     "model": Field("model", "model in the request"),
@@ -123,7 +123,7 @@ FIELDS: Final[dict[str, Field]] = {
     "id": Field("id", "Relaybook id of the request"),
 }
 
-#: Why there is a gap in the log. Follows a number of requests, or of journal frames: "137 requests …".
+#: Why there is a gap in the log. Each text follows a number of requests or journal frames, as in "137 requests …".
 GAP_REASONS: Final[dict[str, str]] = {
     "log_unavailable": "refused because the log could not be written",
     "forwarded_unlogged": "relayed but not logged because the log could not be written",

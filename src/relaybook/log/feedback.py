@@ -1,8 +1,8 @@
-"""Define feedback on requests: its limits, how feedback from several sources is combined, and how it is added.
+"""Define feedback on requests: its limits, and how feedback is combined and added.
 
-A *source* gives feedback: a person at the dashboard, the users of an application, or an evaluation. A
-request keeps only the latest feedback from each source. Feedback names a request by any of its ids. If it arrives
-before the request is recorded, it is pending, and is added when the request is recorded.
+A *source* gives feedback: a person at the dashboard, the users of an application, or an evaluation. A request keeps
+only the latest feedback from each source. Feedback names a request by any of its ids. Feedback that arrives before its
+request is recorded is pending, and is added when the request is recorded.
 """
 
 import math
@@ -13,9 +13,9 @@ from msgspec import Meta, Struct
 
 from relaybook.log.record import Feedback
 
-#: How long feedback waits for its request, in microseconds. While the request is running, it waits longer.
+#: How long feedback waits for its request, in microseconds. Feedback on a running request waits longer.
 PENDING_US: Final = 3_600_000_000
-#: The maximum number of pending entries of feedback. Each takes at most 20 KB.
+#: The maximum number of pending feedback entries. Each entry takes at most 20 KB.
 MAX_PENDING: Final = 10_000
 #: The maximum number of sources that give feedback on one request.
 MAX_SOURCES: Final = 100
@@ -23,7 +23,7 @@ MAX_ID: Final = 512
 MAX_LABEL: Final = 100
 MAX_COMMENT: Final = 4000
 MAX_SOURCE: Final = 100
-#: The source of feedback that does not name one.
+#: The source of feedback that does not name a source.
 DEFAULT_SOURCE: Final = "api"
 _TEXT: Final = r"^[^\x00]+$"
 
@@ -52,7 +52,7 @@ class NewFeedback(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has no score, no label and no comment."""
+        """Whether score, label and comment are all missing."""
         return self.score is None and self.label is None and self.comment is None
 
     @property
@@ -61,7 +61,7 @@ class NewFeedback(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         return self.score is None or math.isfinite(self.score)
 
     def received(self, at: int) -> Feedback:
-        """Return the feedback to store. ``at`` is when it arrived, in microseconds."""
+        """Return the feedback to store. ``at`` is the time at which the feedback arrived, in microseconds."""
         return Feedback(source=self.source, score=self.score, label=self.label, comment=self.comment, at=at)
 
 
@@ -73,10 +73,10 @@ class FeedbackLog(Protocol):
     """Adds feedback. Safe to use from any process and any thread, alongside the writer."""
 
     def add_feedback(self, any_id: str, feedback: Feedback) -> bool:
-        """Add feedback on the request with this id: Relaybook's, or the newest that has it as a foreign id.
+        """Add feedback on the request with this Relaybook id, or on the newest request with this foreign id.
 
-        Atomic and durable. Returns False if no finished request has the id: the feedback is pending. Raises
-        TooMuchFeedback, and StoreUnavailable if no store exists yet or if it is locked by others.
+        The addition is atomic and durable. Returns False if the feedback is pending, because no finished request has
+        the id. Raises TooMuchFeedback, and StoreUnavailable if no store exists yet or if other programs lock the store.
         """
 
 
@@ -86,7 +86,7 @@ def combined(feedback: Iterable[Feedback]) -> list[Feedback]:
 
 
 def latest_label(feedback: Iterable[Feedback]) -> str | None:
-    """Return the latest label, `None` if no feedback has a label."""
+    """Return the latest label, or `None` if no feedback has a label."""
     labeled = [(each.at, each.source, each.label) for each in feedback if each.label is not None]
     return max(labeled)[2] if labeled else None
 

@@ -1,4 +1,4 @@
-"""Classify a provider's finish reason. Records keep the provider's own value. Pure."""
+"""Classify a provider's finish reason. Records keep the reason as the provider sent it. Pure, without I/O."""
 
 from typing import Final, Literal
 

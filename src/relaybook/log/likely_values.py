@@ -1,4 +1,4 @@
-"""Suggest the value that was probably meant, if a filter has a value that no request has."""
+"""Suggest likely corrections for a filter value that no request has."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Final
@@ -12,7 +12,8 @@ from relaybook.log.query.term_values import LISTED_FIELDS
 from relaybook.log.store.port import Reader
 from relaybook.settings.suggestions import closest
 
-#: Shorter texts are searched only at the start of values, because too many values contain them.
+#: Minimum length of a text that is searched anywhere in values. Shorter texts are searched only at the start of values,
+#: because too many values contain a short text.
 _MIN_PART: Final = 4
 
 
@@ -28,7 +29,7 @@ class LikelyValue(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def likely_values_of(reader: Reader, filter_: Filter, deadline_ns: int) -> list[LikelyValue]:
-    """Return likely values for a filter that found nothing. Raises DeadlinePassed."""
+    """Return likely corrections for a filter that matches no request. Raises DeadlinePassed."""
     return [
         likely for term in filter_.terms if not term.negated for likely in _likely_values(reader, term, deadline_ns)
     ]
@@ -72,9 +73,12 @@ def _instead(term: Term, value: str, param: str, meant: str, what: str, shown: s
 
 
 def likely_value(value: str, known: Iterable[str]) -> str | None:
-    """Return the known value that was probably meant. `None` if there is none, or if several are equally likely.
+    """Return the known value that the user probably meant.
 
-    The known value equals the given value except for case, begins with it, contains it, or is spelled similarly.
+    `None` if no known value is likely, or if several are equally likely.
+
+    A likely value equals the given value except for case, begins with the given value, contains the given value, or is
+    spelled similarly.
     """
     candidates: Sequence[str] = list(dict.fromkeys(known))
     folded = value.casefold()

@@ -1,8 +1,8 @@
 """Define labels of namespaces, the rules for changing them, and cursors for lists of namespaces.
 
-A pinned namespace is a *label*, such as an environment or a channel. Labels are few and have a color, a group and a
-position. All other namespaces are threads. Labels are shared by everyone who uses the log and can be changed from any
-process, concurrently with the recorder. ``Labels`` is an interface of stores, like those in ``store/port.py``.
+A pinned namespace is a *label*, such as an environment or a channel. There are few labels, and each has a color, a
+group and a position. All other namespaces are threads. All users of the log share the labels. Any process can change
+labels, concurrently with the recorder. ``Labels`` is an interface of stores, like the interfaces in ``store/port.py``.
 """
 
 import re
@@ -23,9 +23,9 @@ _ENCODER: Final = msgspec.json.Encoder()
 class NamespaceRow(msgspec.Struct, kw_only=True):
     """A namespace with its counters, which are updated on every write.
 
-    ``color``, ``group`` and ``position`` belong to its label. ``cost_usd`` is the sum of the known costs; `None` if no
-    cost is known, which sorts as 0. ``first_at`` and ``last_at`` are the start times of its first and last request; 0
-    if it has none.
+    ``color``, ``group`` and ``position`` belong to the namespace's label. ``cost_usd`` is the sum of the known costs.
+    If no cost is known, ``cost_usd`` is `None`, which sorts as 0. ``first_at`` and ``last_at`` are the start times of
+    the first and the last request, or 0 if there are no requests.
     """
 
     namespace: str
@@ -43,7 +43,7 @@ class NamespaceRow(msgspec.Struct, kw_only=True):
 
 
 class NamespaceCursor(msgspec.Struct, frozen=True, array_like=True):
-    """A cursor: the sort value and namespace of the last row of a page. The next page starts after it."""
+    """A cursor with the sort value and namespace of a page's last row. The next page starts after this row."""
 
     sort: Literal["last_at", "requests", "failed", "cost_usd"]
     value: SortValue
@@ -77,11 +77,11 @@ def parse_namespace_cursor(text: str, sort: NamespaceSort) -> NamespaceCursor:
 
 
 def _is_storable(value: SortValue) -> bool:
-    """Return whether the value fits the 64-bit integers of a store."""
+    """Return whether a store can hold the value, because it fits 64-bit integers."""
     return isinstance(value, float) or abs(value) < 2**63
 
 
-#: Number of color slots. Slots count from 1; the page defines their colors.
+#: Number of color slots. Slots are numbered from 1. The page defines the color of each slot.
 COLORS: Final = 8
 LAST_POSITION: Final = 9999
 
@@ -119,16 +119,17 @@ class NotPinned(ValueError):
 
 
 class Labels(Protocol):
-    """Changes labels. Safe to use from any process and any thread."""
+    """Changes labels. An object can be used from any process and any thread."""
 
     def change(self, change: LabelChange) -> NamespaceRow:
         """Apply the change and return the changed namespace. The change is atomic and durable.
 
-        Raises NotPinned, and StoreUnavailable if no store exists yet or if it is locked by others.
+        Raises NotPinned, and StoreUnavailable if no store exists yet or if other programs lock the store.
         """
 
 
-#: Number of namespaces that a new log pins automatically over its lifetime. After that, only users pin.
+#: Number of namespaces that a log pins automatically over its lifetime. All further namespaces are pinned only by
+#: users.
 MAX_AUTO_PINNED: Final = 8
 #: Matches names that look like generated ids: addresses, numbers, UUIDs and other hexadecimal.
 _ID: Final = re.compile(r"@|\d{3}|[0-9a-f]{8}", re.IGNORECASE)
@@ -149,7 +150,7 @@ class Label(Struct, frozen=True):
 
 
 def looks_like_id(namespace: str) -> bool:
-    """Return whether the name looks like the id of a user or session. There are too many of these for labels."""
+    """Return whether the name looks like the id of a user or session. There are too many such names for labels."""
     return _ID.search(namespace) is not None
 
 

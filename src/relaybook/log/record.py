@@ -1,8 +1,8 @@
 """Declare the record: every field of a logged request.
 
-SQL columns, JSON keys and the page's types are derived from ``Record``, in this order. Timestamps are integers here
-(microseconds since the epoch, UTC) and RFC 3339 text in JSON. Text is valid UTF-8 without NUL. An unknown value is
-`None`, never 0.
+SQL columns, JSON keys and the page's types are derived from ``Record``, in this order. Timestamps are integers in a
+``Record`` (microseconds since the epoch, UTC) and RFC 3339 text in JSON. Text is valid UTF-8 without NUL. An unknown
+value is `None`, never 0.
 """
 
 from typing import Annotated, Final, Literal, get_type_hints
@@ -31,13 +31,13 @@ class Note(msgspec.Struct, frozen=True):
 
 
 class Feedback(msgspec.Struct, frozen=True, kw_only=True):
-    """Feedback of one source on a request. At least one of ``score``, ``label`` and ``comment`` is not `None`."""
+    """Feedback from one source on a request. At least one of ``score``, ``label`` and ``comment`` is not `None`."""
 
     source: str
     score: float | None = None
     label: str | None = None
     comment: str | None = None
-    #: When it was given.
+    #: When the feedback was given.
     at: Timestamp
 
 
@@ -96,7 +96,8 @@ class Record(msgspec.Struct, kw_only=True):
     output_preview: str | None = None
     body_state: BodyState = "stored"
     advice: list[Note] = []
-    #: The latest of each source, sorted by source. It is added later, so stores keep it apart from the other fields.
+    #: The latest feedback from each source, sorted by source. Feedback is added later, so stores keep it separate from
+    #: the other fields.
     feedback: list[Feedback] = []
 
 
@@ -110,7 +111,8 @@ class Detail(msgspec.Struct, kw_only=True, array_like=True):
     #: Arrival time of each response chunk, in microseconds since the request head, and its size in bytes.
     chunk_at_us: list[int] = []
     chunk_bytes: list[int] = []
-    #: SHA-256 (hex) of the whole body, set if only its beginning is stored (large bodies of unsupported formats).
+    #: SHA-256 (hex) of the whole body. The hash is set if only the beginning of the body is stored (large bodies of
+    #: unsupported formats).
     request_sha256: str | None = None
     response_sha256: str | None = None
 

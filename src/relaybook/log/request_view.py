@@ -1,7 +1,7 @@
-"""Read one request with its bodies. This is the only module that decodes stored bodies.
+"""Read one request with its bodies. Only this module decodes stored bodies.
 
-The API, the command line, full-text search and the recorder read bodies through it, so a body that is compressed,
-damaged or too large looks the same to all of them.
+The API, the command line, full-text search and the recorder read bodies through this module. So all of them handle
+compressed, damaged and too large bodies in the same way.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,14 +14,15 @@ from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail, Record, Side
 from relaybook.log.store.port import Body, Entry, Reader, Running, StoredRecord, body_size
 
-#: Larger bodies are stored but not parsed. The limit applies before and after decoding.
+#: Maximum size of a body that is parsed, before and after decoding. Larger bodies are stored but not parsed.
 MAX_BODY_BYTES: Final = 16 << 20
 
 
 def decode_body(data: bytes, content_encoding: str | None) -> bytes | None:
-    """Return a body without its content codings; for a truncated body, the beginning that can be decoded.
+    """Return a body without its content codings.
 
-    `None` if the body cannot be decoded, or exceeds 16 MiB before or after decoding.
+    For a truncated body, the result is the beginning that can be decoded. `None` if the body cannot be decoded, or if
+    the body exceeds 16 MiB before or after decoding.
     """
     if len(data) > MAX_BODY_BYTES:
         return None
@@ -32,7 +33,7 @@ def decode_body(data: bytes, content_encoding: str | None) -> bytes | None:
 
 
 class RequestView:
-    """A finished or running request and its bodies. A body is read from the store when it is first used."""
+    """A finished or running request and its bodies. A body is read from the store when the body is first used."""
 
     def __init__(
         self,
@@ -47,14 +48,14 @@ class RequestView:
         self.record = record
         self.detail = detail
         self.is_running = is_running
-        #: Whether the headers are known. They are always known for a finished request.
+        #: Whether the headers are known. The headers of a finished request are always known.
         self.has_headers = True
         self._sizes: dict[Side, int | None] = {"request": request_size, "response": response_size}
         self._transferred = transferred
 
     @classmethod
     def open(cls, reader: Reader, record_id: str) -> Self | None:
-        """Return the finished or running request with this Relaybook id. `None` if there is none."""
+        """Return the finished or running request with this Relaybook id, or `None` if no request has the id."""
         if view := cls._finished(reader, record_id):
             return view
         if running := reader.open_request(record_id):
@@ -113,11 +114,14 @@ class RequestView:
         return ", ".join(value for name, value in self.headers(side) if name.lower() == "content-encoding") or None
 
     def size(self, side: Side) -> int | None:
-        """Return the size of the body as transferred. `None` if it is not stored."""
+        """Return the size of the body as transferred, or `None` if the body is not stored."""
         return self._sizes[side]
 
     def transferred(self, side: Side) -> Iterator[bytes] | None:
-        """Return the body as transferred, in chunks (the part so far if it is running). `None` if it is not stored."""
+        """Return the body as transferred, in chunks. `None` if the body is not stored.
+
+        For a running request, the chunks contain the body so far.
+        """
         return self._transferred(side)
 
     def body(self, side: Side) -> bytes | None:
@@ -140,14 +144,17 @@ class RequestView:
         yield from newest_first(self._parsable("request") or b"", self.record.kind)
 
     def parsed_response(self) -> dict[str, Any] | None:
-        """Return the response, assembled from its chunks if it was streamed. `None` if the body cannot be read."""
+        """Return the response, assembled from its chunks if the response was streamed.
+
+        `None` if the body cannot be read.
+        """
         body = self._parsable("response")
         return None if body is None else assemble_response(body, self.record.stream, self.record.kind)
 
     def chat_request(self) -> dict[str, Any]:
         """Return the messages and tools of the request as fields of a chat completions request.
 
-        Raises NotChat if they cannot be expressed that way, or if the body cannot be read.
+        Raises NotChat if these fields cannot express the request, or if the body cannot be read.
         """
         body = self._parsable("request")
         if body is None:
@@ -161,8 +168,8 @@ class RequestView:
 def find_request(reader: Reader, any_id: str, limit: int) -> tuple[RequestView, list[Record]] | None:
     """Find a request by any of its ids. `None` if no request has it.
 
-    Returns the finished or running request with this Relaybook id, otherwise the newest record with this foreign id,
-    otherwise a running request with this foreign id. Also returns at most ``limit`` other records with the id, latest
+    The finished or running request with this Relaybook id is preferred, then the newest record with this foreign id,
+    then a running request with this foreign id. At most ``limit`` other records with the id are also returned, latest
     first.
     """
     matching = reader.find(any_id, limit + 1)
@@ -173,7 +180,10 @@ def find_request(reader: Reader, any_id: str, limit: int) -> tuple[RequestView, 
 
 
 def _candidate_ids(reader: Reader, any_id: str, matching: list[Record]) -> Iterator[str]:
-    """Yield the Relaybook ids of requests that may have the id. Opening one costs up to three queries."""
+    """Yield the Relaybook ids of requests that may have the id.
+
+    Opening a request costs up to three queries.
+    """
     own_id = any_id.lower()  # RFC 9562 §4: output is lower case, input is case-insensitive
     if parse_id(own_id) is not None:
         yield own_id

@@ -1,7 +1,8 @@
-"""Decide which requests are removed and which lose only their content, by age and by namespace.
+"""Decide by age and namespace which requests are removed and which only lose their content.
 
 A request that ended before the content cutoff loses its content (bodies, headers, previews, error message, searchable
-text). A request that ended before the request cutoff is removed. A namespace can have its own cutoffs. Pure.
+text). A request that ended before the request cutoff is removed. A namespace can have its own cutoffs. Pure, without
+I/O.
 """
 
 from functools import cached_property
@@ -14,16 +15,16 @@ from relaybook.tags import NamespacePatterns
 
 DAY_US: Final = 86_400_000_000
 
-#: ``kept``: unchanged; ``expired``: only the content is removed; ``removed``: the request is removed.
+#: ``kept`` requests stay unchanged, ``expired`` requests lose only their content, and ``removed`` requests are removed.
 Fate = Literal["kept", "expired", "removed"]
 
 
-#: Why requests were removed or expired: they were too old, or the log exceeded ``disk_budget``.
+#: Why requests were removed or expired, because of their age or because the log exceeded ``disk_budget``.
 RemovalReason = Literal["age", "disk_budget"]
 
 
 class Removal(msgspec.Struct, frozen=True, kw_only=True):
-    """One removal: the number of requests removed, and the number of others that lost their content.
+    """One removal, with the number of removed requests and the number of other requests that lost their content.
 
     ``at`` is in microseconds since the epoch.
     """
@@ -35,9 +36,9 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """The number of whole UTC days after a request's last day for which its content and the request are kept.
+    """How long content and requests are kept, in whole UTC days after the day on which a request ended.
 
-    0 keeps them forever.
+    With 0, the data is kept forever.
     """
 
     body_days: int = 0
@@ -45,9 +46,10 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cutoff(msgspec.Struct, frozen=True):
-    """Requests that ended before ``content`` lose their content; those that ended before ``requests`` are removed.
+    """The times before which requests must have ended to lose their content or to be removed.
 
-    0 disables a cutoff. Microseconds since the epoch.
+    Requests that ended before ``content`` lose their content. Requests that ended before ``requests`` are removed.
+    Times are in microseconds since the epoch. 0 disables a cutoff.
     """
 
     content: int = 0
@@ -55,9 +57,9 @@ class Cutoff(msgspec.Struct, frozen=True):
 
 
 class Cutoffs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """The general cutoffs, and those of namespaces with their own, by pattern.
+    """The general cutoffs, and the cutoffs of namespaces that have their own, by pattern.
 
-    Aggregates over time that end before ``aggregates`` are removed. ``reason`` is the cause of all these removals.
+    Aggregates over time that end before ``aggregates`` are removed. ``reason`` is the cause of all removals.
     """
 
     general: Cutoff = Cutoff()
@@ -67,7 +69,7 @@ class Cutoffs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def latest(self) -> Cutoff:
-        """The latest cutoff of each kind in any namespace."""
+        """The latest cutoff of each kind among all namespaces."""
         cutoffs = [self.general, *self.by_pattern.values()]
         return Cutoff(max(cutoff.content for cutoff in cutoffs), max(cutoff.requests for cutoff in cutoffs))
 
@@ -91,7 +93,7 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
     aggregate_days: int = 0
 
     def cutoffs(self, now_us: int) -> Cutoffs:
-        """Return the cutoffs at ``now_us``. They change once a day, at midnight UTC."""
+        """Return the cutoffs at ``now_us``. Cutoffs change once a day, at midnight UTC."""
         midnight = now_us - now_us % DAY_US
         return Cutoffs(
             general=_cutoff(self.general, midnight),
@@ -125,7 +127,7 @@ def _before(midnight: int, days: int) -> int:
 
 
 def raised(cutoffs: Cutoffs, least: Cutoff) -> Cutoffs:
-    """Return the cutoffs, each at least ``least``, because the log exceeds its disk budget."""
+    """Return the cutoffs, raised to at least ``least``, because the log exceeds its disk budget."""
     return Cutoffs(
         general=_later(cutoffs.general, least),
         by_pattern={pattern: _later(cutoff, least) for pattern, cutoff in cutoffs.by_pattern.items()},

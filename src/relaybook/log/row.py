@@ -1,6 +1,6 @@
-"""Convert a record to an API row, and describe its result in a short, readable text.
+"""Convert a record to an API row, and describe the result of the request in a short text.
 
-The page and the command line show the same text. Pure.
+The page and the command line show the same text. Pure, without I/O.
 """
 
 from typing import Annotated, Any, Final, Literal
@@ -57,7 +57,7 @@ class Result(msgspec.Struct, frozen=True):
     tone: Annotated[Tone, Meta(description="How the result is shown. `neutral`: the client disconnected early.")]
 
 
-#: Codes and texts of error responses of the upstream, by status. Other statuses are an ``error``.
+#: Codes and texts of error responses from the upstream, by status. The code of all other statuses is ``error``.
 ERROR_STATUSES: Final[dict[int, tuple[Code, str]]] = {
     400: ("bad_request", "bad request"),
     401: ("unauthorized", "unauthorized"),
@@ -75,7 +75,7 @@ ERROR_STATUSES: Final[dict[int, tuple[Code, str]]] = {
     504: ("gateway_timeout", "gateway timeout"),
     529: ("overloaded", "overloaded"),
 }
-#: Texts of failures of the upstream, by error code, which is also the code of the result.
+#: Texts of upstream failures, by error code. The error code is also the code of the result.
 UPSTREAM_FAILURES: Final[dict[Code, str]] = {
     "upstream_unreachable": "upstream unreachable",
     "upstream_timeout": "upstream timeout",
@@ -90,7 +90,7 @@ FINISHES: Final[dict[Finish, tuple[Code, str]]] = {
     "context_window": ("truncated", "token limit"),
     "filtered": ("filtered", "content filter"),
 }
-#: Error codes of requests whose journal could not be written: the response was cut, or continued without a log.
+#: Error codes of requests for which the journal could not be written. The response was cut, or continued without a log.
 LOG_ERRORS: Final = ("log_unavailable", "log_incomplete")
 _RUNNING: Final = Result("running", "Running", "running")
 _CLIENT_DISCONNECTED: Final = Result("client_disconnected", "Client disconnected", "neutral")
@@ -99,7 +99,10 @@ _LOG_FAILED: Final = Result("log_failed", "Log failed", "bad")
 
 
 def result_of(record: Record) -> Result:
-    """Return the result of a finished or running request. The filter ``result`` selects by its code."""
+    """Return the result of a finished or running request.
+
+    The filter ``result`` selects requests by the code of the result.
+    """
     status = record.status
     match record.outcome:
         case "open":
@@ -125,7 +128,10 @@ def result_of(record: Record) -> Result:
 
 
 def _upstream_failure(error_code: str | None, status: int | None) -> Result:
-    """Return the result of a failed upstream request, with the status of Relaybook's error response if it sent one."""
+    """Return the result of a failed upstream request.
+
+    If Relaybook sent an error response, the result has the status of this response.
+    """
     code, text = next(
         (failure for failure in UPSTREAM_FAILURES.items() if failure[0] == error_code),
         ("upstream_failed", "upstream failed"),
@@ -135,7 +141,7 @@ def _upstream_failure(error_code: str | None, status: int | None) -> Result:
 
 
 def to_json(record: Record) -> dict[str, Any]:
-    """Return a record as the API shows it: every field by name, timestamps as RFC 3339 text, and its result."""
+    """Return a record as the API shows it, with every field by name, timestamps as RFC 3339 text, and the result."""
     row: dict[str, Any] = msgspec.to_builtins(record)
     for name in TIMESTAMPS:
         if row[name] is not None:

@@ -1,4 +1,4 @@
-"""Define saved filters: named links to a part of the log, the same for everyone who uses it.
+"""Define saved filters, which are named links to a part of the log. All users of the log share them.
 
 A filter is stored as the query parameters of the log, so relative times such as ``-1h`` stay relative. ``SavedFilters``
 is an interface of stores, like ``Labels`` in ``log/namespaces.py``.
@@ -15,14 +15,15 @@ from relaybook.log.query.parameters import parse_filter
 
 MAX_SAVED_FILTERS: Final = 100
 MAX_NAME: Final = 64
-#: The maximum length of all names and values of a filter together. Browsers and proxies limit addresses as well.
+#: The maximum length of all names and values of a filter together. The length is limited, because browsers and proxies
+#: limit the length of addresses.
 MAX_CHARACTERS: Final = 8_000
 
 Params = tuple[tuple[str, str], ...]
 
 
 class SavedFilter(msgspec.Struct, frozen=True):
-    """A saved filter. ``params`` are pairs of name and value; ``created_at`` is when its name was first saved."""
+    """A saved filter. ``params`` are pairs of name and value. ``created_at`` is when the name was first saved."""
 
     name: str
     params: Params
@@ -30,27 +31,28 @@ class SavedFilter(msgspec.Struct, frozen=True):
 
 
 class TooManySavedFilters(Exception):
-    """The log has MAX_SAVED_FILTERS saved filters, and none has this name."""
+    """The log already has MAX_SAVED_FILTERS saved filters, and no filter has this name."""
 
 
 class SavedFilters(Protocol):
-    """Changes saved filters. Safe to use from any process and any thread.
+    """Changes saved filters. An object can be used from any process and any thread.
 
-    Changes are atomic and durable. Methods raise StoreUnavailable if no store exists yet or if it is locked by others.
+    Changes are atomic and durable. Methods raise StoreUnavailable if no store exists yet or if other programs lock the
+    store.
     """
 
     def save_filter(self, saved: SavedFilter) -> SavedFilter:
-        """Add a saved filter, or replace the one of this name, which keeps its ``created_at``.
+        """Add a saved filter, or replace the saved filter with this name. A replaced filter keeps its ``created_at``.
 
         Returns the saved filter as it is stored. Raises TooManySavedFilters.
         """
 
     def delete_filter(self, name: str) -> SavedFilter | None:
-        """Delete a saved filter and return it. `None` if there is none of this name."""
+        """Delete a saved filter and return it, or return `None` if no filter has this name."""
 
 
 def checked_name(name: str) -> str:
-    """Return the name. Raises BadFilter if it cannot be the name of a saved filter."""
+    """Return the name. Raises BadFilter if the name is invalid for a saved filter."""
     if not 1 <= len(name) <= MAX_NAME:
         raise _bad_name(name, f"expected 1 to {MAX_NAME} characters")
     if name != name.strip() or any(unicodedata.category(character) == "Cc" for character in name):
@@ -65,7 +67,7 @@ def _bad_name(name: str, reason: str) -> BadFilter:
 
 
 def checked_params(pairs: Iterable[tuple[str, str]], now_us: int) -> Params:
-    """Return the pairs. Raises BadFilter if they are not a filter of the log, with or without ``sort``."""
+    """Return the pairs. Raises BadFilter if the pairs are not a valid filter, with or without ``sort``."""
     params = tuple(pairs)
     if not params:
         raise BadFilter("params", "params is empty: expected at least one parameter, such as namespace.")

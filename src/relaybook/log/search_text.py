@@ -1,7 +1,8 @@
-"""Extract the search text of a finished request, first the response, then the messages from newest to oldest.
+"""Extract the search text of a finished request.
 
-The text index holds at most 16,384 characters of it. In a long conversation, the oldest messages are beyond this limit.
-They are indexed only with the earlier requests that also sent them. A request logged without bodies has no text.
+The search text starts with the response, followed by the messages from newest to oldest. The text index holds at most
+16,384 characters per request. In a long conversation, the oldest messages are beyond this limit, and are indexed only
+with the earlier requests that also sent these messages. A request logged without bodies has no text.
 """
 
 import logging
@@ -18,10 +19,10 @@ MAX_CHARACTERS: Final = 16_384
 
 
 def text_of(entry: Entry, max_characters: int = MAX_CHARACTERS) -> str:
-    """Return the first ``max_characters`` characters of the request's search text; empty if it has none.
+    """Return the first ``max_characters`` characters of the request's search text.
 
-    Also empty if reading the bodies fails unexpectedly. The error is logged and not raised, so that one request cannot
-    block the indexing of all others.
+    The result is empty if the request has no text, or if reading the bodies fails unexpectedly. The error is logged and
+    not raised, so that one request cannot block the indexing of all other requests.
     """
     if format_of(entry.record.kind) is None:
         return ""
@@ -33,7 +34,7 @@ def text_of(entry: Entry, max_characters: int = MAX_CHARACTERS) -> str:
 
 
 def _truncate(texts: Iterable[str], max_characters: int) -> Iterator[str]:
-    """Yield texts until they add up to ``max_characters``, separators included. The last one is truncated."""
+    """Yield texts up to a total of ``max_characters``, including separators. The last text is truncated."""
     for text in texts:
         yield text[:max_characters]
         max_characters -= len(text) + 1

@@ -1,7 +1,7 @@
-"""Decide how much of a body is stored, and where it is kept while its exchange is open.
+"""Decide how much of a body is stored, and where the body is kept while its exchange is open.
 
-Up to 256 KiB of an open exchange stay in memory. Beyond that, they are moved to the store before their record is
-written. Bodies of unsupported formats are stored whole up to a limit. For larger bodies, only the first 64 KiB, the
+Up to 256 KiB of an open exchange stay in memory. If there are more bytes, they are moved to the store before the record
+is written. Bodies of unsupported formats are stored whole up to a limit. For larger bodies, only the first 64 KiB, the
 length and the SHA-256 are stored. A few open exchanges are shown with the bytes received so far.
 """
 
@@ -22,7 +22,7 @@ MAX_SHOWN_BYTES: Final = 512 << 10
 
 
 class BodyPolicy:
-    """The rules for bodies, with functions that write bytes to the store and read them."""
+    """The rules for bodies. The two functions write bytes to the store and read them back."""
 
     def __init__(
         self, write_body: Callable[[bytes], BodyRef], read_body: Callable[[BodyRef], bytes], keep_other_bodies: int
@@ -32,7 +32,10 @@ class BodyPolicy:
         self._keep_other = keep_other_bodies
 
     def move_if_large(self, exchange: Exchange) -> int:
-        """Move an open exchange's bytes to the store if they exceed MAX_HELD_BYTES. Return how many were moved."""
+        """Move an open exchange's bytes to the store if they exceed MAX_HELD_BYTES.
+
+        Return the number of moved bytes.
+        """
         return self.move_to_store(exchange) if exchange.held > MAX_HELD_BYTES else 0
 
     def move_to_store(self, exchange: Exchange) -> int:
@@ -45,7 +48,10 @@ class BodyPolicy:
         return moved
 
     def apply(self, exchange: Exchange, entry: Entry) -> tuple[Entry, list[BodyRef]]:
-        """Truncate the entry's bodies as required. Return the entry and the references to erase."""
+        """Truncate the bodies of an entry if required.
+
+        Return the entry, and the references to stored bytes that must be erased.
+        """
         if entry.request is None:
             return entry, exchange.refs
         is_small = exchange.request_bytes + exchange.response_bytes <= self._keep_other
@@ -76,7 +82,7 @@ class BodyPolicy:
 
 
 def shown_ids(running: Iterable[Exchange]) -> set[bytes]:
-    """Return the open exchanges to show with the bytes received so far: the newest of those that are small enough.
+    """Return the ids of open exchanges to show with their bytes. The newest small exchanges are shown.
 
     Exchanges logged without bodies are never included.
     """

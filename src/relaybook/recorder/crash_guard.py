@@ -1,4 +1,4 @@
-"""Remember which exchange was being parsed when the recorder crashed, so that no exchange can crash it forever.
+"""Remember which exchange was being parsed when the recorder crashed, to prevent endless crashes.
 
 A library that parses bodies may crash the process on unexpected bytes. The id of the current exchange is kept in a
 memory-mapped file, which survives any crash. An exchange that was current in two crashes is stored without being
@@ -20,7 +20,7 @@ class CrashGuard:
     """A 16-byte file with the id of the current exchange, and a file with one line per crash during an exchange."""
 
     def __init__(self, directory: Path) -> None:
-        """Open the files, and record a crash of the previous process.
+        """Open the files. If the previous process crashed, record the crash.
 
         Raises OSError if the directory is not writable.
         """
@@ -48,7 +48,10 @@ class CrashGuard:
             self.clear()
 
     def begin(self, exchange: bytes) -> bool:
-        """Make this the current exchange. Returns False if it was current in two crashes and must not be parsed."""
+        """Make this the current exchange.
+
+        Return false if the exchange was current in two crashes and must not be parsed.
+        """
         if exchange in self._blocked:
             return False
         self._current[:] = exchange

@@ -1,7 +1,7 @@
 """Reserve disk space in a file, so that the recorder can continue when other programs have filled the disk.
 
-Recording frees space, because recorded segments of the journal are removed. But on a full disk, the recorder could not
-commit the first batch. It is not an error if the file cannot be created or is gone.
+Recording frees space, because recorded segments of the journal are removed. But without the reserve, the recorder could
+not commit the first batch on a full disk. If the file cannot be created or is gone, there is no error.
 """
 
 import logging
@@ -60,7 +60,7 @@ class DiskReserve:
             os.close(descriptor)
 
     def release(self) -> bool:
-        """Remove the file to free its space. Returns False if there was none."""
+        """Remove the file to free its space. Return false if there was no file."""
         if not self._is_held:
             return False
         self._is_held = False
@@ -72,7 +72,7 @@ class DiskReserve:
         return True
 
     def remove(self) -> None:
-        """Remove the file when the recorder stops: the reserve is only needed while recording."""
+        """Remove the file when the recorder stops, because only a running recorder needs the reserve."""
         with suppress(OSError):
             self._path.unlink()
         self._is_held = False

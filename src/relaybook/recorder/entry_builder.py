@@ -1,7 +1,7 @@
-"""Convert an exchange into a log entry with facts about request and response, cost and outcome.
+"""Convert an exchange into a log entry with its outcome, its cost, and facts about the request and the response.
 
-Bodies up to 16 MiB are parsed; larger bodies are only stored. Malformed bodies do not prevent an entry: fields that
-cannot be determined are `None`. Reads no clock and opens no file.
+Bodies up to 16 MiB are parsed. Larger bodies are only stored. If a body is malformed, fields that cannot be determined
+are `None`. This module reads no clock and opens no file.
 """
 
 import re
@@ -45,7 +45,7 @@ class EntryBuilder:
         self._read_body = read_body
 
     def running(self, exchange: Exchange, *, read_bodies: bool = True, is_shown: bool = False) -> Running:
-        """Return the current state of an open exchange; with its bytes so far if ``is_shown``."""
+        """Return the current state of an open exchange. With ``is_shown``, include the bytes received so far."""
         record, _ = self._record(exchange, Closed("interrupted"), _headers(exchange), read_bodies=read_bodies)
         record.outcome, record.failed = "open", bool(record.status and record.status >= 400)
         record.ended_at = record.duration_ms = record.stream_ended = None
@@ -55,9 +55,9 @@ class EntryBuilder:
         return Running(record=record, detail=_detail(exchange), request=request, response=response)
 
     def entry(self, exchange: Exchange, *, read_bodies: bool = True) -> Entry:
-        """Return the entry of an ended exchange; without bodies if the client requested that.
+        """Return the entry of an ended exchange, without bodies if its log mode is ``no-bodies``.
 
-        Without ``read_bodies``, they are stored but not parsed.
+        Without ``read_bodies``, bodies are stored but not parsed.
         """
         closed = exchange.closed or Closed("interrupted")
         headers = _headers(exchange)
@@ -174,7 +174,7 @@ class EntryBuilder:
         return body.rest[0] if len(body.rest) == 1 else b"".join(body.rest)
 
     def _count(self, record: Record, request_body: bytes, response: formats.ResponseFacts) -> None:
-        """Set tokens and cost, from the provider's usage or from an estimate, which is marked as such."""
+        """Set the tokens and the cost from the provider's usage, or from an estimate that is marked as estimated."""
         if formats.estimate_usage(record.kind, response, request_body):
             record.tokens_estimated = True
             record.input_tokens, record.output_tokens = response.input_tokens, response.output_tokens
@@ -227,7 +227,8 @@ def _detail(exchange: Exchange) -> Detail:
 def _matching_headers(names: re.Pattern[bytes], head: bytes) -> dict[bytes, str]:
     """Return matching headers by lower-case name.
 
-    The first of repeated headers is returned, except that all ``Content-Encoding`` values are joined (RFC 9110 §5.3).
+    If a header is repeated, its first value is returned. But all values of ``Content-Encoding`` are joined (RFC 9110
+    §5.3).
     """
     matching: dict[bytes, str] = {}
     for raw_name, value in names.findall(head):
@@ -259,7 +260,7 @@ def _fill_request(record: Record, facts: formats.RequestFacts) -> None:
 
 
 def _with_metadata(properties: dict[str, str], pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the properties with the body's metadata added by the tag rules. Headers take precedence."""
+    """Return the properties together with the body's metadata, which is cleaned like tags. Headers take precedence."""
     merged = dict(properties)
     for name, value in pairs:
         if len(merged) < MAX_PROPERTIES:
@@ -283,9 +284,9 @@ def _fill_response(record: Record, facts: formats.ResponseFacts) -> None:
 
 
 def _first_token_ms(exchange: Exchange, kind: Kind, data: bytes, *, plain: bool) -> float | None:
-    """Return the time of the network read that completed the first event with a token.
+    """Return the time at which the first event with a token was complete, in milliseconds since OPENED.
 
-    For a compressed stream, it is the time of the first bytes. `None` if there is no token.
+    For a compressed stream, return the time of the first bytes. `None` if there is no token.
     """
     if not exchange.chunk_at_us:
         return None

@@ -1,7 +1,8 @@
 """Assemble exchanges from the journal's frames.
 
-Every exchange is returned once: when its CLOSED frame is read, or when its run ends without one. After a restart,
-exchanges that are already recorded are assembled again and dropped, so that none is recorded twice. Pure: no I/O.
+Every exchange is returned once, when its CLOSED frame is read or when its run ends without a CLOSED frame. After a
+restart, exchanges that are already recorded are assembled again and dropped, so no exchange is recorded twice. This
+module does no I/O.
 """
 
 from collections.abc import Iterable
@@ -26,7 +27,10 @@ _MAX_CHUNKS: Final = 100_000
 
 
 class Exchange(msgspec.Struct, array_like=True):
-    """The state of one exchange, as far as the journal was read. Encoded as msgpack when moved to the store."""
+    """The state of one exchange, as far as the journal was read.
+
+    The state is encoded as msgpack when it is moved to the store.
+    """
 
     id: bytes
     opened: Opened
@@ -39,15 +43,16 @@ class Exchange(msgspec.Struct, array_like=True):
     asked_ns: int | None = None
     request_bytes: int = 0
     response_bytes: int = 0
-    #: Microseconds since OPENED, and size in bytes, of each chunk of the upstream's response.
+    #: The time in microseconds since OPENED, and the size in bytes, of each chunk from the upstream.
     chunk_at_us: list[int] = []
     chunk_bytes: list[int] = []
     chunks: int = 0
-    #: Number of bytes in memory, which are in ``rest`` of both bodies.
+    #: Number of body bytes in memory, which are in the ``rest`` of both bodies.
     held: int = 0
-    #: The first frame needed to rebuild this state: (segment, offset, number). `None` if the state is in the store.
+    #: The first frame that is needed to rebuild this state, as (segment, offset, number). `None` if the state is in the
+    #: store.
     first: tuple[int, int, int] | None = None
-    #: Frames up to this number are included.
+    #: The state includes the frames up to this number.
     number: int = 0
 
     @property
@@ -73,7 +78,7 @@ class Fold:
         self._recorded_to = recorded_to
 
     def feed(self, frames: Iterable[Frame]) -> list[Exchange]:
-        """Fold frames and return the exchanges that ended in them, in the order in which they ended."""
+        """Add frames to their exchanges. Return the exchanges that ended, in the order in which they ended."""
         ended: list[Exchange] = []
         running = self.open
         for frame in frames:
@@ -111,7 +116,7 @@ class Fold:
         return ended
 
     def end(self) -> list[Exchange]:
-        """End the run: close all open exchanges as interrupted and return them."""
+        """Close all open exchanges as interrupted, because the run has ended. Return these exchanges."""
         interrupted = list(self.open.values())
         self.open.clear()
         for exchange in interrupted:
@@ -119,7 +124,7 @@ class Fold:
         return interrupted
 
     def first_needed(self) -> tuple[int, int, int] | None:
-        """Return the first frame that an open exchange still needs. `None` if none is needed."""
+        """Return the first frame that an open exchange still needs, or `None` if no frame is needed."""
         return min((exchange.first for exchange in self.open.values() if exchange.first is not None), default=None)
 
 
@@ -172,7 +177,10 @@ def _received(exchange: Exchange, frame: Frame, chunk: bytes) -> None:
 
 
 def _made(exchange: Exchange, frame: Frame) -> None:
-    """Add bytes that the relay itself sent to the client: part of the response, but not a chunk from the upstream."""
+    """Add bytes that the relay itself sent to the client.
+
+    These bytes are part of the response, but not a chunk from the upstream.
+    """
     size = len(frame.payload)
     exchange.response.rest.append(frame.payload)
     exchange.response_bytes += size

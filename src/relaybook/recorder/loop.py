@@ -1,8 +1,9 @@
-"""Read the journals of all workers, commit their records, and delete the segments that are recorded.
+"""Read the journals of all workers, commit the records, and delete recorded segments.
 
-One transaction holds a batch's records and the positions up to which the journal was read, so a restart at any time
-loses nothing and records nothing twice. Failures of the environment (a full disk, a locked database) are retried until
-they pass. Only entries that the store rejects because of their data go to the quarantine.
+One transaction contains the records of a batch and the positions up to which the journal was read. So a restart at any
+time loses no request and records no request twice. If a commit fails because of the environment, for example because of
+a full disk or a locked database, it is retried until it succeeds. Entries go to the quarantine only if the store
+rejects their data.
 """
 
 import logging
@@ -32,7 +33,7 @@ from relaybook.recorder.text_pass import TextPass
 class Run:
     """One run of the journal, at ``path``.
 
-    Reading starts at ``position``, or at the start of the run if it is `None`. ``checkpoints`` are the
+    Reading starts at ``position``, or at the start of the run if ``position`` is `None`. ``checkpoints`` are the
     exchanges whose state is in the store.
     """
 
@@ -54,13 +55,16 @@ class Run:
         return self.reader.place.number < self._recorded_to
 
     def position(self) -> RunPosition:
-        """Return how far the run was read, and where reading must restart to rebuild the open exchanges."""
+        """Return the position up to which the run was read, and the position at which a replay must start.
+
+        A replay rebuilds the open exchanges.
+        """
         if self._recorded is not None and self.is_replaying:
             return self._recorded
         place = self.reader.place
         read_to = (place.segment, place.offset, place.number)
         needed = self.fold.first_needed()
-        # a place has the number of the last frame before it
+        # the number of a place is the number of the previous frame
         replay_from = (needed[0], needed[1], needed[2] - 1) if needed else read_to
         is_segment_start = place.offset == START.offset
         return RunPosition(read_to=read_to, replay_from=replay_from, is_segment_start=is_segment_start)
@@ -87,26 +91,26 @@ log = logging.getLogger("relaybook.recorder")
 
 COMMIT_AFTER_NS: Final = 200_000_000
 MAX_ENTRIES: Final = 10_000
-#: Limit of body bytes, in memory or moved to the store, per commit. A commit must fit the disk space that
+#: Maximum number of body bytes per commit, in memory or moved to the store. A commit must fit into the disk space that
 #: ``DiskReserve`` releases on a full disk.
 MAX_BYTES: Final = 32 << 20
 _RUNNING_EVERY_NS: Final = 1 * clock.NANOSECONDS
 _RUNNING_AFTER_NS: Final = 1 * clock.NANOSECONDS
 _LIST_RUNS_EVERY_NS: Final = 500_000_000
 _IDLE_SECONDS: Final = 0.05
-#: Maximum duration of background work, during which no records are written. While the recorder lags, it does no
-#: background work.
+#: Maximum duration of background work. During this time, no records are written. While the recorder is behind, it does
+#: no background work.
 _IDLE_NS: Final = 50_000_000
 _BUSY_NS: Final = 100_000_000
-#: Maximum duration of removing and tidying, apart from the last step, so that recording waits less than 50 ms for it.
+#: Maximum duration of removal and maintenance without the last step, so that recording waits less than 50 ms.
 _REMOVAL_NS: Final = 25_000_000
-#: Removing pauses for this time after a failure.
+#: After a failure, removal pauses for this time.
 _REMOVE_AGAIN_NS: Final = 5 * clock.NANOSECONDS
 _MANY_FRAMES: Final = 2000
 
 
 class DefectiveBatch(Exception):
-    """The store rejected data that the recorder generated, not data of a request. This is a bug in Relaybook."""
+    """The store rejected data that the recorder itself generated. This is a bug in Relaybook."""
 
 
 class Recorder:
@@ -148,13 +152,13 @@ class Recorder:
         self._running_written_ns = 0
         self._had_running = False
         self._remove_after_ns = 0
-        #: Whether the last step read many frames, so that more are probably waiting.
+        #: Whether the last step read many frames, so more frames are probably waiting.
         self._is_behind = False
 
     def run(self) -> None:
-        """Record until a stop is requested and everything is read, or until an immediate stop is requested.
+        """Record until a stop is requested and the journal is read, or until an immediate stop is requested.
 
-        Raises StoreDamaged and DefectiveBatch. The journal still has everything that was not committed.
+        Raises StoreDamaged and DefectiveBatch. The journal still contains all data that was not committed.
         """
         with suppress(RetryAborted):
             while not self._retry.must_stop_now():
@@ -168,7 +172,7 @@ class Recorder:
             self._commit()
 
     def step(self) -> bool:
-        """Read once from every run, and commit if a commit is due. Returns False if there was nothing to read."""
+        """Read once from every run, and commit if a commit is due. Return false if there was nothing to read."""
         now = clock.monotonic_ns()
         if now - self._runs_listed_ns >= _LIST_RUNS_EVERY_NS:
             self._list_runs(now)
@@ -191,7 +195,7 @@ class Recorder:
     def _wait(self) -> None:
         """Sleep until frames are written, a commit is due, a stop is requested, or it is time to look for new runs.
 
-        Idling is cheap: checking the runs for new frames is not a system call.
+        Idling is cheap, because the check for new frames needs no system call.
         """
         until_ns = self._runs_listed_ns + _LIST_RUNS_EVERY_NS
         while True:
@@ -202,9 +206,9 @@ class Recorder:
                 return
 
     def _catch_up(self, time_ns: int) -> bool:
-        """Do background work for a limited time: index text, remove old requests, and tidy the store.
+        """Do background work for a limited time: index text, remove requests, and maintain the store.
 
-        Returns False if none is left.
+        Return false if no background work is left.
         """
         worked = self._text.work(clock.monotonic_ns() + time_ns)
         if clock.monotonic_ns() < self._remove_after_ns:
@@ -222,7 +226,7 @@ class Recorder:
         return worked
 
     def _remove(self, until_ns: int) -> bool:
-        """Carry out deletions and retention, then free the space. Returns False if there was nothing to do."""
+        """Carry out deletions and retention, then free the space. Return false if there was nothing to do."""
         if self._store.delete(until_ns) > 0 or self._retention.work(until_ns):
             self._text.forget()
             return True
@@ -235,20 +239,20 @@ class Recorder:
         self._runs_listed_ns = now
         self._retry.prepare()
         paths = list_runs(self._journal)
-        if gone := set(self._positions) - {path.name for path in paths}:  # the recorder stopped after removing them
+        if gone := set(self._positions) - {path.name for path in paths}:  # the recorder stopped after it removed them
             self._commit_with_retry(Batch(finished_runs=sorted(gone)))
             self._positions = {name: at for name, at in self._positions.items() if name not in gone}
         for path in paths:
             if path.name not in self._runs:
                 position = self._positions.get(path.name)
                 run = self._runs[path.name] = Run(path, position, self._store.checkpoints(path.name))
-                if position is not None:  # a recorder may have died before it removed what it had recorded
+                if position is not None:  # a recorder may have died before it removed recorded segments
                     run.reader.remove_before(position.replay_from[0])
 
     def _read(self, run: Run) -> bool:
         before = run.reader.place
         frames = run.reader.read()
-        if run.reader.place != before:  # also at the end of a sealed segment without another frame
+        if run.reader.place != before:  # this also happens at the end of a sealed segment
             self._changed = True
         self._is_behind = self._is_behind or len(frames) > _MANY_FRAMES
         if frames:
@@ -316,7 +320,7 @@ class Recorder:
         self._clean_up()
 
     def _checkpoints(self, run: Run) -> list[ExchangeCheckpoint]:
-        """Return states of open exchanges that keep an old segment from being removed or have bytes in the store."""
+        """Return the states of open exchanges that block the removal of an old segment or have bytes in the store."""
         checkpoints: list[ExchangeCheckpoint] = []
         if run.is_replaying:
             return checkpoints
@@ -333,7 +337,10 @@ class Recorder:
         return checkpoints
 
     def _running(self, now: int) -> list[Running] | None:
-        """Return requests that have run for over a second. `None` if this and the previous call found none."""
+        """Return requests that have run for over a second.
+
+        `None` if neither this call nor the previous call found any.
+        """
         self._running_written_ns = now
         exchanges = [
             exchange
@@ -368,8 +375,10 @@ class Recorder:
         self._metrics.committed(clock.monotonic_ns() - began_ns)
 
     def _without_rejected(self, batch: Batch) -> Batch:
-        """Commit the entries one by one, and quarantine each entry that is rejected. Return the batch without
-        entries."""
+        """Commit the entries one by one, and quarantine each entry that is rejected.
+
+        Return the batch without entries.
+        """
         for entry in batch.entries:
             try:
                 self._retry.until_done(partial(self._store.commit, Batch(entries=[entry])))

@@ -22,16 +22,16 @@ _COMMIT: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 
 
 class WrittenMetrics(msgspec.Struct):
-    """The content of the file."""
+    """The content of the metrics file."""
 
-    #: Ended requests by outcome, and how many of them failed.
+    #: The number of ended requests by outcome, and the number of failed requests.
     requests: dict[str, int] = {}
     failed: int = 0
     histograms: dict[str, Histogram] = {}
 
 
 class Metrics:
-    """Counters and histograms. They are written to ``path`` at most every 5 seconds, without fsync."""
+    """Counters and histograms, which are written to ``path`` at most every 5 seconds and without fsync."""
 
     def __init__(self, path: Path) -> None:
         self.current = WrittenMetrics(
@@ -58,12 +58,12 @@ class Metrics:
             self.current.histograms["upstream_latency"].add(max(exchange.chunk_at_us[0] - sent_us, 0) / 1_000_000)
 
     def committed(self, nanoseconds: int) -> None:
-        """Count a commit of this duration."""
+        """Count a commit that took this number of nanoseconds."""
         self._is_written = False
         self.current.histograms["commit"].add(nanoseconds / clock.NANOSECONDS)
 
     def write_if_due(self) -> None:
-        """Write the file if something changed and it was not written for 5 seconds."""
+        """Write the file if metrics have changed and the file was not written for 5 seconds."""
         now = clock.monotonic_ns()
         if not self._is_written and now - self._written_ns > _WRITE_EVERY_NS:
             self._written_ns, self._is_written = now, True
@@ -71,7 +71,7 @@ class Metrics:
 
     def _write(self) -> None:
         new = self._path.with_name(f".new-{self._path.name}")
-        with suppress(OSError):  # for example a full disk; the next write may succeed
+        with suppress(OSError):  # for example, the disk is full; the next write may succeed
             descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(msgspec.json.encode(self.current))
@@ -79,7 +79,7 @@ class Metrics:
 
 
 def read_metrics(path: Path) -> WrittenMetrics:
-    """Return the metrics written last; empty if the file is missing or invalid."""
+    """Return the last written metrics; empty if the file is missing or invalid."""
     with suppress(OSError, msgspec.MsgspecError):
         return msgspec.json.decode(path.read_bytes(), type=WrittenMetrics)
     return WrittenMetrics()

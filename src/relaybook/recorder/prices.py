@@ -1,10 +1,10 @@
-"""Compute the cost of a response in US dollars: from the provider's statement, otherwise from genai-prices.
+"""Compute the cost of a response in US dollars, from the provider's statement or from genai-prices.
 
 An unknown cost is `None`, never 0, because an unknown upstream, model or usage must not look free. The prices are
-bundled with the installed genai-prices; nothing is downloaded. The library takes 220 µs per response, so its prices of
-a model are cached as plain rates per token for the rest of the day. Responses that such rates cannot price (context
-tiers, prices by the hour, audio, searches) are priced by the library. Importing it takes 0.24 s and is deferred until
-the first price.
+bundled with the installed genai-prices and are not downloaded. The library takes 220 µs per response. So the prices of
+a model are cached as plain rates per token for the rest of the day. The library still prices the responses that plain
+rates cannot price, for example because of context tiers, prices by the hour, audio or searches. The import of the
+library takes 0.24 s, so it is deferred until the first price.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from relaybook.log.formats.facts import Usage
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, Provider, UsageExtractor
 
-#: The cost in US dollars and the source of the prices. Both are `None` if the cost is unknown.
+#: The cost in US dollars and the source of the prices. The cost and the source are `None` if the cost is unknown.
 Cost: TypeAlias = tuple[float | None, str | None]
 
 FROM_PROVIDER: Final = "provider"
@@ -31,8 +31,8 @@ _DECIMALS: Final = 12
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 #: Model names come from clients, so the cache is bounded.
 _MAX_CACHED_PLANS: Final = 4096
-#: For each shape of usage, the names of the library's extractors. ``_SHAPE_COUNTS`` has the counts that a shape always
-#: has.
+#: The names of the library's extractors for each shape of usage. ``_SHAPE_COUNTS`` has the counts that are always
+#: present in a shape.
 _FLAVORS: Final = {
     "chat": ("chat", "default"),
     "messages": ("default",),
@@ -45,14 +45,15 @@ _SHAPE_COUNTS: Final = {
     "responses": frozenset({"input_tokens", "output_tokens"}),
     "embeddings": frozenset({"prompt_tokens"}),
 }
-#: The provider whose extractor is used for each shape of usage, because others do not count all of the shape's fields.
+#: The provider whose extractor is used for each shape of usage, because other extractors do not count all fields of the
+#: shape.
 _EXTRACTED_AS: Final = {"messages": "anthropic"}
-#: Counts that plain rates can price. Reasoning is part of the output and priced with it.
+#: Counts that plain rates can price. Reasoning is part of the output and has the same rate.
 _COUNTED_BY_RATES: Final = frozenset(
     {"input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens", "output_reasoning_tokens"}
 )
 _RATES: Final = ("input_mtok", "cache_read_mtok", "cache_write_mtok", "output_mtok")
-#: Prices that never apply to usage with only the counts above.
+#: Prices that never apply to usage that has only the counts in ``_COUNTED_BY_RATES``.
 _IRRELEVANT_PRICES: Final = frozenset(
     {
         "cache_write_1h_mtok",
@@ -71,7 +72,10 @@ _IRRELEVANT_PRICES: Final = frozenset(
 
 
 class _Path(NamedTuple):
-    """The location of a count in the usage: its group of details (or `None`), its name, and what it counts."""
+    """The location of a count in the usage. ``group`` is a group of details or `None`.
+
+    ``counts`` is the library's name for the count.
+    """
 
     group: str | None
     name: str
@@ -90,7 +94,7 @@ _OPENAI_PATHS: Final = (
 
 
 class _Rates(NamedTuple):
-    """Dollars per token. Input read from or written to the cache has its own rate, instead of the input rate."""
+    """Dollars per token. Input that is read from or written to the cache has its own rate instead of the input rate."""
 
     input: float
     cached: float
@@ -99,7 +103,7 @@ class _Rates(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """How to price usage of one shape and model on one day."""
+    """The prices for usage of one shape and model on one day."""
 
     provider: "Provider"
     model: "ModelInfo"
@@ -128,8 +132,9 @@ class Prices:
     ) -> Cost:
         """Return the cost of a response at a time (µs since the epoch), and the version of the prices.
 
-        ``upstream`` is the base URL. The response's model is looked up before the requested one. ``service_tier`` is
-        the response's. Never raises, whatever a client or provider sent.
+        ``upstream`` is the base URL. The model of the response is looked up before the requested model.
+        ``service_tier`` is from the response. This method raises no error, even if a client or provider sent invalid
+        values.
         """
         if not usage:
             return _UNKNOWN
@@ -163,7 +168,7 @@ class Prices:
         for name in models:
             model = provider.find_model(name, all_providers=known_providers) if name else None
             if model is not None:
-                # For a model found at another provider, only that provider's plain prices apply.
+                # If the model was found at another provider, only the plain prices of that provider apply.
                 is_own = any(model is own for own in provider.models)
                 context = {"service_tier": tier} if tier and model.price_variants and is_own else {}
                 rates = _rates(model, context, at)
@@ -205,7 +210,10 @@ def _paths(provider: "Provider", shape: str) -> tuple[_Path, ...]:
 
 
 def _simple_paths(extractor: "UsageExtractor", available: frozenset[str]) -> tuple[_Path, ...] | None:
-    """Return the extractor's paths. `None` if it needs a count that the shape does not have, or searches lists."""
+    """Return the extractor's paths.
+
+    `None` if the extractor needs a count that the shape does not have, or searches lists.
+    """
     paths = []
     for mapping in extractor.mappings:
         steps = [mapping.path] if isinstance(mapping.path, str) else list(mapping.path)
@@ -217,7 +225,7 @@ def _simple_paths(extractor: "UsageExtractor", available: frozenset[str]) -> tup
 
 
 def _rates(model: "ModelInfo", context: Mapping[str, str], at: datetime) -> _Rates | None:
-    """Return the plain rates for that day. `None` if the model's prices cannot be expressed as plain rates."""
+    """Return the plain rates for the day of ``at``. `None` if the model's prices cannot be expressed as plain rates."""
     from genai_prices.types import ModelPrice, TimeOfDateConstraint
 
     conditions = [] if isinstance(model.prices, ModelPrice) else [one.constraint for one in model.prices]
@@ -241,8 +249,8 @@ def _count(paths: tuple[_Path, ...], usage: Usage) -> dict[str, int | float]:
         number = within.get(name) if isinstance(within, dict) else None
         if isinstance(number, bool) or not isinstance(number, int | float):
             continue
-        # Zero token counts are kept, because the library detects whether the details contradict them. Other zeros have
-        # no price.
+        # Zero token counts are kept, because the library detects whether the details contradict the counts. Zeros of
+        # other counts have no price.
         if number > 0 or (number == 0 and counted in _COUNTED_BY_RATES):
             counts[counted] = counts.get(counted, 0) + number
     return counts
@@ -263,7 +271,10 @@ def _dollars(plan: _Plan, usage: Usage, at_us: int) -> float | None:
 
 
 def _by_library(plan: _Plan, counts: Mapping[str, int | float], at_us: int) -> float | None:
-    """Price with the library: exact but slow. `None` if the model has no prices or the counts contradict each other."""
+    """Price with the library, which is exact but slow.
+
+    `None` if the model has no prices or the counts contradict each other.
+    """
     from genai_prices import Usage as CountedUsage
 
     try:

@@ -19,7 +19,7 @@ class Quarantine:
         self._directory = directory
 
     def put(self, entry: Entry, reason: str) -> None:
-        """Save the entry. Values that msgpack cannot encode are replaced by the nearest values that it can encode.
+        """Save the entry. Values that msgpack cannot encode are replaced with the nearest encodable values.
 
         Saving the same entry again replaces its file. Raises OSError.
         """
@@ -35,7 +35,7 @@ class Quarantine:
 
 
 def _nearest(value: Any) -> Any:
-    """Replace lone surrogates by question marks, and integers over 64 bits by the largest 64-bit integer."""
+    """Replace lone surrogates with question marks, and integers over 64 bits with the nearest 64-bit integer."""
     match value:
         case str():
             return value.encode(errors="replace").decode()

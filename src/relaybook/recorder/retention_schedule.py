@@ -1,7 +1,7 @@
-"""Decide when retention runs and which cutoffs it uses.
+"""Decide when retention runs and which cutoffs apply.
 
-Age cutoffs change each day, ten minutes after midnight UTC. The clock must have shown the new day for that long, so
-that a clock jump does not empty the log. Disk cutoffs advance while the log exceeds its budget.
+Age cutoffs change each day, ten minutes after midnight UTC. The clock must show the new day for these ten minutes, so
+that a clock jump does not empty the log. Disk cutoffs advance while the log exceeds its disk budget.
 """
 
 import logging
@@ -16,19 +16,22 @@ from relaybook.log.store.port import Reader, Writer
 log = logging.getLogger("relaybook.recorder")
 
 _SETTLE_NS: Final = 10 * 60 * clock.NANOSECONDS
-#: Retention pauses for this time after a failure.
+#: After a failure, retention pauses for this time.
 _AGAIN_NS: Final = 5 * clock.NANOSECONDS
 _MEASURE_NS: Final = 10 * clock.NANOSECONDS
 #: While the log shrinks, its size is measured this many times as often.
 _OFTEN: Final = 10
 _HOUR_US: Final = DAY_US // 24
 _MINUTE_US: Final = _HOUR_US // 60
-#: Once the log exceeds its budget, it shrinks to this share.
+#: Once the log exceeds its budget, it shrinks to this share of the budget.
 _TARGET: Final = 0.95
 
 
 class DiskUse(NamedTuple):
-    """Disk space used by journal and store, and its limit, in bytes. ``budget`` is `None` if there is no limit."""
+    """The disk space of the journal and the store, and its limit, in bytes.
+
+    ``budget`` is `None` if there is no limit.
+    """
 
     used: int
     budget: int | None
@@ -47,26 +50,29 @@ class RetentionSchedule:
         settle_ns: int = _SETTLE_NS,
         measure_ns: int = _MEASURE_NS,
     ) -> None:
-        """``measure`` returns the disk use, and is called at most every ``measure_ns``, but more often while the log
-        shrinks. New age cutoffs apply after the clock has shown them for ``settle_ns``."""
+        """``measure`` returns the disk use. New age cutoffs apply after the clock has shown them for ``settle_ns``.
+
+        ``measure`` is called at most every ``measure_ns``, but more often while the log shrinks.
+        """
         self._retention = retention
         self._store = store
         self._reader = reader
         self._measure = measure
         self._settle_ns = settle_ns
         self._measure_ns = measure_ns
-        #: The age cutoffs in use; the cutoffs of the current wall-clock day, and when they were first seen.
+        #: The age cutoffs in use. ``_shown`` has the age cutoffs of the current wall-clock day, which were first seen
+        #: at ``_shown_since_ns``.
         self._by_age = Cutoffs()
         self._shown = Cutoffs()
         self._shown_since_ns = 0
-        #: The cutoffs that the disk budget demands, and whether the log is being shrunk.
+        #: The cutoffs that the disk budget requires, and whether the log is shrinking.
         self._least = Cutoff()
         self._is_shrinking = False
         self._measured_ns: int | None = None
         self._not_before_ns = 0
 
     def work(self, until_ns: int) -> bool:
-        """Work until ``until_ns`` (monotonic clock). Returns whether something was removed."""
+        """Apply retention until ``until_ns`` (monotonic clock). Return whether data may have been removed."""
         now_ns = clock.monotonic_ns()
         if now_ns < self._not_before_ns:
             return False
@@ -90,7 +96,7 @@ class RetentionSchedule:
     def check_budget(self) -> None:
         """Advance the cutoffs by a day, an hour or a minute if the log exceeds its disk budget.
 
-        Call it only after the space of everything removed has been freed.
+        Call this method only after the space of all removed data has been freed.
         """
         now_ns = clock.monotonic_ns()
         every_ns = self._measure_ns // (_OFTEN if self._is_shrinking else 1)
@@ -112,10 +118,11 @@ class RetentionSchedule:
 
 
 def _next_cutoff(oldest_at: int | None, oldest_content_at: int | None, now_us: int) -> Cutoff | None:
-    """Return the cutoff that removes the oldest content, or, if there is none, the oldest requests.
+    """Return the cutoff that removes the oldest content, or the oldest requests if there is no content.
 
-    Each step removes one day; within the last day, one hour; within the last hour, one minute. The last minute of
-    content and the last hour of requests are always kept. `None` if nothing may be removed.
+    Each step removes one day. Within the last day, each step removes one hour. Within the last hour, each step removes
+    one minute. The last minute of content and the last hour of requests are always kept. `None` if nothing may be
+    removed.
     """
     if oldest_content_at is not None and oldest_content_at < now_us - _MINUTE_US:
         return Cutoff(content=_end_of_unit(oldest_content_at, now_us))
@@ -130,11 +137,12 @@ def _end_of_unit(at_us: int, now_us: int) -> int:
 
 
 def disk_budget(setting: int | str, used: int, free: int, size: int, min_free: int) -> int | None:
-    """Return the disk space that journal and store may use, in bytes. `None` if there is no limit.
+    """Return the disk space that the journal and the store may use, in bytes. `None` if there is no limit.
 
-    ``used`` is the space that they use now; ``free`` and ``size`` describe the file system. ``auto`` leaves 15 % of the
-    file system free, at most 8 GiB but at least twice ``min_free``, below which requests are refused. If other programs
-    fill the disk, the log may still use 1 GiB, or half of the remaining space if that is less.
+    ``used`` is the space that the journal and the store use now. ``free`` and ``size`` describe the file system.
+    ``auto`` leaves 15 % of the file system free, but at most 8 GiB and at least twice ``min_free``. Requests are
+    refused if less than ``min_free`` is free. If other programs fill the disk, the log may still use 1 GiB, or half of
+    ``used`` plus ``free`` if that is less.
     """
     if isinstance(setting, int):
         return setting

@@ -12,20 +12,21 @@ log = logging.getLogger("relaybook.recorder")
 
 _FIRST_PAUSE_SECONDS: Final = 0.1
 _MAX_PAUSE_SECONDS: Final = 5.0
-#: Number of attempts after a stop was requested, which take over 1.5 seconds.
+#: Number of attempts after a stop was requested. These attempts take over 1.5 seconds.
 _TRIES_AFTER_STOP: Final = 5
 
 T = TypeVar("T")
 
 
 class RetryAborted(Exception):
-    """The recorder must stop while the store is unavailable. The next start records the rest from the journal."""
+    """The recorder must stop while the store is unavailable. The next recorder continues from the journal."""
 
 
 class Retry:
-    """Retries operations. ``stop_requests`` returns how often a stop was requested; it is called without a lock.
+    """Retries operations. ``stop_requests`` returns the number of stop requests and is called without a lock.
 
-    After the first request, an operation is tried a few more times. After the second, it is not retried.
+    After the first stop request, an operation is tried a few more times. After the second stop request, an operation is
+    not retried.
     """
 
     def __init__(self, reserve: DiskReserve, stop_requests: Callable[[], int]) -> None:
@@ -33,7 +34,7 @@ class Retry:
         self._stop_requests = stop_requests
 
     def is_stop_requested(self) -> bool:
-        """Return whether the recorder should stop when it has read everything."""
+        """Return whether the recorder should stop when it has read the whole journal."""
         return self._stop_requests() > 0
 
     def must_stop_now(self) -> bool:
@@ -45,11 +46,11 @@ class Retry:
         self._reserve.acquire()
 
     def until_done(self, operation: Callable[[], T]) -> T:
-        """Call ``operation`` until it does not raise StoreUnavailable, and return its result.
+        """Call ``operation`` again as long as it raises StoreUnavailable, and return its result.
 
         On a full disk, the disk reserve is released first. Raises RetryAborted if the recorder must stop before the
-        store is available. Other errors of ``operation`` are raised immediately. That includes damage, because retrying
-        does not help.
+        store is available. Other errors of ``operation`` are raised immediately. Damage is also raised immediately,
+        because a retry does not help.
         """
         pause, attempts = _FIRST_PAUSE_SECONDS, 0
         while True:

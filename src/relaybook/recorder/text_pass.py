@@ -1,7 +1,7 @@
 """Fill the text index from the log, in recording order, while the recorder is idle.
 
-Recording never waits for the index. Failed writes (a full disk, a locked file) are retried later, and a lost index is
-rebuilt from the log.
+Recording never waits for the index. Writes that fail, for example because of a full disk or a locked file, are retried
+later. A lost index is rebuilt from the log.
 """
 
 import logging
@@ -25,14 +25,14 @@ _RETRY_NS: Final = 5 * clock.NANOSECONDS
 
 
 class Entries(Protocol):
-    """The part of a store's reader that indexing needs."""
+    """The interface of a store's reader that indexing needs."""
 
     def entries(self, after: int, limit: int, most_bytes: int) -> list[Entry]:
         """See ``Reader.entries``."""
 
 
 class TextPass:
-    """Indexes the log's text, continuing where the index ends. Does nothing without an index."""
+    """Indexes the log's text and continues where the index ends. If there is no index, the pass does nothing."""
 
     def __init__(self, reader: Entries, index: TextIndex | None) -> None:
         self._reader = reader
@@ -43,7 +43,7 @@ class TextPass:
         self._fresh_bytes = 0
 
     def committed(self, entries: Iterable[Entry]) -> None:
-        """Keep entries whose bodies are in memory, up to a limit, so that they need not be read from the store.
+        """Keep entries whose bodies are in memory, up to a limit, so that indexing need not read them from the store.
 
         Reading entries is a large part of the work of indexing.
         """
@@ -73,7 +73,10 @@ class TextPass:
         return result
 
     def work(self, until_ns: int) -> bool:
-        """Index until a time of the monotonic clock, or until all is indexed. Returns False if nothing was left."""
+        """Index until ``until_ns`` (monotonic clock), or until all entries are indexed.
+
+        Return whether entries were indexed.
+        """
         worked = False
         while clock.monotonic_ns() < until_ns and self._step():
             worked = True

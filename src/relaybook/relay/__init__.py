@@ -9,15 +9,16 @@ The steps of an exchange::
              ─body──▶ upstream ──framing──▶ response_chunk                          RECEIVED…
     last byte is in the kernel ─▶ Exchange.response_sent                            CLOSED
 
-``exchange`` has the table of all states and ends. A request that is refused before admission does not become an
-exchange: ``downstream`` responds to it and counts it.
+The docstring of ``exchange`` has the tables of all states and ends. A request that is refused before admission does not
+become an exchange. Instead, ``downstream`` responds to the request and counts it.
 
-Modules: ``downstream`` and ``upstream`` are the client's and the upstream's connection (``connection`` is their base
-class, ``peers`` the interface that an exchange uses). ``request_head``, ``response_head``, ``header_rules``,
-``head_cache``, ``framing``, ``client_framing``, ``cors``, ``refuse`` and ``fingerprints`` are pure. ``gate`` ensures
-that the journal is written before bytes are sent. ``context`` is the state that the connections of a worker share.
-``relay`` has the worker's timers, and ``worker`` is its process.
+``downstream`` contains the connection to a client, and ``upstream`` contains the connection to the upstream. Both
+connections have their base class in ``connection``. An exchange uses the connections through the interfaces in
+``peers``. The modules ``request_head``, ``response_head``, ``header_rules``, ``head_cache``, ``framing``,
+``client_framing``, ``cors``, ``refuse`` and ``fingerprints`` do no I/O. ``gate`` ensures that the journal is written
+before bytes are sent. ``context`` contains the state that the connections of a worker share. ``relay`` has the timers
+of a worker, and ``worker`` runs the relay process.
 
-The relay never parses a body, accesses a store, or repeats a request that was sent. After its start, it opens no file
-other than the journal.
+The relay never parses a body, accesses a store, or repeats a request that was sent. After its start, the relay opens
+only journal files.
 """

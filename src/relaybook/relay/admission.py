@@ -1,7 +1,7 @@
 """Decide which requests are admitted, and make the responses that need no upstream.
 
-Contains all checks of a request head that need more than the head itself, such as routes, load limits and the state of
-the relay. A refusal raises HeadRefused. Nothing here writes to a connection.
+This module contains the checks that need more than the request head, for example the routes, the load limits and the
+state of the relay. A refused request raises HeadRefused. No function in this module writes to a connection.
 """
 
 import re
@@ -51,7 +51,10 @@ def _check_host(relay: RelayContext, head: RequestHead) -> None:
 
 
 def _make_origin_form(head: RequestHead) -> None:
-    """Remove scheme and authority from an absolute target (RFC 9112 §3.2.2). The authority must match Host."""
+    """Remove the scheme and the authority from an absolute target (RFC 9112 §3.2.2).
+
+    The authority must equal the Host header.
+    """
     scheme, mark, rest = head.target.partition(b"://")
     authority, slash, path = rest.partition(b"/")
     if not mark or scheme.lower() not in (b"http", b"https"):
@@ -88,7 +91,7 @@ def admit(relay: RelayContext, client: Client, head: RequestHead) -> Exchange | 
 
 
 def _find_destination(relay: RelayContext, head: RequestHead) -> tuple[Route, Tags] | None:
-    """Return route and tags of a request, or `None` if the relay itself responds. Raises HeadRefused."""
+    """Return the route and the tags of a request, or `None` if the relay itself responds. Raises HeadRefused."""
     if _is_preflight(relay, head):
         return None
     route = relay.route_of(head.target)
@@ -113,7 +116,7 @@ def has_own_response(head: RequestHead) -> bool:
 def own_response(relay: RelayContext, head: RequestHead, *, is_last: bool) -> bytes:
     """Return the response to a preflight, `/healthz`, `/readyz` or `/`.
 
-    With ``is_last`` the connection closes after it.
+    With ``is_last``, the connection closes after the response.
     """
     if relay.cors is not None and _is_preflight(relay, head):
         return relay.cors.preflight(head.origin, head.preflight or b"*", is_last=is_last)
@@ -137,6 +140,6 @@ def _not_found_message(relay: RelayContext, head: RequestHead) -> str:
 
 
 def client_address(relay: RelayContext, remote_address: str, head: RequestHead) -> str:
-    """Return the client's address, which a trusted proxy reports in X-Forwarded-For."""
+    """Return the client's address. If the remote address is a trusted proxy, X-Forwarded-For is used."""
     forwarded_for = head.forwarded_for.decode("latin-1")
     return definitions.client_address(remote_address, forwarded_for, relay.settings.trusted_proxies)

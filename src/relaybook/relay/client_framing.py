@@ -1,7 +1,8 @@
-"""Encode a response for the client: its head once, then its body in the framing that the head declares. Pure.
+"""Encode a response for the client: first the head, then the body in the framing that the head declares.
 
-The upstream's framing is kept: a body with a Content-Length keeps it, a chunked body stays chunked. HTTP/1.0 clients do
-not support chunked bodies and get a body that ends with the connection. Each read from the upstream becomes one chunk.
+The upstream's framing is kept, so a body with a Content-Length keeps its Content-Length, and a chunked body stays
+chunked. HTTP/1.0 clients do not support chunked bodies, so their connection closes at the end of such a body. Each read
+from the upstream becomes one chunk. This module does no I/O.
 """
 
 from relaybook.relay import refuse
@@ -9,7 +10,7 @@ from relaybook.relay.response_head import ResponseHead
 
 
 class ClientFraming:
-    """The framing of one response. With ``ends_with_close`` the body ends when the connection closes."""
+    """The framing of one response. With ``ends_with_close``, the body ends when the connection closes."""
 
     __slots__ = ("_chunked", "_head", "_lines", "_status_line", "_tail", "ends_with_close", "is_event_stream")
 
@@ -27,7 +28,7 @@ class ClientFraming:
         self._head = b""
 
     def begin(self, relay_headers: bytes, *, keep_alive: bool) -> None:
-        """Prepare the head. The next call of ``encode`` returns it in front of the body bytes, which may be empty."""
+        """Prepare the head. The next call of ``encode`` returns the head before the body bytes, if there are any."""
         connection_line = b"" if keep_alive else b"\r\nConnection: close"
         self._head = b"%b\r\n%b%b\r\n\r\n" % (
             b"\r\n".join([self._status_line, *self._lines]),
@@ -36,7 +37,7 @@ class ClientFraming:
         )
 
     def encode(self, chunk: bytes, *, complete: bool = False) -> bytes:
-        """Return the bytes to send for the body bytes of one read. Set ``complete`` for the last body bytes."""
+        """Encode the body bytes of one read for sending. Set ``complete`` for the last body bytes."""
         if self.is_event_stream and chunk:
             self._tail = chunk[-4:] if len(chunk) >= 4 else (self._tail + chunk)[-4:]
         if self._chunked:
@@ -53,5 +54,5 @@ class ClientFraming:
 
     @property
     def between_events(self) -> bool:
-        """Whether the last event of the stream is complete, so that another event can follow."""
+        """Whether the last event of the stream is complete, so another event can follow."""
         return not self._tail or self._tail.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))

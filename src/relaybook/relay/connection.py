@@ -1,8 +1,9 @@
-"""The base class of client and upstream connections: reading, backpressure, closing.
+"""The base class of client and upstream connections, which handles reading, backpressure and closing.
 
-All connections of a worker read into the same 64 KiB buffer, so that an idle connection needs no buffer and one read is
-one frame. ``write_paused`` is true as long as the kernel has not accepted all written bytes, because the transport's
-write buffer limit is 0. With TLS the limit is 1, because TLS transports pause at the limit, not above it.
+All connections of a worker read into the same 64 KiB buffer, so an idle connection needs no buffer. Each read is
+handled as one chunk. ``write_paused`` is true as long as the kernel has not accepted all written bytes, because the
+transport's write buffer limit is 0. With TLS, the limit is 1, because a TLS transport pauses when its buffer reaches
+the limit. Other transports pause only when the buffer exceeds the limit.
 """
 
 import asyncio
@@ -37,7 +38,7 @@ class Connection(asyncio.BufferedProtocol):
         self.queued_bytes = 0
         self.lost = False
         self.reading = True
-        #: Number of bytes that are still read and discarded before the connection closes; -1 while it is in use.
+        #: Number of bytes to read and discard before the connection closes; -1 while the connection is in use.
         self.lingering = -1
         self.write_paused = False
         self.stalled_size = 0
@@ -70,7 +71,10 @@ class Connection(asyncio.BufferedProtocol):
                 self.transport.pause_reading()
 
     def reset(self) -> None:
-        """Close with a TCP reset, so that the remote end does not see a clean end. Unsent bytes are dropped."""
+        """Close the connection with a TCP reset, so that the remote end does not see a clean end.
+
+        Unsent bytes are dropped.
+        """
         if self.lost:
             return
         sock = self.transport.get_extra_info("socket")
@@ -97,21 +101,24 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.close()
 
     def sweep(self, now: float) -> None:
-        """Enforce timeouts. Called a few times a second."""
+        """Enforce timeouts. The relay calls this method a few times a second."""
 
     def drain(self) -> None:
-        """Close the connection if it is idle, or after the current response. Called when the relay stops."""
+        """Close the connection as soon as it is idle, because the relay stops."""
 
     def abandon(self) -> None:
-        """Reset the connection if it has an exchange. Called when the journal has failed."""
+        """Reset the connection if it has an exchange, because the journal has failed."""
 
     def close(self) -> None:
-        """Close the connection after all written bytes were sent."""
+        """Close the connection after all written bytes are sent."""
         if not self.lost:
             self.transport.close()
 
     def stalled(self, now: float, seconds: float) -> bool:
-        """Return whether the kernel accepted no byte of the write buffer for ``seconds``. Called by the sweep."""
+        """Return whether the kernel has accepted no byte of the write buffer for ``seconds``.
+
+        The sweep of the relay calls this method a few times a second.
+        """
         if not self.write_paused or self.lost:
             self.stalled_size = 0
             return False

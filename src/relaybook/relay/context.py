@@ -1,6 +1,6 @@
-"""The state that the connections and exchanges of one worker share: settings, parsers, the gate, counts.
+"""The state that the connections and exchanges of one worker share: settings, parsers, the gate and counts.
 
-Does not depend on the connection classes; ``Relay`` adds them.
+This module does not depend on the classes of client and upstream connections. ``Relay`` adds these classes.
 """
 
 import asyncio
@@ -25,10 +25,10 @@ _LOOPBACK_NAMES = (b"localhost", b"127.0.0.1", b"[::1]")
 
 
 class RelayContext:
-    """The state that all connections of one worker share. Implements ``ExchangeContext``.
+    """The state that all connections of one worker share. The class implements ``ExchangeContext``.
 
-    ``now`` is the loop time of the last timeout check (a few per second), which is precise enough for timeouts of
-    seconds.
+    ``now`` is the loop time of the last timeout check. Timeouts are checked a few times a second, which is precise
+    enough for timeouts of seconds.
     """
 
     def __init__(
@@ -62,19 +62,20 @@ class RelayContext:
         self.draining = False
         #: Whether each connection closes after its current or next response.
         self.retiring = False
-        #: Why the log cannot be written, as a sentence for clients; `None` if it can.
+        #: The reason why the log cannot be written, as a sentence for clients; `None` if the log can be written.
         self.log_problem: str | None = None
         self.refused: Counter[str] = Counter()
         self.unlogged = 0
         self.counts_since_ns = 0
-        #: The Host names that are accepted, in lower case, if the relay listens on loopback; `None` accepts every name.
+        #: The accepted Host names in lower case. `None` accepts every name, and is used if the relay does not listen on
+        #: loopback.
         self.host_names: frozenset[bytes] | None = None
         if is_loopback(split_address(settings.listen, "listen")[0]):
             self.host_names = frozenset([*_LOOPBACK_NAMES, *(name.lower().encode() for name in settings.hosts)])
         self._journal = journal
 
     def connect(self, exchange: Exchange) -> Dial | None:
-        """Assign an idle upstream connection and return `None`, or start dialing a new one."""
+        """Assign an idle upstream connection and return `None`, or start dialing a new connection."""
         raise NotImplementedError
 
     def dial(self, exchange: Exchange) -> Dial:
@@ -82,7 +83,7 @@ class RelayContext:
         raise NotImplementedError
 
     def log_failed(self, error: JournalUnavailable) -> bool:
-        """Handle the loss of a journal batch. Return whether the bytes that waited for it are still sent."""
+        """Handle the loss of a journal batch. Return whether the bytes that waited for the batch are still sent."""
         raise NotImplementedError
 
     def private_frame(self, kind: int, exchange: bytes, payload: bytes) -> None:
@@ -91,11 +92,11 @@ class RelayContext:
         self._journal.seal_soon()
 
     def exchange_closed(self, exchange: Exchange) -> None:
-        """Forget an exchange that has closed."""
+        """Forget a closed exchange."""
         self.exchanges.pop(exchange.id, None)
 
     def route_of(self, target: bytes) -> Route | None:
-        """Return the route whose prefix a target has, or `None` if there is none."""
+        """Return the route whose prefix the target has, or `None` if no route has that prefix."""
         return self.route if self.route.has(target) else None
 
     def log_url(self, record_id: str) -> str | None:
@@ -104,7 +105,7 @@ class RelayContext:
         return f"{public_url.rstrip('/')}/requests/{record_id}" if public_url else None
 
     def not_ready(self) -> str | None:
-        """Return why new requests are refused, or `None` if they are accepted."""
+        """Return the reason why new requests are refused, or `None` if new requests are accepted."""
         if self.draining:
             return "stopping"
         return self.log_problem if self.settings.when_log_fails == "refuse" else None

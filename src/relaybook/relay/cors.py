@@ -1,7 +1,7 @@
 """Add CORS headers to responses and respond to preflight requests, for web pages that the operator allows.
 
-If no origin is allowed, this is off, and the upstream's CORS headers are passed through unchanged (Fetch standard, CORS
-protocol).
+If no origin is allowed, the relay adds no CORS headers and passes the upstream's CORS headers through unchanged. The
+Fetch standard defines the CORS protocol.
 """
 
 from collections.abc import Sequence
@@ -32,9 +32,9 @@ class Cors:
         )
 
     def preflight(self, origin: bytes, requested_headers: bytes, *, is_last: bool = False) -> bytes:
-        """Return the complete response to a preflight. It has no CORS headers if the origin is not allowed.
+        """Return the complete response to a preflight. The response has no CORS headers if the origin is not allowed.
 
-        With ``is_last`` the connection closes after it.
+        With ``is_last``, the connection closes after the response.
         """
         allowed = self.headers(origin)
         if allowed:

@@ -1,4 +1,4 @@
-"""Connect an exchange to the upstream, or fail it with the reason."""
+"""Connect an exchange to the upstream, or fail the exchange with the reason."""
 
 import asyncio
 import os
@@ -13,7 +13,10 @@ from relaybook.relay.upstream import UpstreamConnection
 
 
 async def dial(relay: RelayContext, pool: Pool[UpstreamConnection], exchange: Exchange) -> None:
-    """Connect an exchange to the upstream within ``connect_timeout``, or fail it with ``upstream_unreachable``."""
+    """Connect an exchange to the upstream within ``connect_timeout``.
+
+    Otherwise, fail the exchange with ``upstream_unreachable``.
+    """
     upstream = pool.upstream
     seconds = relay.settings.connect_timeout
     try:
@@ -39,19 +42,20 @@ async def dial(relay: RelayContext, pool: Pool[UpstreamConnection], exchange: Ex
 
 
 def _reason(error: Exception) -> str:
-    """Return why a connection could not be established, in words, such as ``connection refused``."""
+    """Return the reason for a failed connection in words, such as ``connection refused``."""
     if not isinstance(error, OSError) or isinstance(error, ssl.SSLError) or error.errno is None:
         return str(error)
-    # asyncio replaces the system's error text by the address; resolver errors have negative numbers and their own text
+    # asyncio replaces the system's error text with the address. Resolver errors have negative numbers and their own
+    # text.
     text = os.strerror(error.errno) if error.errno > 0 else error.strerror or str(error)
     return text[:1].lower() + text[1:]
 
 
 async def _connect(relay: RelayContext, pool: Pool[UpstreamConnection], seconds: float) -> UpstreamConnection:
-    """Return a connection to the first address of the host that accepts one. Each address is tried once.
+    """Connect to the first address of the host that accepts a connection. Each address is tried once.
 
-    The remaining time is divided equally among the remaining addresses, so that an address that does not respond does
-    not use up the time for the other addresses. Raises the error of the last address.
+    The remaining time is divided equally among the remaining addresses. So an address that does not respond leaves time
+    for the other addresses. Raises the error of the last address.
     """
     upstream = pool.upstream
     loop = asyncio.get_running_loop()

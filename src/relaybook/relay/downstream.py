@@ -1,7 +1,7 @@
-"""The connection to a client: read requests one after the other, pass them to admission, write responses.
+"""The connection to a client, which reads requests in order, passes them to admission and writes responses.
 
-Handles framing, limits and the order of requests; ``Exchange`` handles the request itself. A request that is not
-admitted gets its response here. It is counted, but not journaled.
+This module handles framing, limits and the order of requests. ``Exchange`` handles the request itself. A request that
+is refused before admission gets its response from this module. The refused request is counted but not journaled.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ class ClientConnection(Connection):
         self.head_cache = HeadCache()
         self.address = ""
         self.body_bytes, self.body_since = 0, 0.0
-        #: Loop time by which the next bytes, or the rest of a head, must arrive.
+        #: Loop time by which the next bytes, or the remaining bytes of a head, must arrive.
         self.deadline = relay.now + relay.settings.header_timeout
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -67,9 +67,9 @@ class ClientConnection(Connection):
                 self.set_reading(False)
 
     def _read_heads(self, data: bytes) -> None:
-        """Parse heads while the relay itself responds to them; one read can contain a thousand heads.
+        """Parse heads as long as the relay itself responds to them. One read can contain a thousand heads.
 
-        Stops while the client does not read its responses.
+        Parsing stops while the client does not read its responses.
         """
         while data and not self.write_paused:
             data = self._read_head(data)
@@ -141,7 +141,7 @@ class ClientConnection(Connection):
     def _end_body(self, body: Body, surplus: bytes) -> None:
         """Keep the bytes after a request as the start of the next request.
 
-        After a chunked body, the start of these bytes is unknown. So the connection closes after the response instead.
+        After a chunked body, the start of the next request is unknown, so the connection closes after the response.
         """
         if isinstance(body, ChunkedBody) and surplus:
             self.keep_alive = False
@@ -158,7 +158,8 @@ class ClientConnection(Connection):
         self.deadline = self.relay.now + self.relay.settings.body_timeout
         self.body_bytes += len(chunk)
         if exchange.request_state == RequestState.ABANDONED:
-            # early response: read some of the request's rest, otherwise a TCP reset could destroy the response
+            # after an early response, read more of the request, because otherwise a TCP reset could destroy the
+            # response
             self.set_reading(self.body_bytes <= LINGER_BYTES)
         elif self.body_bytes > self.relay.settings.max_request_bytes:
             exchange.refuse_large(self.body_bytes)
@@ -170,7 +171,7 @@ class ClientConnection(Connection):
             exchange.request_end()
 
     def send(self, data: bytes) -> None:
-        """Send response bytes once the journal has all frames up to now."""
+        """Send response bytes once the journal contains all earlier frames."""
         self.queued_bytes += len(data)
         self.relay.gate.then(self.release, data)
 
@@ -181,12 +182,12 @@ class ClientConnection(Connection):
         try:
             self.transport.write(data)
         except RuntimeError:
-            return  # closed in the meantime; connection_lost reports it to the exchange
+            return  # the connection is closed, and connection_lost tells the exchange
         if self.exchange is not None:
             self.exchange.client_ready(self.queued_bytes <= READ_BYTES and not self.write_paused)
 
     def release_continue(self, _: bytes) -> None:
-        """Send 100 Continue: the client sent ``Expect: 100-continue`` and waits (RFC 9110 §10.1.1)."""
+        """Send 100 Continue, because the client sent ``Expect: 100-continue`` and waits (RFC 9110 §10.1.1)."""
         if not self.lost and self.exchange is not None and self.exchange.request_state == RequestState.READING:
             self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
@@ -225,16 +226,17 @@ class ClientConnection(Connection):
         self._resume()
 
     def _resume(self) -> None:
-        """Parse bytes that arrived during the last response, and read on."""
+        """Parse bytes that arrived during the last response, and continue reading."""
         if self.lingering < 0 and not self.transport.is_closing():
             rest, self.partial = self.partial, b""
             self.set_reading(True)
             self._read_heads(rest)
 
     def close_gently(self, *, linger: bool) -> None:
-        """Close the connection after all written bytes were sent.
+        """Close the connection after all written bytes are sent.
 
-        With ``linger``, input is read and discarded for a while, because a TCP reset could destroy the response.
+        With ``linger``, input is first read and discarded for a while, because otherwise a TCP reset could destroy the
+        response.
         """
         if not linger:
             self.close()
@@ -262,7 +264,11 @@ class ClientConnection(Connection):
         return rest
 
     def cut(self, _: bytes) -> None:
-        """End a broken response without a clean end. Bytes that were written before are still sent."""
+        """End a broken response so that the client does not see a clean end.
+
+        With ``reset_on_cut``, the connection is reset and unsent bytes are dropped. Otherwise, all written bytes are
+        still sent.
+        """
         self.partial = b""
         self.exchange = None
         if self.reset_on_cut:
@@ -280,7 +286,7 @@ class ClientConnection(Connection):
             self.close()
 
     def eof_received(self) -> bool:
-        return False  # close: a client that half-closes counts as gone, and connection_lost follows
+        return False  # close the connection, because a half-closed client counts as gone; connection_lost follows
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.lost = True

@@ -1,13 +1,14 @@
-"""An exchange: one request and its response, from admission to its end. A state machine without I/O.
+"""An exchange is one request and its response, from admission to the end. Its state machine does no I/O.
 
-The exchange decides what is forwarded and what is journaled. The connections to both peers call its methods; it sends
-through their interfaces (``peers``) and has no socket. Only its own methods change its state.
+The exchange decides which bytes are forwarded and which are journaled. The client and upstream connections call the
+methods of the exchange. The exchange has no socket and sends through the interfaces in ``peers``. Only methods of the
+exchange change its state.
 
 The request (``RequestState``)::
 
     reading      request_chunk          reading      journaled, and queued for the upstream
     reading      request_end            sent
-    reading      response_begin         abandoned    an early response; the rest of the request is dropped
+    reading      response_begin         abandoned    an early response; the remaining request bytes are dropped
     reading      any end                abandoned
     abandoned    request_chunk          abandoned    dropped
     abandoned    request_end            abandoned
@@ -23,16 +24,16 @@ The response (``ResponseState``)::
 The connection to the upstream::
 
     none         send                   dialing      or connected, if the pool has an idle connection
-    dialing      connected              connected    everything queued is sent
+    dialing      connected              connected    all queued bytes are sent
     connected    reconnect              dialing      a pooled connection was lost before a byte was written to it
-    connected    last response_chunk    none         to the pool, or closed
+    connected    last response_chunk    none         returned to the pool, or closed
     dialing      any end                none         canceled
     connected    any end                none         closed
 
-The ends. Each end closes the exchange with an outcome. A call in a state without a row does nothing. After the exchange
-was closed, no call does anything::
+The following calls end the exchange and close it with an outcome. A call does nothing if the table has no row for it
+and the current state. After the exchange is closed, all calls do nothing::
 
-    done         response_sent          complete         the client has everything
+    done         response_sent          complete         the whole response is sent
     waiting      fail                   upstream_failed  the client gets an error response
     waiting      dial_failed            upstream_failed  the client gets an error response
     streaming    fail                   upstream_failed  the response is cut, after an error event if one fits
@@ -41,11 +42,12 @@ was closed, no call does anything::
     waiting      interrupt              interrupted      the client gets an error response, and its connection closes
     streaming    interrupt              interrupted      the response is cut, after an error event if one fits
     done         interrupt              interrupted      the response is cut
-    any          client_gone            client_closed    there is no client any more
+    any          client_gone            client_closed    the client is gone
     any          abandon                interrupted      the client's connection is reset
 
-With ``on_client_gone = finish``, ``client_gone`` does not end the exchange if the request was sent. The response is
-read to its end for the log. Then the last ``response_chunk``, or ``fail``, closes the exchange as ``client_closed``.
+With ``on_client_gone = finish``, ``client_gone`` does not end the exchange if the whole request was sent and the
+response is not done. Instead, the response is read to its end for the log. The last ``response_chunk``, or ``fail``,
+then closes the exchange as ``client_closed``.
 """
 
 from enum import IntEnum
@@ -73,7 +75,7 @@ _STOPPED = "Relaybook stopped before the response was complete."
 
 
 class RequestState(IntEnum):
-    """The progress of a request. The rest of an abandoned request is neither journaled nor forwarded."""
+    """The progress of a request. The remaining bytes of an abandoned request are neither journaled nor forwarded."""
 
     READING = 0
     SENT = 1
@@ -81,7 +83,7 @@ class RequestState(IntEnum):
 
 
 class ResponseState(IntEnum):
-    """The progress of a response: before its head, after its head, complete, or given up."""
+    """The progress of a response: before its head, after its head, or done. Done means complete or given up."""
 
     WAITING = 0
     STREAMING = 1
@@ -89,7 +91,7 @@ class ResponseState(IntEnum):
 
 
 class ExchangeContext(Protocol):
-    """The part of the worker that an exchange uses."""
+    """The interface of the worker that an exchange uses."""
 
     settings: Settings
     gate: Gate
@@ -98,7 +100,7 @@ class ExchangeContext(Protocol):
     retiring: bool
 
     def connect(self, exchange: "Exchange") -> Dial | None:
-        """Assign an idle upstream connection and return `None`, or start dialing a new one."""
+        """Assign an idle upstream connection and return `None`, or start dialing a new connection."""
 
     def dial(self, exchange: "Exchange") -> Dial:
         """Start dialing a new upstream connection."""
@@ -107,14 +109,17 @@ class ExchangeContext(Protocol):
         """Append a frame that is deleted from the disk soon (``Service-Log: no-bodies``)."""
 
     def exchange_closed(self, exchange: "Exchange") -> None:
-        """Forget an exchange that has closed."""
+        """Forget a closed exchange."""
 
     def log_url(self, record_id: str) -> str | None:
         """Return the URL of the record, or `None` if the dashboard has no public URL."""
 
 
 class Exchange:
-    """One exchange. ``client`` is `None` once it is gone, ``upstream`` is `None` while no connection is assigned."""
+    """One exchange.
+
+    ``client`` is `None` once the client is gone. ``upstream`` is `None` while no connection is assigned.
+    """
 
     request_state = RequestState.READING
     response_state = ResponseState.WAITING
@@ -147,9 +152,9 @@ class Exchange:
     # -- the request ---------------------------------------------------------------------------------------------
 
     def open(self, head: RequestHead, client_address: str, body: bytes, *, complete: bool) -> None:
-        """Journal the request head with the body bytes that arrived with it, and queue both for the upstream.
+        """Journal the request head and the body bytes that arrived with the head, and queue both for the upstream.
 
-        ``complete``: these bytes are the whole body.
+        With ``complete``, these bytes are the whole body.
         """
         relay, tags, route = self.relay, self.tags, self.route
         opened = Opened(
@@ -180,7 +185,7 @@ class Exchange:
             self._request_received()
 
     def _upstream_head(self, head: RequestHead) -> bytes:
-        """Return the head to send to the upstream, with the upstream's Host."""
+        """Return the head to send to the upstream, with the upstream's Host header."""
         host_line = self.route.upstream.host_line
         lines = head.lines
         if head.host_at >= 0:
@@ -215,10 +220,10 @@ class Exchange:
     # -- the connection to the upstream --------------------------------------------------------------------------
 
     def send(self) -> None:
-        """Send all queued bytes to the upstream in one write. Connects first if there is no connection."""
+        """Send all queued bytes to the upstream in one write. If there is no connection, connect first."""
         upstream = self.upstream
         if upstream is None:
-            # the rest of a request that got an early response needs no connection
+            # after an early response, the remaining request bytes need no connection
             if self.response_state == ResponseState.WAITING and self.dialing is None:
                 self.dialing = self.relay.connect(self)
         elif self.pending:
@@ -240,7 +245,7 @@ class Exchange:
         )
 
     def connected(self, upstream: Upstream) -> None:
-        """Use this upstream connection, from the pool or newly dialed."""
+        """Use this upstream connection, which comes from the pool or was just dialed."""
         self.dialing = None
         self.upstream = upstream
         if self.request_state == RequestState.SENT:
@@ -249,9 +254,10 @@ class Exchange:
         self.send()
 
     def reconnect(self, unwritten: list[bytes]) -> None:
-        """Send the request on a new connection, because the pooled one was lost before any byte was written to it.
+        """Send the request on a new connection.
 
-        ``unwritten``: the bytes that were queued on the pooled connection.
+        The pooled connection was lost before any byte was written to it. ``unwritten`` contains the bytes that were
+        queued on the pooled connection.
         """
         self.upstream = None
         self.pending[:0] = unwritten
@@ -266,7 +272,7 @@ class Exchange:
             self.send()
 
     def upstream_paused(self) -> None:
-        """Stop reading from the client: the upstream does not accept more bytes for now."""
+        """Stop reading from the client, because the upstream does not accept more bytes for now."""
         if self.client is not None:
             self.client.set_reading(False)
 
@@ -278,7 +284,7 @@ class Exchange:
     # -- the response --------------------------------------------------------------------------------------------
 
     def response_begin(self, head: ResponseHead, chunk: bytes, complete: bool) -> None:
-        """Handle the final head of the response, with the body bytes that arrived with it."""
+        """Handle the final head of the response, and the body bytes that arrived with the head."""
         self.response_state = ResponseState.STREAMING
         if self.request_state == RequestState.READING:
             self.request_state = RequestState.ABANDONED
@@ -296,7 +302,7 @@ class Exchange:
             self._response_complete()
 
     def response_chunk(self, chunk: bytes, complete: bool) -> None:
-        """Handle the response body bytes of one read. ``complete``: these are the last body bytes."""
+        """Handle the response body bytes of one read. ``complete`` is true for the last body bytes."""
         if chunk:
             self.frame(FrameKind.RECEIVED, self.id, self._masked(chunk))
         client = self.client
@@ -326,7 +332,7 @@ class Exchange:
     # -- the ends ------------------------------------------------------------------------------------------------
 
     def response_sent(self) -> None:
-        """End the exchange: the kernel has the last byte of the response."""
+        """End the exchange, because the kernel has the last byte of the response."""
         self._close("complete")
 
     def fail(self, error: RelayError, message: str) -> None:
@@ -352,7 +358,10 @@ class Exchange:
         self.fail(RelayError.UPSTREAM_UNREACHABLE, message)
 
     def refuse(self, error: RelayError, message: str) -> None:
-        """End the exchange because the request exceeds a limit or is malformed. A complete response is still sent."""
+        """End the exchange because the request exceeds a limit or is malformed.
+
+        If the response is already complete, it is still sent and the exchange does not change.
+        """
         if self.closed or self.response_state == ResponseState.DONE:
             return
         before = self._give_up()
@@ -371,7 +380,10 @@ class Exchange:
         self.refuse(RelayError.REQUEST_TOO_LARGE, message)
 
     def client_gone(self) -> None:
-        """Drop the client, whose connection is lost. End the exchange unless the response is still read for the log."""
+        """Drop the client, because its connection is lost.
+
+        End the exchange, or read the response to its end for the log.
+        """
         self.client = None
         if self.closed:
             return
@@ -407,7 +419,7 @@ class Exchange:
             client.abandon()
 
     def _give_up(self) -> ResponseState:
-        """Stop both messages and release the upstream connection. Return the previous state of the response."""
+        """Stop the request and the response, and close the upstream connection. Return the previous response state."""
         if self.dialing is not None:
             self.dialing.cancel()
             self.dialing = None
@@ -420,7 +432,7 @@ class Exchange:
         return before
 
     def _close(self, outcome: ClosedOutcome, error_code: str | None = None, message: str | None = None) -> None:
-        """Close the exchange and append CLOSED. Bytes already queued for the client are still sent."""
+        """Close the exchange and append the CLOSED frame. Bytes already queued for the client are still sent."""
         if self.closed:
             return
         self.closed = True
@@ -447,7 +459,10 @@ class Exchange:
         self.relay.gate.then(client.response_sent, b"")
 
     def _cut_stream(self, message: str) -> None:
-        """Break off a response whose head was sent, with an error event if one fits. It never ends cleanly."""
+        """Cut a response whose head was sent. First send an error event if the format and the stream allow an event.
+
+        The response never ends cleanly.
+        """
         client, framing = self.client, self.framing
         if client is None or framing is None:
             return
@@ -462,7 +477,10 @@ class Exchange:
         self.relay.gate.then(client.cut, b"")
 
     def _error_event(self, message: str) -> bytes | None:
-        """Return the event that reports a broken stream. `None` if it is not an event stream of a known API."""
+        """Return the event that reports a broken stream.
+
+        `None` if the response is not an event stream of a known API.
+        """
         if self.framing is None or not self.framing.is_event_stream:
             return None
         kind = kind_of(self.route.below(self.target))
@@ -475,7 +493,10 @@ class Exchange:
         self.relay_headers += lines
 
     def stop_logging(self) -> bool:
-        """Stop journaling this exchange (``when_log_fails = forward``). Return whether it was journaled until now."""
+        """Stop journaling this exchange (``when_log_fails = forward``).
+
+        Return whether the exchange was journaled before.
+        """
         before, self.frame = self.frame, _unlogged
         return before is not _unlogged
 

@@ -1,4 +1,4 @@
-"""Replace secrets with fingerprints, because the journal must not contain keys. Pure."""
+"""Replace secrets with fingerprints, because the journal must not contain keys. This module does no I/O."""
 
 import hashlib
 import hmac
@@ -10,19 +10,19 @@ from typing import Final
 from relaybook.relay.limits import MIN_SECRET_BYTES
 
 _SCHEME: Final = re.compile(rb"(?i)(?:bearer|basic|digest|negotiate|hmac|aws4-hmac-sha256) +")
-#: Query parameters whose name ends with one of these words. A name cannot contain ?, so that each name is scanned only
-#: once. Otherwise, scanning 8 KiB of ?- would take a second.
+#: Query parameters whose name ends with one of these words. In this pattern, a name cannot contain ``?``, so each name
+#: is scanned only once. Otherwise, a scan of 8 KiB of ``?-`` would take a second.
 _SECRET_PARAMETER: Final = re.compile(
     rb"(?i)([?&](?:[^=&#?]*[-_.])?(?:(?:api|access|auth)?(?:key|token)|secret|signature|sig|password|credential)=)"
     rb"([^&#]*)"
 )
 
-#: Longer values are not cached, because clients choose them, and thousands of them would stay in memory.
+#: Longer values are not cached, because clients choose the values and thousands of long values would stay in memory.
 _MAX_CACHED_BYTES: Final = 4096
 
 
 class Fingerprints:
-    """Map secrets to 12 hex digits: equal secrets get equal digits, and the secret cannot be recovered from them."""
+    """Map secrets to 12 hex digits. Equal secrets get equal digits, and the digits do not reveal the secret."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
@@ -34,7 +34,10 @@ class Fingerprints:
         return self._cached_of(value) if len(value) <= _MAX_CACHED_BYTES else self._of(value)
 
     def line(self, line: bytes) -> bytes:
-        """Return a header line with its value replaced. The scheme of Authorization is kept."""
+        """Return a header line with a fingerprint instead of its value.
+
+        The scheme of an Authorization header is kept.
+        """
         return self._cached_line(line) if len(line) <= _MAX_CACHED_BYTES else self._line(line)
 
     def _of(self, value: bytes) -> str:
@@ -48,10 +51,10 @@ class Fingerprints:
         return b"%b: %bkey:%b" % (name, scheme_text, self.of(value[len(scheme_text) :]).encode())
 
     def target(self, target: bytes) -> bytes:
-        """Return a request target with the values of secret query parameters replaced."""
+        """Return a request target with fingerprints instead of the values of secret query parameters."""
         return _SECRET_PARAMETER.sub(lambda match: match[1] + b"key:" + self.of(match[2]).encode(), target)
 
 
 def keys_in(target: bytes) -> list[bytes]:
-    """Return the values of secret query parameters of a target, if they have at least ``MIN_SECRET_BYTES``."""
+    """Return the values of a target's secret query parameters that have at least ``MIN_SECRET_BYTES``."""
     return [value for _, value in _SECRET_PARAMETER.findall(target) if len(value) >= MIN_SECRET_BYTES]

@@ -1,7 +1,8 @@
-"""Decode message bodies: find their end and remove the framing (RFC 9112 §6–7). Pure.
+"""Find the end of message bodies and remove the framing (RFC 9112 §6–7). This module does no I/O.
 
-``feed`` takes the bytes of one read and returns the body bytes among them. Afterwards ``complete`` is true if the body
-ended in that read. ``surplus`` has the bytes after the end of the body; after a chunked body, only one of them.
+``feed`` takes the bytes of one read and returns the body bytes among these bytes. Afterwards, ``complete`` is true if
+the body has ended. ``surplus`` contains the bytes after the end of the body. After a chunked body, ``surplus`` contains
+only one of these bytes.
 """
 
 from typing import Final
@@ -47,7 +48,7 @@ class LengthBody:
 class ChunkedBody:
     """A chunked body. Extensions and trailers are limited in size and dropped.
 
-    Parsed by llhttp: the parser is first fed the head of a chunked response.
+    llhttp parses the body. The parser is first fed the head of a chunked response.
     """
 
     __slots__ = (

@@ -1,12 +1,13 @@
-"""Delay sends until the journal has the frames that describe them.
+"""Delay each send until the journal contains the frames that describe the sent bytes.
 
-During one iteration of the event loop, sends are queued here as actions. At the end of the iteration, the journal batch
-is written with one ``write``, then the actions run in order. With ``durability = power`` they also wait for a sync, and
-one sync serves all actions queued in the meantime (group commit). Frames that no action waits for, such as CLOSED, are
-synced together with other frames, or after ``LATE_SYNC_SECONDS``.
+During one iteration of the event loop, sends are queued as actions. At the end of the iteration, the journal batch is
+written with one ``write``, then the actions run in order. With ``durability = power``, the actions also wait for a
+sync. One sync serves all actions that were queued during the previous sync (group commit). Frames that no action waits
+for, such as CLOSED, are synced together with other frames, or after ``LATE_SYNC_SECONDS``.
 
-Invariant: an action runs only if every frame appended before it was queued is in the journal. If the journal cannot be
-written, the actions of the batch are dropped, unless the operator set ``when_log_fails = forward``.
+Invariant: an action runs only if the journal contains every frame that was appended before the action was queued. If
+the journal cannot be written, the actions of the batch are dropped. With ``when_log_fails = forward``, the actions run
+nevertheless.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from typing import Final
 
 from relaybook.journal.writer import JournalUnavailable, JournalWriter
 
-#: The longest time a frame that no action waits for stays unsynced.
+#: Seconds after which a frame is synced if no action waits for the frame.
 LATE_SYNC_SECONDS: Final = 0.05
 
 Action = Callable[[bytes], None]
@@ -35,9 +36,11 @@ class Gate:
         durable: bool,
         on_failure: Callable[[JournalUnavailable], bool],
     ) -> None:
-        """``on_failure`` is called when a batch was lost. It returns whether the actions of the batch run nevertheless.
+        """``on_failure`` is called after the loss of a batch.
 
-        If it returns false, it must already have cut every exchange that has frames in the batch.
+        Its result says whether the actions of the batch still run.
+
+        Before ``on_failure`` returns false, it must cut every exchange that has frames in the batch.
         """
         self._loop = loop
         self._journal = journal
@@ -45,7 +48,7 @@ class Gate:
         self._actions: _Queue = []
         self._armed = False
         self._syncing: _Queue | None = None
-        #: Whether frames are written but not synced, and the timer that syncs them if no action syncs them earlier.
+        #: Whether some frames are written but not synced, and the timer that syncs these frames if no action does.
         self._is_unsynced = False
         self._late_timer: asyncio.TimerHandle | None = None
         self._syncer = _Syncer(loop, journal, self._synced) if durable else None
@@ -59,14 +62,14 @@ class Gate:
             self._loop.call_soon(self._flush)
 
     def then(self, action: Action, data: bytes) -> None:
-        """Run ``action(data)`` once all frames so far are in the journal. Actions run in the order of the calls."""
+        """Run ``action(data)`` once the journal contains all earlier frames. Actions run in the order of the calls."""
         self._actions.append((action, data))
         if not self._armed:
             self._arm()
 
     def _flush(self) -> None:
         if self._syncing is not None:
-            return  # still armed; _synced calls this again
+            return  # still armed, so _synced calls _flush again
         self._armed = False
         actions = self._actions
         self._actions = []
@@ -99,7 +102,7 @@ class Gate:
 
     def _synced(self, sync_error: OSError | None) -> None:
         if self._syncing is None:
-            return  # close has handled it already
+            return  # close has already handled this sync
         actions, self._syncing = self._syncing, None
         if sync_error is not None:
             try:
@@ -113,7 +116,7 @@ class Gate:
             self._flush()
 
     def tick(self) -> None:
-        """Call the journal's ``tick`` unless a batch is being written or synced. Called once a second."""
+        """Once a second, call the journal's ``tick`` if no batch is waiting or being synced."""
         if self._syncing is None and not self._journal.waiting:
             try:
                 self._journal.tick()
@@ -121,9 +124,9 @@ class Gate:
                 self._on_failure(error)
 
     def close(self) -> None:
-        """Write, sync if needed, and run the queued actions. The journal stays open.
+        """Write the batch, sync it if needed, and run the queued actions. The journal stays open.
 
-        Frames and actions that are added after this call are also handled at once.
+        Frames and actions that are added after this call are still handled.
         """
         if self._syncer is None:
             self._flush()
@@ -149,7 +152,10 @@ class _Syncer:
         self._sync_thread.start()
 
     def start(self) -> None:
-        """Start a sync. ``done`` gets its error or `None`; after ``stop``, it is called before this method returns."""
+        """Start a sync, and call ``done`` with its error or `None`.
+
+        After ``stop``, ``done`` is called before this method returns.
+        """
         if self._is_stopped:
             self._sync()
             self._done(self._error)
@@ -157,7 +163,7 @@ class _Syncer:
             self._requests.put(True)
 
     def stop(self) -> OSError | None:
-        """Wait for the last sync and return its error or `None`. ``done`` may still be called for it."""
+        """Wait for the last sync and return its error or `None`. ``done`` may still be called for that sync."""
         self._is_stopped = True
         self._requests.put(False)
         self._sync_thread.join()

@@ -1,8 +1,8 @@
-"""End the relay process when continuing could lose log entries unnoticed.
+"""End the relay process if log entries could otherwise be lost unnoticed.
 
-The effect is the same as with SIGKILL: the journal has everything that was sent, running exchanges are recorded as
-interrupted, and the supervisor starts another relay. An error in a callback of one connection does not end the process:
-the event loop closes only that connection.
+The effect is the same as with SIGKILL. The journal contains all bytes that were sent, running exchanges are recorded as
+interrupted, and the supervisor starts another relay. An error in a callback of one connection does not end the process,
+because the event loop closes only that connection.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 
 log = logging.getLogger("relaybook.relay")
 
-#: Created in advance, because later there may be no memory to create it.
+#: The message is created in advance, because later there may be no memory for it.
 _NO_MEMORY: Final = b'{"level": "critical", "part": "relay", "event": "out_of_memory"}\n'
 
 
@@ -29,14 +29,15 @@ def exit_now(error: BaseException) -> NoReturn:
 def install(loop: asyncio.AbstractEventLoop) -> None:
     """From now on, end the process if memory runs out, or if a callback that was scheduled on the event loop fails.
 
-    The gate schedules such callbacks. If one fails, bytes whose frames are in the journal may never be sent.
+    The gate schedules callbacks on the event loop. If a callback of the gate fails, bytes may never be sent although
+    their frames are in the journal.
     """
     loop.set_exception_handler(_unhandled)
     threading.excepthook = _thread_failed
 
 
 def exit_on_failure(task: asyncio.Task[None]) -> None:
-    """End the process if a task failed. Use this as done callback of tasks that the relay cannot work without."""
+    """End the process if a task failed. Use this function as the done callback of tasks that the relay needs."""
     if not task.cancelled() and (error := task.exception()):
         exit_now(error)
 
@@ -49,5 +50,5 @@ def _unhandled(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None
 
 
 def _thread_failed(failed: threading.ExceptHookArgs) -> None:
-    """End the process if a thread failed: the threads sync the journal and create its segments."""
+    """End the process if a thread failed, because the threads sync the journal and create its segments."""
     exit_now(failed.exc_value or SystemError("a thread failed"))

@@ -1,33 +1,35 @@
-"""Limits for messages that are not settings."""
+"""Fixed limits for HTTP messages. No setting changes these limits."""
 
 from typing import Final
 
 KIB: Final = 1 << 10
 
-#: Bytes in a request line (RFC 9112 §3 requires support for at least 8,000).
+#: The maximum number of bytes in a request line. RFC 9112 §3 requires support for at least 8,000.
 MAX_REQUEST_LINE: Final = 8 * KIB
-#: Bytes in one header line, bytes in all header lines of a message, and the number of header lines.
+#: Three maximums: the bytes in one header line, the bytes in all header lines, and the number of header lines.
 MAX_HEADER_LINE: Final = 32 * KIB
 MAX_HEADERS_BYTES: Final = 64 * KIB
 MAX_HEADERS: Final = 100
-#: Bytes in a Content-Length value with its white space: 2⁶³ has 19 digits, and Python parses at most 4,300.
+#: The maximum number of bytes in a Content-Length value, including white space. 2⁶³ has 19 digits, and Python parses at
+#: most 4,300 digits.
 MAX_LENGTH_BYTES: Final = 64
 MAX_HEAD: Final = MAX_REQUEST_LINE + MAX_HEADERS_BYTES
-#: Bytes of chunk framing between two body bytes: an extension, or all trailers.
+#: The maximum number of bytes of chunk framing in a row, such as an extension or all trailers.
 MAX_FRAMING_RUN: Final = 9 * KIB
-#: Bytes of chunk framing in a whole message: a base, plus this number for each body byte.
+#: A message may have ``FRAMING_BASE`` bytes of chunk framing, plus ``FRAMING_RATIO`` bytes for each body byte.
 FRAMING_BASE: Final = 16 * KIB
 FRAMING_RATIO: Final = 8
-#: Number of informational responses (1xx) before the final one.
+#: The maximum number of informational responses (1xx) before the final response.
 MAX_INFORMATIONAL: Final = 8
-#: Bytes of one read from a socket. Also the number of buffered bytes at which reading from the sender is paused.
+#: The maximum number of bytes in one read from a socket. If more bytes than this are buffered, reading from the sender
+#: is paused.
 READ_BYTES: Final = 64 * KIB
-#: Number of bytes and seconds for which input is read and discarded after a response that ends the connection.
+#: After a response that ends the connection, input is read and discarded up to this many bytes and seconds.
 LINGER_BYTES: Final = 256 * KIB
 LINGER_SECONDS: Final = 2.0
 #: The minimum rate of a request body after ``body_timeout``, in bytes per second.
 MIN_BODY_RATE: Final = 1 * KIB
-#: Number of warnings in the headers of a response; the record has all warnings.
+#: The maximum number of warnings in the headers of a response. The record has all warnings.
 MAX_WARNING_HEADERS: Final = 32
-#: Shorter keys are words such as "none" or "ollama", not secrets, and are not masked in bodies.
+#: Shorter keys are not masked in bodies, because they are words such as "none" or "ollama" and not secrets.
 MIN_SECRET_BYTES: Final = 8

@@ -1,4 +1,4 @@
-"""Interfaces of the client and upstream connections, as an exchange uses them."""
+"""The interfaces of client and upstream connections that an exchange uses."""
 
 from typing import Protocol
 
@@ -7,7 +7,7 @@ class Dial(Protocol):
     """A connection to the upstream that is being established."""
 
     def cancel(self) -> object:
-        """Stop dialing. No method of the exchange is called."""
+        """Stop dialing. The dial then calls no method of the exchange."""
 
 
 class Client(Protocol):
@@ -17,24 +17,24 @@ class Client(Protocol):
     version_1_0: bool
     #: Whether a broken response must end with a reset, because a closed connection would look like a clean end.
     reset_on_cut: bool
-    #: Number of bytes that wait for the journal.
+    #: Number of response bytes that wait for the journal.
     queued_bytes: int
     reading: bool
 
     def send(self, data: bytes) -> None:
-        """Send response bytes once the journal has all frames up to now."""
+        """Send response bytes once the journal contains all earlier frames."""
 
     def set_reading(self, enabled: bool) -> None:
         """Start or stop reading from the client."""
 
     def response_sent(self, _: bytes) -> None:
-        """End the exchange once the kernel has the last byte of the response. Called by the gate."""
+        """End the exchange once the kernel has the last byte of the response. The gate calls this method."""
 
     def cut(self, _: bytes) -> None:
-        """End a broken response. Called by the gate."""
+        """End a broken response. The gate calls this method."""
 
     def abandon(self) -> None:
-        """Reset the connection now. The exchange gets no further calls from it."""
+        """Reset the connection now. The exchange gets no further calls from the connection."""
 
 
 class Upstream(Protocol):
@@ -43,20 +43,20 @@ class Upstream(Protocol):
     queued_bytes: int
     reading: bool
     write_paused: bool
-    #: When bytes were last received, in loop time.
+    #: Loop time at which bytes were last received.
     last_received_at: float
 
     def send(self, data: bytes) -> None:
-        """Send request bytes once the journal has all frames up to now."""
+        """Send request bytes once the journal contains all earlier frames."""
 
     def set_reading(self, enabled: bool) -> None:
         """Start or stop reading from the upstream."""
 
     def stalled(self, now: float, seconds: float) -> bool:
-        """Return whether the upstream accepted none of the pending bytes for ``seconds``."""
+        """Return whether the upstream has accepted none of the pending bytes for ``seconds``."""
 
     def finished(self, *, reusable: bool) -> None:
-        """Release the connection from its exchange: put it into the pool, or close it."""
+        """Release the connection from its exchange, and put it into the pool or close it."""
 
     def abort(self) -> None:
-        """Close the connection now. The exchange gets no further calls from it."""
+        """Close the connection now. The exchange gets no further calls from the connection."""

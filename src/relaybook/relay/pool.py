@@ -1,6 +1,7 @@
-"""Pool idle connections to one upstream: last in, first out, closed before the upstream would close them.
+"""Pool idle connections to one upstream: last in, first out.
 
-Only a reusable connection is pooled, see ``Pooled.reusable``.
+Only reusable connections are pooled (see ``Pooled.reusable``). The pool closes an idle connection before the upstream
+would close it.
 """
 
 import ssl
@@ -14,8 +15,8 @@ _MAX_IDLE: Final = 1024
 class Pooled(Protocol):
     """A connection that can be pooled."""
 
-    #: Whether a further request may be sent on the connection. Request and response must be complete, no bytes may be
-    #: left over in either direction, and the response must not end with the connection.
+    #: Whether another request may be sent on the connection. The request and the response must be complete, no bytes
+    #: may be left in either direction, and the connection must stay open after the response.
     reusable: bool
     lost: bool
     idle_since: float
@@ -29,7 +30,7 @@ C = TypeVar("C", bound=Pooled)
 
 
 class Pool(Generic[C]):
-    """Holds idle connections to ``upstream``. None of them is assigned to an exchange or has unread bytes."""
+    """Holds idle connections to ``upstream``. An idle connection has no exchange and no unread bytes."""
 
     def __init__(self, upstream: UpstreamUrl, tls: ssl.SSLContext | None) -> None:
         self.upstream = upstream
@@ -43,7 +44,7 @@ class Pool(Generic[C]):
         return self._idle.popitem()[0] if self._idle else None
 
     def put(self, connection: C, now: float) -> None:
-        """Add a connection. Close it instead if it is lost or not reusable, or if the pool is full or closed."""
+        """Add a connection, or close it if it is lost or not reusable, or if the pool is full or closed."""
         if not connection.reusable or connection.lost or self._closed or len(self._idle) >= _MAX_IDLE:
             connection.abort()
             return
@@ -51,7 +52,7 @@ class Pool(Generic[C]):
         self._idle[connection] = None
 
     def discard(self, connection: C) -> None:
-        """Remove a connection that is lost."""
+        """Remove a connection that is lost or closed."""
         self._idle.pop(connection, None)
 
     def sweep(self, now: float) -> None:

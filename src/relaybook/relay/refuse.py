@@ -1,7 +1,7 @@
-"""Build error responses, and the relay's headers for every response. Pure.
+"""Build error responses, and the relay's headers for every response. This module does no I/O.
 
 The body of an error has OpenAI's format, so that every SDK shows the message. The header ``Service-Error``
-distinguishes it from an error of the upstream.
+distinguishes errors of the relay from errors of the upstream.
 """
 
 import json
@@ -12,11 +12,11 @@ from relaybook.errors import RelayError
 from relaybook.relay.limits import MAX_WARNING_HEADERS
 from relaybook.tags import Tags
 
-#: Value of ``retry-after-ms``, in milliseconds, when the relay is overloaded, is shutting down or cannot log.
+#: The value of ``retry-after-ms``, in milliseconds, when the relay is overloaded, is shutting down or cannot log.
 RETRY_AFTER_MS: Final = 1000
 #: The code of the warning on responses to requests that are not logged.
 NOT_LOGGED: Final = "not_logged"
-#: A response with 405 has to list the supported methods (RFC 9110 §15.5.6). Extension methods are relayed, too.
+#: A 405 response must list the supported methods (RFC 9110 §15.5.6). Extension methods are also relayed.
 _ALLOW: Final = b"Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _RETRY: Final = (RelayError.OVERLOADED, RelayError.LOG_UNAVAILABLE, RelayError.SHUTTING_DOWN)
 
@@ -61,16 +61,16 @@ def warning(prefix: str, code: str, message: str) -> bytes:
 
 
 def status_line(status: int, reason: bytes | None = None) -> bytes:
-    """Return the status line. If ``reason`` is `None` the standard reason phrase is used."""
+    """Return the status line. If ``reason`` is `None`, the standard reason phrase is used."""
     return b"HTTP/1.1 %d %b" % (status, HTTPStatus(status).phrase.encode() if reason is None else reason)
 
 
 def error_response(
     error: RelayError, message: str, prefix: str, cors_lines: bytes = b"", *, head_only: bool = False
 ) -> bytes:
-    """Return the complete error response to a request that is not admitted. The connection closes after it.
+    """Return the complete error response to a request that is not admitted.
 
-    ``cors_lines``: CORS header lines, each preceded by CRLF.
+    The connection closes after the response. ``cors_lines`` are CORS header lines, each preceded by CRLF.
     """
     body = error_json(error, message)
     lines = [status_line(error.status), *error_lines(error, body, prefix, None), b"Connection: close" + cors_lines]
@@ -88,14 +88,17 @@ def body_too_large(size: int, limit: int) -> str:
 
 
 def body_too_slow(size: int, seconds: float, timeout: float) -> str:
-    """Return the message for a request body that stalls or is too slow. ``seconds`` have passed since its start."""
+    """Return the message for a request body that stalls or is too slow.
+
+    ``seconds`` is the time since the start of the body.
+    """
     return (
         f"The request body arrives too slowly: {size} bytes in {seconds:.0f} s (setting body_timeout, {timeout:g} s)."
     )
 
 
 def text_response(status: int, text: str, *, head_only: bool = False, is_last: bool = False) -> bytes:
-    """Return a complete text/plain response. With ``is_last`` the connection closes after it."""
+    """Return a complete text/plain response. With ``is_last``, the connection closes after the response."""
     body = text.encode()
     lines = [status_line(status), b"Content-Type: text/plain; charset=utf-8", b"Content-Length: %d" % len(body)]
     if is_last:

@@ -1,6 +1,6 @@
-"""The relay of one worker: assigns upstream connections, checks the log, enforces timeouts, shuts down.
+"""The relay of one worker, which assigns upstream connections, checks the log, enforces timeouts and shuts down.
 
-The listening socket and signals are handled by ``worker``.
+``worker`` handles the listening socket and signals.
 """
 
 import asyncio
@@ -76,8 +76,8 @@ class Relay(RelayContext):
     def log_failed(self, error: JournalUnavailable) -> bool:
         """Handle the loss of a journal batch, which may make the log of every running exchange incomplete.
 
-        Cut all exchanges and send nothing in the batch. With ``when_log_fails = forward``, continue the exchanges
-        unlogged. Return whether the batch is sent.
+        Cut all exchanges, and send no bytes of the batch. With ``when_log_fails = forward``, continue the exchanges
+        unlogged and send the bytes. Return whether the bytes are sent.
         """
         log.error("journal_failed", extra={"reason": str(error)})
         self.log_problem = "The log cannot be written. The operator's log has the reason."
@@ -109,7 +109,7 @@ class Relay(RelayContext):
             self.counts_since_ns = 0
 
     def check_log(self) -> None:
-        """Check whether the log can take new requests, and set ``log_problem``. Called about once a second."""
+        """About once a second, check whether the log can take new requests, and set ``log_problem``."""
         settings = self.settings
         problem = None
         if spare_error := self._journal.mend():
@@ -132,9 +132,9 @@ class Relay(RelayContext):
         self.log_problem = f"The log cannot take new requests: {problem}." if problem else None
 
     def sweep(self) -> Iterator[None]:
-        """Enforce timeouts, clean up the pool, check the log. Called a few times a second and run in steps.
+        """Enforce timeouts, clean up the pool and check the log. A sweep starts a few times a second and runs in steps.
 
-        Yields after each step so that the event loop can serve connections in between: sweeping ten thousand idle
+        The sweep yields after each step, so that the event loop can serve connections. A sweep over ten thousand idle
         connections takes several milliseconds (benchmarks/parts/idle.py).
         """
         self.now = now = self._loop.time()
@@ -178,9 +178,10 @@ class Relay(RelayContext):
     # -- stopping --------------------------------------------------------------------------------------------------
 
     async def retire(self, seconds: float) -> None:
-        """Close each connection after one more response, or when it has been idle for too long. Ends after ``seconds``.
+        """Close each connection after one more response, or when it has been idle for too long.
 
-        Other workers accept new connections meanwhile, so that no request is refused and no stream is cut.
+        Return after ``seconds`` at the latest. Meanwhile, other workers accept new connections, so no request is
+        refused and no stream is cut.
         """
         self.retiring = True
         deadline = self._loop.time() + seconds
@@ -188,7 +189,10 @@ class Relay(RelayContext):
             await asyncio.sleep(0.1)
 
     async def drain(self, seconds: float) -> None:
-        """Wait up to ``seconds`` for running exchanges, then interrupt the rest. New requests are refused meanwhile."""
+        """Wait up to ``seconds`` for running exchanges, then interrupt the remaining exchanges.
+
+        Meanwhile, new requests are refused.
+        """
         self.draining = self.retiring = True
         for connection in list(self.connections):
             connection.drain()

@@ -1,8 +1,8 @@
-"""Parse request heads, and decide what is forwarded to the upstream, what is dropped and what is logged. Pure.
+"""Parse request heads, and decide what is forwarded to the upstream, what is dropped and what is logged.
 
-A head is not decoded to text. It is split into lines, and the name of each line, as it was spelled, is looked up in a
-table of handlers. llhttp checks the syntax first. Heads that llhttp accepts, but that an upstream might read
-differently, are refused here (RFC 9110 §7.6.1, RFC 9112 §3 and §6).
+A head is not decoded to text. First, llhttp checks the syntax. Then the head is split into lines, and the spelling of
+each header name is looked up in a table of handlers. This module refuses heads that llhttp accepts but that an upstream
+might interpret differently (RFC 9110 §7.6.1, RFC 9112 §3 and §6). The module does no I/O.
 """
 
 import re
@@ -42,9 +42,9 @@ class HeadRefused(Exception):
 
 
 class RequestHead:
-    """A parsed request head. ``lines`` still contains the client's Host, at index ``host_at``.
+    """A parsed request head. ``lines`` still contains the client's Host header, at index ``host_at``.
 
-    Class attributes are defaults, because one object is created for each request and most heads set few of them.
+    Class attributes are defaults, because one object is created for each request and most heads set few attributes.
     """
 
     method = b""
@@ -62,19 +62,19 @@ class RequestHead:
     origin = b""
     preflight = b""
     key: bytes | None = None
-    #: All keys in the head that have at least ``MIN_SECRET_BYTES``. They are masked in journaled bodies.
+    #: All keys in the head that have at least ``MIN_SECRET_BYTES``. These keys are masked in journaled bodies.
     keys: Sequence[bytes] = ()
     tags: Sequence[tuple[bytes, bytes]] = ()
-    #: Route and tags of the request, once they are known.
+    #: The route and the tags of the request, once they are known.
     destination: tuple[Route, Tags] | None = None
-    #: The whole head as it is sent to the upstream, once it is built.
+    #: The whole head for the upstream; empty until the head is built.
     wire = b""
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
 
     def with_length(self, length: int, logged: bytes, wire: bytes) -> "RequestHead":
-        """Return this head with another length.
+        """Return a copy of this head with another length.
 
         The head must be HTTP/1.1 with keep-alive, not chunked, and without Expect and Upgrade.
         """
@@ -246,7 +246,10 @@ class RequestHeadReader:
 
 
 def _check_version(raw: bytes) -> None:
-    """Raise HeadRefused if the HTTP version is well-formed but unsupported. llhttp accepts some of these."""
+    """Raise HeadRefused if the HTTP version is well-formed but unsupported.
+
+    llhttp accepts some unsupported versions.
+    """
     match = _VERSION.match(raw)
     if match is not None and match[1] not in (b"1.0", b"1.1"):
         version = match[1].decode()

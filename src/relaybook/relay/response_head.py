@@ -1,6 +1,6 @@
-"""Parse response heads, and decide what is forwarded to the client and what is logged. Pure.
+"""Parse response heads, and decide which headers are forwarded to the client and which are logged.
 
-Works like ``request_head``. Neither upstreams nor clients are trusted.
+This module works like ``request_head`` and does no I/O. The module trusts neither upstreams nor clients.
 """
 
 import re
@@ -24,7 +24,7 @@ class ResponseHeadError(Exception):
 
 
 class ResponseHead:
-    """A parsed response head. ``lines`` are forwarded to the client, ``logged`` goes to the journal.
+    """A parsed response head. ``lines`` are forwarded to the client, and ``logged`` goes to the journal.
 
     Class attributes are defaults, as in ``RequestHead``.
     """
@@ -38,7 +38,7 @@ class ResponseHead:
     event_stream = False
     encoded = False
     idle_seconds: float | None = None
-    #: Header names (lower case) in the upstream's Connection header. These headers are not forwarded.
+    #: Header names, in lower case, from the upstream's Connection header. The named headers are not forwarded.
     connection_options: frozenset[bytes] = frozenset()
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Map request targets to the upstream. Depends on the settings only, never on the request headers."""
+"""Map request targets to the upstream. The mapping never depends on request headers."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -19,7 +19,7 @@ class UpstreamUrl:
 
     @classmethod
     def parse(cls, url: str) -> "UpstreamUrl":
-        """Parse a base URL that ``settings.check_upstream`` has accepted."""
+        """Parse a base URL that ``check_upstream`` has accepted."""
         parts = urlsplit(url)
         tls = parts.scheme == "https"
         host = parts.hostname or ""
@@ -32,7 +32,7 @@ class UpstreamUrl:
 
 @dataclass(frozen=True)
 class Route:
-    """A path prefix of the relay and the upstream it leads to."""
+    """A path prefix of the relay, and the upstream to which the prefix leads."""
 
     name: str
     prefix: bytes
@@ -49,5 +49,5 @@ class Route:
         return mapped if mapped.startswith(b"/") else b"/" + mapped
 
     def below(self, target: bytes) -> str:
-        """Return the path below the base URL, without the query: ``/chat/completions``."""
+        """Return the path below the base URL without the query, for example ``/chat/completions``."""
         return target[len(self.prefix) :].partition(b"?")[0].decode("latin-1")

@@ -1,7 +1,8 @@
-"""The connection to the upstream: send one request at a time and read its response.
+"""The connection to the upstream, which sends one request at a time and reads the response.
 
-If bytes arrive after the end of a response, or while the connection is idle, it is closed, so that no response can
-reach another client (RFC 9112 §6.3). Handles framing and limits of responses; ``Exchange`` handles the response itself.
+If bytes arrive after the end of a response, or while the connection is idle, the connection is closed. So no response
+can reach the wrong client (RFC 9112 §6.3). This module handles the framing and limits of responses. ``Exchange``
+handles the response itself.
 """
 
 import select
@@ -19,7 +20,7 @@ from relaybook.relay.response_head import ResponseHead, ResponseHeadError
 
 
 class UpstreamConnection(Connection):
-    """A connection to the upstream. ``exchange`` is `None` while it is idle in the pool."""
+    """A connection to the upstream. ``exchange`` is `None` while the connection is idle in the pool."""
 
     __slots__ = (
         *("body", "has_eof", "exchange", "fresh", "last_received_at", "idle_seconds", "idle_since", "informational"),
@@ -31,15 +32,14 @@ class UpstreamConnection(Connection):
         self.relay = relay
         self.pool = pool
         self.exchange: Exchange | None = None
-        #: Whether the connection was never in the pool. The upstream may have closed a pooled connection in the
-        #: meantime.
+        #: Whether the connection was never in the pool. The upstream may close a connection while it is in the pool.
         self.fresh = True
         #: Whether a byte of the current request was written to the socket.
         self.wrote = False
-        #: On a pooled connection, the bytes of the request until the first of them is written to the socket.
+        #: On a pooled connection, the queued bytes of the request, until the first byte is written to the socket.
         self.unwritten: list[bytes] = []
         self.reusable = True
-        #: Whether the upstream announced the end of its data: with a TCP FIN, or with TLS by close_notify.
+        #: Whether the upstream announced the end of its data, with a TCP FIN or with the TLS alert close_notify.
         self.has_eof = False
         self.body: Body | None = None
         self.partial = b""
@@ -57,21 +57,21 @@ class UpstreamConnection(Connection):
     # -- sending -------------------------------------------------------------------------------------------------
 
     def send(self, data: bytes) -> None:
-        """Send request bytes once the journal has all frames up to now."""
+        """Send request bytes once the journal contains all earlier frames."""
         self.queued_bytes += len(data)
         if not (self.wrote or self.fresh):
             self.unwritten.append(data)
         self.relay.gate.then(self.release, data)
 
     def release(self, data: bytes) -> None:
-        """Write bytes to the socket. Called by the gate.
+        """Write bytes to the socket. The gate calls this method.
 
         A pooled connection is checked only before the first byte of a request is written.
         """
         self.queued_bytes -= len(data)
         exchange = self.exchange
         if exchange is None:
-            return  # closed in the meantime
+            return  # the connection was closed
         if not (self.wrote or self.fresh):
             if self.lost or self._has_ended():
                 self._return_request(exchange)
@@ -82,12 +82,15 @@ class UpstreamConnection(Connection):
         try:
             self.transport.write(data)
         except RuntimeError:
-            return  # closed in the meantime; connection_lost reports it to the exchange
+            return  # the connection is closed, and connection_lost tells the exchange
         self.wrote = True
         exchange.request_written()
 
     def _return_request(self, exchange: Exchange) -> None:
-        """Make the exchange send its request on a new connection. No byte of the request was written to this one."""
+        """Make the exchange send its request on a new connection.
+
+        No byte of the request was written to this connection.
+        """
         unwritten, self.unwritten = self.unwritten, []
         self.abort()
         exchange.reconnect(unwritten)
@@ -119,7 +122,7 @@ class UpstreamConnection(Connection):
     def received(self, data: bytes) -> None:
         exchange = self.exchange
         if exchange is None:
-            self.abort()  # bytes while idle
+            self.abort()  # these bytes arrived while the connection was idle
             return
         if not self.wrote:
             self._unexpected_bytes(exchange)
@@ -145,7 +148,7 @@ class UpstreamConnection(Connection):
         exchange.response_chunk(chunk, complete)
 
     def _unexpected_bytes(self, exchange: Exchange) -> None:
-        """Handle bytes that arrived before the request was sent. They must not reach the client."""
+        """Handle bytes that arrived before the request was sent. The bytes must not reach the client."""
         if self.fresh:
             message = "The upstream sent bytes before it received a request. The request was not sent."
             exchange.fail(RelayError.UPSTREAM_PROTOCOL_ERROR, message)
@@ -153,7 +156,7 @@ class UpstreamConnection(Connection):
             self._return_request(exchange)
 
     def _read_heads(self, exchange: Exchange, data: bytes) -> None:
-        """Parse heads up to the final one, and the body bytes that arrived with it."""
+        """Parse heads up to the final head, and the body bytes that arrived with the final head."""
         while True:
             end = data.find(b"\r\n\r\n")
             if end < 0:
@@ -197,12 +200,15 @@ class UpstreamConnection(Connection):
 
     def eof_received(self) -> bool:
         self.has_eof = True
-        return False  # close; connection_lost follows
+        return False  # close the connection; connection_lost follows
 
     def _read_rest(self) -> None:
-        """Read the bytes that are left in the TLS buffer when the connection ends. The transport would discard it."""
+        """Read the bytes that are left in the TLS buffer when the connection ends.
+
+        The transport would discard these bytes.
+        """
         tls: ssl.SSLObject | None = self.transport.get_extra_info("ssl_object")
-        with suppress(ssl.SSLError):  # no more data, and no close_notify
+        with suppress(ssl.SSLError):  # there is no more data and no close_notify
             while tls is not None and self.exchange is not None:
                 data = tls.read(READ_BYTES)
                 if not data:

@@ -1,8 +1,8 @@
-"""The relay process: an event loop, an inherited listening socket, signals, and the pipe to the supervisor.
+"""The relay process: an event loop, an inherited listening socket, signal handlers, and the pipe to the supervisor.
 
-On SIGTERM, SIGINT, or when the supervisor closes the pipe, the process drains; a second signal ends the wait. SIGHUP
-means that other workers listen now: the process serves its existing connections, then drains in the same way. Whenever
-the process ends, the journal has everything that was sent.
+On SIGTERM or SIGINT, or when the supervisor closes the pipe, the process drains. A second signal ends the wait. SIGHUP
+means that other workers listen now. The process then serves its existing connections and drains in the same way.
+Whenever the process ends, the journal contains all bytes that were sent.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from relaybook.settings.definitions import Settings
 
 _SWEEPS_PER_SECOND = 4
 _BACKLOG = 4096
-#: How long a stopping relay still accepts requests on its connections, because some have only just been established.
+#: Seconds for which a stopping relay still accepts requests, because some connections may be new.
 _FIRST_REQUEST_SECONDS = 0.1
 
 
@@ -54,13 +54,13 @@ def run_worker(
 
 
 def _raise_descriptor_limit() -> None:
-    """Raise the limit of open files to its maximum, because each request needs two descriptors."""
+    """Raise the limit on open files to its maximum, because each request needs two descriptors."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     soft = 1 << 20 if hard == resource.RLIM_INFINITY else hard
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     except (ValueError, OSError):
-        return  # macOS rejects values above its own maximum; keep the current limit
+        return  # macOS rejects values above its own maximum, so keep the current limit
 
 
 async def _serve(
@@ -94,7 +94,7 @@ async def _serve(
     sweep_task = loop.create_task(_sweep(relay))
     sweep_task.add_done_callback(last_resort.exit_on_failure)
     with suppress(OSError):
-        os.write(supervisor_pipe, b"\n")  # ready: the socket is listening
+        os.write(supervisor_pipe, b"\n")  # tell the supervisor that the socket is listening
     await _run_until(retire.wait(), stop)
     for connection in await stop_listening(server, listener):
         await loop.connect_accepted_socket(relay.accept, connection)
@@ -109,7 +109,7 @@ async def _serve(
 async def stop_listening(server: asyncio.Server, listener: socket.socket) -> list[socket.socket]:
     """Close the listening socket. Return the connections that were established but not accepted yet.
 
-    The kernel resets those that nobody accepts, even if a client has sent its request.
+    Otherwise, the kernel would reset these connections, even if a client has already sent its request.
     """
     last = listener.dup()
     last.setblocking(False)
@@ -124,7 +124,7 @@ async def stop_listening(server: asyncio.Server, listener: socket.socket) -> lis
 
 
 async def _run_until(work: Coroutine[Any, Any, Any], stop: asyncio.Event) -> bool:
-    """Run ``work`` until it is done or ``stop`` is set. Return whether it was done."""
+    """Run ``work`` until it is done or ``stop`` is set. Return whether ``work`` was done."""
     work_task, stop_task = asyncio.create_task(work), asyncio.create_task(stop.wait())
     await asyncio.wait({work_task, stop_task}, return_when=asyncio.FIRST_COMPLETED)
     stop_task.cancel()

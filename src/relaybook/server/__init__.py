@@ -1,4 +1,5 @@
-"""The server: a supervisor and its child processes. ``program`` starts it.
+"""The server consists of a supervisor and its child processes. ``program`` starts the server.
 
-Nothing is imported here, so that each process imports only what it needs and a relay that died restarts fast.
+This package imports no module, so each process imports only the modules that it needs. Therefore, a relay that died
+restarts fast.
 """

@@ -11,7 +11,7 @@ from relaybook.server.worker_config import decode_config
 
 
 def main() -> int:
-    """Run the role. Returns the exit code. Standard input stays open until the supervisor dies."""
+    """Run the role and return the exit code. Standard input stays open until the supervisor dies."""
     with os.fdopen(0, "rb", buffering=0, closefd=False) as supervisor_pipe:
         line = supervisor_pipe.readline()
     if not line.endswith(b"\n"):
@@ -20,7 +20,7 @@ def main() -> int:
         return run_role(decode_config(line), 0)
     finally:
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, signal.SIG_IGN)  # exiting already: another signal must not change the exit code
+            signal.signal(number, signal.SIG_IGN)  # another signal must not change the exit code
 
 
 if __name__ == "__main__":

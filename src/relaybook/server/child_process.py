@@ -1,4 +1,4 @@
-"""Manage the child processes of this program, and of the program before a reload."""
+"""Manage the child processes of this program, and of the program that ran before a reload."""
 
 import logging
 import os
@@ -23,16 +23,16 @@ _STABLE_NS: Final = 10 * clock.NANOSECONDS
 
 
 class Child:
-    """A child process. It is restarted when it dies, with exponential backoff from 0.1 s to 5 s.
+    """A child process, which is restarted when it dies.
 
-    The backoff is reset when the child has run for 10 s. Standard input of the child is one end of a socket pair;
-    ``channel`` is the other end. The child reads its configuration from its end. If the supervisor dies, the child
-    reads end-of-file. A relay writes a line to its end when it listens; the recorder writes one when it handles
-    signals.
+    The delay before a restart doubles from 0.1 s to at most 5 s. The delay is reset when the child has run for 10 s.
+    The child's standard input is one end of a socket pair, and ``channel`` is the other end. The child reads its
+    configuration from standard input. If the supervisor dies, the child reads end-of-file. A relay writes a line to the
+    socket pair when it listens, and the recorder writes a line when it handles signals.
     """
 
     def __init__(self, config: WorkerConfig, listener: socket.socket | None, children_lock: int) -> None:
-        """The child inherits ``listener`` and the locked file ``children_lock``, which shows that it is running."""
+        """The child inherits ``listener`` and ``children_lock``, a locked file that shows that the child is running."""
         self.role = config.role
         self.is_ready = False
         self._children_lock = children_lock
@@ -51,7 +51,7 @@ class Child:
 
     @property
     def exit_code(self) -> int | None:
-        """The exit code of the last process; `None` while it is running or if there was none."""
+        """The exit code of the last process; `None` while the process is running or if there was no process."""
         return self._process.poll() if self._process else None
 
     def start(self) -> None:
@@ -63,7 +63,7 @@ class Child:
             log.error("child_not_started", extra={"role": self.role, "reason": str(error)})
             self._schedule_start()
             return
-        with suppress(OSError):  # it died at once; the supervisor notices
+        with suppress(OSError):  # the child died at once, and the supervisor will notice
             self.channel.sendall(encode_config(self._config))
         log.info("child_started", extra={"role": self.role, "pid": self._process.pid})
         self.due_ns = None
@@ -89,12 +89,12 @@ class Child:
             child_end.close()
 
     def read_ready(self) -> None:
-        """Read the channel without blocking, and set ``is_ready`` if the child wrote to it."""
+        """Read the channel without blocking, and set ``is_ready`` if the child wrote to the channel."""
         with suppress(OSError):
             self.is_ready = bool(self.channel.recv(64, socket.MSG_DONTWAIT)) or self.is_ready
 
     def wait_until_ready(self, seconds: float) -> None:
-        """Wait until the child is ready or has died, at most ``seconds``."""
+        """Wait at most ``seconds`` until the child is ready or has died."""
         is_starting = self._process is not None and self.due_ns is None and not self.is_ready
         if is_starting and select.select([self.channel], [], [], seconds)[0]:
             self.read_ready()
@@ -119,7 +119,7 @@ class Child:
             self._process.send_signal(number)  # Popen sends nothing if the process has ended
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the child to end. Returns whether it has ended."""
+        """Wait up to ``seconds`` for the child to end. Return whether the child has ended."""
         if self._process is None:
             return True
         try:
@@ -130,19 +130,25 @@ class Child:
         return True
 
     def close_listener(self) -> None:
-        """Close our copy of the listening socket, so that new connections are refused once the child closes its own."""
+        """Close the supervisor's copy of the listening socket.
+
+        As a result, new connections are refused once the child closes its copy.
+        """
         if self._listener is not None:
             self._listener.close()
 
     def to_hand_over(self) -> list[RunningChild]:
-        """Return the process to hand over to the next program, as a list; empty if it is not running."""
+        """Return a list with the process to hand over to the next program; empty if the process is not running."""
         if self._process is None or self._process.poll() is not None:
             return []
         return [RunningChild(self.role, self._process.pid, self.channel.fileno(), is_told=False)]
 
 
 class Predecessor:
-    """A child of the program before a reload. Told to finish once its successor is ready; never restarted."""
+    """A child of the program before a reload.
+
+    This child is told to finish once its successor is ready, and is never restarted.
+    """
 
     def __init__(self, running: RunningChild) -> None:
         self.role = running.role
@@ -150,7 +156,10 @@ class Predecessor:
         self._has_ended = False
 
     def finish(self) -> None:
-        """Tell the child to finish, once. A relay serves its current connections; other children end at once."""
+        """Tell the child to finish, but only once.
+
+        A relay serves its current connections. Other children end at once.
+        """
         if self._running.is_told:
             return
         self._running.is_told = True
@@ -159,7 +168,7 @@ class Predecessor:
                 self.signal(signal.SIGHUP)
             case "recorder":
                 self.signal(signal.SIGTERM)
-                self.signal(signal.SIGTERM)  # twice: stop now, because the journal keeps growing
+                self.signal(signal.SIGTERM)  # a second signal means stop now, because the journal keeps growing
             case _:
                 self.signal(signal.SIGTERM)
 
@@ -169,7 +178,7 @@ class Predecessor:
             os.kill(self._running.pid, number)
 
     def has_ended(self) -> bool:
-        """Return whether the child has ended. Logs the end."""
+        """Return whether the child has ended, and log its end."""
         if not self._has_ended:
             try:
                 self._has_ended = os.waitpid(self._running.pid, os.WNOHANG)[0] != 0
@@ -181,7 +190,7 @@ class Predecessor:
         return self._has_ended
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the child to end. Returns whether it has ended."""
+        """Wait up to ``seconds`` for the child to end. Return whether the child has ended."""
         deadline_ns = clock.monotonic_ns() + int(seconds * clock.NANOSECONDS)
         while not self.has_ended():
             if clock.monotonic_ns() > deadline_ns:
@@ -196,5 +205,5 @@ class Predecessor:
         """Do nothing, because the listening socket belongs to the child's successor."""
 
     def to_hand_over(self) -> list[RunningChild]:
-        """Return the process to hand over to the next program; empty if it has ended."""
+        """Return a list with the process to hand over to the next program; empty if the process has ended."""
         return [] if self.has_ended() else [self._running]

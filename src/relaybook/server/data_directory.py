@@ -22,7 +22,10 @@ class DataInUse(Exception):
 
 
 class Serving(msgspec.Struct, frozen=True):
-    """State of the server, stored in the lock file. ``reason`` is the reason for the last refused reload."""
+    """The state of the server, which is stored in the lock file.
+
+    ``reason`` is the reason for the last refused reload.
+    """
 
     pid: int
     version: str
@@ -32,7 +35,7 @@ class Serving(msgspec.Struct, frozen=True):
 
 
 class DataDirectory:
-    """Paths in a data directory. ``open`` creates it. Files are accessible to the owner only."""
+    """The paths in a data directory. ``open`` creates the directory. Only its owner can access the files."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -46,9 +49,10 @@ class DataDirectory:
         self._lock: int | None = None
 
     def open(self, lock: int | None = None) -> None:
-        """Create the directory if needed, and lock it. ``lock`` is the lock's descriptor from before a reload.
+        """Create the directory if needed, and lock it.
 
-        Raises DataInUse if another server has locked it, BadSetting if the directory cannot be used.
+        After a reload, ``lock`` is the descriptor that the previous program locked. Raises DataInUse if another server
+        has locked the directory. Raises BadSetting if the directory cannot be used.
         """
         try:
             disk.make_directory(self.path)
@@ -77,7 +81,10 @@ class DataDirectory:
             )
 
     def _reject_links(self) -> None:
-        """Raise BadSetting if there is a symbolic link, because it could make us read or write files elsewhere."""
+        """Raise BadSetting if the directory contains a symbolic link.
+
+        Through a link, the server could read or write files outside the directory.
+        """
         for directory in (self.path, self.journal, self.store, self.quarantine):
             for path in directory.iterdir() if directory.is_dir() and not directory.is_symlink() else ():
                 if path.is_symlink():
@@ -89,12 +96,16 @@ class DataDirectory:
                     )
 
     def secret(self) -> bytes:
-        """Return the secret of the installation: 32 random bytes that stay in this directory. Creates it if needed."""
+        """Return the secret of the installation, and create it if needed.
+
+        The secret consists of 32 random bytes and stays in this directory.
+        """
         try:
             return self.secret_path.read_bytes()
         except FileNotFoundError:
             new = self.secret_path.with_name(f".new-secret-{os.getpid()}")
-            # An earlier start may have left the file on a full disk. In a container, all starts have the same pid.
+            # If the disk was full, an earlier start may have left the file. In a container, all starts have the same
+            # pid.
             new.unlink(missing_ok=True)
             descriptor = disk.create_file(new)
             try:
@@ -111,7 +122,7 @@ class DataDirectory:
         return self.store.exists() or any(self.journal.iterdir())
 
     def has_children(self) -> bool:
-        """Return whether children of an earlier server are running. Call it before ``lock_for_children``."""
+        """Return whether children of an earlier server are running. Call this method before ``lock_for_children``."""
         lock = disk.try_lock(self._children)
         if lock is None:
             return True
@@ -139,21 +150,27 @@ class DataDirectory:
             return False
 
     def write_serving(self, serving: Serving) -> None:
-        """Write the state of the server to the lock file. Requires the lock. Errors such as a full disk are ignored."""
+        """Write the state of the server to the lock file, which must be locked.
+
+        Errors such as a full disk are ignored.
+        """
         text = msgspec.json.encode(serving)
         with suppress(OSError):
             os.ftruncate(self.lock, 0)
             os.pwrite(self.lock, text, 0)
 
     def serving(self) -> Serving | None:
-        """Return the state of the running server, or `None` if there is none.
+        """Return the state of the running server, or `None` if no server is running.
 
-        Raises msgspec.MsgspecError if the state is incomplete, or if a version with another format wrote it.
+        Raises msgspec.MsgspecError if the state is incomplete, or if a version with another format wrote the state.
         """
         return self.read_serving() if self.is_served() else None
 
     def is_served(self) -> bool:
-        """Return whether a server is running. Does not create the lock file, because the caller would then own it."""
+        """Return whether a server is running.
+
+        This method does not create the lock file, because the caller would then own the file.
+        """
         if not (self.path / _LOCK).exists():
             return False
         lock = disk.try_lock(self.path / _LOCK)
@@ -162,7 +179,7 @@ class DataDirectory:
         return lock is None
 
     def read_serving(self) -> Serving:
-        """Return the last state written. Raises msgspec.MsgspecError, OSError."""
+        """Return the last written state. Raises msgspec.MsgspecError and OSError."""
         return msgspec.json.decode((self.path / _LOCK).read_bytes(), type=Serving)
 
     def close(self) -> None:
@@ -173,7 +190,7 @@ class DataDirectory:
 
 
 def days_left(data: DataDirectory, settings: Settings, free: int) -> float | None:
-    """Return the days until the disk is full, at the rate at which bodies grew in the last week.
+    """Return the days until the disk is full, at last week's growth rate of bodies.
 
     `None` if less than 1 MiB of bodies was written in that week.
     """
@@ -184,9 +201,10 @@ def days_left(data: DataDirectory, settings: Settings, free: int) -> float | Non
 
 
 def disk_use(data: DataDirectory, settings: Settings, store_bytes: int) -> "DiskUse":
-    """Return the disk space that journal and store take in the data directory, and that they may take.
+    """Return the disk space that the journal and the store use in the data directory, and its limit.
 
-    A log in ClickHouse takes no space there, and removing requests from it would free none.
+    A log in ClickHouse takes no space in the data directory, so there is no limit. Removing requests from such a log
+    would free no space in the directory.
     """
     from relaybook.recorder.retention_schedule import DiskUse, disk_budget  # not loaded by relay workers
 

@@ -1,14 +1,14 @@
 """Run Python's cyclic garbage collector less often.
 
-By default, the collector runs when 700 more objects were created than freed. This is expensive for a process that
-creates thousands of objects without cycles and frees them together. It took a seventh of the recorder's time
-(benchmarks/parts/recorder.py), and 35 ms of the 110 ms that the slowest ``/api/stats`` responses took.
+By default, the collector runs when 700 more objects were created than freed. This default is expensive for a process
+that creates thousands of objects without cycles and frees them together. The collector took a seventh of the recorder's
+time (benchmarks/parts/recorder.py), and 35 ms of the 110 ms that the slowest ``/api/stats`` responses took.
 """
 
 import gc
 from typing import Final
 
-#: More than the number of objects in a recorder batch or in the largest ``/api/stats`` response.
+#: This threshold is above the number of objects in a recorder batch or in the largest ``/api/stats`` response.
 _THRESHOLD: Final = 200_000
 
 

@@ -1,4 +1,4 @@
-"""Open listening sockets and describe why one could not be opened."""
+"""Open listening sockets, and describe the error if a socket cannot be opened."""
 
 import errno
 import socket
@@ -23,7 +23,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def bind_error(address: str, name: str, error: OSError) -> str:
-    """Return the error message for the setting ``name`` with this address."""
+    """Return the message for an address that cannot be used. ``name`` is the setting of the address."""
     host, _, port = address.rpartition(":")
     if error.errno == errno.EADDRINUSE:
         other = int(port) + 100 if int(port) < 65000 else int(port) - 100

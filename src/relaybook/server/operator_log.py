@@ -1,6 +1,6 @@
-"""The operator's log: JSON lines on standard error, with stable ``event`` names and control characters escaped.
+"""Write the operator's log to standard error, as JSON lines with stable ``event`` names.
 
-If standard error is a terminal, only warnings and errors are shown, as plain sentences.
+Control characters are escaped. If standard error is a terminal, only warnings and errors are shown, as plain sentences.
 """
 
 import json
@@ -51,7 +51,10 @@ _STANDARD_FIELDS = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dic
 
 
 class JsonLines(logging.Formatter):
-    """Writes an event as one JSON object per line. The message is its name, ``extra`` its fields."""
+    """Writes each event as a JSON object on one line.
+
+    The message is the name of the event, and ``extra`` has its fields.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         fields: dict[str, object] = {
@@ -67,7 +70,7 @@ class JsonLines(logging.Formatter):
 
 
 class Lines(logging.Formatter):
-    """One sentence per event: ``relaybook: recorder exited with code 1; restarting in 100 ms``."""
+    """Writes each event as one sentence: ``relaybook: recorder exited with code 1; restarting in 100 ms``."""
 
     def format(self, record: logging.LogRecord) -> str:
         message = record.getMessage()
@@ -81,7 +84,7 @@ class Lines(logging.Formatter):
 
 
 def log_to_stderr() -> None:
-    """Set up the operator's log of this process: sentences on a terminal, JSON lines otherwise."""
+    """Set up the operator's log of this process, with sentences on a terminal and with JSON lines otherwise."""
     is_terminal = sys.stderr.isatty()
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Lines() if is_terminal else JsonLines())

@@ -14,7 +14,7 @@ from relaybook.settings.definitions import Settings
 
 
 class DataProbe:
-    """Metrics of one data directory. Reads file sizes and positions, never bodies."""
+    """Reads the metrics of one data directory. Stored bodies are never read."""
 
     def __init__(self, data: DataDirectory, settings: Settings, reader: Reader) -> None:
         self._data = data
@@ -53,7 +53,10 @@ class DataProbe:
 
 
 def _seconds_since(oldest_ns: int | None) -> float | None:
-    """Return the age of the oldest unread frame; 0 if there is none, `None` if it was written before the last boot."""
+    """Return the age of the oldest unread frame in seconds, or 0 if there is no unread frame.
+
+    `None` if the frame was written before the last boot.
+    """
     if oldest_ns is None:
         return 0.0
     waited_ns = clock.monotonic_ns() - oldest_ns

@@ -36,12 +36,12 @@ _PORT_WAIT_NS: Final = 60 * clock.NANOSECONDS
 
 
 def serve(settings: Settings) -> int:
-    """Run relay, recorder and dashboard until a signal. Returns the exit code."""
+    """Run the relay, the recorder and the dashboard until a stop signal. Return the exit code."""
     return _serve(settings, _print_start)
 
 
 def demo(settings: Settings) -> int:
-    """Run ``serve`` with a simulated upstream and sample traffic. Logs to ``demo`` in the data directory."""
+    """Run ``serve`` with a simulated upstream and sample traffic. The log is in ``demo`` in the data directory."""
     if settings.data is None:
         raise BadSetting("data", "no data directory is set")
     with socket.socket() as upstream:
@@ -64,7 +64,7 @@ def _serve(
     log_to_stderr()
     if settings.data is None:
         raise BadSetting("data", "no data directory is set")
-    # No core dumps, also of children, because memory contains the token, API keys and bodies.
+    # Disable core dumps of this process and its children, because memory contains the token, API keys and bodies.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     handed = taken_over()
     data = DataDirectory(settings.data)
@@ -126,7 +126,10 @@ def _serve(
 
 
 def _check_unchanged(settings: Settings, data: DataDirectory, handed: HandedOver) -> None:
-    """Raises BadSetting if ``listen``, ``dashboard`` or ``data`` changed, because a reload cannot change them."""
+    """Raise BadSetting if ``listen``, ``dashboard`` or ``data`` changed.
+
+    A reload cannot change these settings.
+    """
     for name in ("listen", "dashboard"):
         if _listener_key(settings, name) not in handed.listeners:
             (before,) = (each for each in handed.listeners if each.startswith(f"{name} "))
@@ -151,7 +154,7 @@ def _import_roles() -> None:
 
 
 def _read_serving(data: DataDirectory) -> Serving:
-    """Return the last state written, or a new one if the file is unreadable."""
+    """Return the last written state, or a new state if the file is unreadable."""
     try:
         return data.read_serving()
     except (OSError, msgspec.MsgspecError):
@@ -174,7 +177,7 @@ class LaterVersion(Exception):
 
 
 def _check_ca_file(settings: Settings) -> None:
-    """Raises BadSetting if ``upstream_ca_file`` contains no certificates or cannot be read."""
+    """Raise BadSetting if ``upstream_ca_file`` contains no certificates or cannot be read."""
     path = settings.upstream_ca_file
     if path is None:
         return
@@ -191,12 +194,12 @@ def _check_ca_file(settings: Settings) -> None:
 
 
 def _check_log(settings: Settings, data: DataDirectory) -> None:
-    """Raises LaterVersion if journal or store were written by a later version, BadSetting if the store cannot be used.
+    """Raise LaterVersion if a later version wrote the journal or the store.
 
-    Called before anything is written to the data directory.
+    Raises BadSetting if the store cannot be used. The check runs before the server writes to the journal or the store.
     """
     if settings.store == "sqlite" and not data.has_log():
-        return  # to import the store would take a third of the time until the relay starts
+        return  # importing the store would take a third of the time until the relay starts
 
     from relaybook.journal.reader import list_runs
     from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment, sequences
@@ -213,11 +216,11 @@ def _check_log(settings: Settings, data: DataDirectory) -> None:
     except StoreMisconfigured as error:
         raise BadSetting("store", str(error)) from error
     except (JournalDamaged, FileNotFoundError, StoreUnavailable):
-        return  # the recorder skips damage and reports it
+        return  # the recorder skips and reports damage
 
 
 def _bind(address: str, name: str, data: DataDirectory) -> socket.socket:
-    """Return a listening socket. Waits up to 60 s for an earlier server that is finishing its requests."""
+    """Return a listening socket. Wait up to 60 s for an earlier server that is finishing its requests."""
     host, port = split_address(address, name)
     deadline_ns = clock.monotonic_ns() + _PORT_WAIT_NS
     is_announced = False
@@ -235,7 +238,7 @@ def _bind(address: str, name: str, data: DataDirectory) -> socket.socket:
 
 
 def _address(setting: str, listener: socket.socket) -> str:
-    """Return host and port for clients, with the actual port of the socket."""
+    """Return the host and port for clients, with the actual port of the socket."""
     host, _ = split_address(setting, "listen")
     host = _LOOPBACK.get(host, host)
     port = listener.getsockname()[1]
@@ -268,12 +271,12 @@ def _print_start(settings: Settings, base_url: str, dashboard: str) -> None:
 
 
 def _program_text(kind: str) -> str:
-    """Return the note about plain Python in the first line; empty for a compiled program."""
+    """Return the note about plain Python for the first line; empty if the program is compiled."""
     return "" if kind == "compiled" else ", plain: takes up to a third more CPU; make compiled builds a faster wheel"
 
 
 def _retention_text(settings: Settings) -> str:
-    """Return how long the log is kept, for the first lines."""
+    """Return the text for the first lines that says how long the log is kept."""
     budget = settings.disk_budget
     size = f"at most {budget / 1e9:.3g} GB" if isinstance(budget, int) else "as long as there is room"
     own = [f"{name} {_days_text(each.keep_bodies_days, each.keep_days)}" for name, each in settings.namespaces.items()]
@@ -282,7 +285,7 @@ def _retention_text(settings: Settings) -> str:
 
 
 def _days_text(body_days: int | None, days: int | None) -> str:
-    """Return how long bodies and requests are kept. `None` is omitted; 0 days are forever."""
+    """Return the text that says how long bodies and requests are kept. `None` is omitted, and 0 means forever."""
     kept = [("bodies", body_days), ("requests", days)]
     return ", ".join(f"{what} {_count_text(count)}" for what, count in kept if count is not None)
 
@@ -292,7 +295,7 @@ def _count_text(days: int) -> str:
 
 
 def _has_openai_sdk() -> bool:
-    """Return whether the demo can send sample traffic, for which it uses the OpenAI SDK."""
+    """Return whether the OpenAI SDK is installed, which the demo needs for sample traffic."""
     return find_spec("openai") is not None
 
 
@@ -320,7 +323,7 @@ def _print_demo_start(settings: Settings, base_url: str, dashboard: str) -> None
 
 
 def _program_name() -> str:
-    """Return how to call this program in a shell: by name if it is on PATH, otherwise by its relative path."""
+    """Return the shell command for this program: the name if it is on PATH, otherwise the relative path."""
     path = Path(sys.argv[0])
     is_on_path = path.name != "relaybook" or shutil.which("relaybook") is not None
     return "relaybook" if is_on_path else os.path.relpath(path)

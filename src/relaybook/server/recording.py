@@ -1,6 +1,6 @@
 """Run the recorder process: open the store, record until told to stop, and set a damaged store aside.
 
-Frames that are not recorded stay in the journal, so store problems do not affect the relay.
+Frames stay in the journal until they are recorded, so store problems do not affect the relay.
 """
 
 import ctypes
@@ -39,18 +39,18 @@ from relaybook.settings.definitions import Settings
 
 #: ``struct sched_attr`` of sched_setattr(2): size, policy, flags, nice, priority, runtime, deadline, period.
 _ATTRIBUTES: Final = struct.Struct("=IIQiIQQQ")
-#: The longest slice that Linux allows. Its default is about 3 ms.
+#: The longest slice that Linux allows. The default slice is about 3 ms.
 _SLICE_NS: Final = 100_000_000
-#: Number of the system call, by machine. glibc before 2.41 has no function for it.
+#: The number of the system call on each machine. glibc before 2.41 has no function for this call.
 _SCHED_SETATTR: Final = {"x86_64": 314, "aarch64": 274, "riscv64": 274}
 
 
 def take_long_slices() -> None:
     """Request long time slices for this thread and threads started later, because their work is not urgent.
 
-    Since Linux 6.12, a process that wakes up preempts a process with a longer slice. Without this, the running process
-    keeps the core until the next tick, for up to 4 ms. The share of CPU time does not change. Does nothing if the
-    system does not support slices or the process has a scheduling policy other than SCHED_OTHER.
+    Since Linux 6.12, a process that wakes up preempts a process with a longer slice. Without long slices, the running
+    process keeps the core until the next tick, for up to 4 ms. The share of CPU time does not change. This function
+    does nothing if the system does not support slices or if the scheduling policy is not SCHED_OTHER.
     """
     call = _SCHED_SETATTR.get(platform.machine())
     if sys.platform != "linux" or call is None or os.sched_getscheduler(0) != os.SCHED_OTHER:
@@ -66,7 +66,7 @@ _LOCK_WAIT_SECONDS: Final = 60.0
 
 
 def record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> int:
-    """Record until a signal or the end of the supervisor. Returns the exit code."""
+    """Record until a stop signal, or until the supervisor ends. Return the exit code."""
     collect_rarely()
     take_long_slices()  # the relay must not wait for the recorder
     stop_requests = _StopRequests()
@@ -85,7 +85,7 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> int
             reserve.remove()
             writer.close()  # another recorder can start only after this
     except RetryAborted:
-        pass  # told to stop before the store could be opened
+        pass  # the recorder had to stop while the store was unavailable
     except (StoreTooNew, JournalTooNew) as error:
         log.critical("later_version", extra={"reason": str(error)})
         return 2
@@ -98,12 +98,12 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> int
         return 1
     except SyncFailed as error:
         log.critical("sync_failed", extra={"reason": str(error)})
-        return 1  # after the restart everything is written again from the journal
+        return 1  # after the restart, unrecorded data is written again from the journal
     return 0
 
 
 def _open(settings: Settings, store: Store, retry: Retry) -> Writer:
-    """Open the store; retry while it is unavailable. Raises RetryAborted, StoreDamaged, StoreTooNew."""
+    """Open the store, and retry while it is unavailable. Raises RetryAborted, StoreDamaged, StoreTooNew."""
     durability = settings.durability
     writer = retry.until_done(lambda: store.open_writer(durability=durability, lock_wait_s=_LOCK_WAIT_SECONDS))
     retry.until_done(partial(_record_set_aside_gaps, store, writer))
@@ -137,7 +137,7 @@ def _recorder(settings: Settings, data: DataDirectory, store: Store, writer: Wri
 
 
 def _record_set_aside_gaps(store: Store, writer: Writer) -> None:
-    """Record the gap of each store that was set aside, if the recorder died before it could record the gap."""
+    """Record the gaps of stores that were set aside, except for gaps that are already recorded."""
     set_aside = store.list_set_aside()
     if not set_aside:
         return
@@ -152,9 +152,9 @@ def _record_set_aside_gaps(store: Store, writer: Writer) -> None:
 
 
 class _StopRequests:
-    """Counts how often a stop was requested.
+    """Counts stop requests.
 
-    Uses no lock, because a signal handler can interrupt the main thread anywhere.
+    The class uses no lock, because a signal handler can interrupt the main thread anywhere.
     """
 
     def __init__(self) -> None:

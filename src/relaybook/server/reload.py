@@ -1,9 +1,9 @@
-"""Reload the server by replacing the supervisor's program with the installed one, without dropping requests.
+"""Reload the server without dropping requests, by replacing its program with the installed program.
 
-The supervisor calls ``exec``, so the new program has the same process id and keeps the listening sockets, the locks of
-the data directory, and the children. It starts new children and lets the old children finish. Before ``exec``, the
-installed program is rehearsed: a separate process does everything except starting children. If the rehearsal fails, the
-reload is refused.
+The supervisor calls ``exec``, so the new program keeps the process id, the listening sockets, the locks of the data
+directory, and the children. The new program starts new children and lets the old children finish. Before ``exec``, the
+installed program is rehearsed in a separate process, which does everything except starting children. If the rehearsal
+fails, the reload is refused.
 """
 
 import os
@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-#: This is not a setting, so its name does not have the prefix of settings.
+#: This variable is not a setting, so its name does not have the prefix of settings.
 _VARIABLE: Final = "_RELAYBOOK_HANDED_OVER"
 _REHEARSAL_SECONDS: Final = 60.0
 #: Signals that are blocked until the new program handles them.
@@ -23,7 +23,10 @@ SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class RunningChild(msgspec.Struct):
-    """A child to hand over. ``channel`` is our end of its standard input, ``is_told`` whether it was told to finish."""
+    """A child to hand over. ``channel`` is the supervisor's end of the child's standard input.
+
+    ``is_told`` says whether the child was told to finish.
+    """
 
     role: str
     pid: int
@@ -32,7 +35,10 @@ class RunningChild(msgspec.Struct):
 
 
 class HandedOver(msgspec.Struct):
-    """The descriptors and children that are handed over. Keys of ``listeners`` are the name and value of a setting."""
+    """The descriptors and children that are handed over.
+
+    Each key of ``listeners`` is the name and value of a setting.
+    """
 
     listeners: dict[str, int]
     serve_lock: int
@@ -46,7 +52,10 @@ class HandedOver(msgspec.Struct):
 
 
 def taken_over() -> HandedOver | None:
-    """Return the objects that the previous program handed over, or `None` if this is not a reload. Call it once."""
+    """Return the descriptors and children that the previous program handed over.
+
+    `None` if this is not a reload. Call this function only once.
+    """
     text = os.environ.pop(_VARIABLE, None)
     if text is None:
         return None
@@ -57,7 +66,7 @@ def taken_over() -> HandedOver | None:
 
 
 def rehearse(handed: HandedOver) -> str | None:
-    """Run the installed program up to the start of children. Returns `None` on success, otherwise its error."""
+    """Run the installed program up to the start of its children. Return its error, or `None` on success."""
     rehearsal = msgspec.structs.replace(handed, is_rehearsal=True)
     try:
         result = subprocess.run(  # noqa: S603 - our own command line
@@ -78,7 +87,7 @@ def rehearse(handed: HandedOver) -> str | None:
 
 
 def hand_over(handed: HandedOver, is_stopping: Callable[[], bool]) -> str:
-    """Replace this process with the installed program. Returns only on failure, with the reason.
+    """Replace this process with the installed program. If the replacement fails, return the reason.
 
     Signals that arrive meanwhile are delivered to the new program.
     """

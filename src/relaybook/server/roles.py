@@ -1,6 +1,7 @@
-"""Wire and run the roles of child processes: relay, recorder, dashboard, simulator, sample traffic.
+"""Set up and run the roles of child processes: relay, recorder, dashboard, simulator and sample traffic.
 
-Each role imports its own modules, so that a process loads only what it uses. The recorder needs no ``asyncio``.
+Each role imports its own modules, so a process loads only the modules that it uses. For example, the recorder needs no
+``asyncio``.
 """
 
 import os
@@ -16,7 +17,7 @@ from relaybook.server.worker_config import WorkerConfig
 
 
 def run_role(config: WorkerConfig, supervisor_pipe: int) -> int:
-    """Run the role until it is told to stop. Returns the exit code."""
+    """Run the role until it is told to stop. Return the exit code."""
     log_to_stderr()
     settings = config.settings
     if settings.data is None:
@@ -99,7 +100,7 @@ def _send_samples(config: WorkerConfig, supervisor_pipe: int) -> None:
 
 
 def _on_end(supervisor_pipe: int, end: Callable[[], None]) -> None:
-    """Call ``end`` on SIGTERM, SIGINT, or when the supervisor dies. Requires a running event loop."""
+    """Call ``end`` on SIGTERM or SIGINT, or when the supervisor dies. An event loop must be running."""
     import asyncio
 
     loop = asyncio.get_running_loop()

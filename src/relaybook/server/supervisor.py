@@ -1,7 +1,7 @@
-"""Supervise the children: start them, restart them, stop them in order, and hand them over at a reload.
+"""Start the children, restart them, stop them in order, and hand them over at a reload.
 
-The supervisor neither relays nor records, so it is unlikely to crash. If it dies anyway, the children read end-of-file
-from their standard input and exit.
+The supervisor neither relays nor records, so it is unlikely to crash. If the supervisor dies anyway, the children read
+end-of-file from their standard input and exit.
 """
 
 import logging
@@ -27,13 +27,13 @@ _KILLED: Final = 1
 _STOP_ORDER: Final = {"traffic": 0, "relay": 1, "dashboard": 3}
 _DEFAULT_STOP_ORDER: Final = 2
 #: Relays start first, so that they can accept requests sooner. The other children start when the relays listen, or
-#: after this number of seconds.
+#: after this time.
 _OTHERS_DELAY_NS: Final = 1 * clock.NANOSECONDS
 _READY_SECONDS: Final = 10.0
 
 
 class Supervisor:
-    """Runs children until a signal, then stops them in order, the recorder after the relays have ended."""
+    """Runs the children until a signal, then stops them in order. The recorder stops after the relays have ended."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Supervisor:
         )
 
     def run(self, children: list[Child], on_started: Callable[[], None]) -> int:
-        """Start the children, relays first, and call ``on_started``. Returns the exit code when all have ended."""
+        """Start the children, relays first, and call ``on_started``. When all have ended, return the exit code."""
         signal.set_wakeup_fd(self._wake_writer, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_stop_signal)
@@ -107,8 +107,10 @@ class Supervisor:
             self._is_reload_requested = True
 
     def _start_due(self) -> float:
-        """Detect dead children and start the children whose start is due. Returns the seconds until the next is due, at
-        most 10."""
+        """Detect dead children, and start the children that are due.
+
+        Return the seconds until the next start, at most 10.
+        """
         now = clock.monotonic_ns()
         pause = 10.0
         for child in self._children:
@@ -156,9 +158,9 @@ class Supervisor:
         return [*self._predecessors, *self._children]
 
     def _stop(self) -> bool:
-        """Stop the groups in order, each after the previous one has ended. Kills children that do not end in time.
+        """Stop the groups of children in order, each after the previous group has ended.
 
-        Returns whether all ended by themselves.
+        Kill children that do not end in time. Return whether all children ended by themselves.
         """
         all_ended = True
         for order, seconds in enumerate((10.0, self._drain_seconds + 10, 60.0, 10.0)):
@@ -167,7 +169,7 @@ class Supervisor:
                 if each.role == "relay":
                     each.close_listener()
                 if each.role == "recorder":
-                    each.wait_until_ready(_READY_SECONDS)  # otherwise it could exit before it recorded anything
+                    each.wait_until_ready(_READY_SECONDS)  # otherwise it could exit before it records data
                 each.signal(signal.SIGTERM)
                 if self._signals > 1:
                     each.signal(signal.SIGTERM)
@@ -181,7 +183,7 @@ class Supervisor:
 
 
 def notify_systemd(state: str) -> None:
-    """Send a state to systemd, if it started this program with Type=notify (sd_notify(3)). Never fails."""
+    """Send a state to systemd if systemd started this program with Type=notify (sd_notify(3)). Errors are ignored."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if address.startswith(("/", "@")):
         with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:

@@ -1,9 +1,9 @@
-"""Resolve the settings: flags override the environment, which overrides relaybook.toml, which overrides defaults.
+"""Resolve the settings from flags, the environment, relaybook.toml and defaults, in this order of precedence.
 
-Names are derived from the fields of ``Settings``: ``--idle-timeout``, ``RELAYBOOK_IDLE_TIMEOUT``, ``idle_timeout`` in
-TOML. Unknown flags and keys are rejected with a suggestion. Unknown variables cause a warning, except those that
-Kubernetes sets for a service named relaybook. Errors are BadSetting: one line with the source, the value and what is
-expected.
+Names are derived from the fields of ``Settings``, for example ``--idle-timeout``, ``RELAYBOOK_IDLE_TIMEOUT``, and
+``idle_timeout`` in TOML. Unknown flags and keys are rejected with a suggestion. Unknown variables cause a warning,
+except for variables that Kubernetes sets for a service named relaybook. Errors raise BadSetting with a one-line
+message. The message contains the source, the value and the expected value.
 """
 
 import dataclasses
@@ -24,7 +24,7 @@ PREFIX: Final = "RELAYBOOK_"
 FILE_NAME: Final = "relaybook.toml"
 FIELDS: Final = {field.name: field for field in dataclasses.fields(Settings)}
 TYPES: Final[dict[str, Any]] = get_type_hints(Settings)
-#: Settings that have a flag. Secrets have none, because a process list shows flags.
+#: Settings that have a flag. Secrets have no flag, because a process list shows flags.
 FLAGS: Final = tuple(name for name, field in FIELDS.items() if field.metadata["flag"])
 
 #: Variables that Kubernetes sets for services named ``relaybook`` or ``relaybook-…``.
@@ -33,7 +33,7 @@ _SERVICE_LINK: Final = re.compile(r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_
 
 @dataclass(frozen=True)
 class Configuration:
-    """The settings and the source of each: "flag", "environment RELAYBOOK_LISTEN", "relaybook.toml" or "default"."""
+    """The settings and their sources: "flag", "environment RELAYBOOK_LISTEN", "relaybook.toml" or "default"."""
 
     settings: Settings
     sources: dict[str, str]
@@ -41,14 +41,17 @@ class Configuration:
 
     @property
     def data(self) -> Path:
-        """The data directory, as an absolute path. ``resolve`` always sets it."""
+        """The data directory, as an absolute path. ``resolve`` always sets this path."""
         assert self.settings.data is not None
         return self.settings.data
 
 
 @dataclass(frozen=True)
 class _RawValue:
-    """A value before parsing. ``config`` shows ``source``, errors show ``name``. Relative paths start at ``base``."""
+    """A value before parsing. Relative paths start at ``base``.
+
+    The command ``config`` shows ``source``, and errors show ``name``.
+    """
 
     value: object
     source: str
@@ -57,17 +60,17 @@ class _RawValue:
 
 
 def flag_of(name: str) -> str:
-    """Return the flag of a setting: ``--idle-timeout`` for ``idle_timeout``."""
+    """Return the flag of a setting, for example ``--idle-timeout`` for ``idle_timeout``."""
     return "--" + name.replace("_", "-")
 
 
 def variable_of(name: str) -> str:
-    """Return the environment variable of a setting: ``RELAYBOOK_IDLE_TIMEOUT`` for ``idle_timeout``."""
+    """Return the environment variable of a setting, for example ``RELAYBOOK_IDLE_TIMEOUT`` for ``idle_timeout``."""
     return PREFIX + name.upper()
 
 
 def default_of(name: str) -> str:
-    """Return the default of a setting as text; ``–`` if it has none."""
+    """Return the default of a setting as text, or ``–`` if there is no default."""
     field = FIELDS[name]
     return format_value(field.default_factory() if callable(field.default_factory) else field.default)
 
@@ -78,12 +81,12 @@ def resolve(
     directory: Path,
     config: str | None = None,
 ) -> Configuration:
-    """Return all settings, validated. Raises BadSetting.
+    """Resolve and validate all settings. Raises BadSetting.
 
     ``flags`` contains only the flags that were passed. Relative paths in flags and variables are relative to
-    ``directory``; those in the TOML file are relative to that file. Reads the file ``config``, or else
-    RELAYBOOK_CONFIG, or else relaybook.toml in ``directory`` if it exists. An empty variable counts as not set.
-    ``data`` is absolute.
+    ``directory``. Relative paths in the TOML file are relative to the directory of that file. The TOML file is
+    ``config``, or else RELAYBOOK_CONFIG, or else relaybook.toml in ``directory`` if that file exists. An empty variable
+    counts as not set. The resulting ``data`` is absolute.
     """
     raw: dict[str, _RawValue] = {}
     raw.update(_from_file(config, environ, directory))
@@ -172,7 +175,7 @@ def _unknown_variables(environ: Mapping[str, str]) -> list[str]:
     )
     if not unknown:
         return []
-    # Compare without the prefix, which would make all names similar.
+    # Compare without the prefix, because the prefix would make all names similar.
     suggestion = suggest(unknown[0].removeprefix(PREFIX), map(str.upper, FIELDS)) if len(unknown) == 1 else ""
     return [f"Ignoring unknown settings: {', '.join(unknown)}.{suggestion.replace('mean ', f'mean {PREFIX}')}"]
 

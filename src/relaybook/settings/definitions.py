@@ -1,8 +1,8 @@
-"""Declare every setting: its name, type, default and description.
+"""Declare the name, type, default and description of every setting.
 
 Flags (``--idle-timeout``), variables (``RELAYBOOK_IDLE_TIMEOUT``), keys of ``relaybook.toml`` and the table in
-docs/reference/settings.md are derived from the fields of ``Settings``. The command line reads the values; this module
-checks them. Durations are in seconds, sizes in bytes.
+docs/reference/settings.md are derived from the fields of ``Settings``. The command line reads the values, and this
+module checks them. Durations are in seconds, and sizes are in bytes.
 """
 
 import ipaddress
@@ -23,7 +23,7 @@ Days = NewType("Days", int)
 
 
 class BadSetting(ValueError):
-    """A setting is invalid. ``name`` is its field; the message is one line that says what to change."""
+    """A setting is invalid. ``name`` is the field of the setting. The message is one line that says what to change."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)
@@ -31,7 +31,7 @@ class BadSetting(ValueError):
 
 
 def setting(default: Any, text: str, *, secret: bool = False, flag: bool = True) -> Any:
-    """Declare a setting with its default and one-line description. With ``flag=False`` it has no flag."""
+    """Declare a setting with its default and one-line description. With ``flag=False``, the setting has no flag."""
     metadata = {"help": text, "secret": secret, "flag": flag}
     if isinstance(default, list | dict):
         return field(default_factory=default.copy, metadata=metadata)
@@ -40,7 +40,7 @@ def setting(default: Any, text: str, *, secret: bool = False, flag: bool = True)
 
 @dataclass(frozen=True, kw_only=True)
 class NamespaceSettings:
-    """Settings of the namespaces that match a pattern. `None` means the general setting."""
+    """Settings of the namespaces that match a pattern. `None` means that the general setting applies."""
 
     keep_bodies_days: Days | None = None
     keep_days: Days | None = None
@@ -49,7 +49,7 @@ class NamespaceSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """All settings of ``relaybook serve``; other commands use some of them."""
+    """All settings of ``relaybook serve``. Other commands use some of these settings."""
 
     listen: str = setting("127.0.0.1:4100", "Address of the relay, host:port. Port 0 picks a free port")
     dashboard: str = setting("127.0.0.1:4101", "Address of the dashboard and its API, host:port")
@@ -177,7 +177,7 @@ class Settings:
 
     @property
     def min_disk_budget(self) -> int:
-        """The smallest allowed ``disk_budget``. It has room for the journal and the WALs of the store."""
+        """The smallest allowed ``disk_budget``, which has room for the journal and the WALs of the store."""
         return 256 * MIB + 4 * self.workers * self.segment_bytes
 
     @property
@@ -225,8 +225,8 @@ def is_loopback(host: str) -> bool:
 def client_address(remote_address: str, forwarded_for: str, trusted_proxies: Sequence[str]) -> str:
     """Return the client's address.
 
-    This is the remote address of the connection, or, if that belongs to a trusted proxy, the last address in
-    X-Forwarded-For that is not a trusted proxy.
+    The client's address is the remote address of the connection. If the remote address is a trusted proxy, the client's
+    address is the last address in X-Forwarded-For that is not a trusted proxy.
     """
     if remote_address not in trusted_proxies:
         return remote_address
@@ -238,7 +238,7 @@ def client_address(remote_address: str, forwarded_for: str, trusted_proxies: Seq
 
 
 def check_store(store: str, budget: str | int) -> None:
-    """Raises BadSetting if the value cannot be where the log is kept."""
+    """Raise BadSetting if ``store`` is invalid, or if it does not allow the disk budget."""
     if store == "sqlite":
         return
     try:
@@ -252,7 +252,7 @@ def check_store(store: str, budget: str | int) -> None:
 
 
 def check_upstream(url: str) -> None:
-    """Raises BadSetting if the relay cannot use the base URL."""
+    """Raise BadSetting if the relay cannot use the base URL."""
     try:
         parts = urlsplit(url)
         port = parts.port

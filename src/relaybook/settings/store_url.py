@@ -10,7 +10,7 @@ _SECURE: Final = {"": False, "secure=0": False, "secure=1": True}
 
 
 class DatabaseAddress(NamedTuple):
-    """A database, and how to sign in to its server."""
+    """A database, with the address of its server and the credentials to sign in."""
 
     host: str
     port: int
@@ -24,7 +24,7 @@ class DatabaseAddress(NamedTuple):
 
 
 def parse_store_url(url: str) -> DatabaseAddress:
-    """Return the address without a password. Raises ValueError with what is wrong."""
+    """Return the address without a password. If the URL is invalid, raise ValueError with the reason."""
     try:
         parts = urlsplit(url)
         port = parts.port

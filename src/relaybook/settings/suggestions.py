@@ -1,11 +1,11 @@
-"""Suggest a known name for a misspelled one."""
+"""Suggest a known name for a misspelled name."""
 
 import difflib
 from collections.abc import Iterable
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
-    """Return the most similar known name. `None` if none is similar."""
+    """Return the most similar known name, or `None` if no name is similar."""
     return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)), None)
 
 

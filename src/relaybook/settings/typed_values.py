@@ -1,6 +1,6 @@
 """Parse and format the value of a setting according to its declared type.
 
-Values are text (from flags and variables) or TOML values. ``BadValue`` says what was expected; the caller adds the
+Values are text (from flags and variables) or TOML values. ``BadValue`` has the expected value. The caller adds the
 source.
 """
 
@@ -34,7 +34,8 @@ class BadValue(ValueError):
 def parse_value(hint: Any, value: object) -> Any:
     """Convert text or a TOML value to the type ``hint``. Raises BadValue.
 
-    The text ``none`` is None if the type allows it. Lists are split at commas. Sizes are bytes, durations seconds.
+    The text ``none`` becomes None if the type allows None. Text is split at commas if the type is a list. Sizes are in
+    bytes, and durations are in seconds.
     """
     inner = required_type(hint)
     if inner is not hint and value == "none":
@@ -100,7 +101,7 @@ def _choice_or_size(arms: tuple[Any, ...], value: object) -> Any:
 
 
 def _table(kind: type, value: object) -> dict[str, Any]:
-    """Parse tables by name, whose fields are those of the dataclass ``kind``."""
+    """Parse named tables that have the fields of the dataclass ``kind``."""
     hints = get_type_hints(kind)
     expected = f'tables in relaybook.toml, such as [namespaces."dev-*"], with {", ".join(hints)}'
     if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):

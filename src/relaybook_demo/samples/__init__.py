@@ -1,6 +1,7 @@
-"""Send the demo's sample traffic: requests of a tea shop and a few other programs, with the official OpenAI SDK.
+"""Send the demo's sample traffic with the official OpenAI SDK.
 
-Requires the extra ``relaybook[demo]``. Without it, importing this package raises ImportError.
+The sample traffic contains requests from a tea shop and a few other programs. This package requires the extra
+``relaybook[demo]``. Without the extra, importing this package raises ImportError.
 """
 
 from relaybook_demo.samples.traffic import send_samples

@@ -39,7 +39,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One request. With ``cancel_after_chunks`` the client closes the stream after this many chunks."""
+    """One request. With ``cancel_after_chunks``, the client closes the stream at the chunk with this number."""
 
     kind: str
     key: str
@@ -53,7 +53,7 @@ class Request:
 
 @asynccontextmanager
 async def open_client(base_url: str) -> AsyncIterator[openai.AsyncOpenAI]:
-    """Open a client for all sample programs. It ignores the environment, including proxies."""
+    """Open a client for all sample programs. The client ignores the environment, including proxies."""
     http = openai.DefaultAsyncHttpxClient(trust_env=False, event_hooks={"request": [_remove_status_directive]})
     async with openai.AsyncOpenAI(
         base_url=base_url, api_key="none", http_client=http, max_retries=0, timeout=_TIMEOUT_S
@@ -68,7 +68,10 @@ async def _remove_status_directive(request: Any) -> None:
 
 
 async def send(client: openai.AsyncOpenAI, request: Request) -> Response | None:
-    """Return the response. `None` if the request failed or was canceled, which is part of the sample traffic."""
+    """Send a request and return the response.
+
+    `None` if the request failed or was canceled, which is part of the sample traffic.
+    """
     client = client.with_options(
         api_key=request.key, max_retries=request.retries, timeout=request.timeout_s or _TIMEOUT_S
     )

@@ -1,4 +1,4 @@
-"""Define conversations of customers over several turns. ``{order}`` is replaced by an order number."""
+"""Define customer conversations with several turns. ``{order}`` is replaced with an order number."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,7 +6,10 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """The messages of a customer. ``tool`` is the tool that is offered. ``person`` is `None` for any customer."""
+    """The messages of a customer.
+
+    ``tool`` is the tool that is offered. If ``person`` is `None`, any customer can send the messages.
+    """
 
     turns: tuple[str, ...]
     feature: str = "support"
@@ -127,5 +130,5 @@ OTHER_LANGUAGES: Final = (
     Conversation(turns=("夕方に飲むお茶のおすすめはありますか？",), feature="search", model="gpt-4o"),
 )
 
-#: All conversations. Fewer of them are in other languages, so those appear less often.
+#: All conversations. There are fewer conversations in other languages than in English, so they appear less often.
 ALL: Final = (*ENGLISH, *OTHER_LANGUAGES)

@@ -1,4 +1,7 @@
-"""Build the scenarios for the first seconds of the demo: one per namespace, then one per kind of log entry."""
+"""Build the scenarios for the first seconds of the demo.
+
+``opening`` has one scenario per namespace, and ``history`` has scenarios for each kind of log entry.
+"""
 
 import random
 from dataclasses import replace
@@ -28,7 +31,7 @@ from relaybook_demo.samples.scenarios import (
 
 
 def opening(rng: random.Random) -> list[Scenario]:
-    """Return the first request of every namespace that is not a customer's, in the order the dashboard should show."""
+    """Return the first request of every namespace except customers, in the order that the dashboard should show."""
     saturday = Question("When are you open on Saturday?", "support")
     at_home = (questions.HAIKU, Question("Tell me a joke about teapots."), Question("Hello!"))
     return [

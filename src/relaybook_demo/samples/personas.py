@@ -1,4 +1,7 @@
-"""Define the senders of the sample traffic: programs with API keys and system prompts, and customers with ids."""
+"""Define the programs and customers that send the sample traffic.
+
+A program has an API key and a system prompt, and a customer has an id.
+"""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -28,11 +31,11 @@ WORKSHOP: Final = App("sk-demo-workshop-0d3b", "You help developers. Answer with
 SCRIPT: Final = App("sk-demo-nightly-script-77aa")
 
 CHANNELS: Final = ("iOS", "Android", "web")
-#: Versions in production. Staging runs only the beta.
+#: The versions that run in production. Staging runs only the beta version.
 VERSIONS: Final = ("4.12.0", "4.12.1", "4.12.1")
 BETA: Final = "4.13.0-beta.2"
 
-#: Customers as different shops identify them in a header: account ids, e-mail addresses, phone numbers, UUIDs. The
+#: Customer ids of the kinds that shops put in a header: account ids, e-mail addresses, phone numbers and UUIDs. The
 #: phone numbers are reserved for use in films.
 KNOWN_PEOPLE: Final = (
     "user-8f3a41c9",
@@ -46,19 +49,19 @@ _PEOPLE: Final = 36
 
 
 def people(rng: random.Random) -> tuple[str, ...]:
-    """Return all customers whose conversations are in the log, the known ones first."""
+    """Return all customers whose conversations are in the log. Known customers come first."""
     generated = [f"user-{rng.getrandbits(32):08x}" for _ in range(_PEOPLE - len(KNOWN_PEOPLE))]
     return (*KNOWN_PEOPLE, *generated)
 
 
 def shuffled_forever(items: Sequence[T], rng: random.Random) -> Iterator[T]:
-    """Yield all items in random order, then all of them again in another order, forever."""
+    """Yield all items in random order, and repeat forever with a new order each time."""
     while True:
         yield from rng.sample(items, len(items))
 
 
 def pace(model: str, rng: random.Random, speedup: float = 1.0) -> dict[str, str]:
-    """Return directives for the speed of one response. With ``speedup`` 3, the response is three times as fast."""
+    """Return directives for the speed of one response. If ``speedup`` is 3, the response is three times as fast."""
     first_ms, per_second = {"gpt-4o-mini": (260, 85), "o4-mini": (700, 95)}.get(model, (420, 60))
     return {
         "Sim-First-Token-Ms": f"{first_ms * rng.uniform(0.6, 1.9) / speedup:.0f}",
@@ -76,7 +79,7 @@ def properties(rng: random.Random, feature: str, version: str | None = None) -> 
 
 
 def trace_headers(rng: random.Random) -> dict[str, str]:
-    """Return the headers of a program with tracing."""
+    """Return the headers that a program with tracing sends."""
     return {"traceparent": f"00-{rng.getrandbits(128):032x}-{rng.getrandbits(64):016x}-01"}
 
 

@@ -1,4 +1,4 @@
-"""Define one client's part of the sample traffic: its requests, their parameters and their faults."""
+"""Define the requests that one client sends, with their parameters and faults."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -35,11 +35,11 @@ CLIENT_TIMEOUT: Final = Fault(directives={"Sim-First-Token-Ms": "9000"}, timeout
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """Requests of one client. Each is sent after the response to the previous one.
+    """The requests of one client. Each request is sent after the response to the previous request.
 
-    If ``namespace`` is `None`, no header is sent. ``tool`` is the tool that is offered. ``directives`` replace the
-    directives for the usual speed. ``fault`` is the fault of turn ``fault_turn``. The turns of ``embeddings`` are the
-    inputs.
+    If ``namespace`` is `None`, no namespace header is sent. ``tool`` is the tool that is offered. ``directives``
+    replace the directives for the usual speed. ``fault`` is the fault of turn ``fault_turn``. For ``embeddings``, the
+    turns are the inputs.
     """
 
     app: App

@@ -1,6 +1,7 @@
 """Generate endless scenarios of everyday traffic.
 
-The random generators are seeded, so that every demo sends the same requests. Only their interleaving depends on time.
+The random generators are seeded, so every demo sends the same requests. Only the interleaving of requests depends on
+time.
 """
 
 import itertools
@@ -46,7 +47,7 @@ _FAULT_WEIGHTS: Final = (6, 5, 4, 4, 3, 2, 2, 1)
 def single_question(
     app: App, namespace: str, question: Question, rng: random.Random, headers: dict[str, str] | None = None
 ) -> Scenario:
-    """Return a scenario with one question of a program."""
+    """Return a scenario in which a program asks one question."""
     return Scenario(
         app=app,
         namespace=namespace,
@@ -60,14 +61,17 @@ def single_question(
 
 
 def production_scenario(question: Question, rng: random.Random) -> Scenario:
-    """Return one question of the tea shop in production. Some are traced, and all set a prompt cache key."""
+    """Return one question from the tea shop in production.
+
+    Some questions are traced, and all questions set a prompt cache key.
+    """
     headers = personas.properties(rng, question.feature) | (personas.trace_headers(rng) if rng.random() < 0.4 else {})
     scenario = single_question(personas.SHOP, "production", question, rng, headers)
     return replace(scenario, parameters={**scenario.parameters, "prompt_cache_key": f"{question.feature}-v7"})
 
 
 def staging_scenario(question: Question, rng: random.Random) -> Scenario:
-    """Return one question of the tea shop's next version, in staging."""
+    """Return one question from the tea shop's next version in staging."""
     return single_question(
         personas.STAGING_SHOP, "staging", question, rng, personas.properties(rng, question.feature, personas.BETA)
     )
@@ -99,7 +103,7 @@ def customers(rng: random.Random) -> Iterator[Scenario]:
 
 
 def shop(rng: random.Random) -> Iterator[Scenario]:
-    """Yield requests of the tea shop's programs in production."""
+    """Yield requests from the tea shop's programs in production."""
     for number in itertools.count(2093):
         for question in rng.sample(questions.FOR_THE_SHOP, len(questions.FOR_THE_SHOP)):
             yield production_scenario(question, rng)
@@ -127,13 +131,13 @@ def search_scenario(rng: random.Random) -> Scenario:
 
 
 def daybook(rng: random.Random) -> Iterator[Scenario]:
-    """Yield questions of another program, whose namespaces are its channels."""
+    """Yield questions from another program, which uses its channels as namespaces."""
     for question in personas.shuffled_forever(questions.FOR_DAYBOOK, rng):
         yield single_question(personas.PLANNER, rng.choice(personas.CHANNELS), question, rng)
 
 
 def experiments(rng: random.Random) -> Iterator[Scenario]:
-    """Yield requests that fail more often: from the shop's next version and from developers."""
+    """Yield requests from the shop's next version and from developers. These requests fail more often."""
     for number, question in enumerate(personas.shuffled_forever(questions.FOR_THE_SHOP[:8], rng)):
         fault = RATE_LIMITED if rng.random() < 0.2 else None
         yield replace(staging_scenario(question, rng), fault=fault)
@@ -144,7 +148,7 @@ def experiments(rng: random.Random) -> Iterator[Scenario]:
 
 
 def scripts() -> Iterator[Scenario]:
-    """Yield requests of a script that sets no namespace."""
+    """Yield requests from a script that sets no namespace."""
     vectors = Scenario(
         app=personas.SCRIPT,
         namespace=None,
@@ -168,7 +172,7 @@ def long_responses(rng: random.Random) -> Iterator[Scenario]:
 
 
 def with_faults(scenarios: Iterator[Scenario], rng: random.Random) -> Iterator[Scenario]:
-    """Yield the same scenarios, some of them with a fault."""
+    """Yield the same scenarios, but add a fault to some scenarios."""
     for scenario in scenarios:
         if scenario.kind == "chat" and scenario.fault is None and rng.random() < _FAULT_PROBABILITY:
             fault = rng.choices(_FAULTS, _FAULT_WEIGHTS)[0]

@@ -1,4 +1,4 @@
-"""Define the two tools of the sample programs: their declarations in a request, and their results."""
+"""Define the two tools of the sample programs, with their declarations and their results."""
 
 import json
 import zlib

@@ -1,7 +1,8 @@
-"""Send the sample traffic: a history in the first seconds, then everyday traffic until canceled.
+"""Send the sample traffic: first a history for some seconds, then everyday traffic until canceled.
 
-At any time, at most ten scenarios of the history, three long responses, two customers and one scenario of each other
-kind of client run, each with one running request. Therefore, memory use does not grow over time.
+Memory use does not grow over time, because the number of concurrent scenarios is limited. The limits are ten scenarios
+of the history, three long responses, two customers, and one scenario for each other kind of client. Each scenario has
+one running request.
 """
 
 import asyncio
@@ -19,9 +20,9 @@ from relaybook_demo.samples.scenario import Fault, Scenario
 
 Seconds = tuple[float, float]
 
-#: A seed whose first scenarios differ from the scenarios of the history.
+#: With this seed, the first scenarios of everyday traffic differ from the scenarios of the history.
 _SEED: Final = 1923
-#: The history is sent faster than people would type and read.
+#: The history is sent faster than people can type and read.
 _HISTORY_SPEEDUP: Final = 2.5
 _HISTORY_CONCURRENCY: Final = 10
 _TURN_PAUSE: Final[Seconds] = (4.0, 9.0)
@@ -30,7 +31,7 @@ _LONG_RESPONSE_CONCURRENCY: Final = 3
 
 
 async def send_samples(base_url: str) -> None:
-    """Send sample traffic until canceled. Running requests are then canceled, too."""
+    """Send sample traffic until canceled. On cancellation, running requests are also canceled."""
     async with open_client(base_url) as client:
         generator = TrafficGenerator(client, random.Random(_SEED))  # noqa: S311 - the same demo for everybody
         for scenario in opening(generator.rng):
@@ -59,7 +60,7 @@ class TrafficGenerator:
         self._client = client
 
     async def run_history(self) -> None:
-        """Run the scenarios of the history, several at a time."""
+        """Run several scenarios of the history at a time."""
         slots = asyncio.Semaphore(_HISTORY_CONCURRENCY)
 
         async def run_scenario(scenario: Scenario) -> None:
@@ -71,14 +72,17 @@ class TrafficGenerator:
                 group.create_task(run_scenario(scenario))
 
     async def repeat(self, endless: Iterator[Scenario], pause: Seconds) -> None:
-        """Run one scenario after another. The initial pause is random, so that clients do not start together."""
+        """Run one scenario after another.
+
+        The initial pause is random, so that clients do not start at the same time.
+        """
         await self._sleep((1.0, pause[1]))
         for scenario in endless:
             await self.run_scenario(scenario)
             await self._sleep(pause)
 
     async def run_long_responses(self, endless: Iterator[Scenario]) -> None:
-        """Start a long response at intervals, so that at least one is always running."""
+        """Start a long response at intervals, so that a long response is always running."""
         slots = asyncio.Semaphore(_LONG_RESPONSE_CONCURRENCY)
 
         async def run_scenario(scenario: Scenario) -> None:
@@ -119,7 +123,7 @@ class TrafficGenerator:
     async def _complete(
         self, scenario: Scenario, messages: list[dict[str, Any]], fault: Fault | None, speedup: float
     ) -> Response | None:
-        """Return the response to the messages. Tool calls are run; they and their results are added to the messages."""
+        """Return the response to the messages. Tool calls are executed and added to the messages with their results."""
         while True:
             response = await send(self._client, self._request(scenario, _chat_body(scenario, messages), fault, speedup))
             if response is None or not response.calls:

@@ -8,7 +8,7 @@ from relaybook_demo.simulator.settings import SimulatorSettings
 
 
 def read_arguments(arguments: list[str] | None = None) -> SimulatorSettings:
-    """Parse a command line into settings. If it is invalid, argparse prints the error and exits with status 2."""
+    """Parse a command line into settings. If the line is invalid, argparse prints the error and exits with status 2."""
     parser = argparse.ArgumentParser(
         prog="relaybook_demo.simulator", description="Run a simulated upstream without an API key or a network."
     )

@@ -1,6 +1,7 @@
-"""Respond to requests of Anthropic's Messages API with messages (whole or streamed), token counts and errors.
+"""Respond to requests to Anthropic's Messages API, with messages, token counts and errors.
 
-The content is the same as in a chat completion for the same conversation (``generation``), but in Anthropic's format.
+Messages are whole or streamed. The content is the same as in a chat completion for the same conversation
+(``generation``), but in Anthropic's format.
 """
 
 from collections.abc import Iterator
@@ -117,7 +118,7 @@ def _completion(request: MessagesRequest, messages: list[Message], directives: D
 
 
 def _chat_messages(request: MessagesRequest) -> list[Message]:
-    """Return the conversation in the structure of chat. Tool results become messages of role ``tool``."""
+    """Convert the conversation to chat messages. Tool results become messages of role ``tool``."""
     messages = [Message("system", _text(request.system))] if request.system else []
     for message in request.messages:
         blocks = message.content if isinstance(message.content, list) else []

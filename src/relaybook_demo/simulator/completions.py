@@ -55,7 +55,7 @@ def complete(request: ChatRequest, directives: Directives, stamp: Stamp) -> Repl
 
 
 def fixed_tokens(directives: Directives) -> FixedTokens | None:
-    """Return the tokens that the directives set, or `None` if they set none."""
+    """Return the tokens that the directives set, or `None` if the directives set no tokens."""
     if directives.event_bytes is not None:
         return FixedTokens(("x" * directives.event_bytes,))
     if directives.answer_tokens is not None:
@@ -127,7 +127,7 @@ def _events(
 
 
 def _deltas(index: int, completion: Completion, stamp: Stamp) -> Iterator[dict[str, Any]]:
-    """Yield the choices of the chunks of one completion: role, reasoning, text or tool calls, finish reason."""
+    """Yield the choices for the chunks of one completion: role, reasoning, text or tool calls, and finish reason."""
 
     def choice(delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
         return {"index": index, "delta": delta, "logprobs": None, "finish_reason": finish_reason}

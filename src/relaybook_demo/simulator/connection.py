@@ -1,4 +1,4 @@
-"""Handle one connection of the simulated upstream: read requests, send responses, and close or break it."""
+"""Handle one connection to the simulated upstream: read requests, send responses, and close or break the connection."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ _LINGER_RESET: Final = struct.pack("ii", 1, 0)
 
 
 class Connection(asyncio.Protocol):
-    """Responds to one request after another. Pipelined requests wait."""
+    """Responds to one request after another. Pipelined requests wait for their turn."""
 
     def __init__(self, responder: Responder, open_connections: set["Connection"]) -> None:
         self._responder = responder
@@ -100,7 +100,7 @@ class Connection(asyncio.Protocol):
             await self._writable
 
     def abort(self) -> asyncio.Task[None] | None:
-        """Close the connection at once. Returns the response's canceled task, if there is one."""
+        """Close the connection at once. Return the canceled task of the response, if there is a task."""
         self._ignores_input = True
         self._transport.abort()
         if self._task is not None:
@@ -173,7 +173,7 @@ class Connection(asyncio.Protocol):
     async def _deliver(self, exchange: Exchange, plan: Plan) -> None:
         ending = await deliver(self, plan)
         if ending == "hang":
-            await asyncio.get_running_loop().create_future()  # until the peer leaves
+            await asyncio.get_running_loop().create_future()  # until the peer closes the connection
         if ending == "rst" or plan.after.ending == "rst":
             await self._flush()
         self._task = None
@@ -205,7 +205,7 @@ class Connection(asyncio.Protocol):
     # Closing
 
     def _close(self, ending: Literal["fin", "rst", "hang"]) -> None:
-        """Close the connection from this side. ``hang`` keeps it open and silent until the peer closes it."""
+        """Close the connection from this side. With ``hang``, wait in silence until the peer closes it."""
         self._ignores_input = True
         if ending == "rst":
             with contextlib.suppress(OSError):
@@ -216,7 +216,7 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     def _disconnect(self, ending: Literal["fin", "rst"]) -> None:
-        """End all open exchanges because the connection is closed. Idempotent.
+        """End all open exchanges because the connection is closed. Further calls do nothing.
 
         Unfinished exchanges are logged as ``broken`` if this side closed the connection, otherwise as ``client_gone``.
         """

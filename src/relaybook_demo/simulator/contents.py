@@ -1,4 +1,4 @@
-"""Turn a reply into the content of the body, that is, bytes divided into parts and their length, before framing."""
+"""Turn a reply into the content of the body, before framing. Content consists of parts and their total length."""
 
 import itertools
 import zlib
@@ -22,7 +22,7 @@ class _Coder(NamedTuple):
 
 
 def encode_parts(parts: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    """Yield each part compressed and flushed, then the bytes that end the compressed format."""
+    """Compress, flush and yield each part, then yield the bytes that end the compressed format."""
     coder = _coder(encoding)
     for part in parts:
         yield coder.add(part) + coder.flush()
@@ -54,7 +54,10 @@ _HTML = b"<!doctype html><html><head><title>502 Bad Gateway</title></head><body>
 
 @dataclass(slots=True)
 class Content:
-    """The body. Each part, an event or a block, is sent at once. ``length`` is `None` if it is not known in advance."""
+    """The content of a body. A part is an event or a block, and is sent in one step.
+
+    ``length`` is `None` if the length is not known in advance.
+    """
 
     parts: Iterable[bytes]
     length: int | None
@@ -108,8 +111,10 @@ def _replacement(body: BodyDirectives, reply: Reply) -> Content:
 
 
 def _blocks(size: int) -> Iterator[bytes]:
-    """Yield printable bytes in blocks. The blocks differ, because the period of the bytes does not divide the block
-    length."""
+    """Yield printable bytes in blocks.
+
+    The blocks differ, because the period of the bytes does not divide the block length.
+    """
     for start in range(0, size, BLOCK_BYTES):
         shift = start % 95
         yield _BLOCK[shift : shift + min(BLOCK_BYTES, size - start)]

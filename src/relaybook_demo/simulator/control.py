@@ -1,4 +1,4 @@
-"""Handle control requests to the simulator under ``/__sim/``: scripts, ledger and refused connections."""
+"""Handle control requests under ``/__sim/``, which change scripts, the ledger and refused connections."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -21,7 +21,10 @@ Refusal = Literal["fin", "rst", "hang"]
 
 @dataclass(slots=True)
 class Controls:
-    """State that can be changed while the simulator runs. ``refusals`` lists how the next connections are refused."""
+    """State that can be changed while the simulator runs.
+
+    ``refusals`` lists the ways in which the next connections are refused.
+    """
 
     ledger: Ledger
     scripts: dict[str, Script] = field(default_factory=dict)

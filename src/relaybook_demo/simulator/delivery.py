@@ -1,4 +1,4 @@
-"""Deliver a planned response: frame it, wait, split writes, and break off where the plan says so."""
+"""Deliver a planned response: frame the parts, wait, split writes, and break off at the planned place."""
 
 import asyncio
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,10 @@ from relaybook_demo.simulator.plans import Plan
 
 
 class ResponseWriter(Protocol):
-    """Destination of a response. Methods do not report a closed connection: closing cancels the delivery's task."""
+    """The destination of a response.
+
+    Methods do not report a closed connection, because closing the connection cancels the delivery's task.
+    """
 
     def write(self, data: bytes) -> None:
         """Write bytes to the socket."""
@@ -22,7 +25,7 @@ class ResponseWriter(Protocol):
 
 
 async def deliver(writer: ResponseWriter, plan: Plan) -> Ending | Literal["complete"]:
-    """Write the response. Returns how to break the connection, or ``complete``. The caller closes the connection."""
+    """Write the response. Return ``complete``, or the way to break the connection. The caller closes the connection."""
     if plan.delay_ms:
         await asyncio.sleep(plan.delay_ms / 1000)
     for interim in plan.interim:
@@ -42,7 +45,7 @@ async def deliver(writer: ResponseWriter, plan: Plan) -> Ending | Literal["compl
 
 
 async def _send_parts(writer: ResponseWriter, plan: Plan) -> None:
-    """Send the parts at times counted from the start, so that a late part does not delay the rest."""
+    """Send each part at a time counted from the start, so that a late part does not delay the following parts."""
     now = asyncio.get_running_loop().time
     due = now() + plan.first_ms / 1000
     parts = until_break(plan.parts, plan.break_)
@@ -58,7 +61,7 @@ async def _send_parts(writer: ResponseWriter, plan: Plan) -> None:
 
 
 def until_break(parts: Iterable[bytes], break_: Break | None) -> Iterator[tuple[bytes, int | None]]:
-    """Yield the parts up to the break, each with the number of bytes to send, or `None` for all of them."""
+    """Yield the parts up to the break, each with the number of bytes to send, or `None` for all bytes."""
     if break_ is None or break_.place == "end":
         for part in parts:
             yield part, None
@@ -77,7 +80,10 @@ def until_break(parts: Iterable[bytes], break_: Break | None) -> Iterator[tuple[
 
 
 def frame(part: bytes, length: int | None) -> bytes:
-    """Return a chunk that declares the size of the whole part. If only ``length`` bytes are sent, it has no end."""
+    """Return a chunk that declares the size of the whole part.
+
+    If only ``length`` bytes are sent, the chunk has no end.
+    """
     if length is None or length > len(part):
         return b"%x\r\n%b\r\n" % (len(part), part) if part else b""
     return b"%x\r\n%b" % (len(part), part[:length])

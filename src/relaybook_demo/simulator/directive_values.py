@@ -1,4 +1,7 @@
-"""Parse the values of directives, such as numbers, header lines and break points. Errors say what was expected."""
+"""Parse the values of directives, such as numbers, header lines and break points.
+
+Errors describe the expected value.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,13 +16,15 @@ BodyKind = Literal["html", "text", "invalid-json", "empty", "endless", "bytes", 
 
 
 class BadDirective(ValueError):
-    """An unknown directive, or a directive with an invalid value. The message names the directive and its valid
-    values."""
+    """An unknown directive, or a directive with an invalid value.
+
+    The message names the directive and its valid values.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """Where and how a response is broken off. ``offset`` is the number of bytes after the place."""
+    """The place and the way in which a response is broken off. ``offset`` is the number of bytes after the place."""
 
     place: Literal["head", "event", "byte", "end"]
     number: int
@@ -37,7 +42,7 @@ class After:
 
 @dataclass(frozen=True, slots=True)
 class PacedWrites:
-    """Writes of at most ``size`` bytes, with a pause between them."""
+    """Writes of at most ``size`` bytes, with a pause between the writes."""
 
     size: int
     pause_ms: float
@@ -45,7 +50,7 @@ class PacedWrites:
 
 @dataclass(frozen=True, slots=True)
 class BodyDirectives:
-    """A body that replaces the default one. ``size`` is used by ``bytes``, ``data`` by ``exact``."""
+    """A body that replaces the default body. The kind ``bytes`` uses ``size``, and the kind ``exact`` uses ``data``."""
 
     kind: BodyKind
     size: int = 0
@@ -56,7 +61,7 @@ _EXPECTED: Final = {int: "a whole number", float: "a number of zero or more", by
 
 
 def scalar(text: str, type_: Any) -> Any:
-    """Parse a text, a number of zero or more, ``yes`` or ``no``, base64, or one of the words of a Literal type."""
+    """Parse text, a number of zero or more, ``yes`` or ``no``, base64, or a word of a Literal type."""
     if type_ is bool:
         return scalar(text, Literal["yes", "no", "1", "0"]) in ("yes", "1")
     try:
@@ -69,7 +74,7 @@ def scalar(text: str, type_: Any) -> Any:
 
 
 def any_of(*choices: str) -> Callable[[str], frozenset[str]]:
-    """Return a parser for any of several words, separated by spaces."""
+    """Return a parser for one or more of these words, separated by spaces."""
 
     def read(text: str) -> frozenset[str]:
         selected = frozenset(text.split())
@@ -91,7 +96,7 @@ def percent_bytes(text: str) -> bytes:
 
 
 def header_lines(text: str) -> tuple[tuple[bytes, bytes], ...]:
-    """Parse ``name: value``, or several separated by `` | ``. Names and values may be percent-encoded."""
+    """Parse one or more lines ``name: value``, separated by `` | ``. Names and values may be percent-encoded."""
     lines = []
     for line in text.split(" | "):
         name, colon, value = line.partition(":")
@@ -102,7 +107,7 @@ def header_lines(text: str) -> tuple[tuple[bytes, bytes], ...]:
 
 
 def interim_statuses(text: str) -> tuple[int, ...]:
-    """Parse the status codes of interim responses, in order: ``103 100`` or ``103*20``."""
+    """Parse the ordered status codes of interim responses, such as ``103 100`` or ``103*20``."""
     codes: list[int] = []
     for word in text.split():
         code, _, times = word.partition("*")
@@ -113,7 +118,7 @@ def interim_statuses(text: str) -> tuple[int, ...]:
 
 
 def declared_length(text: str) -> tuple[str, int]:
-    """Parse a declared length, relative to the true one (``+10``, ``-3``) or absolute (``42``)."""
+    """Parse a declared length, which is relative to the true length (``+10``, ``-3``) or absolute (``42``)."""
     sign = text[:1] if text[:1] in ("+", "-") else ""
     return sign, scalar(text[len(sign) :], int)
 
@@ -157,7 +162,7 @@ def after(text: str) -> After:
 
 
 def body(text: str) -> BodyDirectives:
-    """Parse the name of a kind of body, such as ``html``, or ``bytes:N``, or ``base64:…``."""
+    """Parse a kind of body: a name such as ``html``, or ``bytes:N``, or ``base64:…``."""
     kind, colon, value = text.partition(":")
     if kind == "bytes" and colon:
         return BodyDirectives("bytes", size=scalar(value, int))

@@ -1,8 +1,9 @@
 """Declare and parse a request's directives, which tell the simulated upstream what to send.
 
 The field ``first_token_ms`` is set by the header ``Sim-First-Token-Ms``, the query parameter ``sim_first_token_ms`` or
-the metadata key ``sim_first_token_ms``. The header takes precedence, then the query. Unknown names that start with
-``sim`` are rejected, so that a test with a typo cannot pass by accident. See docs/reference/simulator.md.
+the metadata key ``sim_first_token_ms``. The header has the highest precedence, followed by the query. Unknown names
+that start with ``sim`` are rejected, so that a test with a typo cannot pass by accident. See
+docs/reference/simulator.md.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -25,9 +26,9 @@ def _directive(reader: Callable[[str], Any], default: Any = None) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Directives:
-    """The directives of one request. `None`, an empty tuple and False mean the default behavior of an upstream.
+    """The directives of one request. A field at its default means the default behavior of an upstream.
 
-    A field without a reader is a scalar and parsed by its type.
+    A field without a reader is a scalar and is parsed according to its type.
     """
 
     # Content
@@ -90,14 +91,14 @@ NO_DIRECTIVES: Final = Directives()
 _FIELDS: Final = {item.name.rstrip("_"): item for item in fields(Directives)}
 _READERS: Final = {item.name: item.metadata.get("read") or _scalar_reader(item.type) for item in fields(Directives)}
 
-#: The names of directives in the query and in metadata, without ``sim_``: ``first_token_ms``.
+#: The names of directives in the query and in metadata without ``sim_``, such as ``first_token_ms``.
 NAMES: Final = tuple(_FIELDS)
 
 
 def read_directives(
     headers: Iterable[tuple[bytes, bytes]], query: str, metadata: Mapping[str, Any] | None
 ) -> Directives:
-    """Parse the directives of a request. ``metadata`` is the body's metadata, if known. Raises BadDirective."""
+    """Parse the directives of a request. ``metadata`` is the body's metadata, if it is known. Raises BadDirective."""
     texts: dict[str, str] = {}
     for key, value in (metadata or {}).items():
         if key.startswith("sim_"):
@@ -113,7 +114,7 @@ def read_directives(
 
 
 def header_name(name: str) -> str:
-    """Return the header of a directive: ``first_token_ms`` → ``Sim-First-Token-Ms``."""
+    """Return the header of a directive, such as ``Sim-First-Token-Ms`` for ``first_token_ms``."""
     return "Sim-" + "-".join(word.capitalize() for word in name.split("_"))
 
 

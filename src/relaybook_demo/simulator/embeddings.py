@@ -1,4 +1,4 @@
-"""Write embeddings: small unit vectors that depend only on the text."""
+"""Write embeddings, which are small unit vectors that depend only on the text."""
 
 import base64
 import hashlib
@@ -13,7 +13,7 @@ DIMENSIONS = 16
 
 
 def embed(request: EmbeddingsRequest) -> Reply:
-    """Return one vector per input, as numbers or as base64 of little-endian 32-bit floats."""
+    """Return one vector per input, as numbers or as base64-encoded little-endian 32-bit floats."""
     inputs = _inputs(request)
     vectors = [_vector(text, request.dimensions or DIMENSIONS) for text in inputs]
     as_base64 = request.encoding_format == "base64"
@@ -27,7 +27,7 @@ def embed(request: EmbeddingsRequest) -> Reply:
 
 
 def _inputs(request: EmbeddingsRequest) -> list[str]:
-    """Return the inputs as texts. A request has one text, several texts, one list of token ids, or several lists."""
+    """Return the inputs as texts. A request has one or several texts, or one or several lists of token ids."""
     if isinstance(request.input, str):
         return [request.input]
     if request.input and isinstance(request.input[0], int):

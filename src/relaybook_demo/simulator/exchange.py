@@ -1,4 +1,4 @@
-"""Log one request and its response in the ledger: each event once, and exactly one end."""
+"""Log one request and its response in the ledger. Each event is logged once, and an exchange has exactly one end."""
 
 from relaybook_demo.simulator.directives import NO_DIRECTIVES, Directives
 from relaybook_demo.simulator.incoming import Request
@@ -6,7 +6,10 @@ from relaybook_demo.simulator.ledger import Ledger, Outcome
 
 
 class Exchange:
-    """One exchange, from the first byte of the request. Control requests to the simulator are not logged."""
+    """One exchange, which begins with the first byte of the request.
+
+    Control requests to the simulator are not logged.
+    """
 
     __slots__ = (
         "_connection",
@@ -39,7 +42,10 @@ class Exchange:
             self._tally.add(content)
 
     def log_head(self) -> None:
-        """Log the head if it arrived before the body, so that the ledger has the tag early. Idempotent."""
+        """Log the head if it arrived before the body, so that the ledger has the tag early.
+
+        Further calls do nothing.
+        """
         if self.request is None or self.request.is_complete or self._is_head_noted or self._is_control:
             return
         self._is_head_noted = True
@@ -55,7 +61,7 @@ class Exchange:
         self._ledger.log_event("malformed", self._connection, self.number)
 
     def end(self, outcome: Outcome) -> None:
-        """Log the end of the response, complete or not. Only the first call has an effect."""
+        """Log the end of the response, even if the response is incomplete. Only the first call has an effect."""
         if not self.is_ended:
             self.is_ended = True
             if not self._is_control:

@@ -1,4 +1,4 @@
-"""Frame a response: choose how its end is marked, and write its head and the bytes after its body."""
+"""Choose the framing of a response, and write its head and the bytes after its body."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +15,7 @@ Framing = Literal["length", "chunked", "close", "none"]
 
 @dataclass(frozen=True, slots=True)
 class ResponseContext:
-    """Everything that the framing of a response depends on, except its content."""
+    """All values except the content on which the framing of a response depends."""
 
     request: Request
     directives: Directives
@@ -36,20 +36,23 @@ class ResponseContext:
 
     @property
     def first_token_ms(self) -> float:
-        """Milliseconds before the first token, from the directive, otherwise from the setting."""
+        """Milliseconds before the first token, from the directive if it is set, otherwise from the setting."""
         requested = self.directives.first_token_ms
         return self.settings.first_token_ms if requested is None else requested
 
     @property
     def token_ms(self) -> float:
-        """Milliseconds between tokens, 0 if unlimited."""
+        """Milliseconds between tokens, or 0 if the speed is unlimited."""
         requested = self.directives.tokens_per_second
         speed = self.settings.tokens_per_second if requested is None else requested
         return 1000.0 / speed if speed else 0.0
 
 
 def framing_of(context: ResponseContext, content: Content) -> Framing:
-    """Return the framing: ``length`` if the length is known, otherwise ``chunked``, or ``close`` for HTTP/1.0."""
+    """Return ``length`` if the length is known, otherwise ``chunked``, or ``close`` for HTTP/1.0.
+
+    A directive can set another framing. For a status below 200 and for 204, the framing is ``none``.
+    """
     if context.reply.status < 200 or context.reply.status == 204:
         return "none"
     requested = context.directives.framing
@@ -84,7 +87,7 @@ def head_of(context: ResponseContext, content: Content, framing: Framing) -> byt
 
 
 def tail_of(directives: Directives, framing: Framing) -> bytes:
-    """Return the last chunk with its trailers, and surplus bytes."""
+    """Return the last chunk with its trailers, and the surplus bytes."""
     surplus = b"x" * directives.surplus
     if framing != "chunked":
         return surplus

@@ -1,7 +1,7 @@
-"""Decide the content of a response: text, reasoning, tool calls, finish reason and tokens.
+"""Decide the text, reasoning, tool calls, finish reason and tokens of a response.
 
-The result is deterministic and independent of the format. ``completions`` and ``responses`` write it in their formats.
-The rules that tests may rely on are in docs/reference/simulator.md.
+The result is deterministic and independent of the format. ``completions`` and ``responses`` write the result in their
+formats. The rules that tests may rely on are in docs/reference/simulator.md.
 """
 
 import re
@@ -51,7 +51,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class FixedTokens:
-    """Tokens that a directive sets in place of the model's own."""
+    """Tokens that a directive sets in place of the model's tokens."""
 
     tokens: tuple[str, ...]
 
@@ -62,7 +62,7 @@ def is_reasoning_model(model: str) -> bool:
 
 
 def complete_chat(request: ChatRequest, index: int, fixed: FixedTokens | None = None) -> Completion:
-    """Return the choice with number ``index`` of the response to a chat request."""
+    """Return choice number ``index`` in the response to a chat request."""
     reasoning = texts.split_tokens(texts.reasoning_text()) if is_reasoning_model(request.model or "") else ()
     calls = () if fixed else _tool_calls(request)
     if calls:
@@ -75,13 +75,17 @@ def complete_chat(request: ChatRequest, index: int, fixed: FixedTokens | None = 
 
 
 def complete_prompt(prompt: str, model: str, limit: int | None, fixed: FixedTokens | None = None) -> Completion:
-    """Return the response to a plain prompt, as the Responses API sends it."""
+    """Return the response to a plain prompt, for the Responses API."""
     reasoning = texts.split_tokens(texts.reasoning_text()) if is_reasoning_model(model) else ()
     return _limit_tokens(fixed.tokens if fixed else texts.split_tokens(texts.response_text(prompt)), reasoning, limit)
 
 
 def prompt_tokens(messages: list[Message]) -> int:
-    """Estimate the number of prompt tokens: the text's tokens, four per message, and three to start the response."""
+    """Estimate the number of prompt tokens.
+
+    The estimate is the tokens of the texts, plus four tokens per message, plus three tokens for the start of the
+    response.
+    """
     return 3 + sum(4 + texts.count_tokens(text_of(message.content)) for message in messages)
 
 
@@ -95,8 +99,8 @@ def cached_tokens(input_tokens: int) -> int:
 def sample_value(schema: Any, text: str, prompt: str = "") -> Any:
     """Return a value that fits a JSON Schema.
 
-    For an ``enum``, this is the first value that the prompt contains, otherwise the first value. For a ``pattern``, it
-    is the first word of the prompt that matches. Other strings are ``text``.
+    For an ``enum``, the result is the first value that the prompt contains, or else the first value. For a ``pattern``,
+    the result is the first matching word of the prompt. For other strings, the result is ``text``.
     """
     if not isinstance(schema, dict):
         return text
@@ -155,7 +159,10 @@ def _limit_tokens(tokens: tuple[str, ...], reasoning: tuple[str, ...], limit: in
 
 
 def _tool_calls(request: ChatRequest) -> tuple[ToolCall, ...]:
-    """Call the first tool or the one that ``tool_choice`` names, or two tools if the prompt contains " and "."""
+    """Call the tool that ``tool_choice`` names, or else the first tool.
+
+    Call two tools if the prompt contains " and ".
+    """
     is_user_turn = bool(request.messages) and request.messages[-1].role == "user"
     if not is_user_turn or not request.tools or request.tool_choice == "none":
         return ()

@@ -1,4 +1,4 @@
-"""Write the head of a response: status line and header lines."""
+"""Write the status line and the header lines of a response."""
 
 from email.utils import formatdate
 from functools import lru_cache
@@ -38,7 +38,7 @@ def few_headers(stamp: Stamp, processing_ms: int, content_type: bytes) -> list[H
 
 
 def openai_headers(stamp: Stamp, processing_ms: int, content_type: bytes) -> list[Header]:
-    """Return the headers that OpenAI sends through its CDN, in their case and order."""
+    """Return the headers that OpenAI sends through its CDN, with the same case and order."""
     return [
         (b"Date", http_date(stamp.created)),
         *([(b"Content-Type", content_type)] if content_type else []),

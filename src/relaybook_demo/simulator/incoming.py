@@ -1,6 +1,7 @@
 """Parse requests from the bytes of a connection, without a socket or a clock.
 
-Target and headers are stored as received, including case, order and duplicates of headers. llhttp does the parsing.
+llhttp parses the requests. The target and the headers are stored as received, including the case, order and duplicates
+of headers.
 """
 
 import hashlib
@@ -17,7 +18,7 @@ _PARSED_PATHS = (b"/v1/chat/completions", b"/v1/responses", b"/v1/embeddings", b
 
 
 class MalformedRequest(ValueError):
-    """Bytes that are not an HTTP/1.1 request. Nothing after them can be parsed."""
+    """Bytes are not an HTTP/1.1 request. No bytes after them can be parsed."""
 
 
 @dataclass
@@ -40,7 +41,7 @@ class Request:
 
     @cached_property
     def path(self) -> str:
-        """The target without its query and, if it is absolute, without scheme and authority."""
+        """The target without its query. If the target is absolute, the scheme and the authority are also removed."""
         path = self.target.partition(b"?")[0].decode("latin-1")
         if path.startswith(("http://", "https://")):
             return "/" + path.split("/", 3)[3] if path.count("/") > 2 else "/"
@@ -60,7 +61,7 @@ class Request:
 
     @property
     def body_sha256(self) -> str:
-        """The hash of all received body bytes, stored or not."""
+        """The SHA-256 of all received body bytes, including bytes that are not stored."""
         return self._hash.hexdigest()
 
     def header(self, name: bytes) -> bytes | None:
@@ -90,7 +91,7 @@ class RequestReader:
         self.request: Request | None = None
 
     def feed(self, data: bytes) -> None:
-        """Parse more bytes. Raises MalformedRequest if they are not HTTP/1.1."""
+        """Parse more bytes. Raises MalformedRequest if the bytes are not HTTP/1.1."""
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:

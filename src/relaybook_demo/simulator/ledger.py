@@ -1,9 +1,10 @@
-"""Record what the simulated upstream received and sent, for tests that compare it with the log of Relaybook.
+"""Record the bytes that the simulated upstream received and sent, for comparison with Relaybook's log.
 
-Each exchange has these entries, in order: ``first_byte``; ``head``, only if the head arrived before the body; either
-``request`` or ``malformed``; and one ``sent`` with the outcome. The exception is a response that is sent before the
-body arrived: its ``sent`` precedes ``request``. ``gone`` belongs to the connection and is written when the simulator
-notices that the peer has closed it. Each entry is appended to the file with one ``write``.
+The first entry of an exchange is ``first_byte``. The entry ``head`` follows only if the head arrived before the body.
+The next entry is ``request`` or ``malformed``, and the last entry is ``sent`` with the outcome. But if a response is
+sent before the body arrives, ``sent`` precedes ``request``. The entry ``gone`` belongs to the connection. ``gone`` is
+written when the simulator notices that the peer has closed the connection. Each entry is appended to the file with one
+``write``.
 """
 
 import base64
@@ -68,7 +69,7 @@ class NoTally:
 
 
 class ContentTally:
-    """Computes length and hash of content, and stores the content if it has at most ``MAX_STORED_BYTES``."""
+    """Computes the length and hash of content, and stores content of at most ``MAX_STORED_BYTES``."""
 
     __slots__ = ("_bytes", "_content", "_hash")
 
@@ -95,9 +96,9 @@ class ContentTally:
 
 
 class Ledger:
-    """The entries, in memory and, if a file is given, also in the file.
+    """The entries of the ledger, which are kept in memory and also in a file if a file is given.
 
-    ``keep`` limits the number of entries in memory; the oldest are dropped. `None` means no limit.
+    ``keep`` limits the number of entries in memory. The oldest entries are dropped. `None` means no limit.
     """
 
     def __init__(self, mode: LedgerMode = "full", keep: int | None = None, file: Path | None = None) -> None:
@@ -150,7 +151,7 @@ class Ledger:
         self.entries.clear()
 
     def close(self) -> None:
-        """Close the file. Idempotent."""
+        """Close the file. Further calls do nothing."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

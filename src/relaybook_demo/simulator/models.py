@@ -34,7 +34,7 @@ def list_models() -> Reply:
 
 
 def show_model(segment: str) -> Reply:
-    """Respond to ``GET /v1/models/{id}``. The segment may be percent-encoded, as SDKs send it."""
+    """Respond to ``GET /v1/models/{id}``. The segment may be percent-encoded, because SDKs encode it."""
     model = unquote(segment)
     return json_reply(_model(model)) if is_known(model) else unknown_model(model)
 

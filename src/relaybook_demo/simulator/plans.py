@@ -1,4 +1,4 @@
-"""Plan the bytes of a response, their times and the end of the response. Uses no socket and does not wait."""
+"""Plan the bytes, the timing and the end of a response. This module uses no socket and does not wait."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ CLOSE = After("close", 0.0)
 class Plan:
     """A response that is ready to be delivered.
 
-    ``parts`` are the content. The delivery adds the framing, and ``tail`` ends it.
+    ``parts`` are the content. The delivery adds the framing, and ``tail`` ends the body.
     """
 
     head: bytes
@@ -35,7 +35,10 @@ class Plan:
 
     @property
     def is_single_write(self) -> bool:
-        """Whether one write can send the response: it is small, without delays, interim responses or breaks."""
+        """Whether one write can send the response.
+
+        The response must have at most one part, and no chunks, delays, interim responses or breaks.
+        """
         is_timed = self.delay_ms or self.first_ms or self.interval_ms or self.body_writes or self.head_writes
         is_special = self.interim or self.break_ or self.after.ending == "rst" or self.framing == "chunked"
         return isinstance(self.parts, list | tuple) and len(self.parts) <= 1 and not is_timed and not is_special
@@ -85,7 +88,10 @@ def _set_delays(plan: Plan, context: ResponseContext, content: Content) -> None:
 
 
 def _connection_end(context: ResponseContext, framing: Framing, content: Content) -> After:
-    """Return the action on the connection. The connection is closed after a body that is shorter than declared."""
+    """Return the action on the connection after the response.
+
+    If the body is shorter than declared, the connection is closed.
+    """
     if context.directives.after is not None:
         return context.directives.after
     is_short = framing == "length" and declared_length(context.directives, content) > (content.length or 0)

@@ -36,7 +36,7 @@ class _Metadata(msgspec.Struct):
 
 
 def reply_to(request: Request, directives: Directives, stamp: Stamp) -> Reply:
-    """Return the reply to a request. If the directives set a status, it replaces the default status."""
+    """Return the reply to a request. A status in the directives replaces the default status."""
     status = directives.status if directives.status is not None else 413 if directives.when == "head" else None
     if status is not None and status >= 400:
         is_anthropic = request.path in anthropic.PATHS
@@ -50,7 +50,10 @@ def reply_to(request: Request, directives: Directives, stamp: Stamp) -> Reply:
 
 
 def metadata_of(body: bytes) -> dict[str, Any] | None:
-    """Return the ``metadata`` of a body, or `None` if it cannot contain directives or cannot be parsed."""
+    """Return the ``metadata`` of a body.
+
+    `None` if the body contains no directives or cannot be parsed.
+    """
     if b'"sim_' not in body:
         return None
     try:
@@ -126,7 +129,7 @@ def _check_model(request: _HasModel) -> Reply | None:
 
 
 def _invalid(error: str) -> Reply:
-    """Return an error that names the parameter as OpenAI does: ``Missing required parameter: 'messages'.``"""
+    """Return an error like OpenAI's, which names the parameter: ``Missing required parameter: 'messages'.``"""
     match = _FIELD_NAME.search(error)
     param = (match.group(1) or match.group(2)) if match else None
     if "missing required field" in error:

@@ -1,6 +1,6 @@
-"""Represent a response before it is encoded: status, headers, and a body or the events of a stream.
+"""Represent a response before encoding: the status, the headers, and a body or the events of a stream.
 
-Also builds error responses in OpenAI's format.
+This module also builds error responses in OpenAI's format.
 """
 
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ encode_json = msgspec.json.encode
 
 
 class Event(NamedTuple):
-    """One server-sent event: its data (JSON or ``[DONE]``) and its name, empty if it has none."""
+    """One server-sent event. The data is JSON or ``[DONE]``. An event without a name has an empty name."""
 
     data: bytes
     name: bytes = b""
@@ -25,7 +25,7 @@ class Event(NamedTuple):
 
 @dataclass(slots=True)
 class Reply:
-    """A response. If it is not streamed, ``events`` is `None` and its delay depends on ``output_tokens``."""
+    """A response. If it is not streamed, ``events`` is `None` and the delay depends on ``output_tokens``."""
 
     status: int = 200
     body: bytes = b""
@@ -34,12 +34,12 @@ class Reply:
     events: list[Event] | None = None
     output_tokens: int = 0
     request_id_header: bytes = b"x-request-id"
-    #: The event that ends a stream with an error. `None` means OpenAI's.
+    #: The event that ends a stream with an error. `None` means OpenAI's error event.
     error_event: Event | None = None
 
 
 class Stamp(NamedTuple):
-    """The values that differ in every response: a unique text, and the Unix time at which it was created."""
+    """The values that are new in each response: a unique text, and the Unix time of the response."""
 
     unique: str
     created: int
@@ -83,7 +83,7 @@ def status_error(status: int) -> Reply:
 
 
 def stream_error() -> bytes:
-    """Return the data of an error event, which follows a head with status 200."""
+    """Return the data of an error event for a stream that began with status 200."""
     message = "The server had an error while processing your request."
     return encode_json(error_body(message, "server_error", "server_error"))
 
@@ -98,7 +98,7 @@ def no_key() -> Reply:
 
 
 def bad_key(key: str) -> Reply:
-    """Return the error for an unknown API key. Most of the key is masked, as OpenAI does."""
+    """Return the error for an unknown API key. As in OpenAI's error, most of the key is masked."""
     masked = f"{key[:8]}{'*' * max(4, len(key) - 12)}{key[-4:]}"
     message = f"Incorrect API key provided: {masked}. You can find your API key in your account settings."
     return invalid_request(401, message, "invalid_api_key")

@@ -9,7 +9,7 @@ import msgspec
 
 
 class ContentPart(msgspec.Struct):
-    """One part of a message. Parts that are not text count as 0 tokens."""
+    """One part of a message. Parts without text count as 0 tokens."""
 
     type: str = ""
     text: str | None = None
@@ -127,7 +127,7 @@ class MessagesRequest(msgspec.Struct):
 
 
 def text_of(content: str | list[ContentPart] | None) -> str:
-    """Return the text of a message. Its parts are joined by newlines."""
+    """Return the text of a message. The parts of the message are joined by newlines."""
     if content is None or isinstance(content, str):
         return content or ""
     return "\n".join(part.text for part in content if part.text is not None)

@@ -1,4 +1,4 @@
-"""Turn requests into plans, using the state that all connections share: settings, ledger, scripts and counters."""
+"""Turn requests into plans. All connections share the settings, the ledger, the scripts and the counters."""
 
 import itertools
 import os
@@ -19,7 +19,7 @@ from relaybook_demo.simulator.settings import SimulatorSettings
 
 
 class Responder:
-    """Decides how to respond. Uses no socket."""
+    """Decides how to respond, without using a socket."""
 
     def __init__(self, settings: SimulatorSettings) -> None:
         self.settings = settings
@@ -39,7 +39,7 @@ class Responder:
         return next(self._exchanges)
 
     def next_refusal(self) -> Refusal | None:
-        """Return how to refuse the new connection, or `None` to accept it."""
+        """Return the way to refuse the new connection, or `None` to accept it."""
         return self.controls.refusals.popleft() if self.controls.refusals else None
 
     def directives_of(self, request: Request) -> Directives:

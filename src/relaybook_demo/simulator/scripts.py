@@ -1,4 +1,4 @@
-"""Build responses that a test defines byte by byte, including their division into writes."""
+"""Build responses that a test defines byte by byte, including the size of each write."""
 
 from collections.abc import Iterable, Iterator
 from typing import Literal
@@ -19,15 +19,15 @@ Text = str | Raw
 
 
 class Script(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """One response. Only the framing header is added to it. Text is Latin-1. In JSON, ``body`` is base64."""
+    """One response. Only the framing header is added. Text is encoded as Latin-1. In JSON, ``body`` is base64."""
 
     status_line: Text = "HTTP/1.1 200 OK"
     headers: list[tuple[Text, Text]] = []
     body: bytes = b""
-    #: ``length`` and ``chunked`` add it after the other headers. ``close`` closes the connection after the body.
-    #: ``raw`` adds nothing and keeps the connection open.
+    #: ``length`` and ``chunked`` add the framing header after the other headers. ``close`` closes the connection after
+    #: the body. ``raw`` adds no header and keeps the connection open.
     framing: Literal["length", "chunked", "close", "raw"] = "length"
-    #: The sizes of chunks. The rest of the body is sent as one more chunk.
+    #: The sizes of chunks. The remaining body bytes are sent as one more chunk.
     chunk_sizes: list[int] = []
     trailers: list[tuple[Text, Text]] = []
     #: Bytes before the status line, such as interim responses or garbage.
@@ -44,7 +44,7 @@ def read_script(data: bytes) -> Script:
 
 
 def wire_bytes(script: Script, has_body: bool = True) -> bytes:
-    """Return all bytes of the response. If ``has_body`` is false, as for HEAD, they do not include the body."""
+    """Return all bytes of the response. If ``has_body`` is false, as for HEAD, the body is omitted."""
     lines = [_raw(script.status_line), *_lines(script.headers)]
     if script.framing == "length":
         lines.append(b"content-length: %d" % len(script.body))
@@ -57,7 +57,7 @@ def wire_bytes(script: Script, has_body: bool = True) -> bytes:
 
 
 def split_bytes(data: bytes, sizes: Iterable[int]) -> Iterator[bytes]:
-    """Yield the data in chunks of these sizes, then the rest. Sizes of zero are skipped."""
+    """Yield the data in chunks of these sizes, then the remaining data. Sizes of zero are skipped."""
     start = 0
     for size in sizes:
         if size > 0 and start < len(data):

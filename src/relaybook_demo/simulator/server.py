@@ -1,4 +1,4 @@
-"""Start and stop the simulated upstream, in this process or as a separate one."""
+"""Start and stop the simulated upstream, in this process or as a separate process."""
 
 import asyncio
 import signal
@@ -23,11 +23,11 @@ class Simulator:
 
     @property
     def controls(self) -> Controls:
-        """Ledger, scripts and refusals, for direct access without ``/__sim/``."""
+        """The ledger, scripts and refusals, for direct access without ``/__sim/``."""
         return self._responder.controls
 
     async def start(self, host: str = "127.0.0.1", port: int = 0, *, listener: socket.socket | None = None) -> int:
-        """Listen on an address, or on ``listener``, a bound socket. Returns the port. Raises OSError on failure."""
+        """Listen on an address, or on the bound socket ``listener``. Return the port. Raises OSError on failure."""
         loop = asyncio.get_running_loop()
         if listener is not None:
             self._server = await loop.create_server(self._connect, sock=listener, backlog=_BACKLOG)
@@ -37,7 +37,7 @@ class Simulator:
         return bound
 
     async def close(self) -> None:
-        """Stop listening and abort every connection. Idempotent."""
+        """Stop listening and abort every connection. Further calls do nothing."""
         if self._server is None:
             return
         self._server.close()
@@ -62,7 +62,7 @@ class Simulator:
 
 
 def run(settings: SimulatorSettings) -> None:
-    """Serve until SIGTERM or SIGINT. Prints one line when it is listening."""
+    """Serve until SIGTERM or SIGINT. Print one line when the server is listening."""
     with asyncio.Runner(loop_factory=_fast_loop) as runner:
         runner.run(_serve(settings))
 

@@ -17,21 +17,24 @@ class SimulatorSettings:
 
     host: str = "127.0.0.1"
     port: int = 0
-    """0 lets the system choose a free port."""
+    """The port to listen on. With 0, the system chooses a free port."""
 
     first_token_ms: float = 0.0
     """Delay before the first event of a stream, or before a response that is not streamed."""
 
     tokens_per_second: float = 0.0
-    """Speed after the first token; 0 is unlimited. Other responses are delayed by the time a stream would take."""
+    """Speed after the first token; 0 is unlimited.
+
+    A response that is not streamed is delayed by the time of a stream.
+    """
 
     response_headers: HeaderSet = "few"
 
     ledger_mode: LedgerMode = "full"
-    """``digest`` stores no bodies, ``off`` stores nothing."""
+    """``digest`` stores no bodies, and ``off`` stores no entries."""
 
     ledger_keep: int | None = None
-    """Maximum number of entries in memory; the oldest are dropped. `None` means no limit."""
+    """Maximum number of entries in memory. The oldest entries are dropped. `None` means no limit."""
 
     ledger_file: Path | None = None
-    """Also append every entry to this file, as one line."""
+    """A file to which every entry is also appended, as one line."""

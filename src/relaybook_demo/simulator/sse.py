@@ -1,4 +1,4 @@
-"""Write server-sent events with the line ends, comments and data lines that directives set, complete or truncated."""
+"""Write server-sent events, with the line ends, comments and data lines that directives set."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -11,7 +11,7 @@ _BOM = b"\xef\xbb\xbf"
 def select_events(events: list[Event], directives: Directives, error: Event | None = None) -> list[Event]:
     """Return the events to send. Directives may remove ``[DONE]`` or end the stream with an error event.
 
-    ``error`` is the error event; `None` means OpenAI's error event.
+    ``error`` is the error event. `None` means OpenAI's error event.
     """
     if directives.error_event is not None:
         count, is_named = directives.error_event
@@ -22,7 +22,10 @@ def select_events(events: list[Event], directives: Directives, error: Event | No
 
 
 def write(events: Iterable[Event], directives: Directives, now_ns: Callable[[], int]) -> Iterator[bytes]:
-    """Yield the bytes of each event, encoded when it is requested. ``Sim-Timestamps`` adds the time from ``now_ns``."""
+    """Yield the bytes of each event. An event is encoded only when it is requested.
+
+    With ``Sim-Timestamps``, each event contains the time from ``now_ns``.
+    """
     if not directives.sse and not directives.timestamps:
         for data, name in events:
             yield b"event: %b\ndata: %b\n\n" % (name, data) if name else b"data: %b\n\n" % data
@@ -52,5 +55,5 @@ def _event_block(index: int, event: Event, style: frozenset[str]) -> bytes:
 
 
 def _json_lines(data: bytes) -> list[bytes]:
-    """Split an object over three lines. When joined by newlines, they are still the same JSON value."""
+    """Split an object over three lines. The lines joined by newlines are still the same JSON value."""
     return [data[:1], data[1:-1], data[-1:]] if data.startswith(b"{") else [data]

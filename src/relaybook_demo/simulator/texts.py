@@ -1,7 +1,7 @@
 """Choose the text of a simulated response. The same prompt always gets the same text.
 
-Many topics have prepared texts (``prepared``), so that a demonstration reads like a real chat. A prompt on any other
-topic is quoted back in a generic text. This module is independent of requests and formats.
+Many topics have prepared texts (``prepared``), so that a demonstration reads like a real chat. For any other topic, a
+generic text quotes the prompt. This module is independent of requests and formats.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from relaybook_demo.simulator.prepared import TOPICS
 
-#: Required fields of a tool result, and the sentence about it. The first match is used.
+#: Required fields of a tool result, and the sentence for such a result. The first match is used.
 SENTENCES: Final[tuple[tuple[frozenset[str], str], ...]] = (
     (
         frozenset({"city", "sky", "celsius", "wind"}),
@@ -51,7 +51,7 @@ _SEARCHED: Final = 1000
 
 @lru_cache(maxsize=1024)
 def response_text(prompt: str, variant: int = 0) -> str:
-    """Return the text for a prompt. Each ``variant``, the index of a choice, gets a different text."""
+    """Return the text for a prompt. ``variant`` is the index of a choice. Each choice gets a different text."""
     seed = zlib.crc32(prompt.encode("utf-8", "surrogatepass")) + variant
     responses, values = _topic(prompt)
     text = _fill(responses[seed % len(responses)], values)
@@ -59,7 +59,7 @@ def response_text(prompt: str, variant: int = 0) -> str:
 
 
 def result_text(result: Any) -> str | None:
-    """Return a sentence about a tool result, or `None` if none is prepared for its fields."""
+    """Return a sentence about a tool result, or `None` if no sentence is prepared for its fields."""
     if not isinstance(result, dict):
         return None
     sentence = next((sentence for fields, sentence in SENTENCES if fields <= result.keys()), None)
@@ -95,12 +95,12 @@ def filler_tokens(count: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def split_tokens(text: str) -> tuple[str, ...]:
-    """Split a text into tokens of at most nine characters. Joining them restores the text."""
+    """Split a text into tokens of at most nine characters. The joined tokens are the original text."""
     return tuple(_TOKEN.findall(text))
 
 
 def count_tokens(text: str) -> int:
-    """Estimate the number of tokens of a prompt as four characters each, close to a real tokenizer."""
+    """Estimate the number of prompt tokens, with four characters per token. Real tokenizers give similar numbers."""
     return (len(text) + 3) // 4
 
 

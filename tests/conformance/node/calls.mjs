@@ -1,5 +1,5 @@
-// Makes the calls it reads as JSON from its input with the official SDK, all at the same time, and writes as JSON what
-// came of each: the text, or the error as the SDK raised it.
+// Read calls as JSON from standard input, and make them concurrently with the official SDK. Write the results as JSON:
+// the text of each call and, if the SDK raised an error, the error.
 import { text } from "node:stream/consumers";
 import OpenAI from "openai";
 

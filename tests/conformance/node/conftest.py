@@ -1,4 +1,4 @@
-"""The Node SDK, and one relay with a simulated upstream for all tests of a file."""
+"""Install the Node SDK, and start one relay with a simulated upstream for all tests of a file."""
 
 from collections.abc import Iterator
 

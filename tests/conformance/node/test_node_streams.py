@@ -1,4 +1,4 @@
-"""The official Node SDK reads responses and streams as without a relay, and raises an error for a broken stream."""
+"""The Node SDK reads the same responses and streams with and without the relay. A broken stream raises an error."""
 
 import pytest
 from tests.conformance.node.node_sdk import Call, make
@@ -42,5 +42,5 @@ def test_a_stream_truncated_at_any_byte_raises(world: World, manner: str) -> Non
     assert [
         size for size, result in enumerate(found) if "error" not in result and result["text"] != "".join(WORDS)
     ] == []
-    if manner == "close":  # a reset may overtake bytes that were sent before it
+    if manner == "close":  # a reset can discard bytes that were sent earlier
         assert "error" not in found[-1]

@@ -1,4 +1,4 @@
-"""A client with a raw connection that is kept between exchanges."""
+"""A client that keeps one raw connection to the relay between exchanges."""
 
 import asyncio
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from tests.conformance.relay.wire import READ_LIMIT, Framing, Head, Malformed, r
 class Response:
     """A response as the client received it.
 
-    ``framing`` is ``close`` if only the end of the connection ends the body.
+    ``framing`` is ``close`` if the body continues until the connection ends.
     """
 
     head: Head
@@ -27,7 +27,7 @@ class Response:
 
     @property
     def request_id(self) -> str:
-        """The id of the record."""
+        """The id of the exchange's record, from a response header."""
         found = self.head.one(b"service-request-id") or self.head.one(b"relaybook-request-id")
         assert found, f"no request id: {self.head.raw!r}"
         return found.decode()
@@ -61,7 +61,7 @@ class RawClient:
         await deliver(writer, chunks)
 
     async def head(self) -> Head:
-        """Read the next response head, including interim responses."""
+        """Read the next response head, which may be the head of an interim response."""
         reader, _ = await self.open()
         head = await read_head(reader)
         if head is None:
@@ -71,7 +71,7 @@ class RawClient:
         return head
 
     async def response(self, method: bytes = b"GET") -> Response:
-        """Read the next complete response. An interim response fails the test, because the relay discards them."""
+        """Read the next complete response. An interim response fails the test, because the relay must discard it."""
         reader, _ = await self.open()
         head = await self.head()
         status = int(head.first[9:12])
@@ -93,7 +93,7 @@ class RawClient:
         return await self.response(method)
 
     async def read(self) -> bytes:
-        """Read some bytes, or none at the end of the connection."""
+        """Read at least one byte. Returns empty bytes at the end of the connection."""
         reader, _ = await self.open()
         return await reader.read(READ_LIMIT)
 
@@ -103,7 +103,7 @@ class RawClient:
         return await reader.readexactly(size)
 
     async def rest(self) -> tuple[bytes, str]:
-        """Read to the end of the connection. Returns the bytes and how it ended: ``fin`` or ``rst``."""
+        """Read until the connection ends. Returns the bytes and how the connection ended: ``fin`` or ``rst``."""
         received = b""
         try:
             while data := await self.read():
@@ -113,7 +113,7 @@ class RawClient:
         return received, "fin"
 
     async def ended(self) -> str:
-        """Return how the connection ended. No more bytes may arrive."""
+        """Return how the connection ended: ``fin`` or ``rst``. Any further bytes fail the test."""
         received, ending = await self.rest()
         assert received == b"", f"bytes after the response: {received!r}"
         await self.close()

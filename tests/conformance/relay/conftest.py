@@ -1,4 +1,4 @@
-"""One relay for all tests of a module, because starting it takes a second. Connections and names are not shared."""
+"""Start one relay for all tests of a module, because a start takes a second. Tests share no connections or names."""
 
 from collections.abc import Iterator
 

@@ -1,7 +1,7 @@
-"""Describe exchanges so that hypothesis can draw and print them, and generate their exact bytes.
+"""Describe exchanges for hypothesis, and generate the exact bytes of each exchange.
 
-A description contains what matters, and a seed for the rest (spelling, order, white space, chunks, noise), so that a
-body of 300 KB needs only a few drawn bytes.
+Hypothesis can draw and print a description. A description contains the important properties, and a seed for details
+(spelling, order, white space, chunks, noise). A body of 300 KB therefore needs only a few drawn bytes.
 """
 
 import gzip
@@ -26,7 +26,10 @@ Kind = Literal["drawn", "noise", "json", "events"]
 
 @dataclass(frozen=True)
 class Content:
-    """A body: ``drawn`` bytes, or a number of bytes of a kind. With ``secret``, the client's key is in its middle."""
+    """A body: the ``drawn`` bytes, or bytes generated from ``kind``, ``size`` and ``seed``.
+
+    With ``secret``, the client's key is in the middle of the body.
+    """
 
     kind: Kind
     drawn: bytes
@@ -36,7 +39,7 @@ class Content:
     secret: bool
 
     def data(self, key: bytes | None) -> bytes:
-        """Return the bytes as transferred, with content codings."""
+        """Return the transferred bytes, after the content coding was applied."""
         plain = self.drawn if self.kind == "drawn" else _GENERATORS[self.kind](Random(self.seed), self.size)
         if self.secret and key is not None:
             middle = len(plain) // 2
@@ -46,7 +49,7 @@ class Content:
 
 @dataclass(frozen=True)
 class Message:
-    """Fields of both requests and responses. ``groups`` are headers that belong together."""
+    """The fields that requests and responses share. Each of ``groups`` is a set of headers that belong together."""
 
     pairs: tuple[Pair, ...]
     groups: tuple[tuple[Pair, ...], ...]
@@ -58,7 +61,10 @@ class Message:
 
 @dataclass(frozen=True)
 class Exchange:
-    """A request and its response. ``key`` is a header with a credential. ``namespace`` is `None` without that tag."""
+    """A request and its response. ``key`` is a header with a credential.
+
+    ``namespace`` is `None` if the request has no namespace header.
+    """
 
     method: bytes
     target: bytes
@@ -77,12 +83,12 @@ class Exchange:
 
     @property
     def secret(self) -> bytes | None:
-        """The client's key."""
+        """The client's key, or `None` if the request has no key."""
         return self.key[1].rpartition(b" ")[2] if self.key else None
 
     @property
     def bodiless(self) -> bool:
-        """Whether the response has no body whatever its head says."""
+        """Whether the response has no body, even if its head declares one."""
         return self.method == b"HEAD" or self.status in (204, 304)
 
 
@@ -98,11 +104,11 @@ class Wire:
 
     @property
     def at_once(self) -> bool:
-        """Whether the peer receives everything in one read."""
+        """Whether the peer receives the whole message in one read."""
         return self.style == "whole" and len(self.raw) < 16 << 10
 
     def chunks(self) -> Iterator[bytes]:
-        """Return the chunks, one per write."""
+        """Yield the chunks. Each chunk is written separately."""
         raw, random = self.raw, Random(self.seed)
         at = 0
         while at < len(raw):
@@ -112,7 +118,7 @@ class Wire:
 
 
 def request_wire(exchange: Exchange, name: bytes, host: bytes) -> Wire:
-    """Return the request as the client sends it. ``name`` finds the upstream's script."""
+    """Return the request as the client sends it. ``name`` selects the upstream's script."""
     message = exchange.request
     random = Random(message.seed)
     body = b"" if message.framing == "none" else message.content.data(exchange.secret)
@@ -131,7 +137,7 @@ def request_wire(exchange: Exchange, name: bytes, host: bytes) -> Wire:
 
 
 def response_wire(exchange: Exchange) -> Wire:
-    """Return the response as the upstream sends it. If it has no body, the head may still declare one."""
+    """Return the response as the upstream sends it. If the response has no body, its head may still declare one."""
     message = exchange.response
     content = message.content.data(exchange.secret)
     body = b"" if exchange.bodiless else content
@@ -155,13 +161,13 @@ def _framing(message: Message, length: int) -> list[Pair]:
 
 
 def _spelled(pairs: list[Pair], random: Random) -> list[Pair]:
-    """Spell headers: in some order, each name in some case, white space around each value."""
+    """Vary the order of headers, the case of their names, and the white space around their values at random."""
     random.shuffle(pairs)
     case = (bytes, bytes.lower, bytes.upper, bytes.swapcase)
     space = (b" ",) * 6 + (b"", b"\t", b"  ")
     spelled = []
     for name, value in pairs:
-        # A tab after "chunked" is rejected with 400: llhttp accepts no doubt about the end of a body.
+        # The relay rejects a tab after "chunked" with 400, because llhttp requires an unambiguous end of the body.
         after = (b"",) * 7 + ((b" ", b"\t") if name != b"Transfer-Encoding" else (b" ",))
         spelled.append((random.choice(case)(name), random.choice(space) + value + random.choice(after)))
     return spelled

@@ -1,6 +1,6 @@
-"""What the relay guarantees for heads, written independently of its code.
+"""The relay's guarantees for request and response heads, written independently of the relay's code.
 
-Which headers are forwarded, how, and in which order.
+The guarantees define which headers are forwarded, how, and in which order.
 """
 
 from urllib.parse import unquote
@@ -15,31 +15,34 @@ RELAY_HEADERS = {prefix + name for prefix in PREFIXES for name in (b"request-id"
 
 
 def is_tag(name: bytes) -> bool:
-    """Return whether a header is for the relay and not for the upstream."""
+    """Return whether a header is meant for the relay and must not reach the upstream."""
     lower = name.lower()
     return lower.startswith(PREFIXES) and not lower.partition(b"-")[2].startswith(b"worker")
 
 
 def is_forwarded_upstream(name: bytes) -> bool:
-    """Return whether a header of the client is forwarded."""
+    """Return whether the relay forwards this header from the client to the upstream."""
     lower = name.lower()
     dropped = lower in HOP_BY_HOP or lower in (b"cookie", b"forwarded", b"expect")
     return not (dropped or lower.startswith((b"proxy-", b"x-forwarded-")) or is_tag(name))
 
 
 def is_forwarded_to_client(name: bytes, named_by_connection: set[bytes]) -> bool:
-    """Return whether a header of the upstream is forwarded."""
+    """Return whether the relay forwards this header from the upstream to the client."""
     lower = name.lower()
     return lower not in HOP_BY_HOP | RELAY_HEADERS | named_by_connection
 
 
 def trimmed(pairs: list[Pair]) -> list[Pair]:
-    """Return headers without the white space around their values, which is not part of them."""
+    """Return headers without the white space around their values. In HTTP, that white space is not part of a value."""
     return [(name, value.strip(b" \t")) for name, value in pairs]
 
 
 def request_line(method: bytes, target: bytes, base_path: bytes) -> bytes:
-    """Return the request line for the upstream: its base path replaces /v1, everything else is the client's."""
+    """Return the request line that the upstream receives.
+
+    This is the client's request line with the upstream's base path in place of /v1.
+    """
     return b"%b %b HTTP/1.1" % (method, base_path + target.removeprefix(b"/v1"))
 
 
@@ -52,7 +55,7 @@ def request_pairs(sent: list[Pair], authority: bytes) -> list[Pair]:
 def response_pairs(sent: list[Pair], *, prefix: bytes, request_id: bytes, namespace: str, ends: bool) -> list[Pair]:
     """Return the headers that the client receives.
 
-    The relay's own have the prefix of the request, and are decoded by ``readable``.
+    The headers that the relay adds have the prefix of the request. Their values are decoded, as in ``readable``.
     """
     options = {option.strip() for name, value in sent if name.lower() == b"connection" for option in value.split(b",")}
     named = {option.lower() for option in options}
@@ -62,7 +65,7 @@ def response_pairs(sent: list[Pair], *, prefix: bytes, request_id: bytes, namesp
 
 
 def readable(pairs: tuple[Pair, ...]) -> list[Pair]:
-    """Return response headers with the percent-encoding of the relay's own undone. The relay's headers are ASCII."""
+    """Return response headers. The headers that the relay adds must be ASCII, and are percent-decoded."""
     read = []
     for name, value in pairs:
         if name.lower() in RELAY_HEADERS:
@@ -75,8 +78,8 @@ def readable(pairs: tuple[Pair, ...]) -> list[Pair]:
 def stored(transferred: bytes, key: bytes | None, kept: bytes, *, certain: bool) -> bool:
     """Return whether ``kept`` is the correct stored copy of a body: the body with the client's key masked.
 
-    Keys under 8 characters are not secrets. A key that arrives in two reads is not masked, so unless everything arrived
-    in one (``certain``), each occurrence may be masked or not.
+    Keys under 8 characters are not secrets. A key that arrives in two reads is not masked. With ``certain``, the whole
+    body arrived in one read, so each occurrence must be masked. Otherwise, each occurrence may be masked or not.
     """
     if key is None or len(key) < 8 or key not in transferred:
         return kept == transferred

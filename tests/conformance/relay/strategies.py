@@ -1,7 +1,8 @@
 """Hypothesis strategies for exchanges that are legal HTTP/1.1 on both sides and that the relay does not reject.
 
-Not generated, because they are rejected or tested separately: a Connection header that names a header for the other
-peer, two lengths, Expect, websockets, framing headers in trailers, secret query parameters.
+The strategies omit some cases, because the relay rejects these cases or other tests cover them: a Connection header
+that names an end-to-end header, two lengths, Expect, websockets, framing headers in trailers, and secret query
+parameters.
 """
 
 import re
@@ -14,7 +15,7 @@ from tests.conformance.relay.wire import Framing, Pair
 
 _TOKEN = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _VALUE = "\t" + "".join(map(chr, [*range(0x20, 0x7F), *range(0x80, 0x100)]))
-#: Names with a meaning for the relay. They are generated on purpose below, never by chance.
+#: Names that have a meaning for the relay. The code below uses these names on purpose. Random names never match them.
 _MEANT = {
     *(b"authorization", b"api-key", b"x-api-key", b"host", b"content-length", b"transfer-encoding", b"expect"),
     *(b"cookie", b"forwarded", b"x-exchange", b"content-encoding"),
@@ -40,7 +41,7 @@ _values = (
     | st.sampled_from((b"text/html", b"a,b"))
 )
 _pairs = st.lists(st.tuples(_names, _values), max_size=3).map(tuple)
-#: Headers of one connection, in either direction.
+#: Hop-by-hop headers that are allowed in requests and in responses.
 _HOPS: tuple[tuple[Pair, ...], ...] = (
     ((b"Connection", b"keep-alive"),),
     ((b"Connection", b"Keep-Alive"), (b"Keep-Alive", b"timeout=5, max=100")),
@@ -67,8 +68,8 @@ _ANSWER_ONLY: tuple[tuple[Pair, ...], ...] = (
 # -- strategies ------------------------------------------------------------------------------------------------------
 
 _seeds = st.integers(0, 0xFFFF)
-#: Weights above the guaranteed shares (a fifth large, a fifth in tiny chunks, a third compressed), because some bodies
-#: are empty.
+#: These weights exceed the required shares (one fifth large, one fifth in tiny chunks, one third compressed), because
+#: some bodies are empty.
 _sizes = st.sampled_from(("plain",) * 4 + ("tiny",) * 3 + ("large",) * 3)
 _codings = st.sampled_from(("",) * 5 + ("gzip", "deflate", "br", "zstd"))
 
@@ -107,7 +108,7 @@ _PATHS = (
     *("/v1/a%20b;c=d:@!$&'()*+,=~", "/v1/%zz%", "/v1/...", "/v1/.a/b..", "/v1/%C3%A9", '/v1/"<>^`{|}', "/v1/v1/x"),
 )
 _IN_PATH = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) not in "\\#?")
-#: Values of these parameters are masked in the log, which test_requests.py tests.
+#: The log masks the values of these parameters. test_requests.py tests the masking.
 _SECRET_PARAMETER = re.compile(r"(?i)[?&](key|api_key|api-key|token|access_token|sig)=")
 _DOTS = re.compile(r"(?i)(?:^|[/\\])(?:\.|%2e){1,2}(?:$|[/\\])")
 
@@ -151,7 +152,7 @@ def exchanges(draw: st.DrawFn) -> Exchange:
     version = draw(st.sampled_from((b"1.1",) * 9 + (b"1.0",)))
     framings: tuple[Framing, ...] = ("length", "length", "chunked", "chunked", "close")
     if status == 204:
-        framings = ("close",)  # for a response without a body: no framing header
+        framings = ("close",)  # a 204 response has no body and no framing header
     elif version == b"1.0":
         framings = ("length", "close")
     namespace = draw(st.none() | _namespaces)

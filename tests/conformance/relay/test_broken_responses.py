@@ -1,4 +1,4 @@
-"""An incomplete response never ends cleanly for its client, and the log has the bytes that arrived."""
+"""The relay never ends an incomplete response cleanly, and the log has the bytes that arrived."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ EVENT_STREAM = b"Content-Type: text/event-stream\r\n"
 
 @dataclass
 class BrokenResponse:
-    """What a client received of an incomplete response: all raw bytes after the head, and how the connection ended."""
+    """An incomplete response as a client received it: the raw bytes after the head, and how the connection ended."""
 
     request_id: str
     after_head: bytes
@@ -39,10 +39,10 @@ class BrokenResponse:
 async def request_broken(
     world: World, head: bytes, *chunks: bytes, by: str = "fin", first: bytes = CHAT, wait_for: bytes = b""
 ) -> BrokenResponse:
-    """Make the upstream send a head and chunks and then end its connection with ``fin`` or ``rst``.
+    """Make the upstream send a head and chunks, then end its connection with ``fin`` or ``rst``.
 
-    The end may overtake bytes that were sent before it. With ``wait_for`` the upstream waits until those have reached
-    the client: before all chunks but the first, and before a reset.
+    A reset can discard bytes that were sent earlier. With ``wait_for``, the upstream waits after the first chunk until
+    the client has received these bytes. Then the upstream sends the other chunks and ends the connection.
     """
     arrived = asyncio.Event()
 
@@ -77,7 +77,7 @@ async def request_broken(
 
 
 def check_failed(world: World, broken: BrokenResponse, body: bytes) -> None:
-    """Check the record of an incomplete response and what is stored of it. Returns the record."""
+    """Check the record and the stored body of an incomplete response."""
     record = world.server.record(broken.request_id)
     assert (record["outcome"], record["failed"], record["status"]) == ("upstream_failed", True, 200)
     assert record["response_bytes"] == len(body)
@@ -119,7 +119,7 @@ DATA = b'data: {"choices":[{"delta":{"content":"\xc3\xa9"}}]}'
 
 
 def interrupted(events: bytes, sent: bytes) -> bool:
-    """Return whether the bytes after ``sent`` are exactly one error event of the relay about the interruption."""
+    """Return whether the relay added an error event after ``sent``. Any other added bytes fail the test."""
     assert events.startswith(sent)
     added = events[len(sent) :]
     if not added:
@@ -147,7 +147,7 @@ def test_a_stream_broken_between_events_ends_with_an_error_event_and_one_broken_
 
     for offset, broken in enumerate(world.run(break_everywhere())):
         body, sent = broken.chunks, stream[:offset]
-        if not sent.endswith(b"\r\n\r"):  # some parsers of event streams see an empty line here, others half of one
+        if not sent.endswith(b"\r\n\r"):  # parsers of event streams disagree whether this is an empty line
             assert interrupted(body, sent) == (offset % len(event) == 0), offset
         check_failed(world, broken, body)
         record = world.server.record(broken.request_id)

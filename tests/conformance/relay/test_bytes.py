@@ -1,7 +1,8 @@
-"""The relay forwards and records every byte: any legal exchange, 16 at a time, on kept connections.
+"""The relay forwards and records every byte of any legal exchange. 16 exchanges run at a time, on kept connections.
 
 The results are compared with ``guarantees``. Each exchange must have exactly one record, with the transferred bodies.
-The end checks how many exchanges there were, and their sizes and chunks: 128 by default, 5,120 in the long form.
+The concurrent test runs at least 128 exchanges, or 5,120 in the long form. At its end, the test checks the number, the
+sizes and the chunks of these exchanges.
 """
 
 import asyncio
@@ -33,7 +34,7 @@ UUID7 = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-
 
 @dataclass
 class Crossing:
-    """One completed exchange: what was sent and received on both sides."""
+    """One completed exchange, as both sides sent and received it."""
 
     exchange: Exchange
     name: bytes
@@ -57,7 +58,7 @@ class Tally:
             await client.close()
 
     def run_batch(self, batch: Sequence[Exchange]) -> None:
-        """Run a batch concurrently, and compare everything with the guarantee."""
+        """Run a batch concurrently, and compare all results with the guarantees."""
         crossings = self.world.run(self._all(batch))
         for crossing in crossings:
             check_upstream_side(crossing, self.world.provider.authority)
@@ -118,7 +119,7 @@ async def run_exchange(world: World, client: RawClient, exchange: Exchange) -> C
 
 
 def ends(exchange: Exchange) -> bool:
-    """Return whether the client's connection ends with the exchange."""
+    """Return whether the client's connection ends after the exchange."""
     return exchange.closes or (exchange.response.framing == "close" and not exchange.bodiless)
 
 
@@ -220,7 +221,7 @@ _DETERMINISTIC = settings(
 
 
 class Batch:
-    """Exchanges that run concurrently. A failing one prints itself, so not all of them have to."""
+    """Exchanges that run concurrently. ``repr`` shows only their number, because a failing exchange prints itself."""
 
     def __init__(self, exchanges: list[Exchange]) -> None:
         self.exchanges = exchanges
@@ -232,7 +233,7 @@ class Batch:
 @settings(_DETERMINISTIC, max_examples=60 if LONG else 16)
 @given(exchange=exchanges())
 def test_any_single_exchange_is_forwarded_unchanged(tally: Tally, exchange: Exchange) -> None:
-    """Fewer exchanges than below, but a failure here is a single exchange, minimized."""
+    """Run fewer exchanges than the concurrent test, but reduce a failure to a single minimal exchange."""
     tally.run_batch([exchange])
 
 
@@ -251,7 +252,7 @@ def run_batches(tally: Tally, batch: Batch) -> None:
 
 
 def check_shares(counts: Counter[str]) -> None:
-    """Check the properties of the generated exchanges: how many, how large, how split."""
+    """Check the number of generated exchanges, and the shares of large, split and compressed bodies."""
     assert counts["exchanges"] >= BATCHES * AT_A_TIME
     assert counts["large"] >= counts["bodies"] / 5
     assert counts["tiny"] >= counts["bodies"] / 5

@@ -1,4 +1,4 @@
-"""Backpressure: a slow client delays only its own upstream, and a client that disconnects ends its request."""
+"""Backpressure: a slow client delays only its own upstream. A client that disconnects ends its request."""
 
 import asyncio
 import socket
@@ -15,9 +15,9 @@ from tests.support.server import wait_until
 CHAT = b"POST /v1/chat/completions HTTP/1.1"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 BLOCK = b"10000\r\n" + bytes(0x10000) + b"\r\n"
-#: The relay's buffers (64 KiB in each direction) plus the kernel's for four sockets.
+#: The relay's buffers (64 KiB in each direction) plus the kernel's buffers for four sockets.
 MAX_IN_TRANSIT = 24 << 20
-#: The time in which the upstream must notice that a client disconnected.
+#: The upstream must notice within this time that a client disconnected.
 SOON_S = 1.0
 IDLE_S = 0.5
 
@@ -28,7 +28,7 @@ async def wait_for(found: Callable[[], bool]) -> None:
 
 
 async def standstill(count: Callable[[], int]) -> int:
-    """Wait until no more bytes are sent, which means that the sender is blocked. Returns their number."""
+    """Wait until the sender is blocked, so that the number of sent bytes no longer grows. Returns that number."""
     sent = -1
     while sent != count():
         sent = count()
@@ -37,7 +37,7 @@ async def standstill(count: Callable[[], int]) -> int:
 
 
 def endless_into(lines: list[UpstreamConnection]) -> Script:
-    """Return a response that continues until its connection ends. The connection is appended to the list."""
+    """Return a script that sends a response until the connection ends, and adds the connection to the list."""
 
     async def endless(line: UpstreamConnection, _: Received) -> None:
         lines.append(line)
@@ -66,7 +66,7 @@ def test_a_client_that_does_not_read_delays_its_upstream_and_nothing_else(world:
                     assert (await other.exchange(ask(world.responds(whole(b"quick"))))).body == b"quick"
             assert lines[0].sent == sent
             received = 0
-            while received < sent + MAX_IN_TRANSIT:  # sending continues once the client reads
+            while received < sent + MAX_IN_TRANSIT:  # the upstream continues once the client reads
                 received += len(await loop.sock_recv(slow, READ_LIMIT))
         await asyncio.wait_for(lines[0].peer_gone(), SOON_S)
         await lines[0].reset()
@@ -75,7 +75,7 @@ def test_a_client_that_does_not_read_delays_its_upstream_and_nothing_else(world:
 
 
 def test_an_upstream_that_is_delayed_by_its_client_does_not_time_out(tmp_path: Path) -> None:
-    """``idle_timeout`` applies to upstreams. An upstream cannot send what its client does not read."""
+    """``idle_timeout`` must not apply while the client does not read, because the upstream cannot send then."""
 
     async def work(world: World) -> None:
         lines: list[UpstreamConnection] = []

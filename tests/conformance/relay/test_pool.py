@@ -1,4 +1,4 @@
-"""Upstream connections are reused, and one that ended meanwhile neither fails nor repeats a request."""
+"""Upstream connections are reused. If an idle connection has ended, no request fails or is repeated."""
 
 import asyncio
 
@@ -24,9 +24,9 @@ def test_sequential_requests_share_one_connection(world: World) -> None:
 
 @pytest.mark.parametrize("manner", ["fin", "rst"])
 def test_an_idle_connection_that_the_upstream_closed_affects_no_request(world: World, manner: str) -> None:
-    """The connection ends right after the response, and the next request comes at once.
+    """The upstream connection ends right after the response, and the next request arrives immediately.
 
-    Each reaches the upstream exactly once.
+    Each request reaches the upstream exactly once.
     """
 
     async def ask_once(client: RawClient, body: bytes) -> None:
@@ -35,7 +35,7 @@ def test_an_idle_connection_that_the_upstream_closed_affects_no_request(world: W
         async def script(line: UpstreamConnection, seen: Received) -> None:
             await line.send(whole(seen.body))
             if manner == "rst":
-                await responses.wait()  # a reset may overtake the response itself
+                await responses.wait()  # a reset can discard the response
             await (line.reset() if manner == "rst" else line.close())
             ended.set()
 

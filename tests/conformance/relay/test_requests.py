@@ -14,7 +14,7 @@ KEY = b"sk-proj-0f1e2d3c4b5a6978"
 
 
 def test_an_offer_of_http_2_is_removed_and_the_request_relayed(world: World) -> None:
-    """As Java's HttpClient sends it with every request (RFC 7540 §3.2)."""
+    """Java's HttpClient sends this offer with every request (RFC 7540 §3.2)."""
 
     async def work() -> None:
         name = world.responds(whole(b"hello"))
@@ -51,7 +51,7 @@ def test_pipelined_requests_get_responses_in_order(world: World) -> None:
 
 
 def test_a_request_pipelined_after_chunks_is_never_parsed_as_part_of_them(world: World) -> None:
-    """Serving it and closing after the first response are both correct. Merging the two is not."""
+    """The relay may serve the second request or close after the first response. It must not merge the two requests."""
 
     async def work() -> None:
         async def echo(line: UpstreamConnection, seen: Received) -> None:
@@ -89,7 +89,7 @@ def chunked(name: bytes) -> bytes:
 
 
 def old(name: bytes, target: bytes = b"/v1/models") -> bytes:
-    """Return a request of HTTP/1.0, without Host."""
+    """Return an HTTP/1.0 request without a Host header."""
     return b"GET %b HTTP/1.0\r\nX-Exchange: %b\r\n\r\n" % (target, name)
 
 
@@ -230,7 +230,10 @@ def test_the_clients_key_in_a_body_is_forwarded_but_masked_in_the_log(
 @pytest.mark.parametrize("framing", ["length", "chunked", "none"])
 @pytest.mark.parametrize("cut", [0, 7])
 def test_a_repeated_head_is_forwarded_again_with_its_own_body_and_record(world: World, framing: str, cut: int) -> None:
-    """SDKs repeat a head except for its length. Here it arrives whole, split, and after another one."""
+    """SDKs repeat a head and change only the Content-Length.
+
+    In this test, the head arrives whole, split, and after a different head.
+    """
     bodies = [b"" if framing == "none" else b"%d" % (10**number) for number in range(12)]
 
     async def work() -> list[str]:

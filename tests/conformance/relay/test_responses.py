@@ -223,9 +223,9 @@ def test_a_response_before_the_end_of_the_request_arrives_completely(world: Worl
 
 
 async def upload(world: World, request: bytes) -> bytes:
-    """Send as long as possible while reading.
+    """Send a request for as long as possible while reading the response.
 
-    Returns everything received. A plain socket also reads what came before a reset.
+    Returns all received bytes. The plain socket also returns bytes that arrived before a reset.
     """
     loop = asyncio.get_running_loop()
     received = b""

@@ -1,6 +1,6 @@
-"""An upstream that stores the exact bytes it receives and responds with the exact bytes of a script, chunk by chunk.
+"""An upstream that stores the exact bytes it receives, and sends the exact bytes of a script, chunk by chunk.
 
-A request finds its script by the header ``X-Exchange``. The upstream runs on the same event loop as the clients.
+The request header ``X-Exchange`` selects the script. The upstream runs on the same event loop as the clients.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from tests.conformance.relay.wire import READ_LIMIT, Framing, Head, read_body, read_head, reset
 
 NAME = b"x-exchange"
-#: Replaces /v1 in paths.
+#: The upstream's base path. It replaces /v1 in request paths.
 BASE_PATH = b"/behind/api"
 
 
@@ -33,7 +33,7 @@ class UpstreamConnection:
         self.reader = reader
         self.writer = writer
         self.ended = False
-        #: Bytes that were sent, as far as the transport knows.
+        #: The number of bytes that the transport has accepted.
         self.sent = 0
 
     async def send(self, *chunks: bytes) -> None:
@@ -72,7 +72,7 @@ Script = Callable[[UpstreamConnection, Received], Awaitable[None]]
 
 
 async def deliver(writer: asyncio.StreamWriter, chunks: Iterable[bytes] | AsyncIterable[bytes]) -> None:
-    """Write chunks so that each is a separate write."""
+    """Write each chunk separately, and let other tasks run between two chunks."""
     if isinstance(chunks, AsyncIterable):
         async for chunk in chunks:
             writer.write(chunk)
@@ -86,7 +86,7 @@ async def deliver(writer: asyncio.StreamWriter, chunks: Iterable[bytes] | AsyncI
 
 @dataclass
 class Upstream:
-    """``seen`` contains every request by its name, ``complaints`` the errors for input that is not HTTP."""
+    """The upstream's server. ``seen`` contains all requests by name, and ``complaints`` the errors in requests."""
 
     port: int = 0
     seen: dict[bytes, list[Received]] = field(default_factory=dict)
@@ -103,12 +103,13 @@ class Upstream:
 
     @property
     def authority(self) -> bytes:
-        """The required Host header."""
+        """The required value of the Host header."""
         return b"127.0.0.1:%d" % self.port
 
     def respond(self, name: bytes, script: Script, *, at_head: bool = False) -> None:
-        """Set the script for the request with this name: after its last byte, or with ``at_head`` before its body is
-        read.
+        """Set the script for the request with this name.
+
+        The script runs after the request's last byte or, with ``at_head``, before the body is read.
         """
         self._scripts[name] = (script, at_head)
 
@@ -119,7 +120,7 @@ class Upstream:
         return found[0]
 
     def forget(self, name: bytes) -> None:
-        """Forget an exchange that was checked, to free its memory."""
+        """Forget a checked exchange, to free its memory."""
         self.seen.pop(name, None)
         self._scripts.pop(name, None)
 
@@ -146,7 +147,7 @@ class Upstream:
                     break
                 await self._take(line, head)
         except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the relay disconnected; the test checks that if it matters
+            pass  # the relay disconnected; tests check disconnections if necessary
         except (AssertionError, asyncio.LimitOverrunError) as error:
             self.complaints.append(f"{error!r} on connection {line.number}")
         finally:

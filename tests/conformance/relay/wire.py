@@ -1,4 +1,4 @@
-"""Parse HTTP/1.1 strictly from a raw stream. Malformed input fails the test. Independent of Relaybook."""
+"""Parse HTTP/1.1 strictly from a raw stream. Malformed input fails the test. The parser is independent of Relaybook."""
 
 import asyncio
 import re
@@ -11,7 +11,7 @@ from typing import Literal
 Pair = tuple[bytes, bytes]
 Framing = Literal["none", "length", "chunked", "close"]
 
-#: More than any head or chunk in the tests.
+#: Larger than any head or chunk in the tests.
 READ_LIMIT = 1 << 20
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r\n")
 _LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)")
@@ -31,7 +31,7 @@ class Head:
 
     @classmethod
     def parse(cls, raw: bytes) -> "Head":
-        """Parse bytes that end with the empty line."""
+        """Parse the bytes of a head, including the empty line at the end."""
         first, *lines = raw[:-4].split(b"\r\n")
         pairs = []
         for line in lines:
@@ -46,7 +46,7 @@ class Head:
         return [value for key, value in self.pairs if key.lower() == name]
 
     def one(self, name: bytes) -> bytes | None:
-        """Return the value of a header that may occur once."""
+        """Return the value of a header that may occur at most once, or `None` if the header is absent."""
         values = self.all(name)
         if len(values) > 1:
             raise Malformed(f"{name!r} stands {len(values)} times: {self.raw!r}")
@@ -54,7 +54,7 @@ class Head:
 
     @property
     def framing(self) -> Framing:
-        """Return the framing of the body according to the head."""
+        """Return the framing that the head declares for the body."""
         length, coding = self.one(b"content-length"), self.one(b"transfer-encoding")
         if length is not None and coding is not None:
             raise Malformed(f"both Content-Length and Transfer-Encoding: {self.raw!r}")
@@ -62,7 +62,7 @@ class Head:
 
 
 async def read_head(reader: asyncio.StreamReader) -> Head | None:
-    """Read the next head, or return `None` if the connection ends before one begins."""
+    """Read the next head. Returns `None` if the connection ends before a head begins."""
     try:
         return Head.parse(await reader.readuntil(b"\r\n\r\n"))
     except asyncio.IncompleteReadError as error:
@@ -72,7 +72,7 @@ async def read_head(reader: asyncio.StreamReader) -> Head | None:
 
 
 async def read_body(reader: asyncio.StreamReader, framing: Framing, length: int = 0) -> bytes:
-    """Read the body that follows a head. Raises IncompleteReadError if it is truncated."""
+    """Read the body that follows a head. Raises IncompleteReadError if the body is truncated."""
     match framing:
         case "none":
             return b""
@@ -100,12 +100,12 @@ async def _read_chunks(reader: asyncio.StreamReader) -> bytes:
 
 
 def lines_of(first: bytes, pairs: list[Pair]) -> bytes:
-    """Return a head as bytes. Values are written unchanged, with their white space."""
+    """Return a head as bytes. Values keep the white space around them."""
     return b"\r\n".join([first, *(name + b":" + value for name, value in pairs), b"", b""])
 
 
 def reset(writer: asyncio.StreamWriter) -> None:
-    """Close with a reset. Unsent bytes are discarded."""
-    with suppress(OSError):  # already closed
+    """Close a connection with a reset. Unsent bytes are discarded."""
+    with suppress(OSError):  # the socket may already be closed
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, pack("ii", 1, 0))
     writer.transport.abort()

@@ -1,4 +1,4 @@
-"""A relay in processes, a scripted upstream and any number of clients on the event loop of a test."""
+"""A relay in separate processes, with a scripted upstream and any number of clients on a test's event loop."""
 
 import asyncio
 from collections.abc import Coroutine, Iterator
@@ -18,7 +18,7 @@ TIMEOUT_S = 60.0
 
 
 class World:
-    """See the module. ``run`` runs a coroutine for at most a minute."""
+    """A relay, its upstream and its clients. ``run`` runs a coroutine for at most one minute."""
 
     def __init__(self, server: Server, provider: Upstream, runner: asyncio.Runner) -> None:
         self.server = server
@@ -36,21 +36,21 @@ class World:
         return result
 
     def client(self) -> RawClient:
-        """Return a new connection. ``async with`` closes it."""
+        """Return a client with a new connection, which ``async with`` closes."""
         return RawClient(self.server.port)
 
     def name(self) -> bytes:
-        """Return a name that no exchange had before."""
+        """Return a name that no earlier exchange has used."""
         return b"%d" % next(self._names)
 
     def script(self, script: Script, *, at_head: bool = False) -> bytes:
-        """Set the upstream's script for one request. Returns the request's name, for the header X-Exchange."""
+        """Set the upstream's script for one request. Returns the request's name for the header X-Exchange."""
         name = self.name()
         self.provider.respond(name, script, at_head=at_head)
         return name
 
     def responds(self, *chunks: bytes) -> bytes:
-        """Make the upstream respond to one request with these writes. Returns the request's name."""
+        """Make the upstream send these chunks in response to one request. Returns the request's name."""
 
         async def script(line: UpstreamConnection, _: Received) -> None:
             await line.send(*chunks)
@@ -59,7 +59,7 @@ class World:
 
 
 def ask(name: bytes, *lines: bytes, first: bytes = b"GET /v1/models HTTP/1.1", body: bytes | None = None) -> bytes:
-    """Return a request as bytes. With a body it has a Content-Length."""
+    """Return a request as bytes. If there is a body, the request has a Content-Length."""
     pairs = [(b"Host", b" localhost"), (b"X-Exchange", b" " + name)]
     pairs += [(key, value) for key, _, value in (line.partition(b":") for line in lines)]
     if body is not None:
@@ -68,13 +68,13 @@ def ask(name: bytes, *lines: bytes, first: bytes = b"GET /v1/models HTTP/1.1", b
 
 
 def whole(body: bytes, *lines: bytes, status: bytes = b"200 OK") -> bytes:
-    """Return a response with a Content-Length as bytes."""
+    """Return the bytes of a response with a Content-Length."""
     return b"\r\n".join([b"HTTP/1.1 " + status, b"Content-Length: %d" % len(body), *lines, b"", body])
 
 
 @contextmanager
 def new_world(directory: Path, *flags: str) -> Iterator[World]:
-    """Run a relay with an upstream of its own until the end of the block."""
+    """Run a relay and a separate upstream until the ``with`` block ends."""
     with asyncio.Runner() as runner:
         provider = Upstream()
         runner.run(provider.start())

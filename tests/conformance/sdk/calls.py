@@ -1,4 +1,4 @@
-"""Calls with the official SDK: its client with another base URL and one header, otherwise unchanged."""
+"""Make calls with the official SDK. Its client uses the relay's base URL and one additional header."""
 
 import asyncio
 import base64
@@ -52,14 +52,14 @@ class World:
         return {**defaults, **options}
 
     def recorded(self, namespace: str, count: int = 1) -> list[dict[str, Any]]:
-        """Wait until a namespace has this many records, and return them in the order of their starts."""
+        """Wait until a namespace has this many records. Returns the records by start time, earliest first."""
         query = f"namespace={quote(namespace, safe='')}"
         found = wait_until(lambda: [] if len(rows := self.server.records(query)) < count else rows, what=query)
         assert len(found) == count, found
         return sorted(found, key=lambda row: row["started_at"])
 
     def requests(self, tag: str) -> list[dict[str, Any]]:
-        """Return what the upstream received with this ``Sim-Tag``."""
+        """Return the upstream's ledger entries for requests with this ``Sim-Tag``."""
         connection = http.client.HTTPConnection(urlsplit(self.provider.url).netloc, timeout=10)
         try:
             connection.request("GET", "/__sim/ledger")
@@ -75,13 +75,13 @@ def unique(word: str = "sdk") -> str:
 
 
 def body_of(entry: dict[str, Any]) -> bytes:
-    """Return the body of a ledger entry."""
+    """Return the request body from a ledger entry."""
     return base64.b64decode(entry["body"])
 
 
 @dataclass
 class Completion:
-    """A response as the SDK returned it, plain or assembled from the chunks of a stream."""
+    """A response from the SDK, either whole or assembled from the chunks of a stream."""
 
     headers: Any
     sent: bytes
@@ -98,7 +98,7 @@ class Completion:
 
 @dataclass
 class Choice:
-    """One choice: its text, reasoning, calls (name, arguments) and finish reason."""
+    """One choice of a response: text, reasoning, tool calls (name, arguments) and finish reason."""
 
     text: str = ""
     reasoning: str = ""
@@ -107,7 +107,7 @@ class Choice:
 
 
 def chat(world: World, style: str, namespace: str | None = None, **parameters: Any) -> Completion:
-    """Make a chat completion with either client. A stream is read to its end."""
+    """Request a chat completion with the ``sync`` or ``async`` client. A stream is read to its end."""
     parameters = {"model": "gpt-4o-mini", "messages": QUESTION, **parameters}
     if parameters.get("stream"):
         return _chat_streamed(world, style, namespace, parameters)
@@ -185,7 +185,7 @@ def in_loop(
 
 
 def assert_matches(record: dict[str, Any], completion: Completion) -> None:
-    """Assert that the record has what the SDK returned."""
+    """Assert that the record matches the response that the SDK returned."""
     assert (record["outcome"], record["status"], record["failed"]) == ("complete", 200, False)
     assert record["kind"] == "chat"
     assert record["model"] == json.loads(completion.sent)["model"]

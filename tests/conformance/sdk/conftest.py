@@ -1,4 +1,4 @@
-"""One relay with a simulated upstream for all tests of a file."""
+"""Start one relay with a simulated upstream for all tests of a file."""
 
 from collections.abc import Iterator
 
@@ -19,5 +19,5 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.fixture(params=["sync", "async"])
 def style(request: pytest.FixtureRequest) -> str:
-    """Return which of the SDK's two clients makes the calls."""
+    """Return the kind of SDK client that makes the calls: ``sync`` or ``async``."""
     return str(request.param)

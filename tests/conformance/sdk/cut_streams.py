@@ -1,4 +1,4 @@
-"""Streamed calls whose response ends after any number of bytes."""
+"""Make streamed calls with responses that are cut after every possible number of bytes."""
 
 import base64
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from tests.conformance.sdk.calls import QUESTION
 
-#: The text of the response, one event for each.
+#: The text of the response. Each item is sent in a separate event.
 WORDS: Final = ("Yes", ",", " you", " can")
 _EVENTS: Final = [
     *(b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"%b"}}]}\n\n' % word.encode() for word in WORDS),
@@ -14,12 +14,12 @@ _EVENTS: Final = [
 ]
 
 Framing = Literal["chunked", "length"]
-#: The arguments of one call of the SDK.
+#: The arguments of one SDK call.
 Asked = dict[str, Any]
 
 
 def cut_everywhere(framing: Framing, manner: str) -> Iterator[Asked]:
-    """One streamed call for each number of bytes that the upstream sends before it ends the connection."""
+    """Yield one streamed call for each number of bytes after which the upstream can end the connection."""
     wire = _response(framing)
     for size in range(len(wire) + 1):
         directives = {"Sim-Raw": base64.b64encode(wire[:size]).decode(), "Sim-After": manner}
@@ -28,12 +28,12 @@ def cut_everywhere(framing: Framing, manner: str) -> Iterator[Asked]:
 
 
 def last_event_ends(framing: Framing) -> int:
-    """The number of bytes up to the end of the last event; a cut after it loses nothing of the response."""
+    """Return the number of bytes up to the end of the last event. A later cut loses no part of the response."""
     return _response(framing).index(b"[DONE]") + len(b"[DONE]\n\n")
 
 
 def _response(framing: Framing) -> bytes:
-    """The complete response as the upstream sends it."""
+    """Return the complete response as the upstream sends it."""
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
     if framing == "length":
         body = b"".join(_EVENTS)

@@ -1,4 +1,4 @@
-"""Failures of an upstream that make an SDK try again, and how many attempts it then makes."""
+"""Upstream failures, and the number of attempts that each SDK makes for each failure."""
 
 import http.client
 import json
@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 from tests.conformance.sdk.calls import World, unique
 from tests.support.server import wait_until
 
-#: The SDKs' default: the third attempt is the last.
+#: The default of the SDKs is two retries, so the third attempt is the last.
 MAX_RETRIES: Final = 2
 _SOON: Final = "retry-after-ms: 5"
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What the upstream does to each attempt. ``python`` and ``node`` are the numbers of attempts of these SDKs."""
+    """A failure of each attempt. ``python`` and ``node`` are the numbers of attempts that these SDKs make."""
 
     what: str
     directives: dict[str, str]
@@ -29,12 +29,12 @@ class Failure:
     tag: str = field(default_factory=lambda: unique("attempts"))
 
     def headers(self, way: str) -> dict[str, str]:
-        """Return the headers of a call. ``way`` distinguishes the call through the relay from the one without it."""
+        """Return the headers of a call. ``way`` is ``relayed`` for a call through the relay, otherwise ``direct``."""
         return {**self.directives, "Sim-Tag": f"{self.tag}-{way}", "Service-Property-Tag": f"{self.tag}-{way}"}
 
 
 def status(code: int, attempts: int, *headers: str) -> Failure:
-    """Return an upstream error that may be retried soon."""
+    """Return an error response from the upstream that allows a retry after 5 ms."""
     directives = {"Sim-Status": str(code), "Sim-Header": " | ".join((_SOON, *headers))}
     return Failure(", ".join((str(code), *headers)), directives, attempts, attempts)
 
@@ -71,18 +71,18 @@ def slow_failures(timeout_ms: int) -> list[Failure]:
 
 @dataclass
 class Attempts:
-    """How many attempts reached the upstream and how many of them have a record, by tag."""
+    """The number of attempts that reached the upstream, and the number of recorded attempts, by tag."""
 
     reached: Counter[str]
     recorded: Counter[str]
 
     def of(self, failure: Failure) -> tuple[int, int]:
-        """Return the numbers through the relay and without it."""
+        """Return how many attempts reached the upstream through the relay, and how many directly."""
         return self.reached[f"{failure.tag}-relayed"], self.reached[f"{failure.tag}-direct"]
 
 
 def count_attempts(world: World) -> Attempts:
-    """Count once no request is running and everything is recorded."""
+    """Wait until no request is running and everything is recorded. Then count the attempts."""
 
     def is_idle() -> bool:
         status = world.server.get("/api/status")
@@ -106,10 +106,10 @@ def _reached(world: World) -> Counter[str]:
 def count_with_longer_timeouts(
     world: World, call: Callable[[list[Failure]], None], expected: Callable[[Failure], int]
 ) -> list[tuple[Failure, int, int]]:
-    """Count the attempts of the slow failures: ``(failure, relayed, direct)``.
+    """Count the attempts for each slow failure. Returns tuples ``(failure, relayed, direct)``.
 
-    An attempt reaches the upstream only if the machine is fast enough for the client's timeout. So the timeout is
-    doubled until the numbers are as expected, or it is long enough for any machine.
+    An attempt reaches the upstream only if the machine is fast enough for the client's timeout. The timeout is doubled
+    until the numbers are as expected, a relayed number is too high, or the timeout exceeds ten seconds.
     """
     timeout_ms = 700
     while True:

@@ -1,4 +1,4 @@
-"""The official Anthropic SDK with only its base URL changed: responses, errors, broken streams, and their records."""
+"""The official Anthropic SDK works if only its base URL is changed: responses, errors, broken streams and records."""
 
 import json
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ def direct_client(world: World) -> anthropic.Anthropic:
 
 
 def send(world: World, namespace: str, *, streamed: bool = False, **request: Any) -> anthropic.types.Message:
-    """Send a request and return the message; a stream is read to its end and assembled by the SDK."""
+    """Send a request and return the message. The SDK reads a stream to its end and assembles the message."""
     request = {"model": MODEL, "max_tokens": 4096, "messages": QUESTION, **request}
     with client(world, namespace) as opened:
         if not streamed:

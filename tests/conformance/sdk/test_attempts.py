@@ -1,4 +1,4 @@
-"""The official SDK makes as many attempts at a failing call through the relay as without it."""
+"""The official SDK makes as many attempts at a failing call through the relay as it makes directly."""
 
 import asyncio
 from typing import Any
@@ -27,13 +27,13 @@ async def send(client: openai.AsyncOpenAI, failure: Failure, route: str) -> None
 
 
 async def fail(client: openai.AsyncOpenAI, failure: Failure, route: str) -> None:
-    """Make one call, which must raise. Invalid JSON raises the error of the JSON library."""
+    """Make one call, which must raise an error. For invalid JSON, this is an error of the JSON library."""
     with pytest.raises((openai.APIError, ValueError)):
         await send(client, failure, route)
 
 
 def fail_both_ways(world: World, failures: list[Failure]) -> None:
-    """Make each call through the relay and without it, all concurrently, because the SDK waits between attempts."""
+    """Make each call through the relay and directly. Calls run concurrently, because the SDK waits between attempts."""
 
     async def run() -> None:
         options: dict[str, Any] = {"base_url": world.provider.url, "api_key": KEY, "max_retries": MAX_RETRIES}
@@ -58,7 +58,7 @@ def test_the_upstream_gets_as_many_attempts_as_without_a_relay(attempts: Attempt
 
 
 def test_a_client_that_times_out_makes_as_many_attempts_as_without_a_relay(world: World) -> None:
-    chat(world, "sync")  # the relay is running
+    chat(world, "sync")  # ensures that the relay is running
     for failure, relayed, direct in count_with_longer_timeouts(
         world, lambda failures: fail_both_ways(world, failures), lambda failure: failure.python
     ):

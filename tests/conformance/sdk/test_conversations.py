@@ -1,4 +1,4 @@
-"""Conversations with the official SDK are shown turn by turn, and are found by their text."""
+"""Conversations with the official SDK are shown turn by turn, and can be found by their text."""
 
 from typing import Any
 from urllib.parse import quote
@@ -9,7 +9,7 @@ from tests.support.server import wait_until
 
 
 def thread(world: World, namespace: str, count: int) -> list[dict[str, Any]]:
-    """Return the rows of a thread once all are recorded."""
+    """Wait until a thread has this many rows, and return the rows."""
     found = wait_until(
         lambda: rows if len(rows := world.server.get(f"/api/thread?namespace={namespace}")["data"]) >= count else [],
         what=f"the thread {namespace}",
@@ -19,7 +19,7 @@ def thread(world: World, namespace: str, count: int) -> list[dict[str, Any]]:
 
 
 def send(world: World, namespace: str, messages: list[Any], *, stream: bool = False, **more: Any) -> Any:
-    """Return the message of the response in the form in which it is sent back."""
+    """Send messages. Returns the message of the response, in the form that the next request can contain."""
     client = world.client(namespace)
     if stream:
         phrases = client.chat.completions.create(model="gpt-4o-mini", messages=messages, stream=True, **more)

@@ -1,4 +1,4 @@
-"""A stream truncated at any byte is an error for the official SDK, and never a short response."""
+"""If a stream is truncated at any byte, the official SDK raises an error and never returns a short response."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from tests.conformance.sdk.cut_streams import WORDS, Asked, Framing, cut_everywh
 
 AT_A_TIME: Final = 16
 
-#: ``short``: the SDK raised no error and returned less than the upstream's text.
+#: The result of a call. ``short`` means that the SDK raised no error but returned less than the upstream's text.
 Told = Literal["error", "whole", "short"]
 
 
@@ -69,12 +69,12 @@ def test_a_stream_truncated_at_any_byte_raises_and_is_recorded_as_broken(
     ends = last_event_ends(framing)
     assert set(found[:ends]) == {"error"}, [size for size in range(ends) if found[size] != "error"]
     assert "short" not in found
-    if manner == "close":  # a reset may overtake bytes that were sent before it
+    if manner == "close":  # a reset can discard bytes that were sent earlier
         assert found[-1] == "whole"
     outcomes = {int(each["properties"]["cut-at"]): each["outcome"] for each in world.recorded(namespace, len(calls))}
     assert sorted(outcomes) == list(range(len(calls)))
     assert {outcomes[size] for size in range(ends)} == {"upstream_failed"}
-    # from this offset on the SDK may disconnect before the upstream does, because it has everything it needs
+    # from this offset on, the SDK has the whole response, so the SDK may disconnect before the upstream does
     assert {outcomes[size] for size in range(ends, len(calls))} <= {"complete", "upstream_failed"}
 
 
@@ -86,5 +86,5 @@ def test_the_sdk_raises_through_the_relay_wherever_it_raises_without_it(world: W
             for size, call in enumerate(calls)
             if read_stream(direct, call) == "error" != read_stream(relayed, call)
         ]
-    # after the last event an error of either loses nothing: the response is complete
+    # an error after the last event loses nothing, because the response is complete
     assert [size for size in lost if size < last_event_ends("chunked")] == []

@@ -1,4 +1,4 @@
-"""A failing call fails for the SDK as without a relay: same exception, same bytes, same retries. It is recorded."""
+"""A call fails in the same way with and without the relay: same exception, bytes and retries. Failures are recorded."""
 
 import json
 from collections.abc import Callable
@@ -17,7 +17,7 @@ def failure(call: Callable[[], Any]) -> openai.APIStatusError:
 
 
 def both(world: World, namespace: str, **parameters: Any) -> tuple[openai.APIStatusError, openai.APIStatusError]:
-    """Make the same failing call through the relay and without it."""
+    """Make the same failing call through the relay and directly. Returns both errors."""
     key = parameters.pop("api_key", KEY)
     parameters = {"model": "gpt-4o-mini", "messages": QUESTION, **parameters}
     with world.client(namespace, api_key=key) as client, world.direct_client(api_key=key) as direct:
@@ -136,7 +136,7 @@ def test_an_error_event_of_the_upstream_raises_as_without_a_relay(world: World, 
         )
     assert (caught.value.message, caught.value.code) == (direct.value.message, direct.value.code)
     (record,) = world.recorded(namespace)
-    # The SDK disconnects at the event. Whether the end of the upstream's stream was relayed by then is undefined.
+    # The SDK disconnects at the event. The relay may or may not have forwarded the end of the stream before that.
     assert (record["outcome"] in {"complete", "client_closed"}, record["failed"]) == (True, True)
     assert (record["error_code"], record["error_message"]) == (direct.value.code, direct.value.message)
 

@@ -1,4 +1,4 @@
-"""Every call is in the log once, in its namespace, and any id of its response finds it."""
+"""Every call is logged once, in its namespace, and can be found by any id in its response."""
 
 import asyncio
 from typing import Any

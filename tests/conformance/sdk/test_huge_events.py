@@ -1,4 +1,4 @@
-"""One event of 64 MiB: the official SDK receives it as without the relay, and the log has every byte."""
+"""The official SDK receives an event of 64 MiB unchanged through the relay, and the log has every byte."""
 
 import hashlib
 import http.client
@@ -12,14 +12,14 @@ from tests.support.process_usage import peak_memory
 
 MIB: Final = 1 << 20
 EVENT_BYTES: Final = 64 * MIB
-#: Far above the memory of an idle process. A process that held the whole event would need more.
+#: This limit is far above the memory of an idle process. A process that held the whole event would exceed the limit.
 MAX_MEMORY: Final = 120 * MIB
 TIMEOUT_SECONDS: Final = 60.0
 ASKED: Final[Any] = {"model": "gpt-4o-mini", "messages": QUESTION, "stream": True}
 
 
 def sent(world: World, tag: str) -> dict[str, Any]:
-    """Return what the upstream's ledger says about the response to the request with this tag."""
+    """Return the upstream's ledger entry for the response to the request with this tag."""
     connection = http.client.HTTPConnection(urlsplit(world.provider.url).netloc, timeout=TIMEOUT_SECONDS)
     try:
         connection.request("GET", "/__sim/ledger")

@@ -1,4 +1,4 @@
-"""Every kind of response arrives as without a relay, and the record matches what the SDK returned."""
+"""The SDK returns every kind of response as it does without a relay, and the record matches the response."""
 
 import json
 from typing import Any, Final

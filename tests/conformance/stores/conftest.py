@@ -33,17 +33,17 @@ from relaybook.log.store.sqlite.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.settings.store_url import DatabaseAddress
 
-#: The place of a store: a directory, an address, or nothing.
+#: The place of a store: a directory, the address of a database, or `None` for a store in memory.
 Place = Path | DatabaseAddress | None
 
 
 class Dense(Numbering):
-    """Numbers the requests of one recorder from 1, as the other stores do."""
+    """Number the requests of one recorder from 1, as the other stores do."""
 
     slots = 1
 
     def __init__(self) -> None:
-        """Create it without a database, because no server is asked for its time."""
+        """Create the numbering without a database, because it does not ask a server for the time."""
 
     def now(self) -> int:
         return 0
@@ -57,7 +57,7 @@ def clickhouse_writer(place: DatabaseAddress) -> ClickHouseWriter:
 
 
 class Store:
-    """A store under test: its interfaces, and a way to restart its writer."""
+    """A store under test, with its interfaces and a method that restarts its writer."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -66,7 +66,7 @@ class Store:
         self.labels: Labels
         self.saved_filters: SavedFilters
         self.feedback: FeedbackLog
-        #: `None` if commits index the text.
+        #: `None` if each commit also indexes the text.
         self.text: TextIndex | None
         self.deletions: Deletions
         if isinstance(place, Path):
@@ -89,7 +89,7 @@ class Store:
         self.writer.commit(Batch(entries=list(entries), **parts))
 
     def restart(self) -> None:
-        """Close the writer and open it again. Committed data must still be there."""
+        """Close the writer and open it again. Committed data must survive."""
         if isinstance(self._place, Path):
             self.writer.close()
             self.writer = SqliteWriter(self._place)
@@ -98,7 +98,7 @@ class Store:
             self.writer = clickhouse_writer(self._place)
 
     def index(self, *entries: Entry) -> None:
-        """Add committed entries to the text index, if it is separate from the log."""
+        """Add committed entries to the text index, if the index is separate from the log."""
         if self.text is not None:
             texts = [(entry.record.seq or 0, text) for entry in entries if (text := text_of(entry))]
             self.text.add(texts, entries[-1].record.seq or 0)
@@ -111,7 +111,7 @@ class Store:
 
 
 class Databases:
-    """A ClickHouse server with databases for tests. They are emptied and used again, because creating one is slow."""
+    """A ClickHouse server with test databases, which are emptied and reused because creating a database is slow."""
 
     def __init__(self, directory: Path) -> None:
         self._server = new_server(directory)
@@ -119,7 +119,7 @@ class Databases:
         self._count = 0
 
     def take(self) -> DatabaseAddress:
-        """Return a database without tables or with empty ones."""
+        """Return a database that has no tables or only empty tables."""
         if not self._free:
             self._count += 1
             self._free.append(self._server.create_log(f"log_{self._count}"))
@@ -146,7 +146,7 @@ def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
 
 @pytest.fixture(params=["memory", "sqlite", pytest.param("clickhouse", marks=needs_clickhouse)])
 def new_place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Place]]:
-    """Return a function that returns the place of a new store, always of the same kind."""
+    """Return a function that returns places for new stores, all of the same kind."""
     taken: list[DatabaseAddress] = []
     numbers = count(1)
 
@@ -172,7 +172,7 @@ def store(new_place: Callable[[], Place]) -> Iterator[Store]:
 
 @pytest.fixture
 def twin(store: Store, new_place: Callable[[], Place]) -> Iterator[Store]:
-    """A second, empty store of the same kind."""
+    """Return a second, empty store of the same kind."""
     opened = Store(new_place())
     yield opened
     opened.close()

@@ -1,4 +1,4 @@
-"""Make requests of earlier days, and read everything that a store derives from its requests."""
+"""Create requests from earlier days, and read everything that a store derives from its requests."""
 
 from typing import Any, Final
 
@@ -32,7 +32,7 @@ def page(store: Store) -> list[Any]:
 
 
 def derived(reader: Reader) -> dict[str, Any]:
-    """Return what readers see of the whole log, apart from numbers and aggregates over time."""
+    """Return everything that readers see in the whole log, except sequence numbers and aggregates over time."""
     filters = {
         "all": EVERYTHING,
         "namespace": Filter((Term("namespace", ("production",)),)),

@@ -18,7 +18,7 @@ def body(store, entry, side):
 
 
 def inline_bodies(store, entry):
-    """Return both bodies if the record contains them, which a store need not do."""
+    """Return both bodies if the store returns bodies with the record, which is optional. Otherwise, return `None`."""
     stored = store.reader.get(entry.record.id)
     return None if stored.request is stored.response is None else (stored.request, stored.response)
 

@@ -1,4 +1,4 @@
-"""All stores: the number of requests that a filter selects, without running ones."""
+"""All stores: the number of finished requests that a filter selects."""
 
 from tests.conformance.stores.conftest import Store
 from tests.support.records import a_record, an_entry, soon

@@ -1,4 +1,4 @@
-"""Deleted requests are gone from everything that readers see; what is left is counted as if they had never been."""
+"""All stores: readers no longer see deleted requests, and counts are as if those requests had never existed."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""All stores: feedback is found with its request, by any id, even if it arrives before the request."""
+"""All stores: feedback reaches its request by any id, even if the feedback arrives first."""
 
 import random
 from typing import Any

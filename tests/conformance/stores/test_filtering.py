@@ -1,4 +1,4 @@
-"""All stores: a filter selects what `filters.matches` defines, for any records."""
+"""All stores: a filter selects exactly the records for which `filters.matches` is true."""
 
 import tempfile
 from contextlib import ExitStack, closing
@@ -110,7 +110,7 @@ exact_terms = st.sampled_from(sorted(CHOICES)).flatmap(
         Term, st.just(name), st.lists(st.sampled_from(CHOICES[name]), min_size=1, max_size=3).map(tuple), st.booleans()
     )
 )
-#: Text fields, whose prefix can be searched for.
+#: Text fields that support a search for a prefix.
 PREFIX_FIELDS = ("namespace", "model", "user", "path", "key", "label", "property.channel", "property.'; --")
 prefix_terms = st.sampled_from(PREFIX_FIELDS).flatmap(
     lambda name: st.builds(
@@ -126,7 +126,7 @@ filters_ = st.lists(terms, max_size=4).map(lambda found: Filter(tuple(found)))
 
 
 def test_every_filter_is_tested_here() -> None:
-    # matched as the prefix of a namespace; see test_text_search.py
+    # namespace_prefix works like a prefix of namespace; test_text_search.py tests the others
     elsewhere = {"namespace_prefix", "words", "contains"}
     assert set(NAMES) - elsewhere <= set(CHOICES)
 
@@ -176,7 +176,7 @@ def test_each_filter_selects_what_it_defines(store: Store, name: str, negated: b
 
 
 def count_of(found: list[Record]) -> Count:
-    """Return the count according to its definition."""
+    """Return the expected count for these records."""
     last_at = max((record.started_at for record in found), default=None)
     return Count(requests=len(found), failed=sum(record.failed for record in found), last_at=last_at)
 

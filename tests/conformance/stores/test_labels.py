@@ -1,4 +1,4 @@
-"""All stores: which namespaces are labels, through changes by users and by the log itself, and how many there are."""
+"""All stores: users pin and unpin namespaces, and the log pins a limited number of namespaces automatically."""
 
 import pytest
 from tests.conformance.stores.conftest import Store
@@ -21,7 +21,7 @@ def change(store, namespace, **fields):
 
 
 NOT_PINNED = (False, None, None, None)
-#: They look like ids, so the log does not pin them.
+#: These namespaces look like ids, so the log does not pin them automatically.
 USER, OTHER = "user-1234", "user-5678"
 
 

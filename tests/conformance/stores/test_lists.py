@@ -1,4 +1,4 @@
-"""All stores: lists of namespaces and values, and records found by foreign ids."""
+"""All stores: lists of namespaces and values, and records found by ids from providers and clients."""
 
 import random
 
@@ -31,7 +31,7 @@ def test_a_namespace_sums_its_requests(store: Store) -> None:
 
 @pytest.fixture
 def five(store):
-    """Return a store with five namespaces whose order differs by each sort."""
+    """Return a store with five namespaces, which each sort lists in a different order."""
     rows = [
         ("a", 50, 1, 0, 0.5),
         ("b", 40, 3, 1, 0.25),
@@ -67,7 +67,8 @@ def test_pages_of_namespaces_contain_each_once(five: Store, sort: NamespaceSort,
 def many(store):
     """Return a store with 2,000 namespaces, written in four batches.
 
-    The first batch has all of them, the others repeat some. Few and many of them have equal figures.
+    The first batch has all namespaces, and the other batches repeat some. Some sorts have many namespaces with equal
+    values, and other sorts have few.
     """
     rng = random.Random(1)
     users = [f"user-{rng.randrange(10**9)}" for _ in range(1_990)] + [f"label{n}" for n in range(10)]

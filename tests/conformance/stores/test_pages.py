@@ -1,4 +1,4 @@
-"""All stores: pages by cursor, around a record, and since a record."""
+"""All stores: pages from a cursor, pages around a record, and the records after a given record."""
 
 import pytest
 from tests.conformance.stores.conftest import Store
@@ -12,7 +12,7 @@ STAGING = Filter((Term("namespace", ("staging",)),))
 
 @pytest.fixture
 def log(store):
-    """Return a store with 25 records. Every third is in the namespace staging."""
+    """Return a store with 25 records. Every third record is in the namespace staging."""
     store.commit(*(an_entry(namespace="staging" if number % 3 == 0 else "production") for number in range(1, 26)))
     return store
 

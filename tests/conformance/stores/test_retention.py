@@ -1,4 +1,4 @@
-"""Requests are removed by age and namespace, together with everything derived from them."""
+"""All stores: requests are removed by age and namespace, together with all data derived from them."""
 
 import random
 
@@ -14,7 +14,7 @@ from relaybook.log.store.port import Retained
 
 
 def retain(store: Store, cutoffs: Cutoffs) -> tuple[int, int]:
-    """Run a whole pass and the maintenance after it. Return how many requests were removed, and how many expired."""
+    """Run a complete retention pass, then maintenance. Returns the numbers of removed and expired requests."""
     removed = expired = 0
     done = Retained(is_complete=False)
     while not done.is_complete:

@@ -1,4 +1,4 @@
-"""All stores: saved filters are kept under their names, and there are at most 100."""
+"""All stores: filters are saved under a name, and at most 100 filters can be saved."""
 
 import pytest
 from tests.conformance.stores.conftest import Store

@@ -1,4 +1,4 @@
-"""All stores: what a recorder finds after a restart, and what is stored besides records."""
+"""All stores: the state that a recorder finds after a restart, and stored data other than records."""
 
 import pytest
 from tests.conformance.stores.conftest import Store

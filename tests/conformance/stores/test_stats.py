@@ -1,4 +1,4 @@
-"""All stores: requests aggregated over time, in whole buckets, grouped by the values of a field."""
+"""All stores: requests are aggregated over time in whole buckets, and grouped by the values of a field."""
 
 import random
 
@@ -13,7 +13,7 @@ from relaybook.log.record import Feedback
 
 MINUTE = 60_000_000
 HOUR = 60 * MINUTE
-#: The start of a day.
+#: The start of the day on which the test requests start.
 START = A_TIMESTAMP // (24 * HOUR) * (24 * HOUR)
 
 
@@ -27,7 +27,7 @@ def aggregate(
 
 
 def requests(found: Stats) -> dict[str | None, dict[int, int]]:
-    """Return the requests by group and bucket, in minutes since START."""
+    """Return the number of requests by group and bucket. Buckets are in minutes since START."""
     return {
         group.value: {(at - START) // MINUTE: aggregates.requests for at, aggregates in group.points.items()}
         for group in found.groups

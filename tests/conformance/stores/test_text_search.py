@@ -1,4 +1,4 @@
-"""All stores: words of prompts and responses find their records, combined with every other filter."""
+"""All stores: words from prompts and responses find their records, also together with every other filter."""
 
 import json
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ SAID = (
 
 
 def says(phrase: str, *, negated: bool = False) -> Term:
-    """Return the term that searches a phrase. If it ends in ``*``, its last word is a prefix."""
+    """Return the term that searches for a phrase. If the phrase ends in ``*``, its last word is a prefix."""
     if phrase.endswith("*"):
         return Term(WORDS, (), negated, prefixes=(phrase[:-1],))
     return Term(WORDS, (phrase,), negated)
@@ -138,7 +138,7 @@ def test_a_substring_is_found_before_it_is_indexed_and_beyond_what_an_index_cove
     late = an_entry(request_with(f"{'x ' * 20_000}needle"), b"{}")
     store.commit(late)
     assert find(store, contains("needle")) == [late.record.id]
-    if store.text is not None:  # live connections get both with the index
+    if store.text is not None:  # live connections get the record and its position only after indexing
         assert store.reader.since(0, Filter((contains("needle"),)), 10) == ([], 0)
     store.index(late)
     records, upto = store.reader.since(0, Filter((contains("needle"),)), 10)
@@ -237,7 +237,7 @@ def test_entries_are_returned_completely_and_in_order(store: Store) -> None:
     assert bodies(found[2]) == (None, b"small")
     assert bodies(store.reader.entries(2, 1, 1 << 20)[0]) == (b"x" * 400_000, b"small")
     assert [entry.record.seq for entry in store.reader.entries(1, 1, 1000)] == [2]
-    # six bytes, eleven, five: as many as fit together, and at least one
+    # The entries have 6, 11 and 5 bytes. As many as fit together are returned, but at least one.
     assert [entry.record.seq for entry in store.reader.entries(0, 10, 17)] == [1, 2]
     assert [entry.record.seq for entry in store.reader.entries(0, 10, 16)] == [1]
     assert [entry.record.seq for entry in store.reader.entries(1, 10, 11)] == [2]

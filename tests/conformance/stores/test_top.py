@@ -29,7 +29,7 @@ FILTERS = (
 
 
 def random_entry(rng: random.Random, number: int) -> Entry:
-    """Return an entry with few different values, so that many are equal, and some unknown."""
+    """Return a random entry. Fields have few different values, so many values are equal. Some values are unknown."""
 
     def sometimes(value: Any) -> Any:
         return value if rng.random() < 0.8 else None
@@ -51,7 +51,7 @@ def random_entry(rng: random.Random, number: int) -> Entry:
 
 
 def in_order(matched: list[Record], field: SortField) -> list[str]:
-    """Return the ids of the records that have the field, the highest first and the newest of equal ones first."""
+    """Return the ids of the records that have the field, highest value first. Equal values are sorted newest first."""
     newest_first = [record for record in matched[::-1] if getattr(record, field) is not None]
     return [record.id for record in sorted(newest_first, key=lambda record: -getattr(record, field))]
 
@@ -109,4 +109,4 @@ def test_at_its_deadline_the_search_is_incomplete_and_returns_what_it_found(stor
     page = store.reader.top(EVERYTHING, "cost_usd", 5, clock.monotonic_ns() - 1)
     found = [record.cost_usd for record in page.records]
     assert page.complete == (found == [9.0, 8.0, 7.0, 6.0, 5.0])
-    assert found == sorted(found, reverse=True)  # type: ignore[type-var]  # none is None
+    assert found == sorted(found, reverse=True)  # type: ignore[type-var]  # no value is None

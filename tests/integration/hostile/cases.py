@@ -1,7 +1,7 @@
 """Malformed, ambiguous and hostile requests that the relay rejects, each with its response.
 
-docs/reference/malformed-requests.md is generated from these tables and those of ``test_bad_input``. RFC 9112 decides
-what is rejected, and one more rule: anything the upstream could parse differently is not forwarded.
+docs/reference/malformed-requests.md is generated from these tables and the tables in ``test_bad_input``. RFC 9112
+defines which requests are rejected. The relay also rejects every request that the upstream could parse differently.
 """
 
 from dataclasses import dataclass
@@ -34,14 +34,14 @@ class Case:
     kept: str = "counted"
 
 
-#: The start of a TLS handshake. It never contains the empty line that ends a request head.
+#: The start of a TLS handshake. The bytes never contain the empty line that ends a request head.
 TLS_GREETING: Final = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(128, 160))
-#: How a request is recorded that was admitted and then rejected.
+#: The value of ``kept`` for requests that are admitted first and rejected later.
 REFUSED: Final = "recorded, refused"
 
 
 def cases(group: str, status: int, code: str, kept: str, table: dict[str, bytes]) -> list[Case]:
-    """Return one case for each of these requests, all with the same response."""
+    """Return one case for each request of the table. All cases have the same response."""
     return [Case(group, what, sent, status, code, kept) for what, sent in table.items()]
 
 
@@ -309,7 +309,7 @@ CASES: Final = [
     ),
 ]
 
-#: Cases where the client is too slow: it sends these bytes and then nothing.
+#: Cases in which the client is too slow. The client sends these bytes and then nothing.
 SLOW_CASES: Final = [
     Case("Timeouts", "half of the headers", framed(LENGTH)[:60], 408, "request_timeout"),
     Case("Timeouts", "half of the request line", b"POST /v1/ch", 408, "request_timeout"),

@@ -14,13 +14,13 @@ from relaybook.api.options import ApiOptions
 from relaybook.log.store.memory import MemoryStore
 
 TOKEN: Final = "correct-horse-battery-staple"  # used only in tests
-#: Routes that are served without the token.
+#: Health routes, which are served without the token.
 HEALTH: Final = ("/healthz", "/readyz")
 
 
 @dataclass(frozen=True)
 class DashboardResponse:
-    """A response of the dashboard. Header names are in lower case."""
+    """A response from the dashboard. Header names are in lower case."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -31,12 +31,12 @@ class DashboardResponse:
 
     @property
     def code(self) -> str:
-        """The code of an error response."""
+        """The error code in an error response."""
         return str(msgspec.json.decode(self.body)["error"]["code"])
 
 
 class Visitor:
-    """A client that can connect to the dashboard's port. ``token`` signs it in; `None` sends no token."""
+    """A client that can connect to the dashboard's port. The client sends ``token``, or no token if it is `None`."""
 
     def __init__(self, server: Server, token: str | None = None) -> None:
         self.address = urlsplit(server.dashboard).netloc
@@ -80,7 +80,7 @@ def with_token() -> dict[str, str]:
 
 
 def routes() -> list[tuple[str, str]]:
-    """Return method and path of every route of the application, with values for its path parameters."""
+    """Return the method and the path of every route of the application. Path parameters are replaced by values."""
     app = create_app(MemoryStore(), ApiOptions(relay_base_url="http://127.0.0.1:4100/v1", version="0"))
     found = []
     for route in app.routes:

@@ -1,4 +1,4 @@
-"""More requests that the relay rejects: rarer forms of the same attacks, and those found by fuzzing.
+"""More requests that the relay rejects: rarer forms of the same attacks, and requests found by fuzzing.
 
 This module is separate from ``cases`` only because of its length.
 """

@@ -1,4 +1,4 @@
-"""API keys in every form, and a search for them in everything that a server writes or outputs."""
+"""Create API keys in every form, and search for keys in everything that a server writes or outputs."""
 
 import json
 import re
@@ -13,9 +13,9 @@ from tests.support.server import Server
 
 @dataclass(frozen=True)
 class KeyForm:
-    """A way to send a key. ``{key}`` marks its place.
+    """A way to send a key. ``{key}`` marks the place of the key.
 
-    With ``echoed``, it is the request's own key and is masked everywhere.
+    With ``echoed``, the key is the API key of the request and is masked everywhere.
     """
 
     what: str
@@ -62,14 +62,14 @@ def keys_in(text: bytes | str) -> set[str]:
 
 
 def with_key(form: KeyForm, key: str, *lines: str, path: str = PATH, body: bytes = b"{}") -> bytes:
-    """Return a request with the key in the places of its form, and these additional header lines."""
+    """Return a request with the key in the places that the form defines, and with additional header lines."""
     head = [f"POST {path}{form.query.format(key=key)} HTTP/1.1", "Host: 127.0.0.1", f"Content-Length: {len(body)}"]
     key_lines = [line.format(key=key) for line in form.lines]
     return "\r\n".join([*head, *key_lines, *lines, "", ""]).encode() + body
 
 
 def found(server: Server) -> dict[str, set[str]]:
-    """Return all keys found, by place: data directory, outputs, metrics, the API. Places without keys are omitted."""
+    """Return the keys found in the data directory, outputs, metrics and API, by place. Omit places without keys."""
     keys_by_place = {"stdout": keys_in(server.stdout), "stderr": keys_in(server.stderr)}
     for name, content in contents_below(server.data):
         keys_by_place[name] = set().union(*map(keys_in, raw_and_decompressed(content)))
@@ -80,7 +80,7 @@ def found(server: Server) -> dict[str, set[str]]:
 
 
 def _paths(server: Server) -> list[str]:
-    """Return every API path that returns data of the log."""
+    """Return every API path that returns data from the log."""
     ids = [row["id"] for row in server.records()]
     lists = ["/api/requests?limit=500", "/api/status", "/api/values/key", "/api/values/user", "/api/namespaces"]
     return [*lists, *(f"/api/requests/{record_id}" for record_id in ids)]

@@ -1,4 +1,4 @@
-"""Requests that look hostile but are valid: each is forwarded once, unchanged, to the configured upstream."""
+"""Requests that look hostile but are valid. Each request is forwarded once, unchanged, to the configured upstream."""
 
 import base64
 import json
@@ -34,7 +34,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def is_relayed(world: World, sent: bytes, target: str) -> dict[str, Any]:
-    """Assert that the upstream receives this request at this target. Returns its ledger entry."""
+    """Assert that the upstream receives this request at this target. Returns the ledger entry of the request."""
     ledger = Ledger(world.provider)
     parse(send_raw(world.server.port, sent))
     (entry,) = ledger.requests()

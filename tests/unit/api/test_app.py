@@ -1,4 +1,4 @@
-"""The application matches its OpenAPI document, and its responses carry the default headers."""
+"""Test that the application matches its OpenAPI document and sends the default headers."""
 
 import json
 import subprocess

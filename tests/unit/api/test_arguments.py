@@ -1,4 +1,4 @@
-"""Query strings are parsed strictly: nothing is ignored or repaired."""
+"""Test that invalid query strings are rejected, and never ignored or repaired."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The guard denies access by default."""
+"""Test that ``Guard`` denies access by default."""
 
 import asyncio
 from typing import Any
@@ -15,14 +15,14 @@ from relaybook.api.options import ApiOptions
 
 TOKEN = ("authorization", "Bearer hunter2")
 JSON = ("content-type", "application/json")
-#: All routes that do not require the token. Add a route only on purpose.
+#: All routes that do not require the token. Add a route only if it must be open to everyone.
 OPEN_ROUTES = {
     ("GET", "/healthz"),
     ("HEAD", "/healthz"),
     ("GET", "/readyz"),
     ("HEAD", "/readyz"),
     ("POST", "/api/session"),
-    # The assets of an open-source program are public.
+    # The assets are public, because the program is open source.
     ("GET", "/assets/x"),
     ("HEAD", "/assets/x"),
     *(

@@ -1,4 +1,4 @@
-"""One poller sends new and changed rows to all live connections and never waits for one of them."""
+"""Test that one poller sends new and changed rows to all live connections, and never waits for a slow connection."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Requests that match a filter are counted within a time limit."""
+"""Test that requests that match a filter are counted within a time limit."""
 
 import pytest
 from tests.support.api_log import client_of, log_of, open_of, record_of

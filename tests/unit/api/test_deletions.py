@@ -1,4 +1,4 @@
-"""Requests are deleted by id or by filter, and the deletions are listed."""
+"""Test that requests are deleted by id or by filter, and that the deletions are listed."""
 
 from typing import Any
 

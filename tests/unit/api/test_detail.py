@@ -1,4 +1,4 @@
-"""The detail has everything known about a request, whatever its bodies contain."""
+"""Test that the detail of a request is complete, whatever the bodies of the request contain."""
 
 import gzip
 import json

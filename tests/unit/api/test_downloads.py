@@ -1,4 +1,4 @@
-"""Stored bodies are served as attachments that browsers neither display nor execute."""
+"""Test that stored bodies are served as attachments that browsers neither display nor execute."""
 
 import gzip
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""All errors have one form, and no error reveals internal details."""
+"""Test that all errors have the same structure, and that no error reveals internal details."""
 
 import asyncio
 import json

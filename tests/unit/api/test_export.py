@@ -1,4 +1,4 @@
-"""GET /api/export: files as attachments, and errors before the first byte."""
+"""Test ``GET /api/export``: files are sent as attachments, and errors are sent before the first byte of a file."""
 
 import re
 import sys

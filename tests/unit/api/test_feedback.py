@@ -1,4 +1,4 @@
-"""Feedback through the API: what is accepted, where it appears, and what the feedback token allows."""
+"""Test feedback through the API: valid and invalid feedback, where feedback appears, and the feedback token."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""``/`` leads to the log, and ``/v1`` on the dashboard's port points to the relay."""
+"""Test that ``/`` leads to the log, and that ``/v1`` on the dashboard's port returns the relay's address."""
 
 from pathlib import Path
 

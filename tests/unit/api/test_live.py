@@ -1,4 +1,4 @@
-"""A live connection gets every matching row, and after a disconnect every row it missed."""
+"""Test that a live connection gets every matching row, and that a resumed connection gets every missed row."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ class Event(NamedTuple):
 
 
 class Listener:
-    """Reads one live connection as a browser does, and keeps the last event id."""
+    """Reads one live connection like a browser, and remembers the last event id."""
 
     def __init__(self, chunks: AsyncIterator[bytes]) -> None:
         self._chunks = chunks
@@ -36,7 +36,7 @@ class Listener:
         self.pings = 0
 
     async def next(self) -> Event | None:
-        """Return the next event with data. `None` at the end of the stream."""
+        """Return the next event with data, or `None` at the end of the stream."""
         while not self._waiting:
             chunk = await anext(self._chunks, None)
             if chunk is None:
@@ -47,7 +47,7 @@ class Listener:
         return self._waiting.pop(0)
 
     async def rows(self, count: int) -> list[str]:
-        """Return the ids of the next rows."""
+        """Return the ids of the next ``count`` rows."""
         ids = []
         for _ in range(count):
             event = await self.next()
@@ -66,7 +66,7 @@ class Listener:
 
 
 class LiveLog:
-    """A growing log and connections to it."""
+    """A growing log with live connections."""
 
     def __init__(self, *records: Record) -> None:
         self.store = log_of(*records)
@@ -180,7 +180,7 @@ def test_resuming_repeatedly_while_rows_are_added_loses_and_repeats_none() -> No
         while len(ids_seen) < total - 1:
             listener = await log.listen(resume_from=event_id)
             ids_seen += await listener.rows(min(7, total - 1 - len(ids_seen)))
-            # Events that were received but not handled are lost with the connection, as in a browser.
+            # Like a browser, the test loses events that were received but not handled when the connection ends.
             event_id = 1 + len(ids_seen)
             log.unsubscribe()
         await adding

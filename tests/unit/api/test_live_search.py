@@ -1,4 +1,7 @@
-"""A live connection with a full-text filter gets matching rows when they are indexed, and resumes without loss."""
+"""Test live connections with a full-text filter.
+
+A connection gets each matching row once the row is indexed. A resumed connection misses no row.
+"""
 
 import asyncio
 import json
@@ -19,7 +22,7 @@ REFUND = Filter((Term(WORDS, ("refund",)),))
 
 
 class LiveLog:
-    """A growing log, and its index, which lags behind."""
+    """A growing log with an index that lags behind the log."""
 
     def __init__(self, records: int = 0) -> None:
         self.store = MemoryStore()
@@ -33,7 +36,7 @@ class LiveLog:
         self.records += number
 
     def index(self, up_to: int) -> None:
-        """Index the records up to ``up_to``. Every other record matches."""
+        """Index the records up to ``up_to``. Every second record contains the word "refund"."""
         numbers = range(self.store.indexed_to() + 1, up_to + 1)
         self.store.add([(n, "a refund" if n % 2 else "none") for n in numbers], up_to)
 
@@ -120,7 +123,7 @@ def test_pings_are_sent_and_closing_the_broadcaster_ends_the_stream() -> None:
     run(test)
 
 
-#: Filters that need the full text.
+#: Filters that search the full text of requests.
 TEXTS = ("q=refund", "q=-refund", "contains=efun&from=-1h", "not.contains=efun&from=-1h", "q=contains:efun from:-1h")
 
 

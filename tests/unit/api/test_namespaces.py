@@ -1,4 +1,4 @@
-"""Namespaces are listed in sorted pages, and unknown parameters are rejected."""
+"""Test that namespaces are listed in sorted pages, and that unknown parameters are rejected."""
 
 import pytest
 from tests.support.api_log import START_US, client_of, log_of, record_of

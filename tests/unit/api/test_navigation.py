@@ -1,4 +1,4 @@
-"""Navigations of browsers are distinguished from requests of programs."""
+"""Test that page navigations by browsers are distinguished from requests by programs."""
 
 import pytest
 from tests.support.asgi import scope_of

@@ -1,4 +1,4 @@
-"""Invalid options are rejected when they are created."""
+"""Test that ``ApiOptions`` rejects invalid options."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Labels can be changed, for all users."""
+"""Test that namespaces can be pinned and unpinned for all users."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Metrics are served to Prometheus. Unknown metrics are omitted, not 0."""
+"""Test the metrics for Prometheus. Unknown metrics are omitted instead of being reported as 0."""
 
 import msgspec
 from msgspec.structs import replace
@@ -44,7 +44,7 @@ def test_all_metrics_have_their_names() -> None:
 
 
 def test_counters_start_at_zero_for_every_code() -> None:
-    """Prometheus cannot compute the first increase of a counter that appears with it."""
+    """If a counter first appears with a value above 0, Prometheus cannot compute the first increase."""
     store = replace(STORE, refused={})
     codes = [line.partition(" ")[0] for line in lines(render(store, 0, 0, LogMetrics())) if "refused" in line]
     assert 'relaybook_refused_total{code="log_unavailable"}' in codes

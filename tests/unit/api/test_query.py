@@ -1,4 +1,4 @@
-"""Test that a query is parsed into parameters, errors and suggestions."""
+"""Test the parameters, errors and suggestions that are returned for a query."""
 
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -128,7 +128,7 @@ def test_the_parameters_mean_the_same_as_the_query(text: str) -> None:
 
     def terms(*pairs: tuple[str, str]) -> Any:
         try:
-            # Relative to the same time.
+            # With a fixed current time, relative timestamps give equal results.
             return parse_filter(pairs, 10**15)
         except BadFilter as error:
             return error.parameter, error.reason

@@ -1,4 +1,4 @@
-"""Queries of the store run in a bounded number of threads, each with a deadline."""
+"""Test that store queries run in a limited number of threads, and that each query has a deadline."""
 
 import asyncio
 import threading

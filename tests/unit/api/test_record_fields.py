@@ -1,4 +1,4 @@
-"""Every field of a record is documented."""
+"""Test that every field of a record is documented."""
 
 from relaybook.api.record_fields import MEANINGS
 from relaybook.log.record import FIELDS

@@ -1,4 +1,7 @@
-"""Requests are listed with every filter, unknown parameters are rejected, and pages cover the log exactly."""
+"""Test the list of requests.
+
+Every filter works, unknown parameters are rejected, and the pages contain each request exactly once.
+"""
 
 from typing import Any
 from urllib.parse import quote
@@ -32,7 +35,7 @@ GOOD_VALUES |= {"id": "0199a3d2-0000-7000-8000-000000000001", "key": "3fa9c2d1e0
 
 
 class Recording(MemoryStore):
-    """A store that records the filters of its queries."""
+    """A store that remembers the filters of all page queries."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +56,7 @@ def error(client: Client, target: str) -> tuple[int, str | None, str]:
 
 
 NEGATABLE = [name for name in (*NAMES, "property.user-id") if name not in ("from", "to")]
-#: Parameters that a filter requires.
+#: Additional parameters that a filter requires, by the name of the filter.
 REQUIRED = {"contains": "&from=-1h"}
 FILTERS = [*((name, False) for name in (*NAMES, "property.user-id")), *((name, True) for name in NEGATABLE)]
 

@@ -1,4 +1,4 @@
-"""Routes accept the methods they declare and no others."""
+"""Test that routes accept only the methods that they declare."""
 
 from starlette.requests import Request
 from starlette.responses import Response

@@ -1,4 +1,4 @@
-"""Filters can be saved under a name, for all users, and deleted."""
+"""Test that filters can be saved under a name for all users, and can be deleted."""
 
 import json
 from typing import Any

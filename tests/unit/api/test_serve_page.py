@@ -1,4 +1,4 @@
-"""Browsers get the page at every path that the page handles; programs get API responses."""
+"""Test that browsers get the page at every path of the page, and that programs get API responses."""
 
 import gzip
 from pathlib import Path

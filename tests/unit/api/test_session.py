@@ -1,4 +1,4 @@
-"""A browser signs in with the token and gets a cookie that replaces it."""
+"""Test that a browser signs in with the token and then uses a cookie instead of the token."""
 
 import json
 

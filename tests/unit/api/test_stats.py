@@ -1,4 +1,4 @@
-"""Stats have one form, unknown values are null, and invalid parameters are rejected by name."""
+"""Test that stats have a fixed structure and null for unknown values. Errors name the invalid parameter."""
 
 import pytest
 from tests.support.api_log import client_of, log_of, record_of

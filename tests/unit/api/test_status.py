@@ -1,4 +1,4 @@
-"""The state of Relaybook is served to users and health checks."""
+"""Test that the API reports the state of Relaybook to users and health checks."""
 
 from datetime import datetime
 from pathlib import Path

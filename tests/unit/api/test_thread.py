@@ -1,4 +1,4 @@
-"""A thread is listed in the order of recording, in pages, with the new messages of each request."""
+"""Test that a thread is listed in pages, in recording order, and with the new messages of each request."""
 
 import json
 from typing import Any

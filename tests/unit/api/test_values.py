@@ -1,4 +1,4 @@
-"""The values of a field are listed with counts."""
+"""Test that the values of a field are listed with counts."""
 
 import pytest
 from tests.support.api_log import client_of, log_of, record_of

@@ -1,4 +1,4 @@
-"""``config`` prints values and sources, but no secrets."""
+"""Test that ``config`` prints the value and source of every setting, but no secrets."""
 
 from pathlib import Path
 

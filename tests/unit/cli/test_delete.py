@@ -1,4 +1,4 @@
-"""``delete``: what it shows, asks and reports."""
+"""Test what the command ``delete`` shows, asks and reports."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +18,10 @@ STATES = ("removing", "erasing", "done")
 
 
 class Log:
-    """A log of ``counts[0]`` requests; each deletion that is refused reveals the next count."""
+    """A fake log of ``counts[0]`` requests.
+
+    Deletions are refused while more than one count is left. Each refusal removes the first count.
+    """
 
     def __init__(
         self, *counts: int, running: int = 0, states: tuple[str, ...] = ("removing", "erasing", "done")
@@ -69,7 +72,7 @@ def run(
     waits: bool = False,
     yes: bool = False,
 ) -> list[str]:
-    """Run the command with these answers. Returns the questions."""
+    """Run the command with these answers, and return the questions of the command."""
     questions: list[str] = []
     left = list(answers)
 

@@ -1,4 +1,4 @@
-"""Flags that are derived from settings."""
+"""Test the flags that are derived from settings."""
 
 import inspect
 from typing import Any

@@ -1,4 +1,4 @@
-"""The command line: messages, exit codes and imports."""
+"""Test the messages, exit codes and imports of the command line."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from relaybook import __version__
 from relaybook.cli import main as cli
 from relaybook.cli.failure import CommandFailed
 
-#: Modules that only some commands need. Importing them would slow down all commands.
+#: Modules that only some commands need. Imports at startup would slow down all commands.
 HEAVY = ("apsw", "asyncio", "genai_prices", "pydantic", "rich", "starlette", "uvicorn", "uvloop", "zstandard")
 
 

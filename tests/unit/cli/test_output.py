@@ -1,4 +1,4 @@
-"""A request as one line."""
+"""Test how a request is printed as one line."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Recent ids and the parser of server-sent events."""
+"""Test the memory of recent ids, and the parser of server-sent events."""
 
 from relaybook.cli.server_log import Event, Recent, read_events
 

@@ -1,4 +1,4 @@
-"""``show`` prints one request."""
+"""Test that ``show`` prints one request."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ from relaybook.settings.configuration import Configuration, resolve
 
 
 class OneDetail:
-    """A log with one request, whose id is ``known``."""
+    """A fake log that contains only a request with the id ``known``."""
 
     def find(self, text: str) -> dict[str, Any] | None:
         return detail(namespace="ios") if text == "known" else None

@@ -1,4 +1,4 @@
-"""The address that a command connects to."""
+"""Test which address a command connects to."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""``tail``: output, filters and hints."""
+"""Test the output, filters and hints of the command ``tail``."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from relaybook.settings.configuration import Configuration, resolve
 
 
 class OneRow:
-    """A log of one request."""
+    """A fake log with one request."""
 
     def latest(self, terms: list[tuple[str, str]], limit: int) -> list[dict[str, object]]:
         return [row(input_preview=f"{terms} {limit}")]
@@ -163,7 +163,7 @@ def test_text_of_the_user_that_looks_like_a_message_is_not_changed() -> None:
 
 
 class Log:
-    """A log with the given namespaces, property names and at most one id."""
+    """A fake log with the given namespaces and property names, and with at most one known id."""
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ class Log:
 
 
 def hint_for(log: Log, *filters: str) -> str:
-    return hint(log, read_terms(filters))  # type: ignore[arg-type]  # hint calls no other methods
+    return hint(log, read_terms(filters))  # type: ignore[arg-type]  # ``hint`` calls only methods that ``Log`` has
 
 
 @pytest.mark.parametrize(

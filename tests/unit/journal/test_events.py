@@ -1,4 +1,4 @@
-"""Payloads of head frames."""
+"""Test how the payloads of journal frames are encoded and decoded."""
 
 import msgspec
 from tests.support.frames import opened

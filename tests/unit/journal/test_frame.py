@@ -1,4 +1,4 @@
-"""Frames: only frames that were written can be read."""
+"""Test that only written frames can be read."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Frames that are appended after a batch was lost."""
+"""Test which frames are appended to the journal after a batch was lost."""
 
 from relaybook.ids import new_id
 from relaybook.journal.events import Closed, decode_closed, encode_event
@@ -9,7 +9,7 @@ KNOWN, NEW = new_id(), new_id()
 
 
 def batch(*frames: tuple[FrameKind, bytes, bytes]) -> list[bytes]:
-    """Return alternating frame heads and payloads, as in a journal batch."""
+    """Return the heads and payloads of the frames in turn, as in a journal batch."""
     heads = [encode(7, number, kind, exchange, 0, payload) for number, (kind, exchange, payload) in enumerate(frames)]
     return [part for head, frame in zip(heads, frames, strict=True) for part in (head, frame[2])]
 

@@ -1,4 +1,4 @@
-"""Test grouping of requests into conversations: continuations, branches and repeats."""
+"""Test how requests are grouped into conversations: continuations, branches and repeats."""
 
 from relaybook.log.conversations import Position, positions_of
 from relaybook.log.formats import MessageChain, encode_chain
@@ -66,7 +66,10 @@ def test_a_request_with_the_same_messages_is_a_repeat() -> None:
 
 
 def test_repeated_requests_of_a_second_run_continue_that_run() -> None:
-    """As if a script runs twice: its second turn continues its own first one, which repeated the earlier run's."""
+    """A script runs twice. In the second run, turn 2 continues turn 1 of the same run.
+
+    Turn 1 of the second run repeats turn 1 of the first run.
+    """
     run = (asks(1, 1, 10), asks(2, 3, 20, Origin(2, 10, 0)))
     result = of(*run, *run)
     assert result["r3"] == Position("r1", 1, None, "r1", 0, 1)

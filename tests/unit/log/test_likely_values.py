@@ -1,4 +1,4 @@
-"""Test which value is suggested instead of one that no request has."""
+"""Test which value is suggested if no request has the given value."""
 
 from typing import Any
 

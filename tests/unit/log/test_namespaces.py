@@ -1,4 +1,4 @@
-"""Test changes of labels, default groups, and namespace cursors."""
+"""Test changes to pinned namespaces, default groups, and namespace cursors."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Test the declaration of the record."""
+"""Test the default values and the headers of records."""
 
 import msgspec
 from tests.support.records import A_TIMESTAMP, a_record

@@ -1,4 +1,4 @@
-"""A request is found by any of its ids, and its bodies are decoded by one rule."""
+"""Test that a request is found by any of its ids, and that all bodies are decoded by the same rule."""
 
 import gzip
 import os

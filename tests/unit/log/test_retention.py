@@ -1,4 +1,4 @@
-"""Which requests are removed or expire, and when."""
+"""Test which requests are removed or expire, and when."""
 
 import pytest
 from tests.support.records import A_TIMESTAMP

@@ -1,4 +1,4 @@
-"""Test a record as the API shows it: its JSON and its result."""
+"""Test the JSON and the result of a record in the API."""
 
 from typing import Any
 

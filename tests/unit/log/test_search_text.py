@@ -1,4 +1,7 @@
-"""Test the search text of a request: the response, then the messages, newest first, up to 16,384 characters."""
+"""Test the search text of a request.
+
+The response comes first. The messages follow, newest first. The text has at most 16,384 characters.
+"""
 
 import gzip
 import json

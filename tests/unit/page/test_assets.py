@@ -1,4 +1,4 @@
-"""The page's assets are held in memory and compressed for browsers that accept gzip."""
+"""Test that the page's assets are held in memory, and are compressed for browsers that accept gzip."""
 
 import gzip
 from pathlib import Path

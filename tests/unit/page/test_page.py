@@ -1,4 +1,4 @@
-"""The built page is read once and served from memory, with a new nonce for each load."""
+"""Test that the built page is read once and served from memory, with a new nonce for each load."""
 
 import re
 import shutil

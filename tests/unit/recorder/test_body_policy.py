@@ -1,4 +1,4 @@
-"""Test how much of a body is stored, and where it is kept before that."""
+"""Test how much of a body is stored, and where a body is kept before it is stored."""
 
 import hashlib
 from typing import Any
@@ -24,7 +24,7 @@ LIMIT = 100_000
 
 
 class World:
-    """A store and the body policy that uses it."""
+    """A store, and a body policy and an entry builder that use the store."""
 
     def __init__(self) -> None:
         self.store = MemoryStore()
@@ -94,7 +94,7 @@ def test_moved_bytes_of_a_request_without_bodies_are_erased() -> None:
 
 
 def opened(number: int, request_body: bytes = b"question", **fields: Any) -> Exchange:
-    """Return an open exchange that was the ``number``-th to start."""
+    """Return an open exchange. Exchanges with a higher ``number`` started later."""
     fold = Fold()
     fold.feed(Script().open(A, **fields).request(A, request_body).frames)
     exchange = fold.open[A]

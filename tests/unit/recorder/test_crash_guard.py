@@ -1,4 +1,4 @@
-"""Test exchanges that crash the recorder."""
+"""Test how exchanges that crash the recorder are handled."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ ONE, OTHER = b"1" * 16, b"2" * 16
 
 
 def crash_with(path: Path, exchange: bytes) -> None:
-    assert CrashGuard(path).begin(exchange)  # and never cleared
+    assert CrashGuard(path).begin(exchange)  # a crash leaves the current exchange uncleared
 
 
 def test_an_exchange_that_was_current_in_two_crashes_is_not_parsed_again(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Test entries of exchanges, whatever their bytes are."""
+"""Test the entries that are built from exchanges, including exchanges with arbitrary bytes."""
 
 import gzip
 import json

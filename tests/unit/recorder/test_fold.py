@@ -1,4 +1,4 @@
-"""Test the fold: every exchange is returned once and whole, however the frames are batched."""
+"""Test that the fold returns every exchange once and whole, however the frames are batched."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,7 +78,7 @@ def test_a_moved_exchange_continues_where_it_was(moved_at: int) -> None:
     ended = before.feed(frames[:moved_at])
     states = [encode_exchange(each) for each in before.open.values()]
     after = Fold(moved_at, [decode_exchange(state) for state in states])
-    for frame_from in (moved_at, 0):  # also if frames that the state includes are read again
+    for frame_from in (moved_at, 0):  # from 0, frames that the state already includes are read again
         again = Fold(moved_at, [decode_exchange(state) for state in states])
         got = ended + again.feed(frames[frame_from:])
         assert [b"".join(each.response.rest) for each in got] == [b"onetwo", b"xyz"]

@@ -1,4 +1,4 @@
-"""Test counting of requests that have no record."""
+"""Test how requests without a record are counted."""
 
 from relaybook.journal.events import RefusalCounts
 from relaybook.log.record import Gap

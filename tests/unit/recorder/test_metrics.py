@@ -55,7 +55,7 @@ def test_the_last_requests_are_written_although_no_other_request_follows(
     metrics.write_if_due()
     metrics.ended(exchange(), a_record(outcome="complete"))
     metrics.write_if_due()
-    assert read_metrics(tmp_path / "metrics").requests["complete"] == 0  # written less than 5 seconds ago
+    assert read_metrics(tmp_path / "metrics").requests["complete"] == 0  # the last write was less than 5 seconds ago
     now[0] += 6 * clock.NANOSECONDS
     metrics.write_if_due()
     assert read_metrics(tmp_path / "metrics").requests["complete"] == 1

@@ -1,4 +1,7 @@
-"""Test costs: they equal those of genai-prices, unknown is `None`, and a stated cost takes precedence."""
+"""Test that costs are equal to the costs that genai-prices computes.
+
+An unknown cost is `None`. If the provider states a cost, that cost takes precedence.
+"""
 
 import random
 import subprocess
@@ -57,7 +60,10 @@ def by_the_library(provider_id: str, model: str, usage: Usage, tier: str | None,
 
 @cache
 def chat_models() -> list[tuple[str, str]]:
-    """Return ids of provider and model, for models found by their id whose provider has an extractor for chat."""
+    """Return pairs of a provider id and a model id.
+
+    Every provider has an extractor for chat, and every model is found by its id.
+    """
     return [
         (provider.id, model.id)
         for provider in get_snapshot().providers
@@ -232,7 +238,7 @@ def test_the_cache_of_plans_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def messages_usage(fresh: int, output: int, read: int, short: int, long: int, searches: int) -> Usage:
-    """Return usage as Anthropic sends it, with cache writes for five minutes and for an hour."""
+    """Return usage in Anthropic's structure, with cache writes for five minutes and for one hour."""
     return {
         "input_tokens": fresh,
         "cache_creation_input_tokens": short + long,

@@ -1,4 +1,4 @@
-"""Test the quarantine."""
+"""Test how entries are saved in the quarantine."""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""When retention runs: after midnight when the clock is trusted, and when the log takes too much disk space."""
+"""Test when retention runs.
+
+Retention runs after midnight if the clock is trusted, and whenever the log uses too much disk space.
+"""
 
 from collections.abc import Iterator
 
@@ -19,7 +22,7 @@ SECOND_NS = 1_000_000_000
 
 
 class Times:
-    """Both clocks, which only move when told to."""
+    """Fake wall and monotonic clocks that move only when ``pass_`` is called."""
 
     def __init__(self) -> None:
         self.wall_us = NOON
@@ -88,7 +91,7 @@ def test_a_clock_that_is_wrong_for_a_few_minutes_removes_nothing(times: Times) -
 
 
 class Disk:
-    """A disk on which every request with content takes 10 bytes, and every other request 1."""
+    """A fake disk. Each request with content takes 10 bytes, and each request without content takes 1 byte."""
 
     def __init__(self, store: MemoryStore, budget: int | None) -> None:
         self._store = store
@@ -99,7 +102,7 @@ class Disk:
 
 
 def shrink(retention: RetentionSchedule, times: Times) -> None:
-    """Run the schedule until it has done nothing for a minute."""
+    """Run the schedule until it has had no work for one minute."""
     idle = 0
     while idle < 6:
         idle = 0 if retention.work(soon()) else idle + 1
@@ -112,7 +115,7 @@ def test_a_log_over_its_budget_loses_its_oldest_content_then_its_oldest_requests
     disk = Disk(store, 70)
     retention = RetentionSchedule(Retention(), store, store, disk.use)
     shrink(retention, times)
-    assert len(left(store)) == 7  # 70 bytes are not more than the budget
+    assert len(left(store)) == 7  # the log uses 70 bytes, which is within the budget
     disk.budget = 60
     shrink(retention, times)
     assert [state for _, state in left(store)] == ["stored"] * 4 + ["expired"] * 3
@@ -128,9 +131,9 @@ def test_a_log_over_its_budget_loses_its_oldest_content_then_its_oldest_requests
     store.commit(a_batch(an_entry(started_at=at, ended_at=at)))
     retention.check_budget()
     retention.work(soon())
-    assert left(store)[0][1] == "stored"  # the content of the last minute stays
+    assert left(store)[0][1] == "stored"  # content from the last minute is kept
     shrink(retention, times)
-    assert [hours for hours, _ in left(store)] == [-1, 0]  # the requests of the last hour stay
+    assert [hours for hours, _ in left(store)] == [-1, 0]  # requests from the last hour are kept
     removal = store.status().last_removal
     assert removal is not None
     assert removal.reason == "disk_budget"
@@ -148,9 +151,9 @@ def test_nothing_is_removed_without_a_budget(times: Times) -> None:
     [
         ("none", 5 * GIB, 0, 100 * GIB, None),
         (7 * GIB, 5 * GIB, 0, 100 * GIB, 7 * GIB),
-        ("auto", 5 * GIB, 20 * GIB, 40 * GIB, 19 * GIB),  # 6 GiB, which is 15 %, stay free
+        ("auto", 5 * GIB, 20 * GIB, 40 * GIB, 19 * GIB),  # 6 GiB (15 % of the disk) stay free
         ("auto", 5 * GIB, 20 * GIB, 400 * GIB, 17 * GIB),  # 8 GiB stay free
-        ("auto", 5 * GIB, 20 * GIB, 10 * GIB, 23 * GIB),  # twice min_free stays free
+        ("auto", 5 * GIB, 20 * GIB, 10 * GIB, 23 * GIB),  # twice ``min_free`` stays free
         ("auto", 5 * GIB, 1 * GIB, 40 * GIB, 1 * GIB),  # other programs have filled the disk
         ("auto", 0, GIB, 40 * GIB, GIB // 2),
     ],
@@ -176,10 +179,10 @@ def test_an_unavailable_store_is_tried_again(times: Times, caplog: pytest.LogCap
     retention = schedule(store, Rule(days=2))
     retention.work(soon())
     times.pass_(601)
-    assert retention.work(soon())  # something may have been removed before the failure
+    assert retention.work(soon())  # requests may have been removed before the failure
     assert [record.message for record in caplog.records][-1] == "retention_delayed"
     store.is_locked = False
-    assert not retention.work(soon())  # it pauses
+    assert not retention.work(soon())  # retention pauses after the failure
     times.pass_(5)
     assert retention.work(soon())
     assert left(store) == []

@@ -11,7 +11,7 @@ MIN_FREE = 1 << 20
 
 
 class Refusing:
-    """Raises the given errors, one per call, and then returns."""
+    """Raises one of the given errors per call, in order. When no error is left, returns "done"."""
 
     def __init__(self, *errors: Exception) -> None:
         self.left = list(errors)

@@ -1,4 +1,4 @@
-"""Test indexing of the log: in order, once, within the time limit; failures are retried later."""
+"""Test that the log is indexed in order, once, and within the time limit. Failures are retried later."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from relaybook.recorder.text_pass import TextPass
 
 
 class Failing(MemoryStore):
-    """A store whose index raises the given error."""
+    """A store with an index that raises ``failure``."""
 
     failure: Exception | None = None
 
@@ -28,7 +28,7 @@ class Failing(MemoryStore):
 
 
 class Counting(MemoryStore):
-    """A store that counts the entries read from it."""
+    """A store that counts in ``read_back`` how many of its entries were read."""
 
     read_back = 0
 
@@ -112,7 +112,7 @@ def test_unexpected_errors_of_the_index_are_not_raised() -> None:
 def test_recently_committed_entries_are_not_read_from_the_store() -> None:
     store = Counting()
     text = TextPass(store, store)
-    filled(store, 3)  # recorded before this TextPass was created
+    filled(store, 3)  # the TextPass is not told about these entries
     text.committed(filled(store, 450))
     text.committed(filled(store, 2))
     assert text.work(soon())

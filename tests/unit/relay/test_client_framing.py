@@ -1,4 +1,4 @@
-"""Encoding of responses for the client."""
+"""Test how responses are encoded for the client."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""CORS headers and preflights."""
+"""Test CORS headers and the responses to preflight requests."""
 
 import pytest
 

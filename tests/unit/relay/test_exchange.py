@@ -1,4 +1,4 @@
-"""Test exchanges without sockets: what is forwarded, what is journaled, and how they end."""
+"""Test which bytes exchanges forward and journal, and how exchanges end. The tests use no sockets."""
 
 import json
 
@@ -170,7 +170,7 @@ def test_the_rest_of_a_request_after_an_early_response_opens_no_connection() -> 
     assert wanted == []
 
 
-# -- exchanges that do not complete --------------------------------------------------------------------------------
+# -- incomplete exchanges ------------------------------------------------------------------------------------------
 
 
 def closed(world: World) -> Closed:

@@ -1,4 +1,4 @@
-"""Fingerprints of secrets."""
+"""Test the fingerprints of secrets."""
 
 import pytest
 

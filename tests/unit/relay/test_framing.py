@@ -1,4 +1,4 @@
-"""Message bodies: their end is found, however the bytes are split."""
+"""Test that the end of a message body is found, however the bytes are split."""
 
 import pytest
 from hypothesis import given, settings

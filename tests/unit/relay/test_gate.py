@@ -1,4 +1,4 @@
-"""The gate: no action runs before the journal has all earlier frames."""
+"""Test that the gate runs an action only after the journal has all earlier frames."""
 
 import asyncio
 import threading
@@ -55,7 +55,7 @@ class Journal:
 
 
 class World:
-    """A gate with a fake journal. Actions and writes are appended to the same list."""
+    """A gate with a fake journal. Actions and journal writes are appended to one shared list."""
 
     def __init__(self, *, durable: bool = False) -> None:
         self.journal = Journal()

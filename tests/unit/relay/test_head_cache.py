@@ -1,4 +1,4 @@
-"""The head cache: a cached head equals the parsed head."""
+"""Test that a head from the head cache equals the parsed head."""
 
 import pytest
 from hypothesis import given
@@ -25,7 +25,7 @@ def read(data: bytes) -> RequestHead:
 
 
 def attributes_of(head: RequestHead) -> dict[str, object]:
-    """Return all attributes of a head except its lines, which ``wire`` is built from."""
+    """Return all attributes of a head except ``lines``. In these tests, ``wire`` contains the lines."""
     names = [name for name, value in vars(RequestHead).items() if not (name.startswith("_") or callable(value))]
     return {name: getattr(head, name) for name in names}
 

@@ -1,4 +1,4 @@
-"""Header names and their cached handlers."""
+"""Test how header names are recognized, and how their handlers are cached."""
 
 import pytest
 

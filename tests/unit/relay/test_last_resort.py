@@ -9,12 +9,12 @@ from relaybook.relay import last_resort
 
 
 class Ended(BaseException):
-    """Raised instead of ending the process."""
+    """Raised by the fake ``os._exit`` instead of ending the process."""
 
 
 @pytest.fixture
 def ends(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Exit codes the process would have ended with."""
+    """Replace ``os._exit``, and return the list to which its exit codes are added."""
     codes: list[int] = []
 
     def fake_exit(code: int) -> None:
@@ -26,7 +26,7 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def exits(context: dict[str, Any], ends: list[int]) -> int:
-    """Return how often the process would end when the event loop reports this context."""
+    """Return how many times ``os._exit`` is called when the event loop reports this context."""
     loop = asyncio.new_event_loop()
     last_resort.install(loop)
     try:
@@ -56,7 +56,7 @@ def test_running_out_of_memory_anywhere_ends_the_process(ends: list[int], capfd:
 
 
 def test_uvloop_reports_a_failing_callback_with_its_handle(ends: list[int]) -> None:
-    """``last_resort`` recognizes callbacks by the key ``handle`` in the context."""
+    """``last_resort`` recognizes failing callbacks by the key ``handle`` in the context."""
 
     async def fail() -> None:
         loop = asyncio.get_running_loop()

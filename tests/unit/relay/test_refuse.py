@@ -1,4 +1,4 @@
-"""Responses made by the relay."""
+"""Test the error responses that the relay makes itself."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Request heads: what is forwarded, dropped, refused and logged."""
+"""Test which parts of request heads are forwarded, dropped and logged, and which heads are refused."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Response heads: what is forwarded, and what is rejected."""
+"""Test which parts of response heads are forwarded and logged, and which heads are rejected."""
 
 import pytest
 

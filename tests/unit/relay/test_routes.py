@@ -1,4 +1,4 @@
-"""Mapping of request targets to the upstream."""
+"""Test how request targets are mapped to the upstream."""
 
 import pytest
 

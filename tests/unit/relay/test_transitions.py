@@ -1,4 +1,4 @@
-"""Drive every row of the transition tables in the docstring of ``relay/exchange.py``, without sockets."""
+"""Test every row of the transition tables in the docstring of ``relay/exchange.py``, without sockets."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ _STREAM: Final = (_CHUNKED, b"Content-Type: text/event-stream")
 
 
 def _tables() -> list[list[tuple[str, str, str]]]:
-    """Return the tables: the state before, the event, and the state after or the outcome of each row."""
+    """Return the rows of each table: the state before the event, the event, and the new state or the outcome."""
     blocks = re.findall(r"::\n\n((?:    \S.*\n)+)", module.__doc__ or "")
     return [[_columns(line) for line in block.splitlines()] for block in blocks]
 
@@ -36,7 +36,7 @@ def _world(**settings: str) -> World:
 
 
 def _reading() -> World:
-    """A request of which the first chunk was sent on a connection."""
+    """Return a world in which the first chunk of a request was sent to the upstream."""
     world = _world().begin()
     world.exchange.request_chunk(b"first")
     world.exchange.send()
@@ -60,7 +60,7 @@ def _done() -> World:
 
 
 def _unconnected() -> World:
-    """A complete request that was not sent yet."""
+    """Return a world in which a request is complete but not yet sent."""
     world = World(_CHUNKED, connected=False).begin()
     world.exchange.request_end()
     return world
@@ -111,7 +111,7 @@ def _upstream_state(world: World) -> str:
 
 
 def _rows(table: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
-    """Return the rows, with a row for each end in place of ``any end``."""
+    """Replace each row for ``any end`` with one row for each possible end."""
     return [
         (before, each, after)
         for before, event, after in table

@@ -1,4 +1,4 @@
-"""The exit code of a child process is that of its role, even if a signal arrives while it exits."""
+"""Test that a child process exits with the code of its role, even if a signal arrives during the exit."""
 
 import subprocess
 import sys

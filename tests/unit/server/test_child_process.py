@@ -1,4 +1,4 @@
-"""A child that cannot be started is retried later."""
+"""Test that the start of a child is retried later if it fails."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Garbage collection runs less often."""
+"""Test that garbage collection runs less often."""
 
 import gc
 

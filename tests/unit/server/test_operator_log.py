@@ -1,4 +1,4 @@
-"""The operator's log: JSON or sentences, and no control characters in either."""
+"""Test that the operator's log is JSON or sentences, and that it never contains control characters."""
 
 import ast
 import io
@@ -56,7 +56,7 @@ def test_a_traceback_follows_the_sentence() -> None:
 
 
 class Stderr(io.StringIO):
-    """Standard error that may be a terminal."""
+    """A fake standard error stream that can claim to be a terminal."""
 
     def __init__(self, is_terminal: bool) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class Stderr(io.StringIO):
 
 @pytest.fixture
 def root_logger() -> Iterator[logging.Logger]:
-    """The root logger, restored afterwards."""
+    """Yield the root logger, and restore it after the test."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     yield root
@@ -93,7 +93,7 @@ def test_routine_events_are_not_shown_on_a_terminal(
 
 
 def logged_events() -> Iterator[tuple[str, set[str]]]:
-    """Name and fields of every warning and error in the source."""
+    """Yield the name and the fields of every warning and error that the source logs."""
     for path in source_files():
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             match node:

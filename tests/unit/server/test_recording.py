@@ -1,4 +1,4 @@
-"""The recorder requests long time slices from the kernel."""
+"""Test that the recorder requests long time slices from the kernel."""
 
 import ctypes
 import os
@@ -12,7 +12,7 @@ import pytest
 _SCHED_GETATTR = {"x86_64": 315, "aarch64": 275, "riscv64": 275}
 _ATTRIBUTES = struct.Struct("=IIQiIQQQ")
 
-#: Prints policy, nice and slice of the calling thread, then those of a thread that is started later.
+#: Prints the policy, nice value and time slice of the calling thread, and then of a thread that is started later.
 _PRINT_SLICES = f"""
 import ctypes, os, struct, threading
 from relaybook.server.recording import take_long_slices
@@ -65,7 +65,7 @@ def test_another_scheduling_policy_is_not_changed() -> None:
 
 def test_an_unsupported_machine_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "pdp11")
-    monkeypatch.setattr(ctypes, "CDLL", None)  # any call would raise
+    monkeypatch.setattr(ctypes, "CDLL", None)  # any call of ``ctypes.CDLL`` would raise
     from relaybook.server.recording import take_long_slices
 
     take_long_slices()

@@ -1,4 +1,4 @@
-"""Handing over to the next program."""
+"""Test how a server hands over to the next program."""
 
 import signal
 

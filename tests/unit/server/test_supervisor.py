@@ -1,4 +1,4 @@
-"""Test how the supervisor stops its children."""
+"""Test how the supervisor stops its children and notifies systemd."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Settings from flags, environment and file: precedence, validation and messages."""
+"""Test the precedence, validation and messages of settings from flags, environment variables and a file."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Validation of the settings."""
+"""Test the validation of the settings."""
 
 import dataclasses
 from typing import Any

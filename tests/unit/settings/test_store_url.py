@@ -1,4 +1,4 @@
-"""The URL of a ClickHouse database."""
+"""Test the URL of a ClickHouse database."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Suggestions for misspelled names."""
+"""Test the suggestions for misspelled names."""
 
 from relaybook.settings.suggestions import suggest
 

@@ -1,4 +1,4 @@
-"""Parse and format values of settings."""
+"""Test how values of settings are parsed and formatted."""
 
 from pathlib import Path
 from typing import Any, Literal

@@ -3,7 +3,7 @@
 import { shellWord } from "~/format/shell";
 import type { Connection } from "./connection";
 
-/** `kind` has no spaces. `note` is shown below the code. */
+/** A code sample. `kind` has no spaces. `note` is shown below the code. */
 export type Sample = { kind: string; title: string; note: string; code: string };
 
 /** The lines that set base URL and key in the environment. */

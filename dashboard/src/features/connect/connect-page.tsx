@@ -14,7 +14,7 @@ import css from "./connect.module.css";
 import { useConnection } from "./connection";
 import { ClientSteps } from "./setup-steps";
 
-/** The setup steps as a page. Its first line says whether requests arrive. */
+/** The setup steps as a page. The first line of the page says whether requests arrive. */
 export function ConnectPage() {
   const now = useNow();
   const connection = useConnection();
@@ -61,14 +61,14 @@ export function ConnectGuide() {
 
 type Props = {
   requests: number;
-  /** When the latest one started. */
+  /** When the latest request started. */
   last: string;
   now: Date;
 };
 
 const JUST_MS = 60_000;
 
-/** How many requests arrived and when the last one did, with a link to the log. */
+/** The number of requests and the time of the last one, with a link to the log. */
 export function TrafficStatus({ requests, last, now }: Props) {
   const when = ago(last, now);
   const isJust = now.getTime() - new Date(last).getTime() < JUST_MS;

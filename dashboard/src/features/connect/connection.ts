@@ -1,4 +1,4 @@
-/** What a client needs to connect: base URL, key, header prefix. */
+/** The data that a client needs to connect: base URL, key and header prefix. */
 
 import { useQuery } from "@tanstack/react-query";
 import { statusQuery } from "~/api/status";

@@ -10,10 +10,10 @@ import type { Choice } from "./message-model";
 
 const Markdown = lazy(() => import("./markdown").then(({ Markdown }) => ({ default: Markdown })));
 
-/** Rendering longer texts would block the page. */
+/** Longer texts are not rendered, because this would block the page. */
 const MAX_RENDERED = 100_000;
 
-/** One choice. `isGrowing`: more of it will arrive. */
+/** One choice. With `isGrowing`, more of the choice will arrive. */
 export function ChoiceView({
   choice,
   isRendered,

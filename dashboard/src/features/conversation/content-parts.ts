@@ -1,4 +1,4 @@
-/** Parts of a message's content in one shape. Pure. */
+/** The parts of a message's content, converted to one type. Pure. */
 
 import { type JsonObject, objectOf, textOf } from "~/domain/json";
 import { bytes } from "~/format/number";
@@ -16,7 +16,7 @@ const MAX_PICTURE_BYTES = 4 << 20;
 const PICTURE = /^data:image\/(png|jpeg|gif|webp);base64,/;
 const DATA = /^data:([\w.+-]+\/[\w.+-]+)?[^,]{0,100},/;
 
-/** One of a message's `parts`. */
+/** Convert one of a message's `parts`. */
 export function normalizePart(part: unknown): Part {
   const { text, raw, type } = objectOf(part);
   if (typeof text === "string") return { kind: "text", text };

@@ -11,8 +11,8 @@ import css from "./markdown.module.css";
 const PLUGINS = [remarkGfm];
 
 /**
- * Markdown from a model, which is not trusted: HTML tags are shown as text, images are not loaded, and links lead to
- * the web or to mail. Matches of the search are marked.
+ * Markdown from a model. The text is not trusted, so HTML tags are shown as text, images are not loaded, and links lead
+ * only to the web or to mail. Matches of the search are marked.
  */
 export function Markdown({ text }: { text: string }) {
   const pattern = useContext(HighlightContext);
@@ -45,7 +45,7 @@ function markMatches(node: HtmlNode, pattern: RegExp): void {
   });
 }
 
-/** The address if a link to it is allowed. */
+/** The address, if links to it are allowed. */
 function safeAddress(address: string): string | undefined {
   if (webHost(address) !== undefined) return address;
   return URL.canParse(address) && new URL(address).protocol === "mailto:" ? address : undefined;
@@ -62,7 +62,7 @@ function Link({ address, children }: { address: string | undefined; children: Re
   );
 }
 
-/** Shown instead of an image: its description and a link to it. */
+/** The description of an image and a link to the image, shown instead of the image. */
 function Picture({ address, alt }: { address: string | undefined; alt: string | undefined }) {
   const isInLink = useContext(InLink);
   const host = address === undefined ? undefined : webHost(address);
@@ -70,7 +70,7 @@ function Picture({ address, alt }: { address: string | undefined; alt: string | 
   return host === undefined || isInLink ? <span>[{label}]</span> : <Link address={address}>{label}</Link>;
 }
 
-/** Headings start at h4, below those of the page. */
+/** Headings start at h4, below the headings of the page. */
 const COMPONENTS: Components = {
   a: ({ href, children }) => <Link address={href}>{children}</Link>,
   img: ({ src, alt }) => <Picture address={typeof src === "string" ? src : undefined} alt={alt} />,

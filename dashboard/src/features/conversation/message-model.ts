@@ -1,10 +1,10 @@
-/** Messages and choices of all supported APIs in one shape. Pure. */
+/** Messages and choices of all supported APIs, converted to one type. Pure. */
 
 import { type JsonObject, listOf, objectOf, parsedExactly, pretty, textOf } from "~/domain/json";
 import { count } from "~/format/number";
 import { normalizePart, type Part } from "./content-parts";
 
-/** `args` as sent: usually JSON, not always valid. */
+/** `args` is unchanged. It is usually JSON, but not always valid. */
 export type ToolCall = { id: string | undefined; name: string; args: string };
 
 export type Message = {
@@ -17,7 +17,7 @@ export type Message = {
   reasoning: string | undefined;
   refusal: string | undefined;
   calls: ToolCall[];
-  /** Its other fields. */
+  /** The other fields of the message. */
   other: JsonObject | undefined;
 };
 
@@ -29,7 +29,7 @@ export type Choice = {
   finishReason: string | undefined;
 };
 
-/** The messages in order; the Responses API's instructions come first. */
+/** The messages in order. Instructions of the Responses API come first. */
 export function normalizeMessages(messages: readonly unknown[] | null, parameters: JsonObject | null): Message[] {
   const normalized = (messages ?? []).map(messageOf);
   const instructions = textOf(parameters?.instructions);
@@ -38,7 +38,7 @@ export function normalizeMessages(messages: readonly unknown[] | null, parameter
     : [{ ...NOTHING, role: "instructions", parts: textPart(instructions) }, ...normalized];
 }
 
-/** One message of the API's `messages`. */
+/** Convert one message of the API's `messages`. */
 export function messageOf(value: unknown): Message {
   const message = objectOf(value);
   const other = objectOf(message.other);
@@ -144,7 +144,7 @@ function asText(value: unknown): string {
   return typeof value === "string" ? value : pretty(value);
 }
 
-/** `3 vectors of 1,536 numbers`. Undefined if the response has none. */
+/** `3 vectors of 1,536 numbers`. Undefined if the response has no vectors. */
 export function describeEmbeddings(answer: JsonObject | null): string | undefined {
   const vectors = listOf(answer?.data);
   if (vectors.length === 0) return undefined;
@@ -152,7 +152,7 @@ export function describeEmbeddings(answer: JsonObject | null): string | undefine
   return `${count(vectors.length)} ${vectors.length === 1 ? "vector" : "vectors"} of ${count(size)} numbers`;
 }
 
-/** A list of numbers, or base64 of 32-bit floats. */
+/** The number of values in an embedding, which is a list of numbers or base64 of 32-bit floats. */
 function sizeOf(embedding: unknown): number | null {
   if (Array.isArray(embedding)) return embedding.length;
   if (typeof embedding !== "string") return null;

@@ -8,7 +8,7 @@ import type { Part } from "./content-parts";
 import css from "./conversation.module.css";
 import { argumentsLine, type Message, type ToolCall } from "./message-model";
 
-/** Roles whose texts are written for the model. They are long, so only the beginning is shown. */
+/** Roles whose texts are written for the model. These texts are long, so only their beginning is shown. */
 const ROLES_IN_SHORT = ["system", "developer", "instructions", "tool", "function"];
 const SHORT = 1_500;
 
@@ -43,7 +43,7 @@ export function MessageBody({ message }: { message: Message }) {
   );
 }
 
-/** A part of a message. Only images inside the message are shown; nothing is loaded from elsewhere. */
+/** A part of a message. Only images inside the message are shown, because nothing is loaded from other addresses. */
 export function PartView({ part, maxLength }: { part: Part; maxLength?: number }) {
   switch (part.kind) {
     case "text":

@@ -9,13 +9,13 @@ const EXPIRED =
   "No longer stored: the content of this request has expired (settings keep_bodies_days and disk_budget).";
 const UNDERSTOOD = ["chat", "completion", "response", "message", "embedding"];
 
-/** Why neither body is stored. Undefined if they are. */
+/** Why neither body is stored. Undefined if bodies are stored. */
 export function whyNotStored({ body_state }: RequestDetail): string | undefined {
   if (body_state === "no_bodies") return NO_BODIES;
   return body_state === "expired" ? EXPIRED : undefined;
 }
 
-/** Why the request has no conversation. Undefined if it has one. */
+/** Why the request has no conversation. Undefined if it has a conversation. */
 export function explainMissingConversation(request: RequestDetail): string | undefined {
   const reason = whyNotStored(request);
   if (reason !== undefined) return reason;

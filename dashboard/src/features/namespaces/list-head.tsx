@@ -9,7 +9,7 @@ import { ALL_NAMESPACES, ALL_PROPERTIES, type ListSearch } from "~/navigation/li
 import { useShortcuts } from "~/ui/shortcuts";
 import css from "./namespaces-page.module.css";
 
-/** The tabs. `children`: the controls of the selected one. */
+/** The tabs. `children` are the controls of the selected tab. */
 export function ListHead({ tab, children }: { tab: ListSearch["tab"]; children: ReactNode }) {
   return (
     <div className={css.head}>
@@ -33,7 +33,7 @@ type Props<L> = {
   label: string;
 };
 
-/** Search a list by the start of its names. The key / moves the focus here. */
+/** Search a list by the start of its names. The key / moves the focus to this input. */
 export function PrefixSearch<L extends ListSearch>({ list, label }: Props<L>) {
   const go = useListNavigate();
   const box = useRef<HTMLInputElement>(null);
@@ -75,17 +75,20 @@ export function PrefixSearch<L extends ListSearch>({ list, label }: Props<L>) {
   );
 }
 
-/** A typed text that is written to the URL after a pause. */
+/** The pause after which a typed text is written to the URL. */
 const PAUSE_MS = 150;
 
 export type DebouncedParam = {
   text: string;
   setText: (text: string) => void;
-  /** Write it to the URL at once. */
+  /** Write the text to the URL at once. */
   flush: () => void;
 };
 
-/** If `inUrl` changes to a text that was not typed here, for example by Back, it replaces the typed text. */
+/**
+ * A typed text that is written to the URL after a pause. If `inUrl` changes to a text that was not typed here, for
+ * example by Back, it replaces the typed text.
+ */
 export function useDebouncedParam(inUrl: string, tell: (text: string) => void): DebouncedParam {
   const [state, setState] = useState({ text: inUrl, told: inUrl, seen: inUrl });
   if (state.seen !== inUrl) {

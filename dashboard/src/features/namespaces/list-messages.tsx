@@ -19,7 +19,7 @@ type ListErrorProps = {
   onRetry: () => void;
 };
 
-/** The list could not be read, or its address is invalid. */
+/** Shown if the list could not be read or its address is invalid. */
 export function ListError({ error, fallback, onRetry }: ListErrorProps) {
   const go = useListNavigate();
   return (
@@ -56,7 +56,7 @@ export function ListFoot({ shown, unit, hasMore, isReading, onMore }: ListFootPr
   );
 }
 
-/** There are no namespaces, or none that match. */
+/** Shown if there are no namespaces, or none that match. */
 export function NoNamespace({ list }: { list: NamespaceList }) {
   const go = useListNavigate();
   const all = { label: "Show all namespaces", onClick: () => go({ ...list, pinned: undefined }) };
@@ -92,7 +92,7 @@ export function NoNamespace({ list }: { list: NamespaceList }) {
   );
 }
 
-/** There are no properties, or none that match. */
+/** Shown if there are no properties, or none that match. */
 export function NoProperty({ prefix }: { prefix: string }) {
   const go = useListNavigate();
   const prefixes = useQuery({ ...statusQuery(), select: ({ settings }) => settings.header_prefix }).data;
@@ -116,7 +116,7 @@ export function NoProperty({ prefix }: { prefix: string }) {
   );
 }
 
-/** A property has no values, or none that match. */
+/** Shown if a property has no values, or none that match. */
 export function NoValue({ list, property }: { list: PropertyList; property: string }) {
   const go = useListNavigate();
   if (list.prefix === "") {

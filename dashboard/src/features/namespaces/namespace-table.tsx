@@ -20,12 +20,12 @@ import { type HourlyCounts, Sparkline, useHourlyCounts } from "./sparkline";
 type NamespaceTableProps = {
   list: NamespaceList;
   rows: readonly Namespace[];
-  /** The rows are those of the previous list while this one is loading. */
+  /** Whether the rows belong to the previous list, because this list is still loading. */
   isOld: boolean;
   onPin: ReturnType<typeof usePin>["mutate"];
 };
 
-/** Columns after the name. Those with `sort` can be sorted by, largest first. */
+/** The columns after the name. The table can be sorted by the columns with `sort`, largest first. */
 const COLUMNS = [
   { title: "Requests", place: css.requests, sort: "requests" },
   { title: "Failed", place: css.failures, sort: "failed" },
@@ -35,7 +35,7 @@ const COLUMNS = [
   { title: "Last seen", place: css.last, sort: "last_at" },
 ] as const;
 
-/** Namespaces with their counts. Headings of columns are links that sort. */
+/** Namespaces with their counts. The column headings are links that sort the table. */
 export function NamespaceTable({ list, rows, isOld, onPin }: NamespaceTableProps) {
   const sparks = useHourlyCounts("namespace");
   const table = useRef<HTMLTableElement>(null);
@@ -89,7 +89,7 @@ export function NamespaceTable({ list, rows, isOld, onPin }: NamespaceTableProps
 
 type NamespaceRowProps = {
   row: Namespace;
-  /** The last 24 hours, if known. */
+  /** The counts of the last 24 hours, if they are known. */
   spark: HourlyCounts | undefined;
   onPin: ReturnType<typeof usePin>["mutate"];
 };

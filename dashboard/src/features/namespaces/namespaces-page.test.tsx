@@ -165,7 +165,7 @@ function says(element: Element, words: string): boolean {
   return element.textContent?.includes(words) === true;
 }
 
-/** Render the page like the layout does: without a filter, because the URL is that of the list. */
+/** Render the page as the layout does, without a filter, because the parameters in the URL belong to the list. */
 function renderList(search: string, labels: Namespace[] = []) {
   return renderAt(
     search,

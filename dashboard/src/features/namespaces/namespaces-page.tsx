@@ -1,4 +1,4 @@
-/** The namespaces page: a tab for namespaces, one for properties. */
+/** The namespaces page, with a tab for namespaces and a tab for properties. */
 
 import { Alert } from "@mantine/core";
 import pageCss from "~/ui/page.module.css";
@@ -36,7 +36,8 @@ export function NamespaceLists({ list }: { list: NamespaceList }) {
   const { isIdle, handlers } = useRegionIdle();
   const query = useInfiniteQuery({
     ...namespacesQuery(list),
-    // Rows stay in place while the pointer or the focus is on them, and if more pages were loaded.
+    // The list is not read again while the pointer or the focus is on its rows, or if more pages were loaded. So the
+    // rows stay in place.
     refetchInterval: ({ state }) => (isIdle && (state.data?.pages.length ?? 1) === 1 ? FRESH_MS : false),
   });
   const rows = useMemo(() => eachOnce(query.data?.pages ?? []), [query.data]);
@@ -87,12 +88,12 @@ export function NamespaceLists({ list }: { list: NamespaceList }) {
   );
 }
 
-/** A namespace can be on two pages if its counts changed in between. */
+/** Remove duplicates. A namespace can be on two pages if its counts changed between the reads. */
 function eachOnce(pages: readonly NamespacePage[]): Namespace[] {
   return [...new Map(pages.flatMap((page) => page.data).map((row) => [row.namespace, row])).values()];
 }
 
-/** Switches between all namespaces and the pinned ones. */
+/** Switches between all namespaces and pinned namespaces. */
 export function NamespaceScope({ list }: { list: NamespaceList }) {
   const status = useQuery(statusQuery()).data;
   const choices = [

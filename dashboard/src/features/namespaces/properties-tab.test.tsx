@@ -97,7 +97,7 @@ describe("the properties", () => {
   });
 });
 
-/** Render the page like the layout does: without a filter, because the URL is that of the list. */
+/** Render the page as the layout does, without a filter, because the parameters in the URL belong to the list. */
 function renderList(search: string) {
   return renderAt(
     search,

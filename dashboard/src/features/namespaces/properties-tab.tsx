@@ -1,4 +1,4 @@
-/** Property names, and the values of the selected one. */
+/** Property names, and the values of the selected property. */
 
 import { Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -19,12 +19,12 @@ import { type HourlyCounts, Sparkline, useHourlyCounts } from "./sparkline";
 
 const FRESH_MS = 5_000;
 
-/** The tab of the properties: names, and the values of the selected one. */
+/** The tab of the properties: names, and the values of the selected property. */
 export function PropertyLists({ list }: { list: PropertyList }) {
   const { property } = list;
   const { isIdle, handlers } = useRegionIdle();
   const query = useQuery({
-    // With a selected property, the input searches its values.
+    // If a property is selected, the input searches the values of this property.
     ...valueListQuery("property", property === undefined ? list.prefix : ""),
     refetchInterval: isIdle ? FRESH_MS : false,
   });
@@ -106,7 +106,7 @@ type Props = { property: string; list: PropertyList };
 /** The API has no precomputed aggregates for properties with more values. */
 const MAX_ADDED_UP = 64;
 
-/** The values of a property, most frequent first. Each is a link that filters the log. */
+/** The values of a property, most frequent first. Each value is a link that filters the log. */
 export function PropertyValues({ property, list }: Props) {
   const { isIdle, handlers } = useRegionIdle();
   const query = useQuery({
@@ -166,7 +166,7 @@ export function PropertyValues({ property, list }: Props) {
   );
 }
 
-/** `spark`: the last 24 hours, if known. */
+/** A value of a property. `spark` has the counts of the last 24 hours, if they are known. */
 export function ValueRow({
   property,
   value,

@@ -13,7 +13,7 @@ const HEIGHT = 18;
 const MIN_HEIGHT = 2;
 const GAP = 0.2;
 
-/** A bar for each hour of the last 24. The highest bar has the full height. */
+/** A bar for each of the last 24 hours. The highest bar has the full height. */
 export function Sparkline({ spark: { hours, words } }: { spark: HourlyCounts }) {
   const most = Math.max(1, ...hours);
   const bars = hours.map((requests, at) => {
@@ -29,7 +29,10 @@ export function Sparkline({ spark: { hours, words } }: { spark: HourlyCounts }) 
   );
 }
 
-/** Empty while loading and on errors. With `isWanted: false` nothing is read, but cached counts are returned. */
+/**
+ * Counts by value. They are empty during loading and after errors. With `isWanted: false`, nothing is read, but cached
+ * counts are returned.
+ */
 export function useHourlyCounts(by: string, isWanted = true): ReadonlyMap<string, HourlyCounts> {
   const { data } = useQuery({ ...hourlyQuery(by), enabled: isWanted });
   return useMemo(() => (data === undefined ? NONE : hourlyCountsByValue(data)), [data]);
@@ -37,10 +40,12 @@ export function useHourlyCounts(by: string, isWanted = true): ReadonlyMap<string
 
 const NONE: ReadonlyMap<string, HourlyCounts> = new Map();
 
-/** `hours`: requests in each, the earliest first. */
+/** `hours` has the number of requests in each hour, earliest first. */
 export type HourlyCounts = { readonly hours: readonly number[]; readonly words: string };
 
-/** Counts by value. Values outside of the largest groups are missing: the API does not return them separately. */
+/**
+ * Counts by value. Values outside of the largest groups are missing, because the API does not return them separately.
+ */
 export function hourlyCountsByValue(answer: StatsResponse): ReadonlyMap<string, HourlyCounts> {
   const begins = bucketsOf(answer);
   const sparks = new Map<string, HourlyCounts>();

@@ -13,7 +13,7 @@ type ChartPanelProps = Omit<Drawing, "onHover"> & {
   /** The total of the requests, as text. */
   total: string;
   formatValue: (value: number | null) => string;
-  /** The series to name beside the title. The table of groups names the others. */
+  /** The series that are named beside the title. The table of groups names the other series. */
   legend: readonly Series[];
   /** Shown in the middle of an empty chart. */
   note?: string | undefined;
@@ -73,11 +73,13 @@ type HoverCardProps = {
   formatValue: (value: number | null) => string;
 };
 
-/** The values of a bucket. Hidden from screen readers, which have the label of the chart and the table. */
+/**
+ * The values of a bucket. They are hidden from screen readers, which use the label of the chart and the table instead.
+ */
 export function HoverCard({ hover, buckets, step, seriesList, formatValue }: HoverCardProps) {
   const from = buckets[hover.at];
   if (from === undefined) return null;
-  // Lines without a point here are left out if there are others.
+  // Lines without a point in this bucket are left out, except if all lines have no point.
   const points = seriesList.filter(({ shape, values }) => shape !== "line" || (values[hover.at] ?? null) !== null);
   const shown = points.length > 0 ? points : seriesList;
   const side = hover.isRight ? { right: `calc(100% - ${hover.left - 12}px)` } : { left: hover.left + 12 };
@@ -113,7 +115,7 @@ function TimeChart({ label, ...drawing }: Drawing & { label: string }) {
     return () => chart.current?.destroy();
   }, []);
   useLayoutEffect(() => chart.current?.draw(drawing));
-  // The colors are read when the chart is built, so another theme needs another chart.
+  // The colors are read when the chart is built, so a change of the theme needs a new chart.
   return <div key={scheme} ref={mount} className={css.canvas} role="img" aria-label={label} />;
 }
 

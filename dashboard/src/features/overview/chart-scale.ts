@@ -3,13 +3,13 @@
 import { shortCount } from "~/format/number";
 import { type Series, stackedValues } from "./series";
 
-/** How the values of a chart are drawn: the ticks from the lowest to the highest, which is above all values. */
+/** The vertical scale of a chart. The ticks are in ascending order, and the highest tick is above all values. */
 export type Scale = { readonly ticks: readonly number[]; readonly isLog: boolean };
 
-/** Values this many times the typical lowest one would flatten the others on a linear scale. */
+/** If the highest value is this many times the lowest typical value, a linear scale would flatten the low lines. */
 const LOG_RATIO = 10;
 
-/** At least three ticks. Lines whose values differ tenfold get a logarithmic scale. */
+/** The scale of a chart, with at least three ticks. Lines whose values differ tenfold get a logarithmic scale. */
 export function scaleOf(seriesList: readonly Series[], heights: readonly (number | null)[], isWhole: boolean): Scale {
   const lines = seriesList.filter(({ shape }) => shape === "line").map(({ values }) => positive(values));
   const most = Math.max(0, ...positive(heights));
@@ -24,7 +24,7 @@ export function isLogScale(seriesList: readonly Series[], isWhole: boolean): boo
   return scaleOf(seriesList, heights, isWhole).isLog;
 }
 
-/** From 0 in steps of 1, 2 or 5 times a power of ten. With `isWhole` the steps are whole numbers. */
+/** Ticks from 0 in steps of 1, 2 or 5 times a power of ten. With `isWhole` the steps are whole numbers. */
 export function linearTicks(most: number, isWhole: boolean): number[] {
   if (most <= 0) return [0, 1, 2];
   const magnitude = 10 ** Math.floor(Math.log10(most / 4));
@@ -35,7 +35,7 @@ export function linearTicks(most: number, isWhole: boolean): number[] {
   return Array.from({ length: Math.max(2, steps) + 1 }, (_, at) => Number((at * step).toPrecision(12)));
 }
 
-/** Powers of ten. */
+/** Ticks at powers of ten. */
 function logTicks(least: number, most: number): number[] {
   const top = Math.floor(Math.log10(most)) + 1;
   const bottom = Math.min(Math.floor(Math.log10(least)), top - 2);

@@ -25,7 +25,7 @@ import {
   tokenSeries,
 } from "./series";
 
-/** `percentiles`: the same requests in wider buckets, if a bucket has too few of them for percentiles. */
+/** `percentiles` has the same requests in wider buckets, if the usual buckets have too few requests for percentiles. */
 type ChartsProps = { grouped: GroupedStats; percentiles: GroupedStats; total: Aggregate };
 
 /** All charts. Dragging selects a time range, and a click opens the requests of a bar or point in the log. */
@@ -136,7 +136,9 @@ export function Charts({ grouped, percentiles, total }: ChartsProps) {
   );
 }
 
-/** Names the groups without a line, among which may be the slowest. The table has their values. */
+/**
+ * A text with the names of the groups without a line. One of them may be the slowest group. The table has their values.
+ */
 function footnoteOf(seriesList: readonly Series[]): string | undefined {
   const names = seriesList.filter(({ values }) => values.every((value) => value === null)).map(({ name }) => name);
   return names.length === 0 || names.length === seriesList.length

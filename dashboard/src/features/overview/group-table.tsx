@@ -19,7 +19,7 @@ import { colorOf } from "./series";
 
 type Props = { groups: readonly Group[]; by: string };
 
-/** The aggregates of each group, with its color in the charts. The headings sort, highest first. */
+/** The aggregates of each group, with its color in the charts. The headings sort the table, highest first. */
 export function GroupTable({ groups, by }: Props) {
   const [sorted, setSorted] = useState<GroupFigure>("requests");
   const head = (figure: GroupFigure) => ({ figure, isSorted: figure === sorted, onSort: setSorted });
@@ -138,7 +138,7 @@ export function GroupValue({ group, by }: { group: Group; by: string }) {
 
 type TotalsProps = { total: Aggregate; feedback: FeedbackSummary | undefined };
 
-/** The aggregates of all requests. The mean score is shown if any of them has a score. */
+/** The aggregates of all requests. The mean score is shown if any request has a score. */
 export function Totals({ total, feedback }: TotalsProps) {
   const { requests, failed, duration_ms, first_token_ms } = total;
   const share = requests === 0 ? "" : ` (${percentText(failed, requests)})`;
@@ -165,7 +165,7 @@ export function Totals({ total, feedback }: TotalsProps) {
   return <FactList facts={facts} />;
 }
 
-/** `4.8 %`; more than zero is never `0.0 %`. */
+/** `4.8 %`. A share of more than zero is never shown as `0.0 %`. */
 function percentText(part: number, whole: number): string {
   const percent = (part / whole) * 100;
   return part > 0 && percent < 0.05 ? "<0.1 %" : `${percent.toFixed(1)} %`;

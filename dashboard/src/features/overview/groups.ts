@@ -3,12 +3,12 @@
 import type { Label } from "~/filters/labels";
 import type { Aggregate, StatsPoint, StatsResponse } from "~/generated/api-types";
 
-/** Number of groups that have a color and a series of their own in charts. */
+/** Number of groups that have their own color and series in charts. */
 export const MAX_COLORED = 8;
 
 /**
- * `value`: `null` for requests without one. `kind`: `other` is the remainder, `all` means that there is no grouping.
- * `colorIndex`: 1 to 8; 0 if the group is part of the remainder in charts.
+ * `value` is `null` for requests without a value. `kind` is `other` for the remainder, and `all` if there is no
+ * grouping. `colorIndex` is 1 to 8, or 0 if charts show the group as part of the remainder.
  */
 export type Group = {
   kind: "value" | "other" | "all";
@@ -18,7 +18,10 @@ export type Group = {
   total: Aggregate;
 };
 
-/** Largest first, `other` last. Pinned namespaces have their own color; others keep theirs while the groups are the same. */
+/**
+ * The groups, largest first and `other` last. Pinned namespaces have their own color. Other groups keep their color
+ * while the groups are the same.
+ */
 export function groupsOf(answer: StatsResponse, by: string | undefined, labels: ReadonlyMap<string, Label>): Group[] {
   if (by === undefined) {
     return answer.groups.map(({ points, total }) => ({ kind: "all", value: null, colorIndex: 1, points, total }));
@@ -47,7 +50,7 @@ const FIGURES = {
   "first token p95": (total: Aggregate) => total.first_token_ms.p95,
 };
 
-/** Highest first. Groups without the figure come after the others, and the remainder is last. */
+/** The groups sorted by a figure, highest first. Groups without the figure come later, and the remainder is last. */
 export function sortGroups(groups: readonly Group[], figure: GroupFigure): Group[] {
   const rank = (group: Group) =>
     group.kind === "other" ? Number.NEGATIVE_INFINITY : (FIGURES[figure](group.total) ?? -1);
@@ -74,7 +77,7 @@ export function fieldName(by: string | undefined): string {
   return by?.replace(/^property\./, "") ?? "value";
 }
 
-/** Assigned by name, not by size, so that colors do not change with each request. */
+/** Color indexes are assigned by name and not by size, so that colors do not change with each request. */
 function colorIndexes(
   values: readonly (string | null)[],
   labels: ReadonlyMap<string, Label>,

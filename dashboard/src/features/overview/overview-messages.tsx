@@ -12,7 +12,7 @@ import { plural } from "~/format/number";
 import { useOverview, useOverviewNavigate } from "~/navigation/overview-search";
 import { type Action, Message, ReadError } from "~/ui/messages";
 
-/** Shown if there are no requests at all, or none that match. Says what would match. */
+/** Shown if there are no requests at all, or none that match. The message says which other search would match. */
 export function OverviewEmpty() {
   const { search, by } = useOverview();
   const go = useOverviewNavigate();

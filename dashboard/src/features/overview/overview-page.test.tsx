@@ -5,7 +5,7 @@ import { point, statsAnswer } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { OverviewContent, reachesBehind, useFrozenWhilePressed } from "./overview-page";
 
-// There is no canvas in these tests.
+// These tests have no canvas.
 vi.mock("./uplot-chart", () => ({
   Chart: class {
     draw() {}
@@ -14,7 +14,7 @@ vi.mock("./uplot-chart", () => ({
 }));
 afterEach(() => vi.unstubAllGlobals());
 
-/** Stub the API of a log with requests. `found`: the answer of `/api/stats`. */
+/** Stub the API of a log with requests. `found` is the response of `/api/stats`. */
 function answerWith(found: StatsResponse | { status: number; code: string; message: string }): void {
   vi.stubGlobal("fetch", async (url: string) => {
     if (url.includes("/api/status")) return Response.json({ records: 310 });

@@ -49,7 +49,7 @@ export function OverviewPage() {
   );
 }
 
-/** Links to the requests in the log: the most expensive, the slowest, all. */
+/** Links to the log: the most expensive requests, the slowest requests, and all requests. */
 function LogLinks() {
   const { search } = useOverview();
   return (
@@ -70,13 +70,13 @@ function LogLinks() {
   );
 }
 
-/** The value, frozen while a pointer button is pressed on it, so that nothing changes during a drag. */
+/** The value, which stays the same while a pointer button is pressed, so that nothing changes during a drag. */
 export function useFrozenWhilePressed<Shown>(value: Shown): { shown: Shown; onPointerDown: () => void } {
   const [held, setHeld] = useState<{ value: Shown }>();
   const onPointerDown = () => {
     setHeld({ value });
     const pressed = new AbortController();
-    // After the click and other listeners of the release.
+    // Run after the click handler and the other listeners of the release.
     const release = () => {
       pressed.abort();
       setTimeout(() => setHeld(undefined));
@@ -89,7 +89,7 @@ export function useFrozenWhilePressed<Shown>(value: Shown): { shown: Shown; onPo
 }
 
 const FIELDS = ["namespace", "model", "outcome"];
-/** Offered if any request has feedback. */
+/** This field is offered if any request has feedback. */
 const LABEL = "label";
 
 /** The field that the requests are grouped by. */
@@ -97,7 +97,7 @@ export function GroupBySelect() {
   const { search, by } = useOverview();
   const go = useOverviewNavigate();
   const properties = useQuery(propertiesQuery()).data?.data.map(({ value }) => `property.${value}`) ?? [];
-  // The field of the URL is always an option.
+  // The field in the URL is always an option.
   const fields = useHasFeedback() || by === LABEL ? [...FIELDS, LABEL] : FIELDS;
   const isOther = by !== undefined && !fields.includes(by) && !properties.includes(by);
   const option = (field: string) => ({ value: field, label: fieldName(field) });
@@ -169,7 +169,7 @@ export function OverviewContent() {
   );
 }
 
-/** Says so if the charts reach behind the oldest request of the log. */
+/** Shown if the charts count requests that were removed from the log. */
 function RemovedNote({ answer }: { answer: StatsResponse }) {
   const oldest = useStatus(({ retention }) => retention?.requests.oldest_day ?? "");
   if (oldest === undefined || !reachesBehind(answer, oldest)) return null;
@@ -180,13 +180,16 @@ function RemovedNote({ answer }: { answer: StatsResponse }) {
   );
 }
 
-/** Whether the answer has requests before this day (UTC), or has any if the log has none. */
+/**
+ * Whether the response counts requests from before the day `oldest` (UTC). If `oldest` is empty, the log has no
+ * requests, and any request counts.
+ */
 export function reachesBehind({ groups, other }: StatsResponse, oldest: string): boolean {
   const points = [...groups, ...(other === null ? [] : [other])].flatMap((group) => group.points);
   return points.some(({ at, requests }) => requests > 0 && (oldest === "" || at.slice(0, 10) < oldest));
 }
 
-/** The groups of an answer. While the next answer is loading, they are grouped by the field of the previous one. */
+/** The groups of a response. While the next response is loading, the groups are those of the previous field. */
 function useGrouped(answer: StatsResponse | undefined, by: string | undefined): GroupedStats | undefined {
   const labels = useLabels();
   return useMemo(() => {

@@ -4,8 +4,8 @@ import type { StatsPoint, StatsResponse } from "~/generated/api-types";
 import { type Group, groupName } from "./groups";
 
 /**
- * `stack`: stacked bars. `part`: a part of the bars, drawn from zero. `line`: a line.
- * `values`: one for each bucket; `null` if unknown. `group`: `undefined` if the series covers several groups.
+ * The shape `stack` means stacked bars, `part` a part of the bars, drawn from zero, and `line` a line. `values` has one
+ * value for each bucket, `null` if it is unknown. `group` is `undefined` if the series covers several groups.
  */
 export type Series = {
   name: string;
@@ -18,7 +18,9 @@ export type Series = {
 export type Percentile = "p50" | "p95";
 type Figure = (point: StatsPoint) => number | null;
 
-/** Start and length of the buckets (milliseconds), the groups in the order of the table, the field of the groups. */
+/**
+ * Start and length of the buckets (milliseconds), the groups in the order of the table, and the field of the groups.
+ */
 export type GroupedStats = {
   buckets: readonly number[];
   step: number;
@@ -57,9 +59,9 @@ export function costSeries(grouped: GroupedStats): Series[] {
   return stacked(grouped, (point) => point.cost_usd);
 }
 
-/** Sizes of buckets that the API knows, in seconds. */
+/** Sizes of buckets that the API supports, in seconds. */
 const BUCKET_SECONDS = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400];
-/** Percentiles of fewer requests say nothing. */
+/** Percentiles of fewer requests are not meaningful. */
 const MIN_PERCENTILE_REQUESTS = 20;
 const MIN_BUCKETS = 4;
 
@@ -80,8 +82,8 @@ export function percentileBucketOf({ bucket_seconds, from, to, groups }: StatsRe
 const NONE = { points: [], total: { requests: 0 } };
 
 /**
- * Both percentiles, or one of them per group that has a color. Percentiles of the remainder cannot be combined. Points
- * of a group with few requests are left out.
+ * A series for each of the two percentiles or, if there are groups, one percentile of each group that has a color. The
+ * remainder has no series, because percentiles cannot be combined. Points of a group with few requests are left out.
  */
 export function durationSeries(
   grouped: GroupedStats,
@@ -122,7 +124,10 @@ function stacked(grouped: GroupedStats, figure: Figure): Series[] {
   return [...seriesList, { name, color: "--series0", shape: "stack", values: sumOver(grouped, rest, figure) }];
 }
 
-/** 0 in a bucket without requests; `null` if it has requests and the value is unknown for all of them. */
+/**
+ * The sum in each bucket. It is 0 if the bucket has no requests, and `null` if the value is unknown for all its
+ * requests.
+ */
 function sumOver({ buckets }: GroupedStats, groups: readonly Group[], figure: Figure): (number | null)[] {
   const each = groups.map((group) => aligned(buckets, group.points, figure, 0));
   return buckets.map((_, at) => {
@@ -142,7 +147,7 @@ function aligned(buckets: readonly number[], points: readonly StatsPoint[], figu
 /** A series with the values that are drawn. */
 export type Drawn = { series: Series; values: (number | null)[] };
 
-/** In drawing order: each bar starts at zero, and later ones cover it. */
+/** The series in drawing order. Each bar starts at zero, and later bars cover earlier bars. */
 export function stackedValues(seriesList: readonly Series[]): Drawn[] {
   const heights: Drawn[] = [];
   let below: number[] = [];
@@ -163,7 +168,9 @@ export function stackedValues(seriesList: readonly Series[]): Drawn[] {
 
 const NEAR_PX = 14;
 
-/** The series at a height of the chart: the bar there, or the closest line. `toY`: pixels from the top. */
+/**
+ * The series at a height of the chart: the bar at this height, or the closest line. `toY` returns pixels from the top.
+ */
 export function nearestSeries(
   seriesList: readonly Series[],
   at: number,

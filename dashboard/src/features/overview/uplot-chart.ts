@@ -5,35 +5,38 @@ import "uplot/dist/uPlot.min.css";
 import { type Scale, scaleOf } from "./chart-scale";
 import { nearestSeries, type Series, stackedValues } from "./series";
 
-/** `at`: index of the bucket. `left`: pixels from the left edge of the chart. */
+/** `at` is the index of the bucket. `left` is the distance from the left edge of the chart in pixels. */
 export type Hover = { at: number; left: number; isRight: boolean };
 
 export type Drawing = {
-  /** Start of each bucket, and its length: milliseconds. */
+  /** The start of each bucket and the length of a bucket, in milliseconds. */
   buckets: readonly number[];
   step: number;
   seriesList: readonly Series[];
   /** The label of a tick. */
   formatTick: (value: number) => string;
-  /** All values are whole numbers. */
+  /** Whether all values are whole numbers. */
   isWhole: boolean;
   onHover: (hover: Hover | undefined) => void;
-  /** Called when a range was dragged over. */
+  /** Called when the user has dragged over a range. */
   onRange: (from: number, to: number) => void;
-  /** Called when a bucket was clicked. `series`: the bar or line below the pointer. */
+  /** Called when the user has clicked a bucket. `series` is the bar or line below the pointer. */
   onPick: (from: number, to: number, series: Series | undefined) => void;
 };
 
 const HEIGHT = 168;
 const DAY = "\n{D} {MMM}";
-/** Formats of the time axis, from the finest step on. The second line is the day where it begins. */
+/**
+ * Formats of the time axis. The first value of a format is its smallest step in seconds. The second line of a label
+ * shows a new year or day.
+ */
 const TIMES: (string | number | null)[][] = [
   [86_400, "{D} {MMM}", "\n{YYYY}", null, null, null, null, null, 1],
   [60, "{HH}:{mm}", DAY, null, DAY, null, null, null, 1],
   [1, "{HH}:{mm}:{ss}", DAY, null, DAY, null, null, null, 1],
 ];
 
-/** A chart in an element. It is built once; later drawings of the same series only set new data. */
+/** A chart in an element. The chart is built once. Later drawings of the same series only set new data. */
 export class Chart {
   private plot: uPlot | undefined;
   private drawing: Drawing | undefined;
@@ -79,7 +82,7 @@ export class Chart {
   }
 
   private options(seriesList: readonly Series[]): uPlot.Options {
-    // A canvas does not know `var()` and `light-dark()`.
+    // A canvas does not support `var()` and `light-dark()`.
     const color = (name: string) => {
       this.parent.style.color = `var(${name})`;
       return getComputedStyle(this.parent).color;
@@ -182,7 +185,7 @@ function isSame(one: Drawing, other: Drawing): boolean {
 function optionsOf(series: Series, color: (name: string) => string): uPlot.Series {
   const own = () => color(series.color);
   if (series.shape === "line") {
-    // Between points of a group there may be others that were left out for too few requests.
+    // The points of a group are connected, because points with too few requests may be left out between them.
     const spanGaps = series.group?.kind === "value";
     return {
       stroke: own,
@@ -195,7 +198,7 @@ function optionsOf(series: Series, color: (name: string) => string): uPlot.Serie
   return { fill: own, width: 0, points: { show: false }, ...(bars === undefined ? {} : { paths: bars }) };
 }
 
-/** Values without a neighbor. A line alone would not show them. */
+/** The indexes of values without a neighbor. A line alone would not show these values. */
 function isolated(plot: uPlot, index: number): number[] {
   const values = [...(plot.data[index] ?? [])];
   return values.flatMap((value, at) =>

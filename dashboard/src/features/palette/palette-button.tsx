@@ -1,4 +1,7 @@
-/** The button and the key that open the command palette. Its code is loaded when it is first opened. */
+/**
+ * The button and the key that open the command palette. The code of the palette is loaded when the browser is idle or
+ * when the palette is first opened.
+ */
 
 import { useHotkeys } from "@mantine/hooks";
 import { type ComponentType, type RefObject, Suspense, useRef, useState } from "react";
@@ -18,18 +21,20 @@ async function loadDialog(): Promise<Dialog> {
 
 const LazyDialog = lazyPart(loadDialog);
 
-/** Loads the dialog when the browser has nothing else to do, so that it opens at once. */
+/** Loads the dialog when the browser is idle, so that the dialog opens at once. */
 function loadSoon(): void {
-  // If this fails, opening the palette says so.
+  // If this fails, opening the palette shows the error.
   window.requestIdleCallback?.(() => void loadDialog().catch(() => {}));
 }
 
 /**
- * Open the command palette, also from a text field. Closing it returns the focus; following a link moves it to the
- * element with the id `content`, from which a request that is opened takes it, or to the request that is still open.
+ * A button that opens the command palette. The key works in text fields, too. Closing the palette returns the focus.
+ * Following a link to a request moves the focus to the request that is still open. Without an open request, and for
+ * other links, the focus moves to the element with the id `content`. A newly opened request then takes the focus.
  */
 export function PaletteButton({ className }: { className: string | undefined }) {
-  // While it is open, its component stays the same. React shows a lazy one with a delay, even if it is loaded.
+  // The component of an open dialog stays the same. React shows a lazy component with a delay, even if its code is
+  // loaded.
   const [Dialog, setDialog] = useState<Dialog>();
   const focused = useRef<Element>(null);
   const typed = useRef("");
@@ -39,7 +44,7 @@ export function PaletteButton({ className }: { className: string | undefined }) 
     setDialog(() => loadedDialog ?? LazyDialog);
   };
   const closeAndFocus = (element: Element | null) => {
-    // While the dialog is shown, it keeps the focus.
+    // Remove the dialog first, because it keeps the focus while it is shown.
     flushSync(() => setDialog(undefined));
     if (element instanceof HTMLElement) element.focus({ preventScroll: true });
   };

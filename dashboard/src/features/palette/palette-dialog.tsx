@@ -75,7 +75,7 @@ function Palette({ typed: typedBefore, onClose, onFollow }: PaletteProps) {
   return (
     <>
       <TextInput
-        // At once: the dialog itself moves the focus later.
+        // Take the focus at once, because the dialog itself moves it later.
         ref={takeFocus}
         data-autofocus
         // Without this, Escape would also close a dialog below this one.

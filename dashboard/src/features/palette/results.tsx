@@ -15,7 +15,7 @@ import { ALL_NAMESPACES, ALL_PROPERTIES } from "~/navigation/list-search";
 import { overviewHref } from "~/navigation/overview-search";
 import { useLogSearch } from "~/navigation/search-context";
 
-/** A link. `name`: its accessible name, with the visible text. `key` differs from that of every other result. */
+/** A link. `name` is its accessible name, which contains the visible text. Each result has another `key`. */
 export type Result = {
   readonly key: string;
   readonly name: string;
@@ -29,7 +29,7 @@ const MAX_NAMESPACES = 8;
 const MAX_SAVED = 8;
 const DEBOUNCE_MS = 120;
 
-/** Results in groups without empty ones. */
+/** The results in groups. Empty groups are left out. */
 export function useResults(text: string): Group[] {
   const search = useLogSearch();
   const namespaces = useNamespaces(text);
@@ -65,7 +65,7 @@ function pagesAt(search: LogSearch): Result[] {
   return pages.map(([name, href]) => ({ key: `page ${name}`, name, href, content: name }));
 }
 
-/** Saved filters whose name contains the text, in any case. */
+/** Saved filters whose name contains the text, ignoring case. */
 function useSavedFilters(text: string): Result[] {
   const saved = useQuery(savedFiltersQuery()).data ?? [];
   const matching = saved.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
@@ -90,7 +90,10 @@ function wordSearch(text: string, href: string): Result {
   return { key: "words", name, href, content: <bdi className="ellipsis">{name}</bdi> };
 }
 
-/** Names that start with the text, in any case if they are known to the page. Pinned ones come first. */
+/**
+ * Namespaces that start with the text, pinned namespaces first. Case is ignored for namespaces that the page already
+ * knows.
+ */
 function useNamespaces(text: string): string[] {
   const [settled] = useDebouncedValue(text, DEBOUNCE_MS);
   const pinned = [...useLabels().keys()];
@@ -108,7 +111,7 @@ function isId(text: string): boolean {
   return /^(?=.*\d)\S{8,200}$/u.test(text);
 }
 
-/** Whether there is a request with this id is found out when the link is followed. */
+/** A link to the request with this id. Only following the link shows whether the request exists. */
 function requestWith(id: string, href: string): Result {
   const name = `Open request ${id}`;
   return { key: "request", name, href, content: <bdi className="ellipsis">{name}</bdi>, opensRequest: true };

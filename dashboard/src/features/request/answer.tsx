@@ -20,7 +20,7 @@ export type ResponseView = keyof typeof RESPONSE_VIEWS;
 
 type AnswerProps = { request: RequestDetail; view: ResponseView; onView: (view: ResponseView) => void };
 
-/** The response. While the request is running, what has arrived so far. */
+/** The response. While the request is running, only the part that has arrived is shown. */
 export function Answer({ request, view, onView }: AnswerProps) {
   const [chosen, setChosen] = useState(0);
   const { answer } = request;
@@ -56,7 +56,7 @@ export function Answer({ request, view, onView }: AnswerProps) {
   );
 }
 
-/** The beginning of the response of a running request, as the log has it. */
+/** The beginning of the response of a running request, as the log shows it. */
 function previewed({ answer, output_preview, outcome }: RequestDetail): Choice | undefined {
   if (answer !== null || outcome !== "open" || output_preview === null) return undefined;
   return { text: output_preview, reasoning: undefined, refusal: undefined, calls: [], finishReason: undefined };
@@ -65,7 +65,7 @@ function previewed({ answer, output_preview, outcome }: RequestDetail): Choice |
 type ResponseHeaderProps = {
   request: RequestDetail;
   choice: Choice | undefined;
-  /** The choice shown, from 0. */
+  /** The index of the shown choice, from 0. */
   chosen: number;
   choices: number;
   onChoose: (index: number) => void;
@@ -114,7 +114,10 @@ function ResponseHeader({ request, choice, chosen, choices, onChoose, view, onVi
   );
 }
 
-/** The finish reason; a link if it is the one in the log, which has that of the first choice. */
+/**
+ * The finish reason. It is a link if the log shows the same finish reason. The log shows the finish reason of the first
+ * choice.
+ */
 function FinishReason({ reason, request }: { reason: string; request: RequestDetail }) {
   if (reason !== request.finish_reason) return <span>{reason}</span>;
   return (
@@ -124,7 +127,7 @@ function FinishReason({ reason, request }: { reason: string; request: RequestDet
   );
 }
 
-/** An error in the response, and where it comes from. */
+/** An error in the response, and its origin. */
 function ResponseError({ error }: { error: unknown }) {
   const isOurs = objectOf(error).type === "relay_error";
   return (

@@ -28,7 +28,7 @@ export function gapsOf(timeline: Timeline): Gaps | undefined {
 /** The chunks in one column of the chart. */
 export type Bin = { column: number; bytes: number };
 
-/** At maxBytes one bin per column. Columns without chunks have none. */
+/** At most one bin per column. Columns without chunks have no bin. */
 export function binsOf(timeline: Timeline, totalMs: number, columns: number): Bin[] {
   const bins = new Map<number, number>();
   for (const [at, size] of timeline) {
@@ -38,7 +38,7 @@ export function binsOf(timeline: Timeline, totalMs: number, columns: number): Bi
   return [...bins].map(([column, bytes]) => ({ column, bytes }));
 }
 
-/** Bins as one SVG path of bars, one unit wide. More bytes make a bar higher. */
+/** An SVG path with one bar for each bin. A bar is one unit wide, and more bytes make the bar higher. */
 export function bars(bins: readonly Bin[], height: number): string {
   const maxBytes = Math.log1p(Math.max(1, ...bins.map((bin) => bin.bytes)));
   return bins
@@ -49,7 +49,7 @@ export function bars(bins: readonly Bin[], height: number): string {
     .join("");
 }
 
-/** The index of the chunk nearest to a time. -1 if there are no chunks. */
+/** The index of the chunk nearest to a time, or -1 if there are no chunks. */
 export function nearest(timeline: Timeline, ms: number): number {
   let low = 0;
   let high = timeline.length - 1;

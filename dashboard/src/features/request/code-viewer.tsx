@@ -30,7 +30,7 @@ import css from "./request.module.css";
 
 type Props = { text: string; isJson: boolean; name: string };
 
-/** A read-only text of any size. Only the visible part is in the page. */
+/** A read-only text of any size. Only the visible part is in the document. */
 export function CodeView({ text, isJson, name }: Props) {
   const mount = useCallback(
     (parent: HTMLDivElement | null) => {
@@ -43,10 +43,10 @@ export function CodeView({ text, isJson, name }: Props) {
   return <div ref={mount} className={css.editor} />;
 }
 
-/** CodeMirror, read-only, with search. */
+/** Options of the read-only editor, which has a search. */
 type Options = { parent: HTMLElement; text: string; isJson: boolean; name: string };
 
-/** Parsing longer texts would block the page. */
+/** Longer texts are not parsed, because this would block the page. */
 const MAX_COLOURED = 1_000_000;
 
 export function codeEditor({ parent, text, isJson, name }: Options): EditorView {
@@ -116,7 +116,7 @@ const LOOK = EditorView.theme({
   ".reader-search button:hover": { color: "var(--color-text)", backgroundColor: "var(--color-bg-subtle)" },
 });
 
-/** JSON highlighting: classes on the visible part, styled by the theme. */
+/** JSON is highlighted by classes on its visible part. The theme styles these classes. */
 const TEXT = Decoration.mark({ class: "json-text" });
 const OTHER = Decoration.mark({ class: "json-other" });
 const MARKS: Record<string, Decoration> = {
@@ -190,7 +190,10 @@ export function searchPanel(view: EditorView): Panel {
   return { dom, top: true, mount: () => field.select() };
 }
 
-/** Search for a text, as a pattern, which is faster than plain text. Returns whether there is a match. */
+/**
+ * Search for a text. The text is converted to a pattern, because this is faster than a search for plain text. Returns
+ * whether there is a match.
+ */
 function setQuery(view: EditorView, text: string): boolean {
   const pattern = text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
   const query = new SearchQuery({ search: pattern, regexp: true });

@@ -19,7 +19,10 @@ import type { TurnPosition } from "./turn-position";
 
 type ConversationProps = { request: RequestDetail; view: ResponseView; onView: (view: ResponseView) => void };
 
-/** The previous turn and its number of messages, including `above` ones that are not in the list of messages. */
+/**
+ * The previous turn and its number of messages. `above` more messages are counted, because the request has them outside
+ * its list of messages.
+ */
 function earlierTurnOf(position: TurnPosition | undefined, above: number): { count: number; turn: number } | undefined {
   return position === undefined || position.earlierMessages === 0
     ? undefined
@@ -50,19 +53,19 @@ export function Conversation({ request, view, onView }: ConversationProps) {
   );
 }
 
-/** Number of last messages shown; more if they are new in this turn. */
+/** The number of last messages that are shown. More are shown if they are new in this turn. */
 const SHOWN = 3;
 const SHOWN_NEW = 20;
 
 type MessagesProps = {
   messages: readonly Message[];
-  /** The messages are a list of texts, not a conversation. */
+  /** Whether the messages are a list of texts and not a conversation. */
   isList: boolean;
   /** The previous turn and its number of messages. */
   earlierTurn: { count: number; turn: number } | undefined;
 };
 
-/** The messages of a request. Earlier ones are shown on demand, or if the search matches one of them. */
+/** The messages of a request. Earlier messages are shown on demand, or if the search matches one of them. */
 function Messages({ messages, isList, earlierTurn }: MessagesProps) {
   const [isWhole, setWhole] = useState(false);
   const pattern = useContext(HighlightContext);

@@ -28,7 +28,7 @@ const COPIED_MS = 2_500;
 export function CopyBar({ request }: { request: RequestDetail | undefined }) {
   const client = useQueryClient();
   const [last, setLast] = useState<CopyResult>();
-  // Not shown for another request, or after the request has ended.
+  // The result is not shown for another request or after the request has ended.
   const result = request !== undefined && last?.about === aboutOf(request) ? last : undefined;
 
   const report = (next: CopyResult) => {
@@ -101,7 +101,7 @@ function aboutOf({ id, outcome }: RequestDetail): string {
 
 type Props = { name: string; text: string; note: string | undefined; onClose: () => void };
 
-/** The text, selected, if the browser blocks copying. */
+/** The selected text, which is shown if the browser blocks copying. */
 function SelectedText({ name, text, note, onClose }: Props) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Escape") return;
@@ -146,7 +146,7 @@ function select(element: HTMLTextAreaElement | null): void {
 const COPY_FORMATS = ["link", "curl", "Python", "Node", "JSON"] as const;
 type CopyFormat = (typeof COPY_FORMATS)[number];
 
-/** `note`: how to use the text. */
+/** `note` says how to use the text. */
 type Copied = { text: string; note: string | undefined };
 
 const SCRIPTS = { curl: asCurl, Python: asPython, Node: asNode };
@@ -167,13 +167,13 @@ async function renderCopy(form: CopyFormat, request: RequestDetail, client: Quer
   return { text: SCRIPTS[form](callOf(request, status, body)), note };
 }
 
-/** Why the request cannot be repeated by a script: its body is not in the log. */
+/** Why a script cannot repeat the request: the request is running, or its body is not stored. Otherwise undefined. */
 function obstacleOf({ outcome, stored_request_bytes, request_bytes }: RequestDetail): string | undefined {
   if (outcome === "open") return "The request is still running. It can be copied when it has ended.";
   return stored_request_bytes === null && request_bytes !== 0 ? "The request body is not stored." : undefined;
 }
 
-/** The body as it was sent, or a file if it is too large for a command. */
+/** The body as it was sent, or a file if the body is too large for a command. */
 async function bodyOf(request: RequestDetail): Promise<Body> {
   if (!request.stored_request_bytes) return undefined;
   const file = `${request.id}-request.txt`;

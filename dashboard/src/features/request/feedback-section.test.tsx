@@ -22,7 +22,7 @@ beforeEach(() => {
   isBusy = false;
 });
 
-/** Open a request. Feedback is stored under its own id, although the URL has another one. */
+/** Open a request. The URL has another id of the request, but feedback is stored under its own id. */
 async function open(changes: Partial<RequestDetail> = {}) {
   const request = sampleRequest(changes);
   vi.stubGlobal("fetch", async (url: string, init?: RequestInit) => {

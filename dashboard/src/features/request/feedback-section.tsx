@@ -14,7 +14,7 @@ import ownCss from "./feedback-section.module.css";
 import css from "./request.module.css";
 import { isOutsidePanel } from "./side-panel";
 
-/** The limits of the API. */
+/** The maximum lengths that the API allows. */
 const MAX_LABEL = 100;
 const MAX_COMMENT = 4_000;
 
@@ -22,7 +22,7 @@ const SAVED_MS = 2_500;
 
 type GivingProps = { own: RequestFeedback | undefined; give: (feedback: OwnFeedback) => void };
 
-/** Feedback on a request. While it is running, none can be given. */
+/** Feedback on a request. While the request is running, feedback cannot be given. */
 export function Feedback({ request }: { request: RequestDetail }) {
   const own = ownFeedback(request.feedback);
   const others = request.feedback.filter((each) => each !== own);
@@ -66,7 +66,7 @@ export function Feedback({ request }: { request: RequestDetail }) {
   );
 }
 
-/** Two buttons. `+` and `-` press them. A label and a comment that were given before are kept. */
+/** Two buttons, which the keys `+` and `-` press. An earlier label and comment are kept. */
 function Thumbs({ own, give }: GivingProps) {
   const rate = (score: number) => give({ score, label: own?.label ?? null, comment: own?.comment ?? null });
   useShortcuts(({ key, target }) => {
@@ -94,7 +94,7 @@ function Thumbs({ own, give }: GivingProps) {
   );
 }
 
-/** Label and comment. The score that was given before is kept. */
+/** A form for a label and a comment. An earlier score is kept. */
 function WordsForm({ own, give }: GivingProps) {
   const [label, setLabel] = useState(own?.label ?? "");
   const [comment, setComment] = useState(own?.comment ?? "");

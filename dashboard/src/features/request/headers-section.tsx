@@ -8,7 +8,7 @@ import { Disclosure } from "~/ui/disclosure";
 import { type Fact, FactList } from "~/ui/fact-list";
 import css from "./request.module.css";
 
-/** Method, addresses, and the headers of both directions. Secrets were replaced before they were stored. */
+/** Method, addresses, and the headers of both directions. Secrets were replaced before the headers were stored. */
 export function Headers({ request }: { request: RequestDetail }) {
   const { method, path, query, upstream, client_address, user_agent, provider_request_id } = request;
   const facts: Fact[] = [
@@ -41,7 +41,7 @@ const KEY = /^(?:\S+ +)?key:([0-9a-f]{4})[0-9a-f]{8}$/;
 type HeaderPairs = readonly (readonly [string, string])[];
 type HeaderListProps = { name: "request" | "response"; headers: HeaderPairs | null };
 
-/** The headers of one direction, in the order sent. */
+/** The headers of one direction, in the order in which they were sent. */
 function HeaderList({ name, headers }: HeaderListProps) {
   if (headers === null || headers.length === 0) return null;
   return (

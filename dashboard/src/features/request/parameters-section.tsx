@@ -10,7 +10,7 @@ import { type Fact, FactList } from "~/ui/fact-list";
 import { LongText } from "~/ui/long-text";
 import css from "./request.module.css";
 
-/** The parameters that are set: well-known ones in a line, all of them on demand. */
+/** The parameters that are set. Well-known parameters are on one line, and all parameters are shown on demand. */
 export function Parameters({ request }: { request: RequestDetail }) {
   const { parameters } = request;
   if (parameters === null) return <p className="note">Unknown: the request body is not stored or cannot be read.</p>;

@@ -41,7 +41,7 @@ export function Raw({ request }: { request: RequestDetail }) {
 type Props = {
   id: string;
   side: "request" | "response";
-  /** Size in bytes as sent, and as stored; null if it is not stored. */
+  /** Sizes in bytes, as sent and as stored. `stored` is `null` if the body is not stored. */
   sent: number;
   stored: number | null;
   headers: readonly (readonly [string, string])[] | null;

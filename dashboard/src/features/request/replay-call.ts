@@ -3,12 +3,15 @@
 import { type JsonObject, objectOf, parsedExactly } from "~/domain/json";
 import type { RequestDetail, Status } from "~/generated/api-types";
 
-/** A file if the body is too large for a command, or not stored. `note` says where to get it. */
+/**
+ * The body of the call. It is a file if the body is too large for a command or not stored. `note` says where to get the
+ * file.
+ */
 export type Body = { text: string } | { file: string; note: string } | undefined;
 
-/** The key of the provider, which is not stored. */
+/** The API key for the provider. The key is not stored. */
 export type ApiKey = {
-  /** The header it was sent in, up to the key: `Authorization: Bearer `. */
+  /** The header in which the key was sent, up to the key: `Authorization: Bearer `. */
   header: string;
   /** The environment variable with the key. */
   variable: string;
@@ -20,14 +23,14 @@ export type Sdk = {
   provider: "openai" | "anthropic";
   method: string;
   baseUrl: string;
-  /** The body as JSON. Undefined if it is read from a file. */
+  /** The body as JSON. Undefined if the body is read from a file. */
   json: JsonObject | undefined;
 };
 
 export type Call = {
   method: string;
   url: string;
-  /** Without the key. */
+  /** The headers without the key. */
   headers: [string, string][];
   key: ApiKey | undefined;
   body: Body;
@@ -36,7 +39,7 @@ export type Call = {
   sdk: Sdk | undefined;
 };
 
-/** By kind: the end of the path that the SDK adds to its base URL, and its method. */
+/** By kind of request: the end of the path that the SDK adds to its base URL, and the method of the SDK. */
 const SDK: Record<string, readonly [path: string, method: string]> = {
   chat: ["/chat/completions", "chat.completions"],
   completion: ["/completions", "completions"],
@@ -72,12 +75,12 @@ export function callOf(request: RequestDetail, status: Status, body: Body): Call
   };
 }
 
-/** A tag's value for a header: ASCII as it is, percent-encoded otherwise. */
+/** The value of a tag for a header. Printable ASCII without `%` is unchanged. Other values are percent-encoded. */
 export function headerValue(text: string): string {
   return /^[ -$&-~]*$/.test(text) ? text : encodeURIComponent(text);
 }
 
-/** Stored headers have one Latin-1 character per byte of UTF-8. */
+/** Percent-encode one byte. Stored headers have one Latin-1 character per byte of UTF-8. */
 function byteInHex(byte: string): string {
   return `%${byte.charCodeAt(0).toString(16).toUpperCase()}`;
 }

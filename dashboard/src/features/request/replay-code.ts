@@ -28,7 +28,7 @@ function withKey({ header, variable, fallback }: ApiKey): string {
   return /^[\w :-]*$/.test(header) ? `"${header}${value}"` : `${quoted(header)}"${value}"`;
 }
 
-/** A script for Node: with the SDK if it has such a call, else with fetch. */
+/** A script for Node. It uses the SDK if the SDK has such a call, otherwise `fetch`. */
 export function asNode(call: Call): string {
   return call.sdk === undefined || isRounded(call.sdk.json) ? withFetch(call) : nodeWithSdk(call, call.sdk);
 }
@@ -43,7 +43,7 @@ function sdkHeaders({ headers }: Call): Record<string, string> {
   return Object.fromEntries(headers.filter(([name]) => !/^(content-type|anthropic-version)$/i.test(name)));
 }
 
-/** Whether JavaScript would round a number in it. Such a body is sent as text. */
+/** Whether JavaScript would round a number in a value. A body with such a number is sent as text. */
 function isRounded(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const digits = exactNumber(value)?.replace(/e.*|\D/giu, "");
@@ -106,7 +106,7 @@ function indented(text: string): string {
   return text.replaceAll("\n", "\n  ");
 }
 
-/** Parameters that every version of the SDK takes by name. The others go into `extra_body`. */
+/** Parameters that every version of the SDK takes by name. Other parameters go into `extra_body`. */
 const NAMED = {
   openai: `model messages input prompt instructions dimensions encoding_format frequency_penalty logit_bias logprobs
     max_completion_tokens max_output_tokens max_tokens metadata n parallel_tool_calls presence_penalty response_format
@@ -182,7 +182,7 @@ function withStandardLibrary({ body, headers, key, method, url }: Call): string 
   ].join("\n");
 }
 
-/** A JSON value as Python. `depth`: the indentation level of its line. */
+/** A JSON value as Python. `depth` is the indentation level of its line. */
 export function literal(value: unknown, depth = 0): string {
   if (value === null || value === undefined) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";

@@ -1,4 +1,4 @@
-/** The sections of a request, with links to each. */
+/** The sections of a request, with a link to each section. */
 
 import { Group, Stack, UnstyledButton } from "@mantine/core";
 import { type ReactNode, useCallback, useRef, useState } from "react";
@@ -72,11 +72,11 @@ type SectionProps = {
   name: SectionName;
   children: ReactNode;
   aside?: string;
-  /** The heading is hidden. */
+  /** Whether the heading is hidden. */
   isPlain?: boolean;
 };
 
-/** A section with a heading, which the section links lead to. */
+/** A section with a heading. The section links lead to the heading. */
 function Section({ name, children, aside, isPlain = false }: SectionProps) {
   return (
     <section className={css.section} aria-labelledby={sectionId(name)}>
@@ -101,7 +101,7 @@ function SectionLinks() {
     const frame = nav?.closest("[data-request]");
     if (!nav || !frame) return undefined;
     const onScroll = () => {
-      // The last sections may not reach the top: a chosen one stays current until the user scrolls.
+      // The last sections may not reach the top, so a chosen section stays current until the user scrolls.
       if (performance.now() - chosenAt.current < SETTLING_MS) return;
       setCurrent(sectionAt(nav.getBoundingClientRect().bottom));
     };
@@ -138,7 +138,7 @@ function sectionAt(line: number): SectionName {
   return begun.at(-1) ?? SECTIONS[0];
 }
 
-/** The heading takes the focus, so that Tab continues from there. */
+/** Go to a section. Its heading takes the focus, so that Tab continues from the heading. */
 function goTo(name: SectionName): void {
   const heading = document.getElementById(sectionId(name));
   heading?.focus({ preventScroll: true });

@@ -28,11 +28,11 @@ type RequestDrawerProps = {
   onClose: () => void;
 };
 
-/** One request beside the log, with everything known about it. While it runs, it is read again every second. */
+/** One request beside the log, with everything known about it. A running request is read again every second. */
 export function RequestDrawer({ id, newer, older, onGo, onClose }: RequestDrawerProps) {
   const { data, error, isPlaceholderData, refetch } = useQuery({
     ...requestQuery(id),
-    // The previous request stays until the next one has loaded.
+    // The previous request stays visible until the next request has loaded.
     placeholderData: keepPreviousData,
   });
   const [view, setView] = useState<ResponseView>("rendered");
@@ -130,7 +130,7 @@ type Keys = {
   onClose: () => void;
 };
 
-/** Escape closes the request, k opens the newer one, j the older one. */
+/** Escape closes the request, k opens the newer request, and j opens the older request. */
 function useDrawerShortcuts({ newer, older, onGo, onClose }: Keys): void {
   useShortcuts(({ key, target }) => {
     if (key === "Escape") return onClose;

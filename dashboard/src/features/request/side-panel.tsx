@@ -1,4 +1,4 @@
-/** The panel beside the list: its width, its edge, focus. */
+/** The panel beside the list, with its width, its edge, and its focus. */
 
 import { Drawer } from "@mantine/core";
 import { useLocalStorage, useMediaQuery } from "@mantine/hooks";
@@ -8,7 +8,7 @@ import css from "./request.module.css";
 
 type SidePanelProps = { label: string; onClose: () => void; children: ReactNode };
 
-/** A panel beside the list, which stays usable. On a narrow screen it is a dialog over the whole page. */
+/** A panel beside the list. The list stays usable. On a narrow screen, the panel is a dialog over the whole page. */
 export function SidePanel({ label, onClose, children }: SidePanelProps) {
   const isDialog = useMediaQuery("(width <= 900px)", false, { getInitialValueInEffect: false });
   if (!isDialog) {
@@ -48,7 +48,9 @@ function maxWidth(): number {
   return Math.max(MIN_PX, window.innerWidth - LIST_PX);
 }
 
-/** The edge between list and panel: dragged, or moved with the arrow keys. The width is stored in the browser. */
+/**
+ * The edge between list and panel. It can be dragged, or moved with the arrow keys. The width is stored in the browser.
+ */
 function ResizeHandle() {
   const [width, setWidth] = useLocalStorage({
     key: "relaybook.request-width",
@@ -113,8 +115,8 @@ function ResizeHandle() {
 const NEAR_PX = 8;
 
 /**
- * A ref callback for the scrolled frame: takes the focus, and returns it when the panel closes. While the content
- * grows (`data-growing`), the end stays visible if the user scrolled there.
+ * A ref callback for the scrolled frame. The frame takes the focus, and returns the focus when the panel closes. While
+ * the content grows (`data-growing`), the end stays visible if the user has scrolled to the end.
  */
 export function manageFrame(frame: HTMLElement | null): (() => void) | undefined {
   if (frame === null) return undefined;

@@ -127,7 +127,7 @@ export function Notes({ notes, kind }: { notes: readonly Note[]; kind: "warning"
   );
 }
 
-/** Other requests with the id in the URL. */
+/** Links to other requests that have the id in the URL. */
 export function DuplicateIdLinks({ sightings, onGo }: { sightings: readonly Sighting[]; onGo: (id: string) => void }) {
   if (sightings.length === 0) return null;
   return (

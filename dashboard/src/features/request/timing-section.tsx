@@ -68,11 +68,11 @@ export function Timing({ request }: { request: RequestDetail }) {
 
 type Props = {
   timeline: Timeline;
-  /** All in milliseconds. */
+  /** Durations in milliseconds. */
   total: number;
   waiting: number;
   relay: number;
-  /** The selected chunk, from 0; -1 for none. */
+  /** The index of the selected chunk, from 0, or -1 if no chunk is selected. */
   pointed: number;
   onPoint: (chunk: number) => void;
 };
@@ -80,7 +80,7 @@ type Props = {
 const COLUMNS = 320;
 const HEIGHT = 32;
 
-/** The chunks on a timeline. The pointer or the arrow keys select one. */
+/** The chunks on a timeline. The pointer or the arrow keys select a chunk. */
 export function TimingBar({ timeline, total, waiting, relay, pointed, onPoint }: Props) {
   const path = useMemo(() => bars(binsOf(timeline, total, COLUMNS), HEIGHT - 6), [timeline, total]);
   const x = (ms: number) => (Math.min(ms, total) / Math.max(total, 1e-6)) * COLUMNS;

@@ -48,9 +48,9 @@ const FRESH_MS = 30_000;
 const CONVERSATION_KINDS: ReadonlySet<string> = new Set(["chat", "response", "message"]);
 
 /**
- * The turn of a request in its conversation. Undefined if it has none or it is not known yet.
+ * The turn of a request in its conversation. Undefined if the request has no turn or its turn is not known yet.
  *
- * Recent requests of a thread share one API call; each older request has its own.
+ * Recent requests of a thread share one API call. Each older request needs its own API call.
  */
 export function useTurn(request: RequestDetail): TurnPosition | undefined {
   const { outcome, body_state, kind } = request;
@@ -73,11 +73,11 @@ export function useTurn(request: RequestDetail): TurnPosition | undefined {
 
 type ThreadLinkProps = { thread: Filter; id: string; position: TurnPosition | undefined };
 
-/** A link to the request in its conversation. The key t does the same while the link is shown. */
+/** A link to the request in its conversation. The key t follows this link while it is shown. */
 function ThreadLink({ thread, id, position }: ThreadLinkProps) {
   const link = useRef<HTMLAnchorElement>(null);
   useShortcuts(({ key, target }) => {
-    // While the next request loads, this is still the link of the previous one.
+    // While the next request loads, this is still the link of the previous request.
     const isOutdated = link.current?.closest("[data-waits]") !== null;
     return key === "t" && !isOutdated && !isTextField(target) && !hasTextSelection() && (() => link.current?.click());
   }, isOutsidePanel);

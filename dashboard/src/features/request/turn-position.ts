@@ -4,13 +4,13 @@ import { type Filter, isOnlyValue, propertyOf, replaceValue } from "~/domain/fil
 import type { RequestDetail, Thread } from "~/generated/api-types";
 
 export type TurnPosition = {
-  /** From 1. `turns` is the number of turns, or null if the page may not have the last one. */
+  /** `turn` counts from 1. `turns` is the number of turns, or `null` if the page may not have the last turn. */
   turn: number;
   turns: number | null;
-  /** The request that this one continues, and the latest that continues this one. */
+  /** The request that this request continues, and the latest request that continues this request. */
   before: string | null;
   after: string | null;
-  /** Number of its messages that the previous turn already had. */
+  /** Number of the request's messages that the previous turn already had. */
   earlierMessages: number;
 };
 
@@ -34,14 +34,17 @@ export function isBefore(thread: Thread | undefined, { seq }: Pick<RequestDetail
   return oldest !== null && seq !== null && seq < oldest;
 }
 
-/** Whether the latest page of the thread is final for a request: it has the request, or the request is older. */
+/**
+ * Whether the latest page of the thread is final for a request. The page is final if it has the request or the request
+ * is older.
+ */
 export function isFinalFor(thread: Thread | undefined, request: Pick<RequestDetail, "id" | "seq">): boolean {
   return isBefore(thread, request) || thread?.data.some((row) => row.id === request.id) === true;
 }
 
 /**
- * The thread of a request: the property value that the log is filtered by, if that is the only filter and the request
- * has it. Otherwise the namespace of the request.
+ * The thread of a request. If the only filter of the log is a property value that the request has, the thread is this
+ * property value. Otherwise the thread is the namespace of the request.
  */
 export function threadOf(request: RequestDetail, filter: Filter): Filter {
   const [term, ...more] = filter;

@@ -21,9 +21,9 @@ import css from "./columns-menu.module.css";
 
 type Props = {
   view: LogView;
-  /** In order. */
+  /** The chosen columns, in order. */
   chosen: readonly ColumnId[];
-  /** Those that fit. */
+  /** The columns that fit. */
   visible: readonly ColumnId[];
   onChange: (view: LogView) => void;
 };
@@ -36,7 +36,7 @@ export function ColumnsMenu({ view, chosen, visible, onChange }: Props) {
 
   const change = (columns: readonly ColumnId[]) => {
     onChange({ ...view, columns });
-    // An element that changes its place loses the focus.
+    // The focus is set again, because an element that changes its place loses the focus.
     const focused = document.activeElement;
     if (focused instanceof HTMLElement) requestAnimationFrame(() => focused.focus());
   };

@@ -1,20 +1,23 @@
-/** The columns of the log: which ones exist, which ones the reader chose, and which of them fit. */
+/** The columns of the log: all columns, the columns that the reader has chosen, and the columns that fit. */
 
 import { useLocalStorage } from "@mantine/hooks";
 
 type Column = {
-  /** Its name in the menu. */
+  /** The name of the column in the menu. */
   label: string;
-  /** In pixels. */
+  /** The width in pixels. */
   width: number;
-  /** If there is too little space, columns with the lowest rank are hidden first. Columns without one stay. */
+  /** If there is too little space, columns with the lowest rank are hidden first. Columns without a rank stay. */
   rank?: number;
-  /** The sort fields of the API that its head has links for. */
+  /** The sort fields of the API for which the column head has links. */
   sorts?: readonly string[];
   isNumber?: boolean;
 };
 
-/** By id, in their usual order. The text takes the remaining width; here it has its minimum. */
+/**
+ * The columns by id, in their usual order. The text column takes the remaining width, and its width here is the
+ * minimum.
+ */
 const COLUMNS = {
   time: { label: "Ended", width: 116 },
   namespace: { label: "Namespace", width: 176 },
@@ -45,7 +48,7 @@ export const BUTTON_WIDTH = 24;
 const PROPERTY = "property.";
 const KINDS = Object.keys(COLUMNS) as Kind[];
 const USUAL = ["namespace", "model", "text", "result", "tokens", "cost", "first", "total"] as const;
-/** What a narrow screen shows, where a row has two lines. */
+/** The columns that a narrow screen shows. A row has two lines there. */
 const NARROW: readonly ColumnId[] = ["time", "namespace", "text", "result"];
 
 /** Columns that the menu offers, besides properties. The time is always first. */
@@ -74,7 +77,7 @@ function kindOf(id: ColumnId): Kind {
   return propertyName(id) === undefined ? (id as Kind) : "property";
 }
 
-/** The columns without a choice of the reader. `property`: the most frequent property. */
+/** The columns that are shown if the reader has not chosen columns. `property` is the most frequent property. */
 export function usualColumns(property: string | undefined, hasFeedback = false): readonly ColumnId[] {
   const columns = property === undefined ? USUAL : insertColumn(USUAL, propertyColumn(property));
   return hasFeedback ? insertColumn(columns, "feedback") : columns;
@@ -95,10 +98,13 @@ export function moveColumn(columns: readonly ColumnId[], id: ColumnId, by: 1 | -
   return columns.map((each) => (each === id ? other : each === other ? id : each));
 }
 
-/** `width`: of the table in pixels. `sort`: the sort field of the list. */
+/** `width` is the width of the table in pixels. `sort` is the sort field of the list. */
 type Space = { width: number; isNarrow: boolean; sort: string | undefined };
 
-/** The columns that are shown: the time, and those that fit. The column that sorts is always shown. */
+/**
+ * The columns that are shown: the time, and the columns that fit. The column by which the log is sorted is always
+ * shown.
+ */
 export function visibleColumns(chosen: readonly ColumnId[], { width, isNarrow, sort }: Space): readonly ColumnId[] {
   const shown: ColumnId[] = isNarrow ? [...NARROW] : ["time", ...chosen];
   const sorts = (id: ColumnId) => sort !== undefined && (columnOf(id).sorts?.includes(sort) ?? false);
@@ -112,19 +118,19 @@ export function visibleColumns(chosen: readonly ColumnId[], { width, isNarrow, s
   return shown;
 }
 
-/** In a table of this width, in pixels. */
+/** The width of a column in a table of this width, in pixels. */
 export function columnWidth(id: ColumnId, tableWidth: number): number {
   if (id === "namespace" && tableWidth < 700) return 120;
   if (id === "result" && tableWidth < 900) return tableWidth < 700 ? 144 : 160;
   return columnOf(id).width;
 }
 
-/** How the reader wants to see the log. `columns`: in order, without the time; `null` for the usual ones. */
+/** The reader's view of the log. `columns` are in order and without the time, or `null` for the usual columns. */
 export type LogView = { readonly columns: readonly ColumnId[] | null; readonly isCompact: boolean };
 
 export const USUAL_VIEW: LogView = { columns: null, isCompact: false };
 
-/** The view, which is kept in the browser. */
+/** The view, which is stored in the browser. */
 export function useLogView() {
   return useLocalStorage<LogView>({
     key: "relaybook.log-view",
@@ -134,7 +140,7 @@ export function useLogView() {
   });
 }
 
-/** Parse a stored view. Unknown columns are left out: another version may have stored it. */
+/** Parse a stored view. Unknown columns are left out, because another version may have stored the view. */
 export function parseView(text: string | undefined): LogView {
   try {
     const stored = JSON.parse(text ?? "null") as { columns?: unknown; isCompact?: unknown } | null;

@@ -7,10 +7,10 @@ import { count, plural } from "~/format/number";
 import { clockTime, day } from "~/format/time";
 import type { Aggregate, StatsResponse } from "~/generated/api-types";
 
-/** `from`, `to`: milliseconds. `p50`: milliseconds; null: unknown. */
+/** `from`, `to` and `p50` are in milliseconds. `p50` is `null` if it is unknown. */
 export type Bucket = { from: number; to: number; requests: number; failed: number; p50: number | null };
 
-/** All buckets of an ungrouped answer, including those without requests. */
+/** All buckets of an ungrouped answer, including buckets without requests. */
 export function barsOf(answer: StatsResponse): Bucket[] {
   const points = new Map(answer.groups[0]?.points.map((point) => [new Date(point.at).getTime(), point]));
   return bucketsOf(answer).map((from) => {
@@ -25,7 +25,7 @@ export function barsOf(answer: StatsResponse): Bucket[] {
   });
 }
 
-/** Adjacent buckets as one. The median is unknown for more than one bucket. */
+/** Adjacent buckets as one bucket. The median of more than one bucket is unknown. */
 export function mergeBuckets(bars: readonly Bucket[], first: number, last: number): Bucket | undefined {
   const chosen = bars.slice(Math.min(first, last), Math.max(first, last) + 1);
   const [begin, end] = [chosen[0], chosen.at(-1)];
@@ -54,12 +54,15 @@ export function describeTotal({ duration_ms: { p50 }, cost_usd }: Aggregate): st
   return words.join(" · ");
 }
 
-/** `position`: from 0, the start of the first bar, to 1, the end of the last one. */
+/** `position` goes from 0, the start of the first bar, to 1, the end of the last bar. */
 export type AxisLabel = { position: number; text: string };
 
 const DAY_MS = 86_400_000;
 
-/** Labels of the time axis: the start, the end and three times between. Days for long spans, else clock times. */
+/**
+ * Labels of the time axis: the start, the end and three times in between. Long spans have days, other spans have clock
+ * times.
+ */
 export function axisLabels(bars: readonly Bucket[], now = new Date()): AxisLabel[] {
   const [first, last] = [bars[0], bars.at(-1)];
   if (first === undefined || last === undefined) return [];

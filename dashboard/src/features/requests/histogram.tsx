@@ -13,7 +13,7 @@ import { useRangeSelection } from "./use-range-selection";
 /**
  * Requests over time, with their median duration and their cost. The filter bar has the exact number of requests.
  *
- * `search`: the search of the rows shown, so that the rows are loaded first.
+ * `search` is the search of the rows that are shown, so that the rows are loaded before the histogram.
  */
 export function Histogram({ search }: { search: LogSearch }) {
   const go = useLogNavigate();
@@ -50,7 +50,7 @@ export function Histogram({ search }: { search: LogSearch }) {
 
 type Props = { bars: readonly Bucket[]; isOld: boolean; onChosen: (range: TimeRange) => void };
 
-/** Bars with a time axis. Dragging over bars selects their time range; with the keyboard, a cursor moves along them. */
+/** Bars with a time axis. Dragging over bars selects their time range. Keys move a cursor along the bars. */
 export function HistogramStrip({ bars, isOld, onChosen }: Props) {
   const { selection, isPressed, handlers } = useRangeSelection(bars, onChosen);
   const told = selection && mergeBuckets(bars, selection.first, selection.last);
@@ -101,10 +101,10 @@ export function HistogramStrip({ bars, isOld, onChosen }: Props) {
 const HEIGHT = 26;
 /** Bars are at least this high, so that a single request is visible. */
 const MIN_HEIGHT = 2;
-/** Bars are at most this wide, as a part of the histogram. */
+/** The maximum width of a bar, as a fraction of the histogram's width. */
 const MAX_WIDTH = 0.035;
 
-/** Requests per bucket, with the failed ones in red at the bottom. */
+/** Requests per bucket, with failed requests in red at the bottom. */
 export function HistogramBars({ bars }: { bars: readonly Bucket[] }) {
   const most = Math.max(1, ...bars.map((bar) => bar.requests));
   const gap = bars.length < 200 ? Math.max(0.18, 1 - MAX_WIDTH * bars.length) : 0;

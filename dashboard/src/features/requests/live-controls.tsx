@@ -9,7 +9,10 @@ import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import pageCss from "./requests-page.module.css";
 
-/** Pauses and resumes the live log. The URL says if it is paused. Without a connection the log is not live. */
+/**
+ * A button that pauses and resumes the live log. The URL says if the log is paused. Without a connection, the log is
+ * not live.
+ */
 export function LiveSwitch() {
   const search = useLogSearch();
   const go = useLogNavigate();
@@ -43,7 +46,10 @@ export function LiveSwitch() {
 
 type Props = { pendingCount: number; isAway: boolean; onClick: () => void };
 
-/** Shows the number of new rows above, and goes there. Announced to screen readers every ten seconds at most. */
+/**
+ * A button that shows the number of new rows above, and goes to them. Screen readers announce the number every ten
+ * seconds at most.
+ */
 export function NewRowsButton({ pendingCount, isAway, onClick }: Props) {
   const told = useThrottledValue(pendingCount, 10_000);
   return (

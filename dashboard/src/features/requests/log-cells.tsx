@@ -25,7 +25,10 @@ import { RowCheckbox } from "./row-selection";
 
 export type CellsProps = { row: Row; columns: readonly ColumnId[] };
 
-/** The values of a request are links that filter. They render only when the request or the columns change. */
+/**
+ * The cells of a request. Its values are links that filter. The cells render only when the request or the columns
+ * change.
+ */
 export const LogCells = memo(function LogCells({ row, columns }: CellsProps) {
   return columns.map((id) => (
     <td key={id} className={columnClass(id)} title={id === "time" ? startAndEnd(row) : undefined}>
@@ -171,7 +174,10 @@ function PreviewCell({ row }: { row: Row }) {
 
 const SHOWN_BEFORE_HIT = 12;
 
-/** The text from shortly before its first match. If only the `other` text has a match, just the beginning. */
+/**
+ * The text from shortly before its first match. If only the `other` text has a match, only the beginning of the text is
+ * returned.
+ */
 function aroundHit(text: string, pattern: RegExp | undefined, other: string | null): string {
   if (pattern === undefined) return text;
   const at = firstHit(text, pattern);

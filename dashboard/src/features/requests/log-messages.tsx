@@ -20,11 +20,11 @@ import css from "./requests-page.module.css";
 const ConnectGuide = lazyPart(() => import("~/features/connect/connect-page").then((page) => page.ConnectGuide));
 
 type NoMatchProps = {
-  /** Values that were probably meant. */
+  /** Values that the user probably meant. */
   likelyValues: readonly LikelyValue[];
 };
 
-/** Shown instead of rows: how to connect a client if the log is empty, else that nothing matches. */
+/** Shown instead of rows. Explains how to connect a client if the log is empty, otherwise that nothing matches. */
 export function EmptyLog({ likelyValues }: NoMatchProps) {
   const search = useLogSearch();
   const isWhole = search.filter.length === 0 && Object.keys(search.range).length === 0;
@@ -37,7 +37,7 @@ export function EmptyLog({ likelyValues }: NoMatchProps) {
   );
 }
 
-/** Nothing matches: the filter as text, and what would match without parts of it. */
+/** Shown if nothing matches: the filter as text, and the number of matches without parts of the filter. */
 export function NoMatch({ likelyValues }: NoMatchProps) {
   const search = useLogSearch();
   const go = useLogNavigate();
@@ -102,7 +102,7 @@ function Without({ name, value, negated }: Value) {
   );
 }
 
-/** A value that no request has, and a button that replaces it with the one that was probably meant. */
+/** A value that no request has, and a button that replaces it with the value that the user probably meant. */
 function LikelyValueLine({ likelyValue: { param, value, instead, message } }: { likelyValue: LikelyValue }) {
   const search = useLogSearch();
   const go = useLogNavigate();
@@ -117,7 +117,10 @@ function LikelyValueLine({ likelyValue: { param, value, instead, message } }: { 
   );
 }
 
-/** If only the beginning of a word was meant: what a word is, and a button that searches for the beginning. */
+/**
+ * Shown if the user may have meant only the beginning of a word. Explains words, and has a button that searches for the
+ * beginning.
+ */
 function PrefixHint() {
   const search = useLogSearch();
   const go = useLogNavigate();
@@ -135,7 +138,7 @@ function PrefixHint() {
   );
 }
 
-/** The log could not be read: what happened, that nothing is lost by it, and what to do. */
+/** Shown if the log could not be read. Says what happened, that nothing is lost, and what to do. */
 export function LogError({ error, onAgain }: { error: Error; onAgain: () => void }) {
   const go = useLogNavigate();
   return (

@@ -2,19 +2,19 @@
 
 import type { LogGap, Row } from "~/generated/api-types";
 
-/** With more pending rows than this, the log is read again instead. */
+/** If there are more pending rows than this, the log is read again instead of adding them. */
 export const MAX_PENDING = 2_000;
 
 export type LiveLog = {
-  /** Ended since the pages were read, last recorded first. */
+  /** Requests that have ended since the pages were read, last recorded first. */
   readonly finished: readonly Row[];
-  /** Running, last started first. */
+  /** Running requests, last started first. */
   readonly running: readonly Row[];
-  /** Rows shown above the pages. They are updated in place; only `showPending` adds or moves rows. */
+  /** Rows shown above the pages. They are updated in place. Only `showPending` adds or moves rows. */
   readonly visible: readonly Row[];
-  /** Rows may be missing between these and the pages. Only reading the log again shows all. */
+  /** Whether rows may be missing between these rows and the pages. Only reading the log again shows all rows. */
   readonly hasGap: boolean;
-  /** The filter excludes ended requests: the next `showPending` removes them. */
+  /** Whether the filter excludes ended requests. The next `showPending` then removes them. */
   readonly onlyRunning: boolean;
 };
 
@@ -23,7 +23,7 @@ export function createLiveLog(running: readonly Row[], onlyRunning = false): Liv
 }
 
 /**
- * Add received rows: new ones are pending, known ones are updated in place.
+ * Add received rows. New rows are pending, and known rows are updated in place.
  *
  * `visible` stays the same array if none of its rows changed.
  */
@@ -50,7 +50,7 @@ export function receiveRows(log: LiveLog, rows: readonly Row[]): LiveLog {
   };
 }
 
-/** Merge the newest page after a reconnect. If it does not reach the known rows, the log has a gap. */
+/** Merge the newest page after a reconnect. If the page does not reach the known rows, `hasGap` becomes true. */
 export function reconcile(log: LiveLog, newestKnown: number, page: readonly Row[], running: readonly Row[]): LiveLog {
   const known = Math.max(newestKnown, log.finished[0]?.seq ?? 0);
   const missed = page.filter((row) => (row.seq ?? 0) > known);
@@ -61,7 +61,7 @@ export function reconcile(log: LiveLog, newestKnown: number, page: readonly Row[
   return isTorn ? { ...caught, hasGap: true } : caught;
 }
 
-/** Show all pending rows: running ones first, then the last recorded. */
+/** Show all pending rows: running requests first, then the requests that were recorded last. */
 export function showPending(log: LiveLog): LiveLog {
   return { ...log, visible: keepIfEqual(log.visible, wanted(log)) };
 }

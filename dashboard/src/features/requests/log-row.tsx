@@ -42,7 +42,7 @@ export const LogRow = memo(function LogRow({ row, place, columns, isSelected }: 
   );
 });
 
-/** A line for a span in which something is missing: the log never hides that. */
+/** A line for a gap. The log never hides a gap. */
 export function GapRow({ gap, place, columns }: { gap: LogGap; place: number; columns: number }) {
   return (
     <tr className={css.gap} aria-rowindex={place}>

@@ -19,9 +19,9 @@ import type { RowList } from "./use-log";
 type Props = {
   list: RowList;
   gaps: readonly LogGap[];
-  /** The most frequent property. It has a column unless the reader chose others. */
+  /** The most frequent property. It has a column if the reader has not chosen other columns. */
   property: string | undefined;
-  /** Whether any request has feedback. Then it has a column, too. */
+  /** Whether any request has feedback. If so, feedback has a column, too. */
   hasFeedback: boolean;
   anchor: Anchor | undefined;
   selected: string | undefined;
@@ -29,7 +29,7 @@ type Props = {
   onPointerInside: (inside: boolean) => void;
 };
 
-/** Rows rendered above and below the visible ones. */
+/** Number of rows that are rendered above and below the visible rows. */
 const OVERSCAN = 20;
 /** More rows are loaded when the end is this many rows away. */
 const LOAD_AHEAD = 300;
@@ -45,7 +45,7 @@ export function useIsNarrow(): boolean {
   return useMediaQuery("(width <= 640px)", false, { getInitialValueInEffect: false });
 }
 
-/** The rows of the log: a real table that contains only the rows near the visible ones. */
+/** The rows of the log: a real table that contains only the rows near the visible rows. */
 export const LogTable = memo(function LogTable(props: Props) {
   const { list, gaps, property, hasFeedback, anchor, selected, scroller, onPointerInside } = props;
   const [view, setView] = useLogView();
@@ -59,7 +59,7 @@ export const LogTable = memo(function LogTable(props: Props) {
   const step = useLocation({ select: ({ state }) => state.__TSR_key });
   const place = useScrollAnchor({ scroller, list: list.key, items, measures, anchor, step });
   const hasRows = useRef(false);
-  // A request opened by its address: its row is shown as soon as there are rows.
+  // If a request was opened by its address, its row is shown as soon as there are rows.
   useLayoutEffect(() => {
     const element = scroller.current;
     if (hasRows.current || items.length === 0 || element === null) return;
@@ -81,7 +81,7 @@ export const LogTable = memo(function LogTable(props: Props) {
     paddingEnd: place.paddingBottom,
     overscan: OVERSCAN,
   });
-  // The virtualizer keeps the heights of a wide screen otherwise.
+  // Otherwise the virtualizer would keep the row heights of a wide screen.
   // biome-ignore lint/correctness/useExhaustiveDependencies: measures again when the height of all rows changes
   useLayoutEffect(() => virtual.measure(), [virtual, rowHeight]);
 
@@ -159,13 +159,13 @@ export const LogTable = memo(function LogTable(props: Props) {
   );
 });
 
-/** The same array as before if its values are equal, so that the rows do not render. */
+/** The previous array if its values are equal, so that the rows do not render again. */
 function useStable<Value extends string>(values: readonly Value[]): readonly Value[] {
   const text = JSON.stringify(values);
   return useMemo(() => JSON.parse(text), [text]);
 }
 
-/** The width of an element in pixels, as it changes. */
+/** The current width of an element in pixels. */
 function useWidth(ref: RefObject<HTMLElement | null>): number {
   const subscribe = useCallback(
     (changed: () => void) => {

@@ -41,10 +41,13 @@ const Histogram = lazyPart(
   () => null,
 );
 
-/** Next and previous load more rows when the end is this many rows away. */
+/** Moving to the next or previous request loads more rows when the end is this many rows away. */
 const LOAD_AHEAD = 5;
 
-/** The log, newest first, with filters above it. If the URL has the id of a request, that is open beside it. */
+/**
+ * The log, newest first, with filters above it. If the URL has the id of a request, this request is open beside the
+ * log.
+ */
 export function RequestsPage() {
   const inUrl = useLogSearch();
   const go = useLogNavigate();
@@ -58,7 +61,7 @@ export function RequestsPage() {
   const id = known?.id ?? idInUrl;
   const isSorted = inUrl.sort !== undefined;
   const anchorInState = useLocation({ select: ({ state }) => state.anchor });
-  // A sorted list has no place for a row beyond its rows.
+  // A sorted list cannot show a row that is not among its rows.
   const anchor = isSorted ? undefined : anchorInState;
   const [chosen, setChosen] = useState<{ anchor: string | undefined; id: string | undefined }>();
   const isOpen = id !== undefined;
@@ -74,7 +77,7 @@ export function RequestsPage() {
     onDeletion: isUntouched,
   });
   const isRefused = log.refused !== undefined;
-  // A rejected query does not filter. Only the input shows it.
+  // A rejected query does not filter the log. Only the input shows the query.
   const search = useMemo(
     () => (isRefused ? { ...inUrl, filter: withoutQuery(inUrl.filter) } : inUrl),
     [inUrl, isRefused],
@@ -130,7 +133,7 @@ export function RequestsPage() {
 
   const onPointerInside = useCallback((inside: boolean) => {
     isPointerInside.current = inside;
-    // If this fails, opening a request says so.
+    // If this fails, opening a request shows the error.
     loadDrawer().catch(() => {});
   }, []);
 

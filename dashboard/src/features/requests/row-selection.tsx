@@ -10,12 +10,12 @@ import css from "./row-selection.module.css";
 export type RowSelection = {
   /** The ids of the selected requests. */
   readonly ids: ReadonlySet<string>;
-  /** Selects or deselects a row. `isRange`: selects all rows from the one that was changed last to this one. */
+  /** Selects or deselects a row. With `isRange`, selects all rows from the last changed row to this row. */
   readonly toggle: (id: string, isRange?: boolean) => void;
   readonly clear: () => void;
-  /** All loaded requests are selected. False if there are none. */
+  /** Whether all loaded requests are selected. False if there are no requests. */
   readonly areAllSelected: boolean;
-  /** Selects all loaded requests; if they are selected already, none. */
+  /** Selects all loaded requests, or deselects all of them if they are already selected. */
   readonly toggleAll: () => void;
 };
 
@@ -29,7 +29,7 @@ export const RowSelectionContext = createContext<RowSelection>({
   toggleAll: () => {},
 });
 
-/** `list` identifies the list of rows. The selection is empty in another list. */
+/** `list` identifies the list of rows. When the list changes, the selection is empty. */
 export function useRowSelection(list: string, rows: readonly Row[]): RowSelection {
   const [state, setState] = useState({ list, ids: NONE, last: "" });
   const latest = useRef(rows);
@@ -63,7 +63,10 @@ function includesAll(ids: ReadonlySet<string>, rows: readonly Row[]): boolean {
   return rows.length > 0 && ids.size >= rows.length && rows.every((row) => ids.has(row.id));
 }
 
-/** The ids from one row to another, in either direction. Only the second if the first is not in the list. */
+/**
+ * The ids from one row to another, in either direction. If one of the two rows is not in the list, only the second id
+ * is returned.
+ */
 function idsBetween(rows: readonly Row[], from: string, to: string): string[] {
   const ends = [from, to].map((id) => rows.findIndex((row) => row.id === id));
   if (ends.includes(-1)) return [to];
@@ -86,7 +89,7 @@ export function RowCheckbox({ id, time }: { id: string; time: string }) {
   );
 }
 
-/** The checkbox above those of the rows. By keyboard, Shift+X does the same. */
+/** The checkbox in the head, which selects all rows. By keyboard, Shift+X does the same. */
 export function SelectAllCheckbox() {
   const { ids, areAllSelected, toggleAll } = useContext(RowSelectionContext);
   const isPartial = ids.size > 0 && !areAllSelected;
@@ -108,7 +111,10 @@ export function SelectAllCheckbox() {
 
 type SwitchProps = { selection: RowSelection; isOn: boolean; onChange: (isOn: boolean) => void };
 
-/** For a narrow screen: shows the checkboxes, which have no room otherwise, and selects all loaded rows. */
+/**
+ * A switch for narrow screens. It shows the checkboxes, for which there is otherwise no space, and can select all
+ * loaded rows.
+ */
 export function SelectionSwitch({ selection, isOn, onChange }: SwitchProps) {
   const close = () => {
     selection.clear();
@@ -133,7 +139,7 @@ export function SelectionSwitch({ selection, isOn, onChange }: SwitchProps) {
   );
 }
 
-/** What can be done with the selected rows. Nothing if there are none. */
+/** The actions for the selected rows. They are not shown if no rows are selected. */
 export function SelectionBar({ selection, rows }: { selection: RowSelection; rows: readonly Row[] }) {
   const { ids, clear } = selection;
   if (ids.size === 0) return null;

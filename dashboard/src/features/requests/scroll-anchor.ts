@@ -65,7 +65,7 @@ function indexOf(items: readonly { readonly id: string }[], id: string | undefin
   return id === undefined ? -1 : items.findIndex((item) => item.id === id);
 }
 
-/** Anchors by history entry. The oldest are dropped first. */
+/** Anchors by history entry. The oldest anchors are dropped first. */
 const ANCHORS = new Map<string, Anchor>();
 const MAX_ANCHORS = 100;
 
@@ -83,7 +83,7 @@ export function findRow(scroller: Scroller, id: string): HTMLElement | null {
   return scroller?.querySelector<HTMLElement>(`tr[data-request="${CSS.escape(id)}"]`) ?? null;
 }
 
-/** Pixels below the top of the scroll region; 120 if the row is not rendered. */
+/** The distance of a row from the top of the scroll region in pixels, or 120 if the row is not rendered. */
 export function rowOffset(scroller: Scroller, id: string): number {
   const row = findRow(scroller, id);
   return row === null || scroller === null ? 120 : topIn(scroller, row);
@@ -99,7 +99,7 @@ export function firstVisibleRow(scroller: Scroller): string | undefined {
 /**
  * Scrolls the row into view with the least movement and focuses its time link.
  *
- * `index`: its index among the rows. A row far away is only rendered after scrolling there.
+ * `index` is the index of the row. A row far away is rendered only after scrolling to it.
  */
 export function scrollToRow(scroller: Scroller, id: string, index: number): void {
   const isRendered = showRow(scroller, id, index);
@@ -107,7 +107,9 @@ export function scrollToRow(scroller: Scroller, id: string, index: number): void
   else requestAnimationFrame(() => focusOn(findRow(scroller, id)));
 }
 
-/** Scrolls the row into view with the least movement, and leaves the focus. Returns whether it was rendered. */
+/**
+ * Scrolls the row into view with the least movement, and does not move the focus. Returns whether the row was rendered.
+ */
 export function showRow(scroller: Scroller, id: string, index: number): boolean {
   const near = scroller?.querySelector<HTMLElement>("tr[data-request]");
   if (scroller === null || !near || index < 0) return false;

@@ -1,4 +1,7 @@
-/** Sort the log by a column: its head, the bar that says how the rows are sorted, and its list of orders for phones. */
+/**
+ * Sort the log by a column: the column head, the bar that says how the rows are sorted, and the list of orders for
+ * phones.
+ */
 
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -16,7 +19,7 @@ import pageCss from "./requests-page.module.css";
 type HeadProps = {
   fields: readonly string[];
   className: string | undefined;
-  /** In pixels. Without one, the column takes the remaining space. */
+  /** The width in pixels. A column without a width takes the remaining space. */
   width?: number | undefined;
   children: ReactNode;
 };
@@ -36,7 +39,10 @@ export function SortableHead({ fields, className, width, children }: HeadProps) 
   );
 }
 
-/** Sorts by the field, highest first; if that is the order already, returns to the newest first. */
+/**
+ * A link that sorts by the field, highest first. If the log is already sorted by the field, the link returns to the
+ * newest first.
+ */
 export function SortLink({ field, children }: { field: string; children: ReactNode }) {
   const search = useLogSearch();
   const searchAtClick = useLatestSearch();
@@ -66,13 +72,13 @@ type BarProps = {
   isComplete: boolean;
   isLoading: boolean;
   onRefresh: () => void;
-  /** Instead of the head of the table, which a narrow screen does not have: what else can be done with the rows. */
+  /** Other actions for the rows. They are shown on a narrow screen, which has no table head. */
   instead?: ReactNode;
 };
 
 /**
- * Says how the rows are sorted, reads them again, and leads back to the newest first. Nothing if they are not sorted,
- * unless it is there instead of the head of the table: then it also sorts.
+ * A bar that says how the rows are sorted, with buttons to read them again and to return to the newest first. It is
+ * shown if the rows are sorted. With `instead`, the bar is always shown, and it can also sort the rows.
  */
 export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, instead }: BarProps) {
   const search = useLogSearch();
@@ -128,7 +134,7 @@ function SortSelect({ sort, onChange }: SelectProps) {
 
 const INCOMPLETE = "The search reached its time limit: higher values may be missing. Choose a shorter time range.";
 
-/** `matches`: the number of requests with and without a value; undefined if unknown. */
+/** `matches` is the number of requests with and without a value, or undefined if it is unknown. */
 function titleOf(rows: number, field: string, matches: RequestCount | undefined): string {
   if (rows === 0) return `No matching request has a ${field}`;
   if (rows === TOP_ROWS) return `Top ${TOP_ROWS} by ${field}`;

@@ -19,7 +19,7 @@ type Options = {
   /** The row that keeps its position on the screen. */
   anchor: Anchor | undefined;
   selected: string | undefined;
-  /** A request is open: it handles the keys that move and close. */
+  /** Whether a request is open. The open request handles the keys that move and close. */
   isOpen: boolean;
   select: (id: string | undefined) => void;
   toNewest: () => void;
@@ -41,7 +41,7 @@ export function useLogShortcuts(options: Options): void {
         : rows[Math.min(rows.length - 1, Math.max(0, at + by))];
     if (next === undefined) return;
     select(next.id);
-    // Immediately, so that a following Enter finds the focus there.
+    // Scroll immediately, so that the row already has the focus when Enter follows.
     scrollToRow(scroller.current, next.id, rows.indexOf(next));
   };
   /** Change the filter. `row` keeps its position on the screen. */
@@ -94,7 +94,7 @@ function isLink(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("a, button") !== null;
 }
 
-/** Open the menu of the row, which is that of its namespace. */
+/** Open the menu of the row, which is the menu of its namespace. */
 function openMenu(scroller: HTMLElement | null, id: string): void {
   const chip = findRow(scroller, id)?.querySelector<HTMLElement>('a[data-field="namespace"]');
   chip?.focus();

@@ -13,17 +13,17 @@ import { createLiveLog, type LiveLog, pendingCount, receiveRows, reconcile, show
 /** Above this rate new rows stay pending. */
 const RUSH_PER_SECOND = 50;
 
-/** The key while rows of the previous filter are still shown. */
+/** The key of the list while rows of the previous filter are still shown. */
 export const PREVIOUS_LIST = "previous";
 
-/** What the table shows. It is the same object until something in it changes. */
+/** The list that the table shows. The object stays the same until one of its values changes. */
 export type RowList = {
-  /** Changes when rows of another filter are shown. */
+  /** The key changes when rows of another filter are shown. */
   key: string;
-  /** The search that the rows belong to: the previous one while rows of the URL are loading. */
+  /** The search to which the rows belong. While the rows for the URL are loading, it is the previous search. */
   search: LogSearch;
   rows: readonly Row[];
-  /** The rows include the newest, so pending rows can be shown above them. */
+  /** Whether the rows include the newest row, so that pending rows can be shown above them. */
   includesNewest: boolean;
   isLoading: boolean;
   loadOlder: () => void;
@@ -32,17 +32,17 @@ export type RowList = {
 
 export type Log = {
   list: RowList;
-  /** Number of pending rows. 0 if unknown because of a gap. */
+  /** Number of pending rows. 0 if the number is unknown because rows may be missing. */
   pendingCount: number;
   isEmpty: boolean;
-  /** The search was not stopped at its deadline. */
+  /** Whether the search was completed before its deadline. */
   isComplete: boolean;
   /** When the rows were loaded, in milliseconds since 1970. */
   loadedAt: number;
   error: Error | null;
-  /** The query in the URL if the API rejects it. The rows are those without it. */
+  /** The query in the URL if the API rejects it. The rows are then from a search without the query. */
   refused: QueryError | undefined;
-  /** If nothing matches: values that were probably meant. */
+  /** Values that the user probably meant, if nothing matches. */
   likelyValues: readonly LikelyValue[];
   /** Shows the pending rows. */
   showPending: () => void;
@@ -50,11 +50,11 @@ export type Log = {
   refetch: () => void;
 };
 
-/** Called when the list changes. They return whether its rows may move. */
+/** Functions that are called when the list changes. They return whether its rows may move. */
 type MayMove = {
-  /** New rows move the others down. */
+  /** Called when new rows would move the other rows down. */
   onNewRows: () => boolean;
-  /** Rows that were deleted disappear, and the list is at its newest end again. */
+  /** Called when deleted rows would disappear and the list would return to its newest end. */
   onDeletion: () => boolean;
 };
 
@@ -98,7 +98,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
   );
   const refetch = useCallback(() => setReading((last) => last + 1), []);
 
-  // At its end, a deletion reloads every list. A long one does so in between, where nobody has scrolled.
+  // When a deletion ends, every list is reloaded. During a long deletion, a list is also reloaded if its rows may move.
   useRemovalProgress(() => {
     if (mayMove.onDeletion()) refetch();
   });
@@ -168,7 +168,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
     isComplete: first?.complete !== false,
     loadedAt: query.dataUpdatedAt,
     error: query.error,
-    // Kept while the rows are read again: a rejected query is rejected again.
+    // The error is kept while the rows are read again, because a rejected query is rejected again.
     refused: first?.refused?.text === queryText(search.filter) ? first.refused : undefined,
     likelyValues: first?.likely_values ?? NO_LIKELY_VALUES,
     showPending: useCallback(() => change(showPending), [change]),
@@ -176,7 +176,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
   };
 }
 
-/** Running requests are not shown in a text search: their text is not known yet. */
+/** Running requests are not shown in a text search, because their text is not known yet. */
 function runningOf(page: RequestPage, filter: Filter): readonly Row[] {
   return hasWords(filter) ? NONE : (page.running ?? NONE);
 }
@@ -186,7 +186,10 @@ const NO_LIKELY_VALUES: readonly LikelyValue[] = [];
 
 type Pages = readonly LogPage[] | undefined;
 
-/** Whether the first page includes the newest row: requested as newest, or not full above the anchor. */
+/**
+ * Whether the first page includes the newest row. The newest page does, and so does a page that is not full above the
+ * anchor.
+ */
 function startsAtNewest(pages: Pages, anchor: string | undefined): boolean {
   if (anchor === undefined || pages === undefined) return true;
   const newest = pages[0];
@@ -200,5 +203,5 @@ function settle(log: LiveLog, moves: boolean): LiveLog {
   return moves ? showPending(log) : log;
 }
 
-/** Ignore the error: the next event retries, and the status bar shows the failure. */
+/** Ignore the error, because the next event retries and the status bar shows the failure. */
 function noMatter(): void {}

@@ -1,23 +1,24 @@
-/** The requests before and after the open one. */
+/** The requests before and after the open request. */
 
 import { useQuery } from "@tanstack/react-query";
 import { neighboursQuery } from "~/api/requests";
 import type { LogSearch } from "~/domain/log-search";
 import type { Row } from "~/generated/api-types";
 
-/** `null`: there is none, or it is not known yet. */
+/** A value is `null` if there is no such request or if the request is not known yet. */
 export type Neighbours = {
   newer: string | null;
   older: string | null;
-  /** The log has the request, but not among its rows that are loaded. */
+  /** Whether the log has the request, but not among its loaded rows. */
   isElsewhere: boolean;
 };
 
 /**
- * The neighbours of request `id` in the filtered log: from the loaded rows, or else from the API, such as for a link to
- * a request of last week.
+ * The neighbors of request `id` in the filtered log. They come from the loaded rows if possible. Otherwise they come
+ * from the API, for example for a link to a request of last week.
  *
- * `rows`: the loaded rows. If there are none yet, the API is not called. `isRecorded`: the log has the request.
+ * `rows` are the loaded rows. If no rows are loaded yet, the API is not called. `isRecorded` says whether the log has
+ * the request.
  */
 export function useNeighbours(
   search: LogSearch,

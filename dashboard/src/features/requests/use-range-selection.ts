@@ -4,7 +4,10 @@ import { type KeyboardEvent, type PointerEvent, useState } from "react";
 import type { TimeRange } from "~/domain/filter";
 import type { Bucket } from "./histogram-data";
 
-/** Buckets by start time, because their indexes change while the log grows. `pressed`: a drag is in progress. */
+/**
+ * The selected buckets are identified by start time, because their indexes change while the log grows. `pressed` is
+ * true during a drag.
+ */
 type Selection = { anchor: number; at: number; pressed: boolean };
 
 export function useRangeSelection(bars: readonly Bucket[], onChosen: (range: TimeRange) => void) {

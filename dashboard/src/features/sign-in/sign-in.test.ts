@@ -14,7 +14,7 @@ function shown(base = "/logs") {
   return { form, input, open, problem: document.querySelector("#problem") };
 }
 
-/** Fake the API with these responses, in order. `null`: the network is down. */
+/** Fake the API with these responses, in order. `null` means that the network is down. */
 function fakeResponses(...responses: (Response | null)[]) {
   const fetch = vi.fn((_url: string, _init?: RequestInit) => {
     const response = responses.shift() ?? null;

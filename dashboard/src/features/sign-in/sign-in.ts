@@ -41,7 +41,10 @@ export const NO_COOKIE =
   "The token is correct, but the browser did not store the session cookie. Allow cookies for this address. If " +
   "--dashboard-url is an https address, open the page by https.";
 
-/** Exchange the token for a session cookie. Returns an error message, or `null`. `base`: the dashboard's base path. */
+/**
+ * Exchange the token for a session cookie. Returns an error message, or `null`. `base` is the base path of the
+ * dashboard.
+ */
 export async function signIn(base: string, token: string): Promise<string | null> {
   const body = JSON.stringify({ token });
   const headers = { "Content-Type": "application/json" };
@@ -69,8 +72,8 @@ const form = document.forms[0];
 
 if (form) {
   handleSignIn(form, open);
-  // Browsers do not send the cookie if a link on another site leads here, but they do if this page reloads. It reloads
-  // only once: after a reload, the form is shown.
+  // Browsers do not send the cookie if the user follows a link from another site, but they send it if this page
+  // reloads. The page reloads only once. After a reload, the form is shown.
   const [load] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
   if (load?.type !== "reload" && (await isSignedIn(baseOf(form)))) open();
 }

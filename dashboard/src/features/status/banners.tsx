@@ -8,7 +8,7 @@ import css from "./status-bar.module.css";
 
 const NAME = "sample-data";
 
-/** Says that the log contains sample data. It can be hidden for this tab. */
+/** A note that the log contains sample data. The note can be hidden for this tab. */
 export function SampleNote() {
   const isSample = useStatus((status) => status.sample_data);
   const [isDismissed, setDismissed] = useState(() => isHidden(NAME));
@@ -33,7 +33,7 @@ export function SampleNote() {
 
 type Props = { reload?: () => void };
 
-/** Says that the server has another build of the page than this tab. */
+/** A note that the server has another build of the page than this tab. */
 export function VersionNotice({ reload = () => window.location.reload() }: Props) {
   const served = useStatus((status) => status.page_build) ?? "";
   const isOld = served !== "" && PAGE.build !== "" && served !== PAGE.build;
@@ -51,10 +51,10 @@ export function VersionNotice({ reload = () => window.location.reload() }: Props
   );
 }
 
-/** Notes that were hidden, until the tab is closed. */
+/** The storage key for a hidden note. Notes stay hidden until the tab is closed. */
 const key = (name: string) => `relaybook.hidden.${name}`;
 
-/** False if the browser blocks storage for this page. */
+/** Whether a note is hidden. False if the browser blocks storage for this page. */
 export function isHidden(name: string): boolean {
   try {
     return sessionStorage.getItem(key(name)) !== null;
@@ -67,6 +67,6 @@ export function hide(name: string): void {
   try {
     sessionStorage.setItem(key(name), "1");
   } catch {
-    // Without storage, the note returns with the next load.
+    // Without storage, the note returns when the page is loaded again.
   }
 }

@@ -5,7 +5,7 @@ import { count, plural } from "~/format/number";
 import type { DeletionRow } from "~/generated/api-types";
 import css from "./status-bar.module.css";
 
-/** Says how far deletions are. */
+/** Shows the progress of deletions. */
 export function DeletionNotice() {
   const text = useStatus(({ deletions }) => progressOf(deletions ?? [])) ?? "";
   return (

@@ -7,7 +7,7 @@ import { clockTime } from "~/format/time";
 import type { Status } from "~/generated/api-types";
 import { findProblems, type Problem } from "./problems";
 
-/** `word` is shown next to the symbol. `troubles`: most severe first. */
+/** `word` is shown next to the symbol. `troubles` are in order, most severe first. */
 export type Health = { tone: "unknown" | "good" | "amber" | "bad"; word: string; troubles: readonly Problem[] };
 
 /** The last status, when it arrived, and the error of the latest query if it failed. */
@@ -46,13 +46,13 @@ function statusFailed(error: Error, answeredAt: Date | null): Problem {
   };
 }
 
-/** The latest status and what it means. */
+/** The latest status, and the health that follows from it. */
 type StatusHealth = {
   status: Status | undefined;
   /** When the status arrived. */
   at: Date | null;
   health: Health;
-  /** The server responds, so the status is not an old one. */
+  /** Whether the server responds, so that the status is current. */
   isCurrent: boolean;
   retry: () => void;
 };

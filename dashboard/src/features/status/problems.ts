@@ -8,7 +8,7 @@ import type { LogGap, Status } from "~/generated/api-types";
 import { GAP_REASONS } from "~/generated/vocabulary";
 import { untilFull } from "./status-text";
 
-/** `word` is shown next to the symbol. `action`: show the advice, or retry the query. */
+/** `word` is shown next to the symbol. `action` is to show the advice or to retry the query. */
 export type Problem = {
   tone: "amber" | "bad";
   word: string;

@@ -50,7 +50,7 @@ export function SettingsTable({ settings }: { settings: Readonly<Record<string, 
 const SIZES = /_bytes$|^(min_free|max_journal|keep_other_bodies|disk_budget)$/;
 const DURATIONS = /_timeout$|^upstream_idle$/;
 
-/** `1 GiB`, `600 s`, `Service, Relaybook`; `–` if not set. */
+/** `1 GiB`, `600 s`, `Service, Relaybook`, or `–` if the setting is not set. */
 export function settingText(name: string, value: unknown): string {
   if (value === null || value === undefined || value === "") return "–";
   if (Array.isArray(value)) return value.length === 0 ? "–" : value.join(", ");

@@ -87,7 +87,7 @@ function StatusFacts({ health, status }: { health: Health; status: Status | unde
 
 const ACTIONS = { advice: "What to do", retry: "Retry" } as const;
 
-/** `others`: the number of other problems. */
+/** `others` is the number of other problems. */
 type ProblemNoticeProps = { problem: Problem; others: number; onAction: () => void };
 
 /** The most severe problem, in one sentence with one action. */

@@ -33,12 +33,13 @@ export function StatusPanel({ opened, onClose }: StatusPanelProps) {
       onClose={onClose}
       title="Status of Relaybook"
       size="760px"
-      // The status bar takes the focus back itself, and only regions of the page scroll.
+      // The status bar itself takes the focus back. Scrolling need not be locked, because only regions of the page
+      // scroll.
       returnFocus={false}
       lockScroll={false}
       transitionProps={{ duration: 0 }}
       closeButtonProps={{ "aria-label": "Close" }}
-      // Otherwise its <header> is a second banner landmark.
+      // Without a role, its <header> would be another banner landmark of the page.
       attributes={{ header: { role: "presentation" } }}
     >
       <Stack className={css.panel} gap={20}>
@@ -68,7 +69,7 @@ export function StatusPanel({ opened, onClose }: StatusPanelProps) {
   );
 }
 
-/** Numbers of journal, log and disk. */
+/** The sizes and states of journal, log and disk. */
 export function StorageSummary({ status }: { status: Status }) {
   const { journal, storage } = status;
   return (
@@ -115,7 +116,7 @@ export function ServerList({ recorders, now }: ServerListProps) {
   );
 }
 
-/** How long the parts of the log are kept, their oldest days, when these are removed, and what was removed last. */
+/** How long the parts of the log are kept, their oldest days, the next removals, and the last removal. */
 export function RetentionSummary({ status, now }: { status: Status; now: Date }) {
   const { last_removal: removal } = status.retention;
   return (
@@ -178,7 +179,7 @@ export function FactColumn({ title, facts }: FactColumnProps) {
 
 type GapListProps = { gaps: readonly LogGap[]; total: number; now: Date };
 
-/** What is missing from the log: when, how much, why. */
+/** The gaps in the log: when they occurred, how much is missing, and why. */
 export function GapList({ gaps, total, now }: GapListProps) {
   return (
     <section>

@@ -27,7 +27,7 @@ export function formatRecorder({ state, lag_seconds: seconds }: RecorderStatus, 
   return `lost at ${clockTime(new Date(now.getTime() - seconds * 1000).toISOString())}`;
 }
 
-/** Estimates for later than this change by months from one hour to the next. */
+/** Estimates beyond this many days are unreliable, because they change by months from one hour to the next. */
 const FORESEEABLE_DAYS = 60;
 
 /** `4.2 GB, 23 days until full`, or `4.2 GB, 84 GB free` if that is far away or unknown. */
@@ -38,7 +38,7 @@ export function formatDiskSpace({ storage }: Status): string {
   return storage.disk_free_bytes === null ? size : `${size}, ${bytes(storage.disk_free_bytes)} free`;
 }
 
-/** `23 days`, `5 hours`, `6 months`, `3 years`: coarser the further away. */
+/** `23 days`, `5 hours`, `6 months`, `3 years`: longer times are less precise. */
 export function untilFull(days: number): string {
   if (days * 24 < 1.5) return "an hour";
   if (days < 1.5) return `${Math.round(days * 24)} hours`;
@@ -47,7 +47,10 @@ export function untilFull(days: number): string {
   return days < 36_500 ? `${Math.round(days / 365)} years` : "more than 100 years";
 }
 
-/** Names and values of what is kept: `30 days; oldest: 2026-11-01; next removal: 2026-12-02`. Days are UTC. */
+/**
+ * Names and values for the parts of the log that are kept: `30 days; oldest: 2026-11-01; next removal: 2026-12-02`.
+ * Days are UTC.
+ */
 export function retentionFacts(status: Status, now: Date): [string, string][] {
   const { bodies, requests, aggregates, disk_budget_bytes: budget, disk_used_bytes: used } = status.retention;
   const isWithoutBodies = textSetting(status, "log") === "no-bodies";
@@ -80,7 +83,7 @@ export function formatRemoval(removal: Removal | null, now: Date): string {
   return `Last removed, ${ago(removal.at, now)}: ${parts.join(" and ")}, ${reason}.`;
 }
 
-/** By state: what happens to the requests of a deletion. */
+/** What happens to the requests of a deletion, by state. */
 export const DELETION_STATES: Readonly<Record<DeletionRow["state"], string>> = {
   removing: "being removed",
   erasing: "gone from the log; their bytes are being erased",

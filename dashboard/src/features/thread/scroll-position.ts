@@ -12,7 +12,7 @@ export class ScrollPosition {
   private atEnd = true;
   private lastTop = 0;
 
-  /** `start`: the request to start at; by default the end of the thread. */
+  /** `start` is the request at which the page starts. By default the page starts at the end of the thread. */
   constructor(private start: string | undefined) {}
 
   /** Whether the viewer is at the end, so that new requests can be shown there. */
@@ -47,7 +47,7 @@ export class ScrollPosition {
     };
   };
 
-  /** Expanding something does not scroll to its end, even at the end of the thread. */
+  /** Expanding content does not scroll to the end of the content, even at the end of the thread. */
   private onClick = (event: Event): void => {
     const target = event.target as Element;
     if (!target.closest("button, summary")) return;
@@ -61,8 +61,8 @@ export class ScrollPosition {
     const { scroller } = this;
     if (scroller === undefined) return;
     const { scrollTop, scrollHeight, clientHeight } = scroller;
-    // Content that shrinks leaves the viewer at the end. Growing content also moves the end away: only scrolling up
-    // leaves the end.
+    // After content has shrunk, the viewer may be at the end. Growing content moves the end away, so only scrolling up
+    // counts as leaving the end.
     if (scrollHeight - clientHeight - scrollTop < NEAR_PX) this.atEnd = true;
     else if (scrollTop < this.lastTop) this.atEnd = false;
     if (!this.atEnd) this.holdAnchor(scroller);
@@ -76,7 +76,8 @@ export class ScrollPosition {
     if (scroller === undefined || turns.length === 0) return;
     const first = turns.find((turn) => turn.dataset.request === this.start);
     this.start = undefined;
-    // The viewer has scrolled, and the scroll event is still to come: without it, a viewer at the end would be held there.
+    // The viewer has scrolled, but the scroll event has not arrived yet. Without this call, a viewer who has just left
+    // the end would be moved back to it.
     if (scroller.scrollTop !== this.lastTop) this.onScroll();
     if (first !== undefined) {
       this.atEnd = false;
@@ -89,7 +90,7 @@ export class ScrollPosition {
     } else this.holdAnchor(scroller);
   };
 
-  /** Scroll so that the anchor has moved only by as much as the viewer scrolled. */
+  /** Scroll so that the anchor moves only as far as the viewer has scrolled. */
   private holdAnchor(scroller: HTMLElement): void {
     const turn = this.turns().find(({ dataset }) => dataset.request === this.anchor?.id);
     if (turn === undefined || this.anchor === undefined) return;

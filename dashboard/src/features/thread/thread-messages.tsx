@@ -6,7 +6,7 @@ import { ALL_NAMESPACES } from "~/navigation/list-search";
 import { useLogSearch } from "~/navigation/search-context";
 import { Message, ReadError } from "~/ui/messages";
 
-/** There are no requests with the value, or none was found before the timeout. */
+/** Shown if no request has the value, or if no such request was found before the timeout. */
 export function NoRequest({ isComplete, onRetry }: { isComplete: boolean; onRetry: () => void }) {
   const go = useListNavigate();
   const { filter } = useLogSearch();
@@ -26,7 +26,7 @@ export function NoRequest({ isComplete, onRetry }: { isComplete: boolean; onRetr
   );
 }
 
-/** The thread could not be read: the reason, whether requests are still logged, and the next step. */
+/** Shown if the thread could not be read. Says why, whether requests are still logged, and what to do next. */
 export function ThreadError({ error, onRetry }: { error: Error; onRetry: () => void }) {
   const go = useListNavigate();
   return (

@@ -4,17 +4,17 @@ import type { Conversation, Thread, ThreadRow } from "~/generated/api-types";
 
 export type Turn = {
   row: ThreadRow;
-  /** Why the messages of an earlier request were sent again; `undefined` if they were not. */
+  /** Why the messages of an earlier request were sent again, or `undefined` if they were not sent again. */
   repeatReason: string | undefined;
-  /** Its messages are already shown at the request that it repeats. */
+  /** Whether the messages are already shown at the request that this request repeats. */
   isRepeated: boolean;
-  /** It has nothing new, so it is shown as one line. */
+  /** Whether the turn is shown as one line, because it has nothing new. */
   isFolded: boolean;
-  /** The turn that it continues, if that is not the previous one. */
+  /** The turn that this turn continues, if it is not the previous turn. */
   branchedFrom: number | undefined;
 };
 
-/** `from`: the first loaded turn, if earlier turns are not loaded. */
+/** `from` is the first loaded turn, if earlier turns are not loaded. */
 export type ConversationTurns = Conversation & { isEstimated: boolean; from: number | undefined; parts: Turn[] };
 
 /**

@@ -21,11 +21,13 @@ import css from "./thread-page.module.css";
 import { type ThreadState, useThread } from "./use-thread";
 import { useOpenRequest, useThreadShortcuts } from "./use-thread-shortcuts";
 
-/** The conversations of one namespace or property value in order of time, with the new messages of each request. */
+/**
+ * The conversations of one namespace or property value in chronological order, with the new messages of each request.
+ */
 export function ThreadPage() {
   const inUrl = useLogSearch();
   const isThreadUrl = useLocation({ select: ({ pathname }) => pathname.endsWith("/thread") });
-  // During navigation the URL is already that of the next page.
+  // During navigation, the URL is already the URL of the next page.
   const [shown, setShown] = useState(inUrl);
   if (isThreadUrl && shown !== inUrl) setShown(inUrl);
   return (
@@ -35,7 +37,7 @@ export function ThreadPage() {
   );
 }
 
-/** The thread of the search. It starts at its end. */
+/** The thread of the search. The page starts at the end of the thread. */
 export function ThreadContent() {
   const search = useLogSearch();
   const hash = useLocation({ select: (location) => location.hash });
@@ -82,7 +84,7 @@ export function ThreadContent() {
   );
 }
 
-/** Above the first conversation: the button for earlier requests, or the start of the thread. */
+/** Shown above the first conversation: the button for earlier requests, or a note that there are none. */
 export function Earlier({ thread }: { thread: ThreadState }) {
   const { hasEarlier, isReading, isComplete, readEarlier, refetch } = thread;
   return (
@@ -108,7 +110,7 @@ export function Earlier({ thread }: { thread: ThreadState }) {
   );
 }
 
-/** The number of requests that have ended since the last read. A click shows them. */
+/** A button with the number of requests that have ended since the last read. A click shows these requests. */
 export function NewRowsButton({ pendingCount, onShow }: { pendingCount: number; onShow: () => void }) {
   return (
     <div className={css.newRows} role="status">
@@ -122,10 +124,10 @@ export function NewRowsButton({ pendingCount, onShow }: { pendingCount: number; 
   );
 }
 
-/** With fewer requests it is unknown whether there are conversations. */
+/** With fewer requests than this, it is unknown whether there are conversations. */
 const MIN_REQUESTS = 5;
 
-/** A notice that most requests do not continue another one. */
+/** A notice that most requests do not continue another request. */
 export function NoConversationsNotice({ latest }: { latest: Thread }) {
   if (latest.is_thread || latest.data.length < MIN_REQUESTS) return null;
   return (

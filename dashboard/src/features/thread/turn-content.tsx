@@ -67,7 +67,7 @@ function NewMessages({ turn, request }: { turn: Turn; request: RequestDetail }) 
   ));
 }
 
-/** The response. If it is incomplete or failed, also the outcome. */
+/** The response. If it is incomplete or failed, the outcome is also shown. */
 export function ResponseBlock({ request }: { request: RequestDetail }) {
   const vectors = describeEmbeddings(request.answer);
   const choices = vectors === undefined ? normalizeChoices(request.answer) : [];
@@ -99,7 +99,7 @@ export function ResponseBlock({ request }: { request: RequestDetail }) {
   );
 }
 
-/** Only the outcome of running requests depends on the time, and a thread has none. */
+/** Only the outcome of a running request depends on the time, and a thread has no running requests. */
 const EPOCH = new Date(0);
 
 /** Roles of instructions for the model. They are collapsed. */
@@ -145,7 +145,7 @@ export function TurnMessage({ message, isList }: { message: Message; isList: boo
 type Props = {
   /** The role or the name of the author. */
   by: string;
-  /** `internal`: instructions and results of tools. */
+  /** `internal` means instructions or results of tools. */
   kind: "input" | "output" | "internal";
   aside?: ReactNode;
   children: ReactNode;
@@ -195,14 +195,14 @@ function withEllipsis(preview: string): string {
 const MAX_CHARACTERS = 2_400;
 const MAX_LINES = 30;
 
-/** Content that is collapsed if it is long. `text`: the text of the content, which decides. */
+/** Content that is collapsed if its text is long. `text` is the text of the content. */
 export function CollapsedText({ text, children }: { text: string; children: ReactNode }) {
   const [isWhole, setWhole] = useState(false);
   const isLong = text.length > MAX_CHARACTERS || text.split("\n", MAX_LINES + 1).length > MAX_LINES;
   if (!isLong || isWhole) return children;
   return (
     <>
-      {/* An element with focus must be visible. */}
+      {/* A focused element must be visible. */}
       <div className={css.clamp} onFocusCapture={() => setWhole(true)}>
         {children}
       </div>

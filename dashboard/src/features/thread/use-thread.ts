@@ -9,7 +9,7 @@ import type { Thread } from "~/generated/api-types";
 import { type ConversationTurns, groupConversations } from "./thread-model";
 
 export type ThreadState = {
-  /** The latest page; `undefined` until it is loaded. */
+  /** The latest page, or `undefined` until it is loaded. */
   latest: Thread | undefined;
   conversations: ConversationTurns[];
   /** Number of requests that ended since the last read and are not shown yet. */
@@ -23,7 +23,7 @@ export type ThreadState = {
   refetch: () => void;
 };
 
-/** `canFollow` is called when requests end; `true` shows them immediately. */
+/** `canFollow` is called when requests end. If it returns `true`, these requests are shown immediately. */
 export function useThread(search: LogSearch, isFar: boolean, canFollow: () => boolean): ThreadState {
   const query = useInfiniteQuery(threadQuery(search, isFar));
   const pages = query.data?.pages;
@@ -41,7 +41,8 @@ export function useThread(search: LogSearch, isFar: boolean, canFollow: () => bo
         const ended = rows.filter((row) => row.outcome !== "open" && !known.has(row.id));
         if (ended.length === 0) return;
         setNewIds((current) => new Set([...current, ...ended.map((row) => row.id)]));
-        // Without conversations, as for a busy label, the page would move constantly.
+        // New requests are shown immediately only if they are in conversations. For a busy label without conversations,
+        // the page would move constantly.
         if (canFollow() && (latest?.is_thread || known.size === 0)) refetch();
       },
       onOpen: () => {
@@ -67,7 +68,7 @@ export function useThread(search: LogSearch, isFar: boolean, canFollow: () => bo
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Returns a refetch that can be called at any time. If a query is already running, another one follows it. */
+/** Returns a function that reads the pages again. If a query is already running, another query follows it. */
 function useRefetch({ isFetching, refetch }: Pick<UseInfiniteQueryResult, "isFetching" | "refetch">): () => void {
   const calls = useRef(0);
   return async () => {
@@ -85,7 +86,7 @@ function useRefetch({ isFetching, refetch }: Pick<UseInfiniteQueryResult, "isFet
 /** Distance from the visible area within which the full text of a turn is loaded. */
 const NEAR = "1200px 0px";
 
-/** Whether an element has been near the visible area. `mount` is its ref. */
+/** Whether an element has been near the visible area. `mount` is the ref of the element. */
 export function useNear(): { isNear: boolean; mount: (element: HTMLElement | null) => (() => void) | undefined } {
   const [isNear, setNear] = useState(false);
   const mount = useCallback((element: HTMLElement | null) => {

@@ -1,1 +1,1 @@
-"""Aggregate records: counts, tokens, cost and durations, in total and over time. Pure: no I/O."""
+"""Aggregate counts, tokens, cost and durations of records, in total and over time. Pure, without I/O."""

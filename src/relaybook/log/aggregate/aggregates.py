@@ -1,8 +1,8 @@
-"""Aggregate requests: counts, tokens, cost, and mergeable distributions of two durations.
+"""Aggregate the counts, tokens, cost and durations of requests.
 
-A distribution counts values in logarithmic bins, eight per octave, starting at 1 µs. Merging two distributions means
-adding their counts. A percentile is accurate to 4.5 % (half a bin). So a distribution of any number of requests takes a
-few dozen small numbers. Pure: no I/O.
+A distribution counts durations in logarithmic bins, eight per octave, starting at 1 µs. Two distributions are merged by
+adding their counts. A percentile is accurate to 4.5 % (half a bin). So a distribution needs only a few dozen small
+numbers for any number of requests. Pure, without I/O.
 """
 
 from bisect import bisect_left
@@ -17,20 +17,21 @@ import msgspec
 
 from relaybook.log.record import Record
 
-#: Bin → number of values in it. Bin ``i`` covers ``2 ** (i / 8)`` to ``2 ** ((i + 1) / 8)`` microseconds.
+#: Bin → number of values in the bin. Bin ``i`` covers ``2 ** (i / 8)`` to ``2 ** ((i + 1) / 8)`` microseconds.
 Distribution = dict[int, int]
 
 _distribution: Final = msgspec.msgpack.Decoder(Distribution).decode
-#: Number of distributions whose percentiles are cached (13 MB). Past buckets do not change, so an hourly
-#: chart of 30 days needs the same 13,000 distributions each time it is loaded.
+#: Number of distributions with cached percentiles (13 MB). Past buckets do not change, so an hourly chart of 30 days
+#: needs the same 13,000 distributions each time the chart is loaded.
 _CACHED_DISTRIBUTIONS: Final = 32_768
 _PER_OCTAVE: Final = 8
-#: Steps per bin. Percentiles are interpolated within a bin in steps of 0.3 %; each of the few values is computed once.
+#: Steps per bin. Percentiles are interpolated within a bin in steps of 0.3 %. Each of the few possible values is
+#: computed only once.
 _STEPS: Final = 32
-#: Token counts are capped at this value, far above any real request, so that a wrong count cannot overflow a sum.
+#: Token counts are capped at this value, so that a wrong count cannot overflow a sum. It is far above any real count.
 MAX_TOKENS: Final = 10**12
-#: The amounts that one request adds to aggregates: failed, input tokens, output tokens, cost, whether the cost is
-#: known, and the bins of duration and time to first token (`None` if unknown).
+#: The amounts that one request adds to aggregates. The order is failed, input tokens, output tokens, cost, whether the
+#: cost is known, and the bins of duration and time to first token (`None` if unknown).
 Contribution = tuple[bool, int, int, float, bool, int | None, int | None]
 
 
@@ -62,7 +63,7 @@ class Aggregates(msgspec.Struct, array_like=True):
         )
 
     def add(self, other: "Aggregates") -> None:
-        """Add the other aggregates to these."""
+        """Add the other aggregates to these aggregates."""
         self.requests += other.requests
         self.failed += other.failed
         self.input_tokens += other.input_tokens
@@ -77,7 +78,10 @@ class Aggregates(msgspec.Struct, array_like=True):
         return self
 
     def without(self, others: Iterable["Aggregates"]) -> "Aggregates | None":
-        """Return these aggregates minus ``others``, which must be subsets of these. `None` if no request is left."""
+        """Return these aggregates minus ``others``, which must be subsets of these aggregates.
+
+        `None` if no request is left.
+        """
         rest = Aggregates()
         rest.add(self)
         for other in others:
@@ -95,7 +99,7 @@ class Aggregates(msgspec.Struct, array_like=True):
 
 
 class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
-    """Aggregates as a store encodes them. A chart of 6,000 points is shown without decoding their distributions."""
+    """Aggregates in the encoding of a store, so that a chart of 6,000 points needs no decoded distributions."""
 
     requests: int
     failed: int
@@ -107,7 +111,7 @@ class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
     first_token: msgspec.Raw
 
     def unpacked(self) -> Aggregates:
-        """Return the same aggregates with decoded distributions, so that they can be added to others."""
+        """Return the same aggregates with decoded distributions, which can be added to other aggregates."""
         return Aggregates(
             self.requests,
             self.failed,
@@ -167,7 +171,7 @@ def _percentiles(encoded: bytes, fractions: tuple[float, ...]) -> tuple[float | 
 
 @cache
 def _milliseconds(step: int) -> float:
-    """Return the middle of a step, rounded to three digits, because more digits would suggest a false precision."""
+    """Return the middle of a step in milliseconds, rounded to three digits to avoid suggesting a false precision."""
     return float(f"{2 ** ((step + 0.5) / _STEPS / _PER_OCTAVE) / 1000:.3g}")
 
 

@@ -1,4 +1,4 @@
-"""Count durations in a histogram with fixed buckets, as Prometheus defines it. Pure: no I/O."""
+"""Count durations in a histogram with fixed buckets, as in Prometheus. Pure, without I/O."""
 
 from bisect import bisect_left
 from typing import Self
@@ -9,8 +9,8 @@ import msgspec
 class Histogram(msgspec.Struct):
     """A histogram of durations.
 
-    ``bounds`` are upper bounds in seconds, ascending. ``counts`` has one more element: durations above the last bound.
-    ``total`` is the sum of all durations in seconds.
+    ``bounds`` are upper bounds in seconds, ascending. ``counts`` has one more element, the number of durations above
+    the last bound. ``total`` is the sum of all durations in seconds.
     """
 
     bounds: tuple[float, ...]
@@ -23,12 +23,15 @@ class Histogram(msgspec.Struct):
         return cls(bounds, [0] * (len(bounds) + 1))
 
     def add(self, seconds: float) -> None:
-        """Count one duration. A duration equal to a bound belongs to the bucket below it."""
+        """Count one duration. A duration equal to a bound belongs to the bucket below the bound."""
         self.counts[bisect_left(self.bounds, seconds)] += 1
         self.total += seconds
 
     def buckets(self) -> list[tuple[str, int]]:
-        """Return the cumulative counts: upper bound and number of durations up to it. The last bound is ``+Inf``."""
+        """Return the cumulative counts: each upper bound with the number of durations up to the bound.
+
+        The last bound is ``+Inf``.
+        """
         buckets, cumulative = [], 0
         for bound, count in zip((*map(str, self.bounds), "+Inf"), self.counts, strict=True):
             cumulative += count

@@ -1,8 +1,8 @@
 """Parse statistics queries, and combine aggregates into groups over time.
 
-Time is divided into buckets that start at multiples of their length, UTC. The queried time range is extended to whole
-buckets. ``by`` groups the requests by the value of a field. The largest groups are returned separately; all others are
-merged into one. Pure: no I/O.
+Time is divided into buckets that start at multiples of the bucket length, in UTC. The queried time range is extended to
+whole buckets. ``by`` groups the requests by the value of a field. The largest groups are returned separately, and all
+other groups are merged into one group. Pure, without I/O.
 """
 
 import re
@@ -16,9 +16,9 @@ from relaybook.log.query.filters import BadFilter, Filter
 
 MINUTE_US: Final = 60_000_000
 _DAY_S: Final = 86_400
-#: Allowed bucket lengths in seconds. Each divides a day.
+#: Allowed bucket lengths in seconds. Each length divides a day.
 BUCKETS: Final = (60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, _DAY_S)
-#: If no length is given, the shortest length is chosen that gives at most this number of buckets.
+#: Without a given length, the chosen length is the shortest that results in at most this number of buckets.
 _TARGET_BUCKETS: Final = 120
 MAX_BUCKETS: Final = 3000
 MAX_GROUPS: Final = 20
@@ -32,9 +32,10 @@ Points = dict[int, Aggregates | PackedAggregates]
 class StatsQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A query for statistics.
 
-    ``filter_`` has no time terms. ``from_us`` is `None` for the start of the log. ``bucket_s`` is `None` if the length
-    is chosen to fit the time range. ``by`` is one of FIELDS, ``property.<name>``, or `None` for a single group of all
-    requests. A request with several labels is in the group of the latest.
+    ``filter_`` has no time terms. If ``from_us`` is `None`, the time range begins at the start of the log. If
+    ``bucket_s`` is `None`, the bucket length is chosen to fit the time range. ``by`` is one of FIELDS,
+    ``property.<name>``, or `None` for a single group of all requests. A request with several labels is in the group of
+    its latest label.
     """
 
     filter_: Filter
@@ -53,7 +54,10 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Group(msgspec.Struct, kw_only=True):
-    """The requests with one value. ``value`` is `None` for requests without a value, or if requests are not grouped."""
+    """The requests with the same value.
+
+    ``value`` is `None` for requests without a value, or if requests are not grouped.
+    """
 
     value: str | None
     points: Points
@@ -61,7 +65,10 @@ class Group(msgspec.Struct, kw_only=True):
 
 
 class Stats(msgspec.Struct, kw_only=True):
-    """The result of a statistics query. ``other`` merges all groups beyond the largest; `None` if there are none."""
+    """The result of a statistics query.
+
+    ``other`` contains all groups except the largest, or is `None` if there are no other groups.
+    """
 
     span: Span
     groups: list[Group]
@@ -106,7 +113,7 @@ def _bucket(text: str, from_us: int | None, to_us: int) -> int:
 def span_of(query: StatsQuery, began_us: int | None) -> Span:
     """Return the whole buckets that a query covers.
 
-    ``began_us`` is the start of the log's first request; `None` if the log is empty.
+    ``began_us`` is the start time of the log's first request, or `None` if the log is empty.
     """
     start = query.from_us
     if start is None:
@@ -130,8 +137,8 @@ def groups_of(points_by_value: Mapping[str | None, Points]) -> list[Group]:
 def build(span: Span, groups: Iterable[Group], source: Literal["rollups", "log"], rest: Iterable[Group] = ()) -> Stats:
     """Return statistics with the largest groups first.
 
-    Groups beyond the first MAX_GROUPS are merged into ``other``. The groups in ``rest`` are merged into it, too,
-    because they were merged when they were stored and cannot be separated again.
+    Groups after the first MAX_GROUPS are merged into ``other``. The groups in ``rest`` are also merged into ``other``,
+    because each of them was stored merged and cannot be separated.
     """
     largest = sorted(
         (group for group in groups if group.points),
@@ -154,7 +161,7 @@ def total_of(points: Points) -> Aggregates:
 
 
 def merge_groups(groups: Sequence[Group]) -> Group | None:
-    """Merge groups into one without a value. `None` if there are no groups."""
+    """Merge groups into one group without a value. `None` if there are no groups."""
     if len(groups) == 1:
         return Group(value=None, points=groups[0].points, total=groups[0].total)
     points: dict[int, Aggregates] = {}

@@ -1,4 +1,4 @@
-"""Write records as CSV (RFC 4180, UTF-8) for spreadsheets, one column per field, without bodies.
+"""Write records as CSV (RFC 4180, UTF-8) for spreadsheets, with one column per field and without bodies.
 
 Each frequent property has its own column. A text that a spreadsheet would evaluate as a formula gets a leading
 apostrophe.
@@ -16,12 +16,12 @@ from relaybook.log.record import FIELDS, Record
 from relaybook.log.request_view import RequestView
 from relaybook.log.row import to_json
 
-#: Properties with less frequent names share the column ``properties``.
+#: Number of properties with a separate column. Less frequent properties share the column ``properties``.
 MAX_PROPERTIES: Final = 500
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _NOTES: Final = ("warnings", "advice")
 _COLUMNS: Final = ("id", "seq", "started_at", "ended_at", "result")
-#: Columns before those of properties.
+#: The columns before the columns of properties.
 COLUMNS: Final = (*_COLUMNS, *(name for name in FIELDS if name not in (*_COLUMNS, "properties")), "properties")
 
 
@@ -29,7 +29,7 @@ class CommaSeparated:
     """Writes a header and one row per request."""
 
     def __init__(self, property_names: Sequence[str]) -> None:
-        """``property_names`` are the properties with a column of their own."""
+        """``property_names`` are the properties that have a separate column."""
         self.count = 0
         self.omitted: Counter[str] = Counter()
         self._names = sorted(property_names)

@@ -9,18 +9,18 @@ from relaybook.log.request_view import RequestView
 
 
 class Encoder(Protocol):
-    """Encodes one file. Calls are ``begin``, ``add`` for each request, ``end``."""
+    """Encodes one file. Callers call ``begin``, then ``add`` for each request, then ``end``."""
 
     #: Number of requests in the file so far.
     count: int
-    #: Number of requests that the format cannot represent, by reason. They are not in the file.
+    #: Number of requests that are not in the file because the format cannot represent them, by reason.
     omitted: Counter[str]
 
     def begin(self) -> bytes:
         """Return the beginning of the file."""
 
     def add(self, record: Record, view: RequestView | None) -> Iterable[bytes]:
-        """Return the bytes of a request, in parts; a large body is read while they are consumed.
+        """Return the bytes of a request in parts. A large body is read while the caller consumes the parts.
 
         ``view`` is `None` if the export has no bodies.
         """

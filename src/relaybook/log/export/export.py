@@ -1,7 +1,7 @@
 """Export the requests that match a filter, in recording order. Requests recorded after the start are omitted.
 
-Memory does not depend on the number of requests. Requests deleted during the export are omitted. Bodies that expire
-during it are exported as expired.
+Memory use does not depend on the number of requests. Requests deleted during the export are omitted. Bodies that expire
+during the export are exported as expired.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ _MAX_STALLS: Final = 5
 
 
 class FileFormat(NamedTuple):
-    """A file format. ``bodies`` tells whether files contain bodies: never, always, or if the query asks for them."""
+    """A file format. ``bodies`` tells whether files contain bodies never, always, or on request."""
 
     name: str
     media_type: str
@@ -76,8 +76,8 @@ FILE_FORMATS: Final = {
 class ExportQuery(msgspec.Struct, frozen=True, kw_only=True):
     """The contents of an export.
 
-    Only requests with a ``seq`` after ``after`` and up to ``through`` are exported. ``through`` is `None` for the
-    latest. With ``end``, the last line is an EndLine.
+    Only requests with a ``seq`` after ``after`` and up to ``through`` are exported. If ``through`` is `None`, the
+    export ends with the latest request. With ``end``, the last line is an EndLine.
     """
 
     file_format: FileFormat
@@ -97,14 +97,14 @@ class EndLine(msgspec.Struct, omit_defaults=True):
 
 
 def file_format_of(name: str) -> FileFormat:
-    """Return the file format with this name. Raises BadFilter if there is none."""
+    """Return the file format with this name. Raises BadFilter if no format has the name."""
     if name not in FILE_FORMATS:
         raise BadFilter("format", f"format is {name[:80]!r}: expected one of {', '.join(FILE_FORMATS)}.")
     return FILE_FORMATS[name]
 
 
 class Export:
-    """A running export. ``through`` is the ``seq`` of the last request that it can contain."""
+    """A running export. ``through`` is the ``seq`` of the last request that the export can contain."""
 
     def __init__(self, reader: Reader, query: ExportQuery) -> None:
         """Begin the export. Raises BadFilter if this log cannot execute the query."""
@@ -150,7 +150,7 @@ class Export:
             raise DeadlinePassed("The log could not be read in time. Narrow the filter, or try again later.")
 
     def _read(self, after: int) -> tuple[Iterator[tuple[Record, RequestView | None]], int]:
-        """Return the next requests, and the ``seq`` up to which they are complete."""
+        """Return the next requests, and the ``seq`` up to which all matches are included."""
         if not self._bodies:
             records, reached = self._reader.since(after, self._query.filter_, _BATCH)
             return ((record, None) for record in records if (record.seq or 0) <= self.through), reached

@@ -1,6 +1,7 @@
-"""Write conversations as fine-tuning lines: ``{"messages": […], "tools": […]}``, the response as the last message.
+"""Write conversations as fine-tuning lines such as ``{"messages": […], "tools": […]}``.
 
-Only whole, successful responses are written. All other requests are omitted and counted by reason.
+The response is the last message. Only requests with a complete, successful response are written. All other requests are
+omitted and counted by reason.
 """
 
 from collections import Counter
@@ -22,11 +23,14 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 class _Omitted(Exception):
-    """Raised if a request is omitted from the export. The message is the reason, written after a number: "7 failed"."""
+    """Raised if a request is omitted from the export.
+
+    The message is the reason, which follows a number, as in "7 failed".
+    """
 
 
 class FineTuning:
-    """Writes one line per request. Every line, from any API, has the structure of chat completions."""
+    """Writes one line per request. Requests to all APIs are written in the structure of chat completions."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -1,6 +1,7 @@
 """Write requests as JSON Lines, from which records, details and bodies can be restored without loss.
 
-docs/reference/export-format.md describes the lines. A change that readers must know about increases VERSION.
+docs/reference/export-format.md describes the lines. VERSION must be increased if a change can break readers of the
+lines.
 """
 
 import binascii
@@ -17,13 +18,14 @@ from relaybook.log.row import to_json
 from relaybook.log.store.errors import BodyDamaged
 
 VERSION: Final = 1
-#: Larger bodies are read twice, in chunks: first to find out whether they are text, then to write them.
+#: Maximum size of a body that is read into memory. Larger bodies are read twice in chunks, first to find out whether
+#: the body is text, then to write the body.
 MAX_IN_MEMORY: Final = 1 << 20
 _encode: Final = msgspec.json.Encoder().encode
 
 
 class JsonLines:
-    """Writes one JSON object per request. With bodies, it also has the detail and both bodies."""
+    """Writes one JSON object per request. With bodies, the object also has the detail and both bodies."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -44,7 +46,7 @@ class JsonLines:
 
 def _with_bodies(record: Record, view: RequestView) -> Iterable[bytes]:
     try:
-        # Both bodies are read before anything is written, so that the record can say that they cannot be read.
+        # Both bodies are read before anything is written, so that the record can say that a body cannot be read.
         request, response = (_body(view, side) for side in get_args(Side))
     except BodyDamaged:
         record = msgspec.structs.replace(record, body_state="expired")
@@ -58,7 +60,7 @@ def _with_bodies(record: Record, view: RequestView) -> Iterable[bytes]:
 
 
 def detail_json(detail: Detail) -> dict[str, Any]:
-    """Return all fields of a detail by name. Bytes are Latin-1 text, in which every byte is one character."""
+    """Return all fields of a detail by name. Bytes become Latin-1 text, in which every byte is one character."""
     return {
         name: value.decode("latin-1") if isinstance(value, bytes) else value
         for name, value in msgspec.structs.asdict(detail).items()
@@ -66,7 +68,7 @@ def detail_json(detail: Detail) -> dict[str, Any]:
 
 
 def _body(view: RequestView, side: Side) -> Iterable[bytes]:
-    """Return a body as JSON. Raises BodyDamaged if it cannot be read."""
+    """Return a body as JSON. Raises BodyDamaged if the body cannot be read."""
     chunks = view.transferred(side)
     if chunks is None:
         if view.size(side) is not None:
@@ -81,7 +83,7 @@ def _body(view: RequestView, side: Side) -> Iterable[bytes]:
 
 
 def _small_body(data: bytes, coding: str | None) -> dict[str, str]:
-    """Return the body as text if it is text, and its transferred bytes if they differ from the text."""
+    """Return the body as text, and the transferred bytes if the body is not text or the bytes differ from the text."""
     decoded = decode_body(data, coding)
     try:
         text = None if decoded is None else decoded.decode()
@@ -97,7 +99,7 @@ def _base64(data: bytes) -> str:
 
 
 def _is_text(chunks: Iterator[bytes]) -> bool:
-    """Return whether the chunks are UTF-8. All chunks are read, even after an invalid one."""
+    """Return whether the chunks are UTF-8. All chunks are read, even after an invalid chunk."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     is_text = True
     for chunk in chunks:

@@ -1,7 +1,8 @@
-"""Write requests as Parquet with typed columns, compressed with zstd. Needs pyarrow (the extra ``parquet``).
+"""Write requests as Parquet with typed columns, compressed with zstd. This module needs pyarrow (the extra
+``parquet``).
 
-Without bodies, a row has the fields of the record. With bodies, it also has messages, tools, parameters, headers and
-the response as the detail view shows them.
+Without bodies, a row has the fields of the record. With bodies, a row also has the messages, tools, parameters, headers
+and response, as in the detail view.
 """
 
 import json
@@ -19,10 +20,10 @@ from relaybook.log.request_view import RequestView
 from relaybook.log.row import result_of
 from relaybook.log.store.errors import BodyDamaged
 
-#: A row group is written when its columns have this size in memory. An export then takes 60 MiB; with 32 MiB, it takes
-#: 115 MiB and the files are as large (benchmarks/parts/export.py).
+#: A row group is written when its columns have this size in memory. With this size, an export takes 60 MiB of memory.
+#: With 32 MiB, an export takes 115 MiB and the files do not become smaller (benchmarks/parts/export.py).
 ROW_GROUP_BYTES: Final = 8 << 20
-#: Rows are converted to columns in batches of at most this many rows, or texts of this size.
+#: Rows are converted to columns in batches, which are limited by the number of rows and by the size of their bodies.
 _BATCH_ROWS: Final = 500
 _BATCH_BYTES: Final = 4 << 20
 
@@ -33,7 +34,7 @@ _FEEDBACK: Final = pa.list_(
     pa.struct({"source": _TEXT, "score": pa.float64(), "label": _TEXT, "comment": _TEXT, "at": _TIMESTAMP})
 )
 _PAIRS: Final = pa.list_(pa.struct({"name": _TEXT, "value": _TEXT}))
-#: ``parts`` is JSON, set if the content has more than text.
+#: ``parts`` is JSON, and is set only if the content has more than text.
 _MESSAGES: Final = pa.list_(
     pa.struct(
         {
@@ -91,7 +92,7 @@ _RECORD: Final = {name: _type_of(name, _HINTS[name]) for name in FIELDS} | {"res
 
 
 class _Sink:
-    """A file in memory, from which the bytes written so far are taken."""
+    """A file in memory, from which the exporter takes the bytes written so far."""
 
     closed = False
 
@@ -225,7 +226,7 @@ def _pairs(headers: list[tuple[str, str]]) -> list[dict[str, str]]:
 
 
 def _text(value: object) -> str | None:
-    """Return a text as it is, and any other value as JSON."""
+    """Return a text unchanged, and any other value as JSON."""
     return value if value is None or isinstance(value, str) else _json(value)
 
 

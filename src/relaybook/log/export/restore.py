@@ -23,9 +23,9 @@ class BadLine(ValueError):
 
 
 def read_line(line: bytes) -> Entry | EndLine:
-    """Return the request of a line, or the last line of a file.
+    """Return the request in a line, or the EndLine of a file.
 
-    In the request, ``seq`` is `None`, and the message chain is computed from the bodies. Unknown fields are ignored.
+    The ``seq`` of the request is `None`, and the message chain is computed from the bodies. Unknown fields are ignored.
     Raises BadLine.
     """
     try:
@@ -67,7 +67,7 @@ def _entry(value: dict[str, Any]) -> Entry:
 
 
 def _feedback(value: Any) -> list[Any]:
-    """Return the feedback with the times as the record has them."""
+    """Return the feedback with times in the representation of the record."""
     if not (isinstance(value, list) and all(isinstance(each, dict) for each in value)):
         raise BadLine("feedback is not a list of objects")
     return [each | {"at": _timestamp(each.get("at"), "feedback.at")} for each in value]

@@ -1,8 +1,8 @@
 """Parse request and response bodies into facts for records and into messages for the detail view.
 
-Nothing here does I/O, reads a clock or raises, whatever bytes a body contains. Values that cannot be parsed are `None`,
-and ``understood`` tells whether the body was parsed. docs/explanation/reading-bodies.md describes how each fact is
-derived.
+The functions do no I/O, do not read a clock, and never raise, whatever bytes a body contains. Values that cannot be
+parsed are `None`, and ``understood`` tells whether the body was parsed. docs/explanation/reading-bodies.md describes
+how each fact is derived.
 """
 
 from relaybook.kinds import Kind

@@ -18,7 +18,7 @@ class Advice(TypedDict):
 
 
 def advice(path: str, request: RequestFacts, response: ResponseFacts) -> list[Advice]:
-    """Return the advice on an exchange, in a fixed order; empty if there is none."""
+    """Return the advice on an exchange, in a fixed order. The list is empty if there is no advice."""
     items: list[Advice] = []
 
     def add(code: AdviceCode, message: str) -> None:

@@ -1,12 +1,12 @@
 """Parse Anthropic's Messages API: ``messages`` and ``messages/count_tokens``.
 
 A message is a text or a list of blocks, and tool results are blocks of a user's message. Facts, conversations and the
-detail view use the structure of chat instead: ``system`` is the first message, each tool result is a message of role
-``tool``, ``tool_use`` blocks are tool calls, and thinking is reasoning.
+detail view use the structure of chat completions instead. In this structure, ``system`` is the first message, each tool
+result is a message of role ``tool``, ``tool_use`` blocks are tool calls, and thinking is reasoning.
 
 A stream is complete at ``message_stop``. ``message_start`` has the number of input tokens, and ``message_delta`` the
-cumulative number of output tokens. If a stream broke off before that, output tokens are estimated.
-Source: the types of Anthropic's SDK, version 2.13.
+cumulative number of output tokens. If a stream broke off before ``message_delta``, output tokens are estimated. Source:
+the types of Anthropic's SDK, version 2.13.
 """
 
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ from relaybook.log.formats.usage import count_of, detail_of
 from relaybook.log.formats.wire import Function, Message, Part, ToolCall
 
 _MESSAGE_FIELDS: Final = ("system", "messages")
-#: ``tool_use``, ``server_tool_use``, ``mcp_tool_use``.
+#: The end of every type of tool call: ``tool_use``, ``server_tool_use``, ``mcp_tool_use``.
 _CALL: Final = "tool_use"
 _RESULT: Final = "tool_result"
 _USER_ID: Final = "user_id"
@@ -111,7 +111,7 @@ _EVENT: Final = msgspec.json.Decoder(_Event)
 
 
 def read_request(data: bytes) -> RequestFacts:
-    """Return the facts of a request. Without ``max_tokens`` it only counts tokens and starts no conversation."""
+    """Return the facts of a request. A request without ``max_tokens`` only counts tokens and starts no conversation."""
     request = lenient.read(_REQUEST, data)
     if request is None:
         return RequestFacts()
@@ -173,7 +173,7 @@ def _is_call(kind: str | None, name: object) -> bool:
 
 
 def _sorted_json(value: object) -> str:
-    """Return arguments in one notation, because clients send them back with other white space or order."""
+    """Return arguments as JSON in one notation, because clients may change white space and order."""
     return msgspec.json.encode(lenient.sanitize(value or {}), order="sorted").decode()
 
 
@@ -182,7 +182,7 @@ def _json(value: object) -> str:
 
 
 class _Reader:
-    """Collects the events of a response. A whole response is added by ``add_message``."""
+    """Collects the events of a response. ``add_message`` adds a whole response."""
 
     def __init__(self) -> None:
         self.message = _Response()
@@ -290,7 +290,7 @@ def _output_key(output: OutputText) -> bytes:
 
 
 def _set_usage(facts: ResponseFacts, usage: Usage) -> None:
-    """Set usage and token counts. Input is the sum of new, cache-writing and cached tokens."""
+    """Set usage and token counts. The input count is the sum of new, cache-writing and cached tokens."""
     facts.usage = usage
     tier = usage.get("service_tier")
     facts.service_tier = clean_or_none(tier) if isinstance(tier, str) else None
@@ -303,7 +303,7 @@ def _set_usage(facts: ResponseFacts, usage: Usage) -> None:
 
 
 def read_whole(data: bytes) -> ResponseFacts | None:
-    """Return the facts of a response that is one JSON object. `None` if it is not a JSON object."""
+    """Return the facts of a response that is one JSON object. `None` if the data is not a JSON object."""
     response = lenient.read(_RESPONSE, data)
     if response is None:
         return None
@@ -323,7 +323,7 @@ def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
 
 
 def first_token_offset(data: bytes) -> int | None:
-    """Return the end offset of the first event with text, thinking or a tool call. `None` if there is no such event."""
+    """Return the end offset of the first event with text, thinking or a tool call, or `None` if no event has them."""
     events = lenient.LenientDecoder(_EVENT)
     for payload, end in event_ends(data):
         event = events.read(payload)
@@ -437,7 +437,7 @@ def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
 
 
 def _assemble_fields(data: bytes) -> dict[str, Any]:
-    """Return the message of a stream with all its blocks, like a response that is not streamed."""
+    """Return the message of a stream with all its blocks, in the form of a response that is not streamed."""
     fields: dict[str, Any] = {}
     blocks: dict[int, dict[str, Any]] = {}
     for value in objects(data, streamed=True):
@@ -468,7 +468,7 @@ def _add_to_block(block: dict[str, Any], delta: dict[str, Any]) -> None:
 
 
 def _finish_block(block: dict[str, Any]) -> dict[str, Any]:
-    """Join the texts of a block, and replace the partial JSON of a tool's input by its value."""
+    """Join the texts of a block, and replace the partial JSON of a tool's input with the parsed value."""
     join(block)
     partial = block.pop("partial_json", None)
     if isinstance(partial, str) and partial:

@@ -1,4 +1,4 @@
-"""Helpers to assemble a response body for the detail view: choices, top-level fields, and merging of chunks."""
+"""Help to assemble a response body for the detail view from choices, top-level fields and chunks."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -7,7 +7,7 @@ from relaybook.log.formats import lenient
 from relaybook.log.formats.output_text import OutputText
 from relaybook.log.formats.sse import read_events
 
-#: ``obfuscation`` is random padding against traffic analysis.
+#: Fields that are not shown. ``obfuscation`` is random padding against traffic analysis.
 DROPPED: Final = frozenset({"obfuscation"})
 
 
@@ -27,7 +27,7 @@ def choice_of(index: int, output_text: OutputText) -> dict[str, Any]:
 
 
 def objects(data: bytes, streamed: bool) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects of a response: the body itself, or the data of its events up to ``[DONE]``."""
+    """Yield the JSON objects of a response, which are the body itself or the data of its events up to ``[DONE]``."""
     decoder = lenient.LenientDecoder(lenient.ANY)
     payloads = read_events(data) if streamed else iter((data,))
     for payload in payloads:
@@ -53,9 +53,10 @@ class _JoinedText:
 
 
 def merge(into: dict[str, Any], more: dict[str, Any]) -> None:
-    """Merge a chunk's fields: texts and lists are joined, objects merged, other values replaced.
+    """Merge a chunk's fields into ``into``.
 
-    Texts are joined only by ``join``, once, so that merging many chunks takes linear time.
+    Lists are joined, objects are merged, and other values are replaced. Texts are collected and joined once, by
+    ``join``, so that merging many chunks takes linear time.
     """
     for name, value in more.items():
         before = into.get(name)
@@ -71,7 +72,7 @@ def merge(into: dict[str, Any], more: dict[str, Any]) -> None:
 
 
 def join(merged: dict[str, Any]) -> None:
-    """Join the texts of merged fields, in place. Call it once, after the last ``merge``."""
+    """Join the texts of merged fields, in place. Call ``join`` once, after the last ``merge``."""
     for name, value in merged.items():
         if isinstance(value, _JoinedText):
             merged[name] = "".join(value.texts)

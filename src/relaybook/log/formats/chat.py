@@ -1,7 +1,7 @@
 """Parse chat completions into facts, the offset of the first token, and the detail view.
 
-Responses to legacy completions (``choices[].text``) and embeddings (no choices) have the same top-level fields and are
-parsed here too.
+This module also parses the responses of legacy completions (``choices[].text``) and embeddings (no choices), because
+they have the same top-level fields.
 """
 
 from typing import Any, Final
@@ -80,7 +80,7 @@ class ChatReader:
             self.add_error(chunk.error)
 
     def add_error(self, error: object) -> None:
-        """Set the error, unless one is already set."""
+        """Set the error if no error is set yet."""
         if not self.has_error:
             self.has_error = self.is_understood = True
             self._facts.error_code, self._facts.error_message = describe_error(error)
@@ -133,7 +133,7 @@ class ChatReader:
 
 
 def read_whole(data: bytes) -> ResponseFacts | None:
-    """Return the facts of a response that is one JSON object. `None` if it is not a JSON object."""
+    """Return the facts of a response that is one JSON object. `None` if the data is not a JSON object."""
     chunk = lenient.read(CHAT_RESPONSE, data)
     if chunk is None:
         return None
@@ -155,7 +155,7 @@ def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
 def first_token_offset(data: bytes) -> int | None:
     """Return the end offset of the event with the first token in a decoded stream. `None` if there is no token.
 
-    A token is content, reasoning, refusal, transcript or a tool call. A chunk with only the role has no token.
+    Content, reasoning, refusal, transcript and tool calls count as tokens. A chunk with only a role has no token.
     """
     decoder = lenient.LenientDecoder(CHAT_RESPONSE)
     for payload, end in event_ends(data):

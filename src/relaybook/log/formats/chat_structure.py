@@ -1,6 +1,7 @@
-"""Write requests and responses of any API in the structure of OpenAI's chat completions, as fine-tuning takes it.
+"""Convert requests and responses of any API to the structure of chat completions that fine-tuning requires.
 
-Reasoning is omitted, because the structure has no place for it. Everything else that it cannot express raises NotChat.
+Reasoning is omitted, because the structure has no field for reasoning. For any other content that the structure cannot
+express, functions raise NotChat.
 """
 
 from collections.abc import Iterable
@@ -16,7 +17,7 @@ _FUNCTION_TYPES: Final = (None, "function", "function_call", "tool_use")
 
 
 def text_of(content: object) -> str:
-    """Return the text of a content that is a string or a list of text parts. Raises NotChat for any other part."""
+    """Return the text of content that is a string or a list of text parts. Raises NotChat for any other part."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
@@ -32,14 +33,14 @@ def _text_of_part(part: object) -> str:
 
 
 def function_call(call_id: object, name: object, arguments: object) -> dict[str, Any]:
-    """Return a tool call. Raises NotChat if one of its parts is not a text."""
+    """Return a tool call. Raises NotChat if its id, name or arguments are not a string."""
     if not (isinstance(call_id, str) and isinstance(name, str) and isinstance(arguments, str)):
         raise NotChat
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def function_tools(tools: Iterable[object], parameters: str) -> list[dict[str, Any]]:
-    """Return declarations of functions whose fields are not nested. ``parameters`` is the field with the schema."""
+    """Convert declarations of functions whose fields are not nested. ``parameters`` names the field with the schema."""
     return [_function_tool(tool, parameters) for tool in tools]
 
 
@@ -52,7 +53,10 @@ def _function_tool(tool: object, parameters: str) -> dict[str, Any]:
 
 
 def response_message(choice: dict[str, Any]) -> dict[str, Any]:
-    """Return a choice of an assembled response as a message. Raises NotChat if it has other calls than of functions."""
+    """Return a choice of an assembled response as a message.
+
+    Raises NotChat if the choice has a tool call that is not a function call.
+    """
     message: dict[str, Any] = {"role": "assistant", "content": choice["text"]}
     calls = choice["tool_calls"]
     if any(call["type"] not in _FUNCTION_TYPES for call in calls):

@@ -1,4 +1,4 @@
-"""Parse legacy completions. Their responses have the same structure as chat completions."""
+"""Parse legacy completions. Responses of legacy completions have the same structure as chat completions."""
 
 from dataclasses import replace
 from typing import Final

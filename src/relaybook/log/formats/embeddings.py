@@ -1,4 +1,4 @@
-"""Parse embeddings. Their responses have the same top-level fields as chat completions, but no choices."""
+"""Parse embeddings. Responses with embeddings have the same top-level fields as chat completions, but no choices."""
 
 from dataclasses import replace
 from typing import Final
@@ -11,7 +11,7 @@ from relaybook.log.formats.wire import REQUEST
 
 
 def read_request(data: bytes) -> RequestFacts:
-    """Parse the body of an embedding request: model, parameters and preview."""
+    """Return the facts of an embedding request: model, parameters and preview."""
     request = lenient.read(REQUEST, data)
     return RequestFacts() if request is None else request_facts(request, plain_preview(request.input), None)
 

@@ -1,7 +1,7 @@
-"""Declare the facts extracted from request and response bodies. They are safe to store.
+"""Declare the facts that are extracted from request and response bodies, in a form that is safe to store.
 
 Every text can be encoded as UTF-8, contains no NUL and is truncated to a documented length. Every number fits a signed
-64-bit column. `None` means missing or unreadable, never zero.
+64-bit column. `None` means that a value is missing or unreadable, never zero.
 """
 
 from typing import Annotated, Final, Literal, TypeAlias
@@ -19,7 +19,7 @@ Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 _Scalar: TypeAlias = Count | float | str | bool | None
 
-#: The provider's ``usage`` as received: numbers, texts and one level of details. Other values are omitted.
+#: The provider's ``usage`` as received, with numbers, texts and one level of details. Other values are omitted.
 Usage: TypeAlias = dict[str, _Scalar | dict[str, _Scalar]]
 
 
@@ -46,15 +46,18 @@ class MessageHashes(Struct, gc=False):
 
 
 class RequestFacts(Struct, gc=False):
-    """Facts of a request. ``understood`` is false if the body is not a JSON object or its kind is not supported."""
+    """Facts of a request.
+
+    ``understood`` is False if the body is not a JSON object or the kind of request is not supported.
+    """
 
     model: str | None = None
     stream_requested: bool | None = None
     user: str | None = None
     safety_identifier: str | None = None
     prompt_cache_key: str | None = None
-    #: Names and values as sent (values other than strings as JSON). They are cleaned but not truncated, because the tag
-    #: rules do that.
+    #: Names and values as sent. Values other than strings are JSON. The texts are cleaned but not truncated, because
+    #: the tag rules truncate them.
     metadata: dict[str, str] = {}
     input_preview: str | None = None
     temperature: float | None = None
@@ -67,7 +70,7 @@ class RequestFacts(Struct, gc=False):
 
 
 class ResponseFacts(Struct, gc=False):
-    """Facts of a response. ``understood`` is false if the body has none of the expected fields."""
+    """Facts of a response. ``understood`` is False if the body has none of the expected fields."""
 
     response_model: str | None = None
     completion_id: str | None = None

@@ -1,7 +1,7 @@
 """Declare the interface of a format, which parses the bodies of one API.
 
-Each API has a module with one ``Format``; ``registry`` lists them by kind. No function raises, whatever bytes a body
-contains. Values that cannot be parsed are `None`.
+Each API has a module with one ``Format``. ``registry`` lists the formats by kind. The functions never raise, whatever
+bytes a body contains. Values that cannot be parsed are `None`.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ class ReadStream(Protocol):
 
 
 def leave_unknown(facts: ResponseFacts, request: bytes) -> bool:
-    """Do not estimate missing token counts."""
+    """Leave missing token counts unknown."""
     return False
 
 
@@ -29,29 +29,33 @@ class Format:
 
     kind: Kind
     read_request: Callable[[bytes], RequestFacts]
-    #: Facts of a response that is one JSON object. `None` if it is not a JSON object.
+    #: Facts of a response that is one JSON object. `None` if the data is not a JSON object.
     read_whole: Callable[[bytes], ResponseFacts | None]
     read_stream: ReadStream
-    #: The end offset of the event with a stream's first token, directly behind its blank line. `None` if there is no
-    #: token.
+    #: The end offset of the event with a stream's first token, directly after the event's blank line. `None` if there
+    #: is no token.
     first_token_offset: Callable[[bytes], int | None]
-    #: The response for the detail view; the argument tells whether to parse it as a stream. See ``assemble_response``.
+    #: The response for the detail view. The second argument tells whether to parse the response as a stream. See
+    #: ``assemble_response``.
     assemble: Callable[[bytes, bool], dict[str, Any]]
     #: The messages of a request body for the detail view, in the structure of chat messages, or as texts.
     list_messages: Callable[[dict[str, Any]], list[object]]
     #: The fields of a request body that ``list_messages`` reads. All others are parameters.
     message_fields: Callable[[dict[str, Any]], tuple[str, ...]]
-    #: Estimates the token counts that the response does not have. Returns whether it estimated any.
+    #: Estimates the token counts that the response does not have. Returns whether any count was estimated.
     estimate_usage: Callable[[ResponseFacts, bytes], bool] = leave_unknown
-    #: The messages and tools of a request body as fields of a chat completions request. Raises NotChat. `None` if no
-    #: request of this kind has them.
+    #: The messages and tools of a request body as fields of a chat completions request. Raises NotChat. `None` if
+    #: requests of this kind have no messages.
     to_chat: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     #: The response header with the provider's id of the request.
     request_id_header: str = "x-request-id"
 
 
 def stream_end(*, is_done: bool, complete: bool) -> StreamEnded:
-    """Return how a stream ended: ``done`` if it had its end mark, whatever happened to the connection afterwards."""
+    """Return how a stream ended.
+
+    A stream with an end mark is ``done``, whatever happened to the connection afterwards.
+    """
     if is_done:
         return "done"
     return "no_done" if complete else "cut"

@@ -1,8 +1,9 @@
-"""Parse JSON leniently: accept what a strict decoder rejects, and fit it to a struct field by field.
+"""Parse JSON that a strict decoder rejects, and fit the values to a struct field by field.
 
-Bodies are logged, whatever they contain. A lone surrogate, a byte order mark, NaN, a 5,000-digit integer or one field
-of the wrong type must not hide all other facts. The strict typed decoder is tried first (it is ten times faster);
-lenient parsing follows if it fails. Nothing here raises, and no returned text contains a lone surrogate.
+Every body is logged, even if it is invalid. A lone surrogate, a byte order mark, NaN, a 5,000-digit integer or one
+field of the wrong type must not hide all other facts. The strict typed decoder is tried first, because it is ten times
+faster. If the strict decoder fails, the body is parsed leniently. The functions never raise, and returned texts never
+contain a lone surrogate.
 """
 
 import json
@@ -19,13 +20,14 @@ _T = TypeVar("_T")
 _ESCAPE: Final = re.compile(
     r"\\(?:[^u]|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}))"
 )
-#: Integers with at least this many digits are returned as text, because stores have 64 bits and int() rejects 4,300
-#: digits.
+#: Integers with at least this many digits are returned as text, because stores have 64-bit integers and int() rejects
+#: more than 4,300 digits.
 _LONG_INTEGER: Final = 19
 _MAX_DEPTH: Final = 100
-#: Maximum number of elements of one list or object that are fitted, to bound the time per body.
+#: Maximum number of elements that are fitted in one list or object, to bound the time per body.
 _MAX_ITEMS: Final = 10_000
-#: Maximum number of objects and lists in one document. 16 MiB can hold five million, which take 10 s and 3 GB.
+#: Maximum number of objects and lists in one document. A document of 16 MiB can hold five million, which take 10 s and
+#: 3 GB of memory to parse.
 _MAX_VALUES: Final = 1_000_000
 _MAX_FAILURES: Final = 100
 _MISSING: Final = object()
@@ -38,7 +40,7 @@ _SIMPLE: Final[dict[type, type]] = {
 
 
 def read(decoder: "msgspec.json.Decoder[_T]", data: bytes) -> _T | None:
-    """Decode JSON into the decoder's type. If a field does not fit, it is omitted. `None` if nothing can be decoded."""
+    """Decode JSON into the decoder's type, without fields that do not fit. `None` if nothing can be decoded."""
     try:
         return None if _is_too_much(data) else decoder.decode(data)
     except (ValueError, RecursionError):
@@ -47,9 +49,11 @@ def read(decoder: "msgspec.json.Decoder[_T]", data: bytes) -> _T | None:
 
 
 class LenientDecoder(Generic[_T]):
-    """Decodes many documents leniently. After 100 documents that cannot be decoded, only the strict decoder is used.
+    """Decodes many documents leniently.
 
-    16 MiB can hold two million malformed events, and each takes 20 µs.
+    After 100 documents that cannot be decoded, only the strict decoder is used.
+
+    The limit bounds the time, because 16 MiB can hold two million malformed events, and each event takes 20 µs.
     """
 
     def __init__(self, decoder: "msgspec.json.Decoder[_T]") -> None:
@@ -86,12 +90,12 @@ def load(data: bytes) -> object:
 
 
 def _is_too_much(data: bytes) -> bool:
-    """Return whether there are too many objects and lists to parse. Brackets in strings count, too."""
+    """Return whether there are too many objects and lists to parse. Brackets in strings are counted, too."""
     return len(data) > 2 * _MAX_VALUES and data.count(b"{") + data.count(b"[") > _MAX_VALUES
 
 
 def _repair(data: bytes) -> str:
-    """Decode UTF-8, UTF-16 or UTF-32, with or without byte order mark, and replace escapes of lone surrogates."""
+    """Decode UTF-8, UTF-16 or UTF-32, with or without a byte order mark, and replace escapes of lone surrogates."""
     text = data.decode(json.detect_encoding(data), "replace")
     return _ESCAPE.sub(lambda match: "\\ufffd" if match[1] else match[0], text)
 
@@ -110,7 +114,10 @@ def _finite_or_none(digits: str) -> float | None:
 
 
 def sanitize(value: object, depth: int = _MAX_DEPTH) -> object:
-    """Make a value acceptable to any JSON encoder and browser: long integers as text, at most 100 levels."""
+    """Make a value acceptable to any JSON encoder and browser.
+
+    Long integers become text, and values nested deeper than 100 levels are cut.
+    """
     if isinstance(value, dict | list):
         if not depth:
             return "[nested deeper than 100 levels]"
@@ -128,9 +135,9 @@ def _shape(struct: type) -> inspect.Type:
 
 
 def fit(value: object, target: object) -> object:
-    """Convert the value to the type ``target`` (a struct or an inspected type), omitting parts that do not fit.
+    """Convert the value to the type ``target`` (a struct or an inspected type), without parts that do not fit.
 
-    Returns ``_MISSING`` if the value as a whole does not fit.
+    Returns ``_MISSING`` if the whole value does not fit.
     """
     shape = target if isinstance(target, inspect.Type) else _shape(target)
     match shape:
@@ -152,7 +159,7 @@ def fit(value: object, target: object) -> object:
 
 
 def _fit_union(value: object, shape: inspect.UnionType) -> object:
-    # An integer is only tried as an integer, so that an integer out of range is not returned as a float.
+    # An integer is only fitted to integer types, so that an integer out of range is not returned as a float.
     types = shape.types
     if type(value) is int and any(isinstance(member, inspect.IntType) for member in types):
         types = tuple(member for member in types if isinstance(member, inspect.IntType))

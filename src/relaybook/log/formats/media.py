@@ -1,11 +1,11 @@
-"""Describe images, audio and files, which cannot be shown as text, by type and size. Pure: no I/O."""
+"""Describe images, audio and files by type and size, because they cannot be shown as text. Pure, without I/O."""
 
 import re
 from typing import Any, Final
 
 from relaybook.log.formats.text import clean
 
-#: A part's type → its name in descriptions, and the field with its bytes or its URL.
+#: Type of a part → the name in descriptions, and the field with the bytes or the URL.
 _PARTS: Final = {
     "image_url": ("image", "image_url"),
     "input_image": ("image", "image_url"),
@@ -20,7 +20,7 @@ _STEP: Final = 1000
 
 
 def describe_part(part: dict[str, Any]) -> str:
-    """Describe a part, such as ``[image png 34 kB]``, or ``[image]`` if no more is known.
+    """Describe a part, for example as ``[image png 34 kB]``, or as ``[image]`` if only the type is known.
 
     ``part`` must have a ``type`` that is a string.
     """
@@ -53,13 +53,16 @@ def _details(inner: dict[str, Any]) -> list[str]:
 
 
 def describe_body(content_type: str, size: int) -> str | None:
-    """Describe a whole body, such as ``[audio mpeg 34 kB]``. `None` if it is empty or not an image, audio or video."""
+    """Describe a whole body, for example as ``[audio mpeg 34 kB]``.
+
+    `None` if the body is empty or is not an image, audio or video.
+    """
     match = _MEDIA.match(content_type)
     return None if match is None or size == 0 else f"[{match[1].lower()} {match[2].lower()} {format_size(size)}]"
 
 
 def format_size(size: int) -> str:
-    """Format a size in decimal units: ``812 B``, ``34 kB``, ``1.2 MB``."""
+    """Format a size in decimal units, for example ``812 B``, ``34 kB`` or ``1.2 MB``."""
     if size < _STEP:
         return f"{size} B"
     number, unit = (size / _STEP, "kB") if size < _STEP**2 else (size / _STEP**2, "MB")

@@ -1,12 +1,13 @@
 """Compute the keys that show that a request continues an earlier exchange.
 
-A request continues an exchange if its messages start with that exchange's messages, followed by its response. So each
-exchange has two sets of keys. The first is for requests that continue it: its messages and the response, one key per
-choice. The second is for exchanges that it may itself continue: its messages up to each of its last assistant messages.
-Keys are hashes of role, text and tool calls. System messages are ignored, because many clients change them between
-requests. A second key, the window key, covers only the last two messages before a response, so that it still matches if
-a client trims the oldest messages. Keys have 63 bits, so collisions between different conversations are negligible.
-Pure: no I/O.
+A request continues an exchange if the messages of the request start with the messages and the response of the exchange.
+So each exchange has two sets of keys. The first set is for requests that continue the exchange. The first set has one
+key per choice, which covers the messages of the exchange and the choice. The second set is for earlier exchanges that
+this exchange may continue. The second set has one key for each of the last assistant messages, which covers the
+messages up to that assistant message. Keys are hashes of role, text and tool calls. System messages are ignored,
+because many clients change them between requests. An additional key, the window key, covers only the last two messages
+before a response, so that it still matches if a client trims the oldest messages. Keys have 63 bits, so collisions
+between different conversations are negligible. Pure, without I/O.
 """
 
 from collections import deque
@@ -21,7 +22,7 @@ from relaybook.log.formats.facts import MessageHashes, Origin
 from relaybook.log.formats.output_text import OutputText, arguments_text
 from relaybook.log.formats.wire import Message, Part
 
-#: Number of a request's last assistant messages that are considered as origins.
+#: Number of the last assistant messages of a request for which keys are computed.
 _MAX_ORIGINS: Final = 4
 _MAX_CHOICES: Final = 4
 #: Number of messages before a response that a window key covers.
@@ -32,8 +33,8 @@ _SYSTEM: Final = frozenset({"system", "developer"})
 class MessageChain(Struct, array_like=True, frozen=True, omit_defaults=True):
     """The keys of an exchange.
 
-    ``messages`` is the number of messages, and ``messages_key`` the key of all of them. ``after`` has the key and
-    window key for each choice of the response.
+    ``messages`` is the number of messages, and ``messages_key`` is the key of all messages. ``after`` has the key and
+    the window key for each choice of the response.
     """
 
     messages: int
@@ -73,7 +74,7 @@ def output_keys(choices: Sequence[OutputText]) -> list[bytes]:
 
 
 def output_key(text: str, calls: Sequence[tuple[str | None, str]]) -> bytes:
-    """Return the key of an output: its text, and the name and arguments of each tool call."""
+    """Return the key of an output, which covers its text and the name and arguments of each tool call."""
     return _key("assistant", text, calls)
 
 
@@ -84,7 +85,7 @@ def build_chain(request: MessageHashes, keys: Sequence[bytes]) -> MessageChain:
 
 
 def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:
-    """Yield the messages except system messages, with consecutive assistant messages as one.
+    """Yield all messages except system messages. Consecutive assistant messages are merged.
 
     The values are the index of the message's end, whether it is an assistant message, and its key.
     """
@@ -135,7 +136,10 @@ def _key(role: str, text: str, calls: Sequence[tuple[str | None, str]]) -> bytes
 
 
 def _window(last: Sequence[bytes], key: bytes) -> int:
-    """Return the window key. It is 0 with fewer than two messages, because single messages are often equal."""
+    """Return the window key.
+
+    With fewer than two messages, the key is 0, because single messages are often equal.
+    """
     return _number(_hash(b"".join((*last, key)))) if len(last) == _WINDOW else 0
 
 

@@ -1,4 +1,4 @@
-"""Collect a model's output for each choice, from a whole response or from its chunks."""
+"""Collect the model's output for each choice from a whole response or from its chunks."""
 
 from typing import Any, Final
 
@@ -93,7 +93,7 @@ class OutputText:
     def _tool_for(self, call: ToolCall, index: int | None) -> Tool:
         """Return the tool call that this delta belongs to.
 
-        Some providers omit ``index`` or send 0 for every call. Then ids distinguish the calls.
+        Some providers omit ``index`` or send 0 for every call. In this case, ids distinguish the calls.
         """
         tool = self._by_index.get(index) if index is not None else (self.tools[-1] if self.tools else None)
         if (
@@ -114,7 +114,7 @@ def _starts_new_call(call: ToolCall, tool: Tool) -> bool:
 
 
 def arguments_text(function: Function) -> str | None:
-    """Return the arguments as JSON text, even if the provider sends an object. `None` if there are none."""
+    """Return the arguments as JSON text, even if the provider sends an object. `None` if there are no arguments."""
     arguments = function.arguments
     if isinstance(arguments, dict):
         return msgspec.json.encode(lenient.sanitize(arguments)).decode()
@@ -122,7 +122,7 @@ def arguments_text(function: Function) -> str | None:
 
 
 def split_parts(parts: list[Any]) -> tuple[str, str]:
-    """Return text and reasoning of content that is a list of parts (Mistral's thinking models)."""
+    """Return the text and the reasoning of content that is a list of parts (Mistral's thinking models)."""
     text: list[str] = []
     thinking: list[str] = []
     for part in parts:
@@ -156,7 +156,10 @@ def has_token(chunk: ChatResponse) -> bool:
 
 
 def output_preview(output_text: OutputText) -> str | None:
-    """Return a preview of the text, else of the refusal, the tool calls or the reasoning. `None` if all are empty."""
+    """Return a preview of the first part with content: text, refusal, tool calls or reasoning.
+
+    `None` if all parts are empty.
+    """
     for chunks in (output_text.text, output_text.transcript, output_text.refusal):
         if chunks and (shown := preview("".join(chunks))):
             return shown

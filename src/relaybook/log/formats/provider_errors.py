@@ -1,4 +1,4 @@
-"""Extract code and message from a provider's error, in the shapes that providers use."""
+"""Extract the code and the message from a provider's error response."""
 
 import re
 from typing import Final
@@ -12,16 +12,18 @@ from relaybook.log.formats.text import clean_or_none, preview
 #: Possessive quantifiers ensure that an unclosed tag is scanned only once.
 _TAG: Final = re.compile(r"<(/?)(\w*+)[^<>]*+>")
 _INVISIBLE: Final = frozenset({"script", "style", "head"})
-#: Errors are small. Larger bodies are not parsed as JSON; only their beginning is read, as text.
+#: Maximum size of an error that is parsed as JSON. Only the beginning of a larger body is read, as text.
 _MAX_JSON_BYTES: Final = 1 << 20
 _MAX_TEXT_BYTES: Final = 64 << 10
 
 
 def read_error(data: bytes) -> tuple[str | None, str | None]:
-    """Return code and message of an error response. If the body is not JSON, the message is its first 200 characters.
+    """Return code and message of an error response.
+
+    If the body is not JSON, the message is the first 200 characters of the body.
 
     Supported shapes: ``{"error": {"message", "type", "code"}}``, ``{"error": "text"}``, FastAPI's ``{"detail": …}``,
-    ``{"message": …}``, a list of one of them (Google), HTML, and plain text.
+    ``{"message": …}``, a list of one such object (Google), HTML, and plain text.
     """
     value = lenient.load(data) if len(data) <= _MAX_JSON_BYTES else None
     if isinstance(value, list) and value:
@@ -37,7 +39,7 @@ def read_error(data: bytes) -> tuple[str | None, str | None]:
 
 
 def describe_error(error: object) -> tuple[str | None, str | None]:
-    """Return code and message of an error object: the value of ``error``, or an equivalent."""
+    """Return code and message of an error object, which is the value of ``error`` or an equivalent."""
     if isinstance(error, str):
         return None, clean_or_none(error, ERROR_CHARACTERS)
     if not isinstance(error, dict):
@@ -65,7 +67,7 @@ def _plain_message(data: bytes) -> str | None:
 
 
 def _visible_text(html: str) -> str:
-    """Return roughly the text that a browser would show. Takes a single pass, because the page may be hostile."""
+    """Return roughly the text that a browser would show. The page may be hostile, so it is read in a single pass."""
     visible: list[str] = []
     within: str | None = None
     start = 0

@@ -1,6 +1,6 @@
-"""List the formats by kind, and parse bodies by the format of their kind.
+"""List the formats by kind, and parse each body with the format of its kind.
 
-For a kind without a format, the functions return facts without values, or nothing.
+For a kind without a format, the functions return facts without values or an empty result.
 """
 
 from collections.abc import Iterator
@@ -24,14 +24,14 @@ _STREAM_STARTS: Final = (b"data:", b"event:", b":", b"id:", b"retry:", b"\r", b"
 
 
 class _Object(msgspec.Struct):
-    """Any JSON object. Its fields are skipped."""
+    """Any JSON object. The fields of the object are skipped."""
 
 
 _OBJECT: Final = msgspec.json.Decoder(_Object)
 
 
 def format_of(kind: Kind) -> Format | None:
-    """Return the format of a kind. `None` if its bodies are not parsed."""
+    """Return the format of a kind, or `None` if bodies of this kind are not parsed."""
     return FORMATS.get(kind)
 
 
@@ -42,11 +42,11 @@ def read_request(kind: Kind, data: bytes) -> RequestFacts:
 
 
 def read_response(kind: Kind, data: bytes, *, streamed: bool, complete: bool) -> ResponseFacts:
-    """Return the facts of a decoded response body, whether it is a stream or one JSON object.
+    """Return the facts of a decoded response body, which is a stream or one JSON object.
 
     An upstream may respond to a request for a stream with one JSON object, and to any other request with a stream.
-    ``understood`` is false only if the body is neither. ``complete`` tells whether the whole response arrived.
-    ``stream_ended`` is set only if ``streamed``.
+    ``understood`` is False only if the body is neither a stream nor a JSON object. ``complete`` tells whether the whole
+    response arrived. ``stream_ended`` is set only if ``streamed``.
     """
     found = FORMATS.get(kind)
     if found is None:
@@ -62,7 +62,7 @@ def read_response(kind: Kind, data: bytes, *, streamed: bool, complete: bool) ->
 
 
 def is_stream(data: bytes, streamed: bool) -> bool:
-    """Return whether to parse a response as a stream, judging by its bytes and how it was sent (``streamed``)."""
+    """Return whether to parse a response as a stream, according to its bytes and to how it was sent (``streamed``)."""
     if data.startswith(_STREAM_STARTS) == streamed:
         return streamed
     return lenient.read(_OBJECT, data) is None
@@ -71,25 +71,27 @@ def is_stream(data: bytes, streamed: bool) -> bool:
 def first_token_offset(data: bytes, kind: Kind = "chat") -> int | None:
     """Return the end offset of the event with the first token in a decoded stream. `None` if there is no token.
 
-    The offset is directly behind the event's blank line. The network read with the byte before it completed the event.
-    Streams of a kind without a format are parsed as chat.
+    The offset is directly after the event's blank line. The network read with the byte before this offset completed the
+    event. Streams of a kind without a format are parsed as chat.
     """
     return FORMATS.get(kind, chat.FORMAT).first_token_offset(data)
 
 
 def estimate_usage(kind: Kind, facts: ResponseFacts, request: bytes) -> bool:
-    """Estimate missing token counts, if the format can do this. Returns whether any count was estimated."""
+    """Estimate missing token counts if the format supports estimates. Returns whether any count was estimated."""
     found = FORMATS.get(kind)
     return found is not None and found.estimate_usage(facts, request)
 
 
 def assemble_response(data: bytes, streamed: bool, kind: Kind = "chat") -> dict[str, Any]:
-    """Return the response's top-level fields with assembled ``choices``; ``{"choices": []}`` if it cannot be parsed.
+    """Return the response's top-level fields with assembled ``choices``.
+
+    A response that cannot be parsed results in ``{"choices": []}``.
 
     A choice is ``{"index", "text", "reasoning", "refusal", "tool_calls": [{"id", "type", "name", "arguments"}],
-    "finish_reason"}``. If the choice or its message has other fields, they are in ``other``, merged over all chunks:
-    texts and lists are joined, objects are merged, and for other values the last one is kept. ``obfuscation`` is
-    dropped. Never raises.
+    "finish_reason"}``. Other fields of the choice or its message are in ``other``, merged over all chunks. Texts and
+    lists are joined, objects are merged, and only the last of other values is kept. ``obfuscation`` is dropped. Never
+    raises.
     """
     return FORMATS.get(kind, chat.FORMAT).assemble(data, is_stream(data, streamed))
 
@@ -100,7 +102,7 @@ def messages(data: bytes, kind: Kind = "chat") -> list[dict[str, Any]]:
 
 
 def newest_first(data: bytes, kind: Kind = "chat") -> Iterator[dict[str, Any]]:
-    """Yield the same messages, last first; see ``request_messages.newest_first``."""
+    """Yield the messages of a request body, last first; see ``request_messages.newest_first``."""
     return request_messages.newest_first(data, FORMATS.get(kind, chat.FORMAT).list_messages)
 
 

@@ -11,7 +11,7 @@ from relaybook.log.formats.media import describe_part
 from relaybook.log.formats.text import clean, clean_or_none, preview
 from relaybook.log.formats.wire import MESSAGES, Message, Part, Request
 
-#: This limit is far above the number of properties that the tag rules accept.
+#: Maximum number of metadata entries, far above the number of properties that the tag rules accept.
 _MAX_METADATA: Final = 1000
 _MAX_INTEGER: Final = 2**63 - 1
 
@@ -39,12 +39,12 @@ def request_facts(request: Request, input_preview: str | None, hashes: MessageHa
 
 
 def in_range(number: int | None) -> int | None:
-    """Return the number. `None` if it does not fit 64 bits."""
+    """Return the number, or `None` if it does not fit 64 bits."""
     return number if number is not None and -_MAX_INTEGER <= number <= _MAX_INTEGER else None
 
 
 def metadata_texts(pairs: dict[str, object]) -> dict[str, str]:
-    """Return metadata as texts; values other than strings become JSON."""
+    """Return metadata as texts. Values other than strings become JSON."""
     some = islice(pairs.items(), _MAX_METADATA)
     return {clean(name, len(name)): _metadata_value(value) for name, value in some}
 
@@ -55,7 +55,10 @@ def _metadata_value(value: object) -> str:
 
 
 def last_message_preview(messages: list[Message]) -> str | None:
-    """Return a preview of the last user message with visible content, else of the last such message of any role."""
+    """Return a preview of the last user message with visible content.
+
+    If there is no such user message, the last message of any role with visible content is used.
+    """
     fallback = None
     for message in reversed(messages):
         if message.role != "user" and fallback is not None:

@@ -1,6 +1,7 @@
-"""Extract messages and parameters from a request body for the detail view. Omitted messages are counted.
+"""Extract messages and parameters from a request body for the detail view.
 
-Works on the messages that a format lists. ``openai_messages`` lists the messages of OpenAI's formats.
+The functions use the messages that a format lists. ``openai_messages`` lists the messages of OpenAI's formats. Omitted
+messages are counted.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,18 +23,19 @@ _COPIED_FIELDS: Final = (
     "reasoning",
     "reasoning_content",
 )
-#: Number of messages returned from each end of the list. The same number applies to the parts of a message.
+#: Number of messages returned from each end of the list. The same limit applies to the parts of a message.
 _MAX_PER_END: Final = 5000
 
 
 def messages(data: bytes, list_messages: ListMessages) -> list[dict[str, Any]]:
-    """Return the messages in order; empty if the body has none. Never raises.
+    """Return the messages in order. The list is empty if the body has no messages. Never raises.
 
-    Each message has ``role``, ``text`` (all text, parts joined by line breaks, `None` if there is none) and ``parts``.
-    ``parts`` is empty if the content is a string, else a list of ``{"type", "text", "raw"}``; ``raw`` is the part as
-    sent, present if it is more than text. ``name``, ``tool_calls`` and similar fields are included as sent; all other
-    fields are in ``other``. If there are more than 10,000 messages, the first and the last 5,000 are returned with a
-    message without role between them that says how many are omitted. The same applies to the parts of a message.
+    Each message has ``role``, ``text`` and ``parts``. ``text`` is all text, with parts joined by line breaks, or `None`
+    if there is no text. ``parts`` is empty if the content is a string. Otherwise ``parts`` is a list of ``{"type",
+    "text", "raw"}``. ``raw`` is the part as sent, and is present only if the part is more than text. ``name``,
+    ``tool_calls`` and similar fields are included as sent. All other fields are in ``other``. If there are more than
+    10,000 messages, only the first and the last 5,000 are returned. A message without a role between them says how many
+    are omitted. The same applies to the parts of a message.
     """
     first, omitted, last = _items(data, list_messages)
     found = [_message(item) for item in first]
@@ -43,7 +45,10 @@ def messages(data: bytes, list_messages: ListMessages) -> list[dict[str, Any]]:
 
 
 def newest_first(data: bytes, list_messages: ListMessages) -> Iterator[dict[str, Any]]:
-    """Yield the same messages, newest first. Each is converted only when it is needed. Omitted ones are skipped."""
+    """Yield the messages of ``messages``, newest first, without omitted ones.
+
+    A message is converted only when it is needed.
+    """
     first, _, last = _items(data, list_messages)
     for item in (*reversed(last), *reversed(first)):
         yield _message(item)
@@ -66,7 +71,10 @@ def _ends(items: list[object]) -> tuple[list[object], int, list[object]]:
 
 
 def parameters(data: bytes, message_fields: Callable[[dict[str, Any]], tuple[str, ...]]) -> dict[str, Any]:
-    """Return all top-level fields except the messages, as sent; empty if the body is not a JSON object."""
+    """Return all top-level fields except the messages, as sent.
+
+    The result is empty if the body is not a JSON object.
+    """
     body = lenient.load(data)
     if not isinstance(body, dict):
         return {}

@@ -1,7 +1,7 @@
 """Parse requests and responses of the Responses API.
 
 A streamed response has its whole object in ``response.completed`` (or ``failed``, ``incomplete``) and needs no
-``[DONE]``. If the stream ends before that, the text is assembled from the deltas.
+``[DONE]``. If the stream ends before this event, the text is assembled from the deltas.
 """
 
 from typing import Any, Final
@@ -55,7 +55,7 @@ def _hash_messages(request: Request) -> MessageHashes | None:
 
 
 def read_whole(data: bytes) -> ResponseFacts | None:
-    """Return the facts of a response object. `None` if it is not a JSON object."""
+    """Return the facts of a response object. `None` if the data is not a JSON object."""
     response = lenient.read(RESPONSE, data)
     return None if response is None else _facts(response, output_text_of(response))
 
@@ -95,7 +95,7 @@ def fold_stream(data: bytes) -> tuple[Response, OutputText, object, bool]:
 
 
 def first_token_offset(data: bytes) -> int | None:
-    """Return the end offset of the first event with generated text or arguments. `None` if there is no such event."""
+    """Return the end offset of the first event with generated text or arguments, or `None` if no event has them."""
     events = lenient.LenientDecoder(RESPONSE_EVENT)
     for payload, end in event_ends(data):
         event = events.read(payload)
@@ -185,7 +185,7 @@ def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
 
 
 def _to_chat(body: dict[str, Any]) -> dict[str, Any]:
-    """Raises NotChat also if earlier messages are not in the body, because the provider has them."""
+    """Convert a request. Raises NotChat also if only the provider has the earlier messages."""
     if any(body.get(name) for name in ("previous_response_id", "conversation", "prompt")):
         raise NotChat
     instructions = body.get("instructions")

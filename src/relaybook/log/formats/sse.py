@@ -1,9 +1,9 @@
 """Parse event streams (server-sent events) of stored bodies.
 
-Follows https://html.spec.whatwg.org/multipage/server-sent-events.html: lines end in CR, LF or CRLF; a leading byte
-order mark, comments and unknown fields are ignored; several ``data`` lines form one event; events without data are
-dropped. ``id`` and ``retry`` are for reconnecting clients and are ignored. Data stays bytes, so split or invalid
-characters do no harm.
+The module follows https://html.spec.whatwg.org/multipage/server-sent-events.html. Lines end in CR, LF or CRLF. A
+leading byte order mark, comments and unknown fields are ignored. Several ``data`` lines form one event. Events without
+data are dropped. ``id`` and ``retry`` are for reconnecting clients and are ignored. Data is not decoded, so split or
+invalid characters do no harm.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 #: The prefix of nearly every line of a chat stream.
 DATA: Final = b"data: "
-#: An integer, because ``LF in data`` is seven times faster with an integer than with bytes.
+#: LF is an integer, because ``LF in data`` is seven times faster with an integer than with bytes.
 LF: Final = 10
 _CR: Final = 13
 _BOM: Final = b"\xef\xbb\xbf"
@@ -20,14 +20,14 @@ _BLANK_LINE: Final = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 
 
 class Event(NamedTuple):
-    """One event. ``event`` is its name, empty if the stream has none."""
+    """One event. ``event`` is the name of the event, or empty if the event has no name."""
 
     event: str
     data: bytes
 
 
 class _Lines:
-    """The fields of one event, collected until a blank line dispatches it."""
+    """The fields of one event, which are collected until a blank line ends the event."""
 
     __slots__ = ("data", "name")
 
@@ -50,10 +50,10 @@ class _Lines:
 
 
 def split_stream(data: bytes) -> tuple[bytes, list[bytes]]:
-    """Split a whole stream before every ``data: `` that follows a blank line. This is fast.
+    """Split a whole stream quickly, before every ``data: `` that follows a blank line.
 
-    The first part is the text before the first such line. Any other part without LF is the data of one event, which may
-    be the incomplete last one. Parts with LF must be parsed by ``events_of(DATA + part)``. Streams with CR are not
+    The first part is the text before the first ``data: `` line. Any other part without LF is the data of one event. The
+    last event may be incomplete. Parts with LF must be parsed by ``events_of(DATA + part)``. Streams with CR are not
     split.
     """
     data = data.removeprefix(_BOM)
@@ -64,7 +64,10 @@ def split_stream(data: bytes) -> tuple[bytes, list[bytes]]:
 
 
 def events_of(lines: bytes, *, unfinished: bool = False) -> Iterator[Event]:
-    """Yield the events in any lines. With ``unfinished``, include a last event that does not end with a blank line."""
+    """Yield the events in any lines.
+
+    With ``unfinished``, also yield a last event that does not end with a blank line.
+    """
     *blocks, rest = _BLANK_LINE.split(lines)
     if unfinished:
         blocks.append(rest)
@@ -84,7 +87,10 @@ def _block_event(block: bytes) -> Event | None:
 
 
 def read_events(data: bytes) -> Iterator[bytes]:
-    """Yield the data of every complete event of a whole stream. This is fast for events with one ``data: `` line."""
+    """Yield the data of every complete event of a whole stream.
+
+    The function is fast for events with one ``data: `` line.
+    """
     head, parts = split_stream(data)
     last = len(parts) - 1
     for event in events_of(head + b"\n\n" if parts else head):
@@ -98,7 +104,7 @@ def read_events(data: bytes) -> Iterator[bytes]:
 
 
 def event_ends(data: bytes) -> Iterator[tuple[bytes, int]]:
-    """Yield the data of every complete event and the offset behind its blank line, without reading ahead."""
+    """Yield the data of every complete event and the offset after its blank line, without reading ahead."""
     start = len(_BOM) if data.startswith(_BOM) else 0
     for end, after in _blank_lines(data, start):
         event = _block_event(data[start:end]) if end > start else None

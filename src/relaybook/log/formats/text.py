@@ -1,4 +1,4 @@
-"""Clean and truncate text from bodies so that it can be stored, build previews, and estimate tokens."""
+"""Clean and truncate texts from bodies for storage, build previews, and estimate tokens."""
 
 import re
 from typing import Final
@@ -12,7 +12,7 @@ _CHARACTERS_PER_TOKEN: Final = 4
 
 
 def clean(text: str, limit: int = NAME_CHARACTERS) -> str:
-    """Truncate to ``limit`` code points, and replace NUL and lone surrogates by U+FFFD."""
+    """Truncate a text to ``limit`` code points, and replace NUL and lone surrogates with U+FFFD."""
     if len(text) > limit:
         text = text[:limit]
     if text.isascii() and "\0" not in text:
@@ -38,5 +38,8 @@ def preview(text: str | None) -> str | None:
 
 
 def estimate_tokens(characters: int) -> int:
-    """Estimate the tokens of a text: one per four characters, rounded up. Callers must mark the number as estimated."""
+    """Estimate the number of tokens in a text as one per four characters, rounded up.
+
+    Callers must mark the number as estimated.
+    """
     return -(-characters // _CHARACTERS_PER_TOKEN)

@@ -1,4 +1,4 @@
-"""Extract token counts from a provider's ``usage``, under the names that providers use."""
+"""Extract token counts from a provider's ``usage``, for all names that providers use."""
 
 from relaybook.log.formats.facts import ResponseFacts, Usage
 
@@ -22,7 +22,7 @@ def set_usage(facts: ResponseFacts, usage: Usage) -> None:
 
 
 def count_of(usage: object, names: tuple[str, ...]) -> int | None:
-    """Return the first of these counts that is a non-negative integer. `None` if there is none."""
+    """Return the first of the named counts that is a non-negative integer, or `None` if there is no such count."""
     if isinstance(usage, dict):
         for name in names:
             number = usage.get(name)
@@ -34,7 +34,7 @@ def count_of(usage: object, names: tuple[str, ...]) -> int | None:
 
 
 def detail_of(usage: Usage, groups: tuple[str, ...], name: str) -> int | None:
-    """Return a count from the first group of details that has it."""
+    """Return a count from the first group of details that has this count."""
     for group in groups:
         number = count_of(usage.get(group), (name,))
         if number is not None:

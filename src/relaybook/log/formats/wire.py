@@ -1,7 +1,7 @@
-"""Declare the JSON structures of bodies. Only fields that are used are declared; all others are skipped.
+"""Declare the JSON structures of bodies. Only fields that are used are declared. All other fields are skipped.
 
-Source: OpenAI's API reference of 2026-11, with additions of other providers: ``reasoning_content`` (DeepSeek, MLX),
-``reasoning`` (vLLM, OpenRouter), content as a list of parts in responses (Mistral), usage with more details.
+The source is OpenAI's API reference of 2026-11. Other providers add ``reasoning_content`` (DeepSeek, MLX),
+``reasoning`` (vLLM, OpenRouter), content as a list of parts in responses (Mistral), and usage with more details.
 """
 
 from typing import Any, Final
@@ -55,7 +55,7 @@ class Message(Struct, gc=False):
 
 
 class Request(Struct, gc=False):
-    """A request of any kind. ``input`` and ``prompt`` are used by kinds other than chat."""
+    """A request of any kind. Kinds other than chat use ``input`` and ``prompt``."""
 
     model: str | None = None
     messages: list[Message] | None = None
@@ -82,7 +82,7 @@ class Audio(Struct, gc=False):
 
 
 class AssistantMessage(Struct, gc=False):
-    """A model's output: a whole ``message``, or the ``delta`` of one."""
+    """A model's output, which is a whole ``message`` or the ``delta`` of a message."""
 
     content: str | list[Any] | None = None
     reasoning_content: str | None = None
@@ -94,7 +94,7 @@ class AssistantMessage(Struct, gc=False):
 
 
 class Choice(Struct, gc=False):
-    """One choice of a response or of a chunk. ``text`` is used by legacy completions."""
+    """One choice of a response or of a chunk. Legacy completions use ``text``."""
 
     index: int = 0
     delta: AssistantMessage | None = None
@@ -110,7 +110,10 @@ class Embedding(Struct, gc=False):
 
 
 class ChatResponse(Struct, gc=False):
-    """A chat completion, or one chunk of it. Embeddings and legacy completions have the same top-level fields."""
+    """A chat completion, or one chunk of a chat completion.
+
+    Embeddings and legacy completions have the same top-level fields.
+    """
 
     choices: list[Choice] | None = None
     usage: Usage | None = None

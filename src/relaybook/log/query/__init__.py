@@ -1,1 +1,1 @@
-"""Filters, and the parsers of query parameters and of the query language. Pure: no I/O."""
+"""Define filters, and parse query parameters and the query language. Pure, without I/O."""

@@ -1,4 +1,4 @@
-"""Complete the part of a query at the caret: names of fields, their values in the log, bounds and choices. Pure."""
+"""Complete the part of a query at the caret with field names, values from the log, bounds and choices. Pure."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -8,7 +8,7 @@ from relaybook.log.descriptions import FIELDS
 from relaybook.log.query.language import Part, parts_of, written_value
 from relaybook.log.query.term_values import CHOICES, LISTED_FIELDS, canonical_name
 
-#: Returns values of a field that start with a prefix, and their number of requests, most frequent first.
+#: Returns the values of a field that start with a prefix, each with its number of requests, most frequent first.
 ListValues: TypeAlias = Callable[[str, str], Iterable[tuple[str, int]]]
 
 _BOUND: Final = re.compile(r"(>=|<=|>|<)?(-?\d+(?:\.\d+)?)", re.ASCII)
@@ -16,7 +16,7 @@ _UNITS: Final = {"duration": ("s", "ms", "m"), "first_token": ("s", "ms", "m")}
 
 
 class Item(NamedTuple):
-    """A suggestion: the text to insert, the text to show, what it means, and how many requests have the value."""
+    """A suggestion: the texts to insert and to show, the meaning, and the number of requests with the value."""
 
     insert: str
     label: str
@@ -25,7 +25,7 @@ class Item(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """Suggestions for the text between two offsets, in code points. Each replaces that text."""
+    """Suggestions for the text between two offsets, in code points. Each suggestion replaces this text."""
 
     start: int
     end: int
@@ -33,7 +33,7 @@ class Completion(NamedTuple):
 
 
 def complete(text: str, caret: int, list_values: ListValues) -> Completion:
-    """Return suggestions for the part of the query at the caret, or for a new part if there is none."""
+    """Return suggestions for the part of the query at the caret, or for a new part if no part is at the caret."""
     part = _part_before(text, caret)
     if part is None or not part.name:
         items = [] if part is not None and part.is_quoted else list(_names(part, list_values))
@@ -43,14 +43,14 @@ def complete(text: str, caret: int, list_values: ListValues) -> Completion:
     end = caret
     while part is not None and end < len(text) and not text[end].isspace():
         end += 1
-    # The inserted text ends with a space, which replaces the spaces behind the caret.
+    # The inserted text ends with a space, so it replaces the spaces after the caret.
     while items and items[0].insert.endswith(" ") and end < len(text) and text[end].isspace():
         end += 1
     return Completion(start, end, items)
 
 
 def _part_before(text: str, caret: int) -> Part | None:
-    """Return the part that ends at the caret, without the text behind the caret."""
+    """Return the part that ends at the caret, without the text after the caret."""
     before = text[:caret]
     last = next(reversed(parts_of(before)), None)
     return last if last is not None and last.end == caret else None
@@ -98,7 +98,7 @@ def _values(part: Part, list_values: ListValues) -> Iterator[Item]:
 
 
 def _bounds(name: str, suggested: Iterable[str], typed: str) -> Iterator[str]:
-    """Yield the typed number with each unit it can have, or else suggested bounds."""
+    """Yield the typed number with each possible unit, or suggested bounds if no number was typed."""
     match = _BOUND.fullmatch(typed)
     if match is None:
         yield from (bound for bound in suggested if bound.startswith(typed))

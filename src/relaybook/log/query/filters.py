@@ -1,7 +1,8 @@
 """Define filters of the log, cursors and page sizes, and decide whether a record matches a filter.
 
-A record matches if it satisfies all terms. Stores translate a Filter into their own query language; nothing here knows
-SQL. ``query.parameters`` parses query parameters and ``query.language`` the query language into a Filter. Pure: no I/O.
+A record matches if it satisfies all terms. Stores translate a Filter into their own query language, so this module does
+not use SQL. ``query.parameters`` parses query parameters into a Filter, and ``query.language`` parses the query
+language. Pure, without I/O.
 """
 
 import operator
@@ -21,7 +22,7 @@ TEXT_FIELDS: Final = ("namespace", "model", "outcome", "kind", "path", "key", "u
 CONTAINS: Final = "contains"
 #: The name of a term that searches prompt and response for words or a phrase.
 WORDS: Final = "words"
-#: Names of terms that compare a field of the record with a number, such as ``>2000.0``, and the name of that field.
+#: Names of terms that compare a field of the record with a number, as in ``>2000.0``, and the name of the field.
 NUMBERS: Final = {
     "duration": "duration_ms",
     "first_token": "first_token_ms",
@@ -30,11 +31,11 @@ NUMBERS: Final = {
     "output_tokens": "output_tokens",
     "retry_count": "retry_count",
 }
-#: The name of a term that compares the scores of a request's feedback with a number. One of them must satisfy it.
+#: The name of a term that compares the scores of a request's feedback with a number. One score must match.
 SCORE: Final = "score"
-#: The name of a term that compares the labels of a request's feedback with text. One of them must be equal.
+#: The name of a term that compares the labels of a request's feedback with text. One label must be equal.
 LABEL: Final = "label"
-#: The name of a term that tells whether a request has feedback: "any" or "none".
+#: The name of a term that selects requests with feedback ("any") or without feedback ("none").
 FEEDBACK: Final = "feedback"
 NAMES: Final = (
     *TEXT_FIELDS,
@@ -62,7 +63,10 @@ _LIMIT = re.compile(r"\d{1,6}", re.ASCII)
 
 
 class Correction(NamedTuple):
-    """Text to write instead of an invalid term. ``purpose`` says why, such as "To search for this text"."""
+    """Text to write instead of an invalid term.
+
+    ``purpose`` says what the correction is for, such as "To search for this text".
+    """
 
     text: str
     purpose: str = ""
@@ -83,12 +87,12 @@ BadTermCode = Literal[
 
 
 class BadFilter(ValueError):
-    """A query parameter is invalid. ``str`` returns a message that contains the invalid term and its position.
+    """A query parameter is invalid. ``str`` returns a message with the invalid term and its position.
 
     ``reason`` says what is wrong and what is expected. If the parameter is a query, ``term`` is the invalid term as
-    written, and ``at`` its offset in the query in UTF-16 code units. ``code`` says what is wrong with it.
-    ``replacement`` is a valid term that the user probably meant, or `None`. If the name of the term is invalid,
-    ``known_names`` are the valid names.
+    written, and ``at`` is the offset of the term in the query in UTF-16 code units. ``code`` is the error as a code for
+    programs. ``replacement`` is a valid term that the user probably meant, or `None`. If the name of the term is
+    invalid, ``known_names`` are the valid names.
     """
 
     def __init__(
@@ -128,13 +132,13 @@ class BadFilter(ValueError):
 
 
 class Term(msgspec.Struct, frozen=True):
-    """One condition: the field ``name`` equals one of ``values`` or starts with one of ``prefixes``.
+    """A condition that the field ``name`` equals one of ``values`` or starts with one of ``prefixes``.
 
     If ``negated``, records that satisfy the condition are excluded. ``name`` is one of NAMES (except
-    ``namespace_prefix``) or ``property.<name>``. Values have the record's representation: ``failed`` is "true" or
-    "false", ``status`` is "200", "4xx" or "error", timestamps are microseconds, and numbers are preceded by their
-    comparison operator: ``>2000.0``. Only text fields, LABEL and WORDS have ``prefixes``. In a prefix of WORDS, only
-    the last word is a prefix.
+    ``namespace_prefix``) or ``property.<name>``. Values have the record's representation. ``failed`` is "true" or
+    "false". ``status`` is "200", "4xx" or "error". Timestamps are microseconds. A number follows its comparison
+    operator, as in ``>2000.0``. Only text fields, LABEL and WORDS have ``prefixes``. In a WORDS prefix, only the last
+    word is a prefix.
     """
 
     name: str
@@ -144,13 +148,13 @@ class Term(msgspec.Struct, frozen=True):
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """A conjunction of terms. A filter without terms matches the whole log."""
+    """A list of terms that must all match. A filter without terms matches the whole log."""
 
     terms: tuple[Term, ...] = ()
 
 
 class Cursor(msgspec.Struct, frozen=True):
-    """A position in the log: all records before (older) or after (newer) the record ``seq``."""
+    """A position in the log. The page contains records before (older) or after (newer) the record ``seq``."""
 
     direction: Literal["older", "newer"]
     seq: int
@@ -160,7 +164,7 @@ class Cursor(msgspec.Struct, frozen=True):
 
 
 def parse_cursor(text: str, *, only_older: bool = False) -> Cursor:
-    """Parse a cursor written by ``str(cursor)``. Raises BadFilter if it is invalid."""
+    """Parse a cursor written by ``str(cursor)``. Raises BadFilter if the cursor is invalid."""
     found = _CURSOR.fullmatch(text)
     if found is None or (only_older and found[1] != "o"):
         expected = "next_cursor" if only_older else "next_cursor or newer_cursor"
@@ -169,7 +173,10 @@ def parse_cursor(text: str, *, only_older: bool = False) -> Cursor:
 
 
 def parse_limit(text: str, default: int = 50) -> int:
-    """Parse a page size from 1 to 500. Returns ``default`` if the text is empty. Raises BadFilter if it is invalid."""
+    """Parse a page size from 1 to 500, or return ``default`` if the text is empty.
+
+    Raises BadFilter if it is invalid.
+    """
     if not text:
         return default
     if not (_LIMIT.fullmatch(text) and 1 <= int(text) <= MAX_LIMIT):
@@ -178,28 +185,28 @@ def parse_limit(text: str, default: int = 50) -> int:
 
 
 def parse_sort(text: str) -> SortField:
-    """Parse the name of a sort field. Raises BadFilter if it is none of SORT_FIELDS."""
+    """Parse the name of a sort field. Raises BadFilter if the name is not in SORT_FIELDS."""
     if text not in SORT_FIELDS:
         raise BadFilter("sort", f"sort is {text[:80]!r}: expected one of {', '.join(SORT_FIELDS)}.")
     return text
 
 
 def matches(filter_: Filter, record: Record, indexed_text: str = "", full_text: str = "") -> bool:
-    """Return whether a record matches the filter. This defines the semantics that every store must implement.
+    """Return whether a record matches the filter. This function defines the semantics that every store must implement.
 
     Words are searched in ``indexed_text``, the indexed part of prompt and response. Substrings are searched in
-    ``full_text``, the whole text of both.
+    ``full_text``, the whole text of prompt and response.
     """
     return all(_satisfies(term, record, indexed_text, full_text) != term.negated for term in filter_.terms)
 
 
 def needs_text(filter_: Filter) -> bool:
-    """Return whether the filter searches text, so that the record alone does not decide whether it matches."""
+    """Return whether the filter searches text, which is not part of the record."""
     return any(term.name in (WORDS, CONTAINS) for term in filter_.terms)
 
 
 def comparison(value: str) -> tuple[str, float]:
-    """Split a numeric value such as ``>=2000.0`` into its operator, one of ``> >= < <= =``, and the number."""
+    """Split a numeric value such as ``>=2000.0`` into the operator (``> >= < <= =``) and the number."""
     sign = value[: 2 if value[1:2] == "=" else 1]
     return sign, float(value[len(sign) :])
 
@@ -217,7 +224,7 @@ def _satisfies(term: Term, record: Record, indexed_text: str, full_text: str) ->
 
 
 def _texts(name: str, record: Record) -> list[str]:
-    """Return the values of a text field; none if it is unknown."""
+    """Return the values of a text field. The list is empty if the value is unknown."""
     if name == LABEL:
         return [each.label for each in record.feedback if each.label is not None]
     if name.startswith("property."):
@@ -262,7 +269,7 @@ _SIGNS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 
 def _compares(value: str, number: float | None) -> bool:
-    """Return whether the number satisfies the comparison. An unknown number satisfies none."""
+    """Return whether the number satisfies the comparison. An unknown number satisfies no comparison."""
     sign, other = comparison(value)
     return number is not None and _SIGNS[sign](number, other)
 

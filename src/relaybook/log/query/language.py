@@ -1,10 +1,10 @@
 """Parse the query language: ``namespace:production -model:gpt-4o* duration:>2s "where is my refund"``.
 
-Bare words and quoted phrases are searched in prompt and response, and all must be found. ``name:value`` uses the names
-of the query parameters. Several values of one name match any of them. A leading ``-`` excludes matches. Values with
-white space are quoted. A ``*`` outside quotes, after a value or after the last word of a phrase, makes it a prefix.
-Inside quotes, ``*`` is an ordinary character. Every query can be written as query parameters: ``parameters_of``
-translates it. Pure: no I/O.
+Bare words and quoted phrases are searched in prompt and response, and all of them must be found. ``name:value`` uses
+the names of the query parameters. If a name has several values, one of the values must match. A leading ``-`` excludes
+matches. Values with white space are quoted. A ``*`` outside quotes makes the preceding value, or the last word of the
+preceding phrase, a prefix. Inside quotes, ``*`` is an ordinary character. ``parameters_of`` translates a query into
+query parameters. Pure, without I/O.
 """
 
 import re
@@ -17,12 +17,12 @@ from relaybook.settings.suggestions import closest
 
 MAX_CHARACTERS: Final = 4000
 MAX_PARTS: Final = 100
-#: A name directly followed by a comparison: the colon is missing.
+#: Matches a name that is directly followed by a comparison, so the colon is missing.
 _MISSING_COLON: Final = re.compile(r"([A-Za-z_]+|property\.[^<>=]+)([<>=].+)")
-#: Operators of other query languages. They are rejected, because a search for them as words would silently find
-#: nothing.
+#: Operators of other query languages. These operators are rejected, because a search for them as words would silently
+#: find nothing.
 _OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
-#: The form of Relaybook's ids, and of ids that providers give to requests and responses.
+#: Matches Relaybook's ids, and ids that providers give to requests and responses.
 _REQUEST_ID: Final = re.compile(
     r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(chatcmpl|req|resp|cmpl|msg)[-_]\S+", re.ASCII | re.IGNORECASE
 )
@@ -31,8 +31,8 @@ _REQUEST_ID: Final = re.compile(
 class Part(NamedTuple):
     """One part of a query as written. Offsets are in code points. ``name`` is empty for words and phrases.
 
-    ``value`` has neither quotes nor a final ``*``; ``has_star`` tells whether there is one. If ``is_open``, the closing
-    quote is missing, and the part extends to the end of the query.
+    ``value`` is without quotes and without a final ``*``. ``has_star`` tells whether the part has a final ``*``. If
+    ``is_open`` is True, the closing quote is missing, and the part extends to the end of the query.
     """
 
     start: int
@@ -73,13 +73,13 @@ def parameters_of(text: str, now_us: int) -> list[tuple[str, str]]:
 
 
 def request_id_of(text: str) -> str | None:
-    """Return the id of a request, if the query consists only of this id. `None` otherwise."""
+    """Return the id of a request if the query consists only of this id, otherwise `None`."""
     text = text.strip()
     return text if _REQUEST_ID.fullmatch(text) else None
 
 
 def utf16_length(text: str) -> int:
-    """Return the length in UTF-16 code units, in which JavaScript counts offsets."""
+    """Return the length of the text in UTF-16 code units, the unit of offsets in JavaScript."""
     return len(text) + sum(character > "\uffff" for character in text)
 
 
@@ -147,9 +147,9 @@ def _reject_unlikely_text(part: Part) -> None:
 
 
 def _reject_bad_star(part: Part, name: str) -> None:
-    """Reject a ``*`` outside quotes, unless it ends a value that can be searched by prefix.
+    """Reject a ``*`` outside quotes. A ``*`` at the end of a value that can be searched by prefix is allowed.
 
-    If the field is not free text, the check of its value rejects the ``*``.
+    If the field is not free text, the validation of its value rejects the ``*``.
     """
     quoted = quoted_value(part.value + ("*" if part.has_star else ""))
     literal = f"{'-' if part.negated else ''}{part.name}:{quoted}"
@@ -213,7 +213,7 @@ def _reject(
 
 
 def written_value(value: str) -> str:
-    """Return a value as it is written after ``name:``, in quotes if it needs them."""
+    """Return a value as it is written after ``name:``, in quotes if necessary."""
     is_plain = value and value[0] != '"' and "*" not in value and not any(map(str.isspace, value))
     return value if is_plain else quoted_value(value)
 
@@ -270,7 +270,7 @@ def _end_of_word(text: str, at: int) -> int:
 
 
 def _quoted(text: str, at: int) -> tuple[str, int, bool]:
-    """Return the quoted text, the offset behind it, and whether the closing quote is missing.
+    """Return the quoted text, the offset after the text, and whether the closing quote is missing.
 
     ``\\"`` and ``\\\\`` stand for a quote and a backslash.
     """

@@ -1,4 +1,4 @@
-"""Parse query parameters into a filter. Unknown names and invalid values are rejected. Pure: no I/O."""
+"""Parse query parameters into a filter. Unknown names and invalid values are rejected. Pure, without I/O."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -11,17 +11,17 @@ from relaybook.log.query.term_values import Parameter, checked_value, parameter_
 from relaybook.settings.suggestions import suggest
 
 MAX_VALUES: Final = 100
-#: If one of these fields has several values, all of them must match. For other fields, one match is enough.
+#: If one of these fields has several values, all values must match. For other fields, one matching value is enough.
 ALL_MUST_MATCH: Final = frozenset({WORDS, *NUMBERS, SCORE})
 
 
 def parse_filter(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Sequence[str] = ()) -> Filter:
     """Parse pairs of name and value into a filter.
 
-    Relative times are relative to ``now_us``. ``other_names`` are parameters that the caller parses itself; error
-    messages list them. Names are those of NAMES and ``property.<name>``, optionally preceded by ``not.``, ``begins.``
-    or both, and ``q``. Raises BadFilter if a name is unknown, a value is invalid, or ``from``, ``to`` or ``q`` is
-    repeated.
+    Relative times are relative to ``now_us``. ``other_names`` are parameters that the caller parses, which error
+    messages also list. Valid names are NAMES, ``property.<name>`` and ``q``. Names other than ``q`` may be preceded by
+    ``not.``, ``begins.`` or both. Raises BadFilter if a name is unknown, a value is invalid, or ``from``, ``to`` or
+    ``q`` is repeated.
     """
     queries: list[str] = []
     rest: list[tuple[str, str]] = []
@@ -34,8 +34,7 @@ def parse_filter(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Seq
         raise BadFilter("q", "q is repeated. Combine the queries into one q.")
     terms = _terms(rest, now_us, other_names)
     for query in queries:
-        # Parsed separately, because the values of a field in the query must match in addition to its values in
-        # parameters.
+        # The query is parsed separately, because both the field values in the query and those in parameters must match.
         terms += _terms(parameters_of(query, now_us), now_us, ())
     _reject_unbounded_search(terms)
     _reject_empty_range(terms)
@@ -43,8 +42,9 @@ def parse_filter(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Seq
 
 
 def parameters_of_filter(filter_: Filter) -> list[tuple[str, str | None]]:
-    """Return the parameters that ``parse_filter`` parses into this filter. The value of a term without values is
-    `None`.
+    """Return the parameters that ``parse_filter`` parses into this filter.
+
+    For a term without values, the value is `None`.
     """
     pairs: list[tuple[str, str | None]] = []
     for term in filter_.terms:
@@ -58,7 +58,7 @@ def parameters_of_filter(filter_: Filter) -> list[tuple[str, str | None]]:
 
 
 def _terms(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Sequence[str]) -> list[Term]:
-    """Return the terms of parameters, in the order in which they first occur."""
+    """Return the terms of parameters, in the order in which the names first occur."""
     groups: dict[tuple[str, bool, int], tuple[list[str], list[str]]] = {}
     counts: Counter[tuple[str, bool]] = Counter()
     for raw_name, value in pairs:
@@ -82,7 +82,10 @@ def _terms(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Sequence[
 
 
 def _reject_unbounded_search(terms: Iterable[Term]) -> None:
-    """Raise BadFilter if a substring search has no start time: it reads the text of every request in the range."""
+    """Raise BadFilter if a substring search has no start time.
+
+    A substring search reads the text of every request in the time range.
+    """
     names = {term.name for term in terms}
     if CONTAINS in names and "from" not in names:
         message = (

@@ -1,4 +1,4 @@
-"""Validate and normalize the values of filter terms. Pure: no I/O."""
+"""Validate and normalize the values of filter terms. Pure, without I/O."""
 
 import math
 import re
@@ -26,11 +26,13 @@ from relaybook.log.row import Code
 from relaybook.tags import WarningCode
 
 MAX_SUBSTRING: Final = 1000
-#: The fields whose values are listed with counts, besides ``property.<name>``. ``property`` lists property names.
+#: Fields whose values can be listed with counts, besides ``property.<name>``. The values of ``property`` are the names
+#: of properties.
 LISTED_FIELDS: Final = ("namespace", "model", "user", "key", "finish_reason", LABEL, "property")
 _RELATIVE: Final = re.compile(r"-(\d{1,6})(s|m|h|d|w)", re.ASCII)
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-#: The years 1 to 9999, which RFC 3339 can express. Relative times and UTC offsets beyond them are clamped.
+#: The range is the years 1 to 9999, which RFC 3339 can express. Timestamps outside this range, which can result from
+#: relative times and UTC offsets, are clamped.
 _FIRST_US: Final = -62_135_596_800_000_000
 _LAST_US: Final = 253_402_300_799_999_999
 _SPACE_FOR_PLUS: Final = re.compile(r"[\d:.T-]+ \d\d:?\d\d", re.ASCII)
@@ -52,7 +54,7 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
 
 
 def canonical_name(name: str) -> str | None:
-    """Return the name as used in a Term. `None` if filters have no such name."""
+    """Return the name as it is used in a Term, or `None` if no filter has the name."""
     if name in NAMES:
         return name
     if name.startswith("property.") and len(name) > len("property."):
@@ -61,7 +63,10 @@ def canonical_name(name: str) -> str | None:
 
 
 class Parameter(NamedTuple):
-    """The name of a query parameter, split into its parts: ``not.begins.model`` is a negated prefix of ``model``."""
+    """The name of a query parameter, split into its parts.
+
+    For example, ``not.begins.model`` is a negated prefix of ``model``.
+    """
 
     name: str
     negated: bool
@@ -72,9 +77,9 @@ class Parameter(NamedTuple):
 
 
 def parse_parameter(text: str) -> Parameter | None:
-    """Split the name of a query parameter. `None` if there is no such filter.
+    """Split the name of a query parameter. `None` if no filter has the name.
 
-    Raises BadFilter if it is a prefix of a field whose values have no prefixes.
+    Raises BadFilter if the field of a prefix cannot be searched by prefix.
     """
     rest = text.removeprefix("not.")
     name = canonical_name(rest.removeprefix("begins."))
@@ -89,12 +94,15 @@ def parse_parameter(text: str) -> Parameter | None:
 
 
 def allows_prefix(name: str) -> bool:
-    """Return whether values of the field can be searched by prefix: they are free text."""
+    """Return whether values of the field are free text, so that they can be searched by prefix."""
     return (name in TEXT_FIELDS and name not in CHOICES) or name in (LABEL, WORDS) or name.startswith("property.")
 
 
 def listed_field(field: str) -> str:
-    """Return a field as it is stored: the name of a property in lower case. Raises BadFilter like ``check_listed``."""
+    """Return the stored name of a field. Raises BadFilter like ``check_listed``.
+
+    Names of properties are stored in lower case and with hyphens instead of underscores.
+    """
     name = field.removeprefix("property.")
     if name == field:
         check_listed(field)
@@ -181,7 +189,10 @@ def _number(name: str, value: str) -> str | None:
 
 
 def parameter_value(name: str, value: str) -> str:
-    """Return a value of a term as it is written in a query parameter: the inverse of ``checked_value``."""
+    """Return a value of a term as it is written in a query parameter.
+
+    This function is the inverse of ``checked_value``.
+    """
     if name in ("from", "to"):
         return clock.format_timestamp(int(value))
     if name not in NUMBERS and name != SCORE:
@@ -195,7 +206,7 @@ def parameter_value(name: str, value: str) -> str:
 def parse_timestamp(text: str, now_us: int, parameter: str = "from") -> int:
     """Parse an RFC 3339 timestamp, or a time relative to ``now_us`` (``-15m``, ``-7d``), into microseconds.
 
-    A timestamp without UTC offset is UTC. Raises BadFilter, naming ``parameter``, if the text is neither.
+    A timestamp without a UTC offset is in UTC. If the text is invalid, raises BadFilter for ``parameter``.
     """
     return max(_FIRST_US, min(_timestamp(text, now_us, parameter), _LAST_US))
 

@@ -1,8 +1,8 @@
 """Split text into words for the text index, and define how a search for words or substrings matches.
 
-A word is a run of letters and digits. Case and diacritics are ignored. Scripts that are written without spaces
-(Chinese, Japanese, Thai, Lao, Khmer, Burmese) cannot be split into words: each character counts as a word, and
-consecutive characters are searched as a phrase. Pure: no I/O.
+A word is a run of letters and digits. Case and diacritics are ignored. Scripts without spaces (Chinese, Japanese, Thai,
+Lao, Khmer, Burmese) cannot be split into words. In these scripts, each character counts as a word, and consecutive
+characters are searched as a phrase. Pure, without I/O.
 """
 
 import re
@@ -19,7 +19,7 @@ _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
 def spaced(text: str) -> str:
-    """Return the text as it is indexed: with spaces around characters that each count as a word.
+    """Return the text to index, with spaces around characters that each count as a word.
 
     NUL and lone surrogates are replaced by spaces.
     """
@@ -40,7 +40,7 @@ def words_of(text: str) -> list[str]:
 def contains(text: str, phrase: str, *, is_prefix: bool = False) -> bool:
     """Return whether the text contains the phrase's words consecutively.
 
-    With ``is_prefix``, the last word matches as a prefix. A phrase without words is never contained.
+    With ``is_prefix``, the last word matches as a prefix. A phrase without words never matches.
     """
     phrase_words, words = words_of(phrase), words_of(text)
     if not phrase_words:

@@ -1,4 +1,4 @@
-"""The log store, with its interface in ``port``, one package per implementation, and ``open_store`` to choose one."""
+"""Store the log. ``port`` is the interface, each implementation is a package, and ``open_store`` chooses one."""
 
 from pathlib import Path
 
@@ -9,9 +9,9 @@ from relaybook.settings.store_url import parse_store_url
 
 
 def open_store(directory: Path, settings: Settings | None = None) -> Store:
-    """Return the store that the settings choose; without settings, the one in the directory.
+    """Return the store that the settings choose. Without settings, return the store in the directory.
 
-    Does no I/O. This is the only place that names an implementation.
+    Does no I/O. This function is the only code that names an implementation.
     """
     if settings is None or settings.store == "sqlite":
         return SqliteStore(directory)

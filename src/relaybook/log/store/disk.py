@@ -1,7 +1,7 @@
-"""Open, lock, write and sync files, with guarantees that Python's own functions do not give.
+"""Open, lock, write and sync files, with more guarantees than Python's functions.
 
 Symbolic links are not followed. Child processes do not inherit open files. Modes do not depend on the umask. Errors are
-raised as OSError; callers translate them.
+raised as OSError, and callers translate them.
 """
 
 import ctypes
@@ -25,7 +25,7 @@ _F_PUNCHHOLE: Final = 99
 
 
 def make_directory(path: Path) -> None:
-    """Create the directory with mode 0700 and its missing parents, and sync its name.
+    """Create the directory and its missing parents with mode 0700, and sync their names.
 
     An existing directory is left unchanged.
     """
@@ -41,7 +41,7 @@ def make_directory(path: Path) -> None:
 def open_file(path: Path) -> int:
     """Open the file for reading and writing.
 
-    If it does not exist, it is created. Its mode is set to 0600.
+    If the file does not exist, it is created. The mode of the file is set to 0600.
     """
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     if os.fstat(fd).st_mode & 0o777 != 0o600:
@@ -50,9 +50,9 @@ def open_file(path: Path) -> int:
 
 
 def lock(path: Path, wait_s: float) -> int | None:
-    """Return a descriptor that holds the lock on the file.
+    """Return a file descriptor that holds the lock on the file.
 
-    `None` if another process held it for ``wait_s``.
+    `None` if another process held the lock for ``wait_s``.
     """
     fd = open_file(path)
     until_ns = clock.monotonic_ns() + int(wait_s * clock.NANOSECONDS)
@@ -72,7 +72,7 @@ def lock(path: Path, wait_s: float) -> int | None:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Return device and inode of the file, or `None` if it does not exist."""
+    """Return the device and inode of the file, or `None` if the file does not exist."""
     try:
         found = path.stat(follow_symlinks=False)
     except FileNotFoundError:
@@ -117,7 +117,7 @@ def erase(fd: int, ranges: Sequence[tuple[int, int]]) -> None:
 def _punch_hole(fd: int, offset: int, length: int) -> None:
     """Free the blocks of a range.
 
-    This merely saves space, so a system that does not support it causes no error.
+    Freeing blocks only saves space, so no error is raised if the system does not support it.
     """
     if sys.platform == "darwin":
         block = os.fstatvfs(fd).f_bsize

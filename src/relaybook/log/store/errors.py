@@ -1,14 +1,14 @@
 """Define the exceptions that a store raises.
 
-Most have one of three causes: the environment (disk full, database busy or locked, I/O error), damaged data on the
-disk, or a batch that cannot be stored.
+Most exceptions have one of three causes: the environment (disk full, database busy or locked, I/O error), damaged data
+on the disk, or a batch that cannot be stored.
 """
 
 
 class StoreUnavailable(Exception):
     """The environment prevented the operation.
 
-    Nothing was stored; the same call can be retried later.
+    Nothing was stored. The same call can be retried later.
     """
 
 
@@ -26,8 +26,8 @@ class StoreFull(StoreUnavailable):
 class SyncFailed(Exception):
     """A sync failed, and the system may have dropped the unwritten data.
 
-    Do not retry the sync: a second sync would report success although that data was not written. Only a restart writes
-    the data again.
+    Do not retry the sync, because a second sync would report success although the data was not written. Only a restart
+    writes the data again.
     """
 
 
@@ -41,7 +41,7 @@ class StoreDamaged(StoreUnavailable):
 class BodyDamaged(StoreUnavailable):
     """The bytes of one body cannot be read.
 
-    The message names the file. The rest of the store is not affected.
+    The message names the file. All other data of the store is intact.
     """
 
 
@@ -60,4 +60,4 @@ class StoreTooNew(Exception):
 
 
 class DeadlinePassed(Exception):
-    """The query took longer than its deadline. Its connection can be used again."""
+    """The query took longer than its deadline. The connection of the query can be used again."""

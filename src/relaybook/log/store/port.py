@@ -1,10 +1,11 @@
 """Define the interface of a log store.
 
-The recorder writes through it, and the API and the command line query it. The recorder process owns the ``Writer``. A
-``Reader`` can be opened in any number of other processes at the same time. ``Store`` opens them. The interfaces for
-changes by users are ``Labels`` in ``log/namespaces.py``, ``SavedFilters`` in ``log/saved_filters.py``, ``FeedbackLog``
-in ``log/feedback.py`` and ``Deletions`` in ``log/deletions.py``. Exceptions are in ``errors.py``. Implementations
-differ in where they keep data, not in behavior: one conformance suite runs against all of them.
+The recorder writes to a store, and the API and the command line query the store. The recorder process owns the
+``Writer``. A ``Reader`` can be opened in any number of other processes at the same time. ``Store`` opens both. The
+interfaces for changes by users are ``Labels`` in ``log/namespaces.py``, ``SavedFilters`` in ``log/saved_filters.py``,
+``FeedbackLog`` in ``log/feedback.py`` and ``Deletions`` in ``log/deletions.py``. Exceptions are in ``errors.py``.
+Implementations differ only in where they keep data. All implementations behave the same, and one conformance suite
+tests all of them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,22 +24,22 @@ from relaybook.log.retention import Cutoffs, Removal
 from relaybook.log.saved_filters import SavedFilter, SavedFilters
 from relaybook.log.store.errors import BatchRejected
 
-#: Whether a commit survives only a crash of any process, or also a power cut.
+#: Whether a commit survives only the crash of a process, or also a power failure.
 Durability = Literal["process", "power"]
 
 
 class BodyRef(msgspec.Struct, frozen=True, array_like=True):
-    """A reference to body bytes in a store. ``location`` has a meaning only for the store that created it."""
+    """A reference to body bytes in a store. Only the store that created ``location`` can interpret it."""
 
     location: tuple[int, ...]
-    #: The number of bytes as transferred.
+    #: The size of the transferred bytes.
     size: int
 
 
 class Body(msgspec.Struct, array_like=True):
     """The bytes of one body as transferred.
 
-    The bytes in ``refs`` were written earlier; ``rest`` follows them.
+    The bytes in ``refs`` were written earlier. The bytes in ``rest`` follow them.
     """
 
     refs: list[BodyRef] = []
@@ -46,10 +47,11 @@ class Body(msgspec.Struct, array_like=True):
 
 
 class Entry(msgspec.Struct, kw_only=True):
-    """A finished request to be stored. The store assigns ``record.seq``, and adds pending feedback to the feedback that
-    the record has.
+    """A finished request to be stored.
 
-    A body is `None` if it must not be stored; ``record.body_state`` says so too.
+    The store assigns ``record.seq``, and adds pending feedback to the record's feedback.
+
+    A body is `None` if the body must not be stored, which ``record.body_state`` also says.
     """
 
     record: Record
@@ -63,10 +65,10 @@ class Entry(msgspec.Struct, kw_only=True):
 class RunPosition(msgspec.Struct, frozen=True, kw_only=True):
     """How far one run of the journal has been read.
 
-    Each position is (segment, offset, frame number). All frames before ``read_to`` were read. ``replay_from`` is the
-    first frame of the oldest exchange that is neither recorded nor checkpointed. After a restart, the recorder reads
-    from ``replay_from`` and skips exchanges that ended before ``read_to``. ``is_segment_start`` tells that no frame of
-    the segment of ``read_to`` was read.
+    A position consists of segment, offset and frame number. All frames before ``read_to`` were read. ``replay_from`` is
+    the first frame of the oldest exchange that is neither recorded nor checkpointed. After a restart, the recorder
+    reads from ``replay_from`` and skips exchanges that ended before ``read_to``. If ``is_segment_start`` is True, no
+    frame in the segment of ``read_to`` was read yet.
     """
 
     read_to: tuple[int, int, int]
@@ -75,9 +77,9 @@ class RunPosition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExchangeCheckpoint(msgspec.Struct, kw_only=True):
-    """A checkpoint of an open exchange: its state, including its body bytes so far.
+    """A checkpoint of an open exchange, with the state of the exchange and its body bytes so far.
 
-    The exchange's journal frames before ``number`` need not be read again.
+    The journal frames of the exchange before ``number`` do not have to be read again.
     """
 
     run: str
@@ -89,7 +91,7 @@ class ExchangeCheckpoint(msgspec.Struct, kw_only=True):
 class Running(msgspec.Struct, kw_only=True):
     """A running request, with its detail and body bytes so far.
 
-    A value is `None` if it was not reported or must not be stored.
+    A value is `None` if the value was not reported or must not be stored.
     """
 
     record: Record
@@ -99,15 +101,15 @@ class Running(msgspec.Struct, kw_only=True):
 
 
 class Batch(msgspec.Struct, kw_only=True):
-    """The contents of one transaction. It is stored completely or not at all.
+    """The contents of one transaction, which is stored completely or not at all.
 
-    - ``running``, unless `None`, replaces all running requests. Requests whose record is in ``entries`` are removed
-      from the running requests in any case.
-    - ``checkpoints`` replaces earlier checkpoints of the same exchanges. A checkpoint is deleted when its exchange is
-      in ``entries``.
+    - ``running`` replaces all running requests, unless it is `None`. Requests whose record is in ``entries`` are always
+      removed from the running requests.
+    - ``checkpoints`` replaces earlier checkpoints of the same exchanges. The checkpoint of an exchange is deleted if
+      the exchange is in ``entries``.
     - ``finished_runs`` deletes the positions and checkpoints of runs that have been read completely.
-    - ``erase`` lists body bytes that must be unreadable within seconds after the commit. The store completes this
-      even after a crash.
+    - ``erase`` lists body bytes that must be unreadable within seconds after the commit. The store completes the
+      erasure even after a crash.
     - ``refused`` adds to the counts of requests that were not admitted, by code.
     """
 
@@ -125,10 +127,10 @@ class Page(msgspec.Struct, kw_only=True):
     """A page of the log, newest first.
 
     ``complete`` is False if the deadline ended the search early. ``next_cursor`` is `None` if there are no older
-    matches. ``newer_cursor`` is `None` for an empty page; callers then keep the previous cursor. If the deadline ended
-    the search, the cursor for the direction of the search points to where it stopped, even if nothing was found. The
-    ``next_cursor`` of a full page may lead to an empty page, because the store searches for one more match only for a
-    limited time.
+    matches. ``newer_cursor`` is `None` for an empty page, so callers keep the previous cursor. If the deadline ended
+    the search, the cursor for the direction of the search points to the position where the search stopped, even if
+    nothing was found. The ``next_cursor`` of a full page may lead to an empty page, because the store searches only for
+    a limited time for one more match.
     """
 
     records: list[Record]
@@ -140,8 +142,8 @@ class Page(msgspec.Struct, kw_only=True):
 class StoredRecord(msgspec.Struct, kw_only=True):
     """A record with the data for the detail view.
 
-    Sizes refer to the transferred bodies; `None` if the body is not stored. ``request`` and ``response`` are set if the
-    bodies were read at no extra cost; otherwise they are `None` and ``Reader.body`` reads them.
+    Sizes refer to the transferred bodies. A size is `None` if the body is not stored. ``request`` and ``response`` are
+    set if the bodies were read at no extra cost. Otherwise both are `None`, and ``Reader.body`` reads the bodies.
     """
 
     record: Record
@@ -155,7 +157,7 @@ class StoredRecord(msgspec.Struct, kw_only=True):
 class Link(msgspec.Struct, kw_only=True):
     """The data of a finished request that identifies the requests it continues.
 
-    ``chain`` is the encoded message chain; `None` if the request has no messages.
+    ``chain`` is the encoded message chain, or `None` if the request has no messages.
     """
 
     seq: int
@@ -169,8 +171,8 @@ class Link(msgspec.Struct, kw_only=True):
 class Count(msgspec.Struct, frozen=True, kw_only=True):
     """The number of matching requests.
 
-    ``last_at`` is the start time of the latest match; `None` if there is none. ``complete`` is False if the deadline
-    ended the count. The newest matches are counted first, and the true count may be higher.
+    ``last_at`` is the start time of the latest match, or `None` if there is no match. ``complete`` is False if the
+    deadline ended the count. In this case, only the newest matches were counted, and the true count may be higher.
     """
 
     requests: int = 0
@@ -182,9 +184,9 @@ class Count(msgspec.Struct, frozen=True, kw_only=True):
 class FeedbackTotals(msgspec.Struct, frozen=True, kw_only=True):
     """Totals of the feedback on the matching requests.
 
-    ``requests`` is the number of matching requests with feedback. ``scores`` is the number of their scores; a request
-    can have scores from several sources. ``complete`` is False if the deadline ended the search. The newest matches are
-    included first.
+    ``requests`` is the number of matching requests with feedback. ``scores`` is the number of scores on these requests.
+    A request can have scores from several sources. ``complete`` is False if the deadline ended the search. The search
+    starts with the newest matches.
     """
 
     requests: int = 0
@@ -194,7 +196,7 @@ class FeedbackTotals(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ValueCount(msgspec.Struct, kw_only=True):
-    """A value of a field, and the number of records that have it."""
+    """A value of a field, and the number of records that have this value."""
 
     value: str
     requests: int
@@ -213,10 +215,11 @@ class RecorderState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoreStatus(msgspec.Struct, kw_only=True):
-    """Metrics of the store, cheap to read at any size.
+    """Metrics of the store, which are cheap to read even if the store is large.
 
-    ``labels`` is the number of pinned ``namespaces``. ``oldest_at`` and ``oldest_content_at`` are close to the start
-    times of the oldest request and of the oldest request with content; `None` if there is none.
+    ``labels`` is the number of pinned ``namespaces``. ``oldest_at`` is close to the start time of the oldest request.
+    ``oldest_content_at`` is close to the start time of the oldest request with content. A time is `None` if there is no
+    such request.
     """
 
     records: int
@@ -232,14 +235,14 @@ class StoreStatus(msgspec.Struct, kw_only=True):
     refused: dict[str, int]
     oldest_at: int | None = None
     oldest_content_at: int | None = None
-    #: The last pass of retention that removed something.
+    #: The last retention pass that removed something.
     last_removal: Removal | None = None
     #: The recorders that share the store, by server. Empty for a store with one writer.
     recorders: list[RecorderState] = []
 
 
 class Retained(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of one call of ``Writer.retain``: requests removed, and others that lost their content.
+    """How many requests a ``Writer.retain`` call removed, and how many others lost their content.
 
     ``is_complete`` is True if nothing is left to remove.
     """
@@ -250,16 +253,16 @@ class Retained(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Writer(Protocol):
-    """The interface through which the recorder writes to a store. Used by one thread of one process."""
+    """The interface through which the recorder writes to a store. Only one thread of one process uses it."""
 
     def commit(self, batch: Batch) -> None:
         """Store the batch in one transaction and assign each record its ``seq``.
 
         The first eight namespaces whose names do not look like ids are pinned as labels.
 
-        The batch is durable on return, as configured: with ``process`` it survives a crash of any program, with
-        ``power`` also a power failure. Idempotent by record id: an entry that is already stored is skipped and not
-        counted again. Raises StoreUnavailable or BatchRejected; in both cases nothing was stored.
+        The batch is durable when the method returns. With the durability ``process``, the batch survives a crash of any
+        program. With ``power``, the batch also survives a power failure. An entry whose record id is already stored is
+        skipped and not counted again. Raises StoreUnavailable or BatchRejected. In both cases, nothing was stored.
         """
 
     def write_body(self, data: bytes) -> BodyRef:
@@ -272,7 +275,7 @@ class Writer(Protocol):
         """Return the bytes that ``write_body`` wrote."""
 
     def positions(self) -> dict[str, RunPosition]:
-        """Return the journal positions by run id; empty for a new store."""
+        """Return the journal positions by run id. The result is empty for a new store."""
 
     def checkpoints(self, run: str) -> list[ExchangeCheckpoint]:
         """Return the checkpoints of the open exchanges of one run."""
@@ -280,25 +283,26 @@ class Writer(Protocol):
     def retain(self, cutoffs: Cutoffs, until_ns: int) -> Retained:
         """Remove requests that ended before the cutoffs, until ``until_ns`` (monotonic clock).
 
-        Removed requests no longer appear in pages, counts, lists and threads; aggregates over time keep counting them.
-        A request whose content expired has ``body_state`` "expired" if it had bodies, and no previews, error message,
-        headers, message chain and searchable text. The space is freed by ``run_maintenance``. Call it again until
-        ``is_complete``; after a crash it continues. Raises StoreUnavailable.
+        Removed requests no longer appear in pages, counts, lists and threads, but aggregates over time still count
+        them. A request with expired content has no previews, error message, headers, message chain and searchable text.
+        If the request had bodies, its ``body_state`` is "expired". ``run_maintenance`` frees the space. Call ``retain``
+        again until ``is_complete`` is True. After a crash, calling ``retain`` continues the removal. Raises
+        StoreUnavailable.
         """
 
     def delete(self, until_ns: int) -> int:
         """Carry out deletions until ``until_ns`` (monotonic clock). Returns the number of requests removed.
 
-        Unlike ``retain``, it subtracts them from the aggregates over time as well, and a namespace without requests
-        loses its label. A deletion survives a crash, and is "done" when no file contains bytes of the deleted
-        requests. Raises StoreUnavailable.
+        Unlike ``retain``, this method also subtracts the requests from the aggregates over time, and a namespace
+        without requests loses its label. A deletion continues after a crash. A deletion is "done" when no file contains
+        bytes of the deleted requests. Raises StoreUnavailable.
         """
 
     def run_maintenance(self, until_ns: int) -> bool:
         """Do deferred maintenance until ``until_ns`` (monotonic clock).
 
-        This includes erasing the bytes of removed requests and freeing their space. Readers see no change. Returns
-        False if there was nothing to do.
+        Maintenance includes erasing the bytes of removed requests and freeing their space. Readers see no change.
+        Returns False if there was nothing to do.
         """
 
     def close(self) -> None: ...
@@ -308,7 +312,7 @@ class Reader(Protocol):
     """The interface through which the API and the command line query a store.
 
     Thread-safe. Each call sees one consistent snapshot. ``deadline_ns`` is the time on the monotonic clock at which a
-    call stops. A page or a count is then returned as incomplete; other calls raise DeadlinePassed.
+    call stops. At the deadline, a page or a count is returned as incomplete, and other calls raise DeadlinePassed.
     """
 
     def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
@@ -320,23 +324,23 @@ class Reader(Protocol):
     def around(self, record_id: str, filter_: Filter, limit: int, deadline_ns: int) -> Page | None:
         """Return a page with the record in the middle of its matching neighbors.
 
-        `None` if the record does not exist. The page has at most ``limit // 2`` newer records, the record itself (even
-        if it does not match), and older records.
+        The page has at most ``limit // 2`` newer records, the record itself (even if it does not match), and older
+        records. `None` if the record does not exist.
         """
 
     def top(self, filter_: Filter, field: SortField, limit: int, deadline_ns: int) -> Page:
         """Return the matching finished requests with the highest values of a field.
 
-        The highest value is first; among equal values, the newest request is first. Requests without a value are
-        omitted. There is one page, without cursors. If the deadline ended the search, it has the highest values that
-        were found until then.
+        The highest value is first. Among equal values, the newest request is first. Requests without a value are
+        omitted. There is only one page, without cursors. If the deadline ended the search, the page has the highest
+        values that were found until the deadline.
         """
 
     def count(self, filter_: Filter, deadline_ns: int) -> Count:
         """Count the matching finished requests.
 
-        Without a time range, the counts of the whole log and of namespaces are returned at once, because they are
-        updated with every write.
+        Without a time range, the counts of the whole log and of namespaces are available immediately, because every
+        write updates these counts.
         """
 
     def feedback_totals(self, filter_: Filter, deadline_ns: int) -> FeedbackTotals:
@@ -345,29 +349,29 @@ class Reader(Protocol):
     def stats(self, question: StatsQuery, deadline_ns: int) -> Stats:
         """Return aggregates of finished requests over time.
 
-        Raises DeadlinePassed; a result is never partial.
+        Raises DeadlinePassed. A result is never partial.
         """
 
     def running(self, filter_: Filter) -> list[Record]:
-        """Return the matching running requests, latest started first.
+        """Return the matching running requests, in descending order of start time.
 
-        ``seq`` is `None`. This is cheap, because no bodies are read.
+        The records have no ``seq``. The call is cheap, because no bodies are read.
         """
 
     def open_request(self, record_id: str) -> Running | None:
         """Return a running request by record id, with its data so far.
 
-        `None` if it is not running.
+        `None` if the request is not running.
         """
 
     def get(self, record_id: str) -> StoredRecord | None:
-        """Return a finished record by record id. `None` if it does not exist."""
+        """Return a finished record by record id, or `None` if the record does not exist."""
 
     def entries(self, after: int, limit: int, max_bytes: int) -> list[Entry]:
         """Return finished requests recorded after ``after``, oldest first.
 
-        Their bodies are in memory, and they have their message chains and feedback. A body larger than ``max_bytes`` is
-        omitted. Fewer than ``limit`` entries are returned if together they exceed ``max_bytes``.
+        The entries have their message chains and feedback, and their bodies are in memory. A body larger than
+        ``max_bytes`` is omitted. Fewer than ``limit`` entries are returned if all of them would exceed ``max_bytes``.
         """
 
     def links(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Link]:
@@ -393,19 +397,19 @@ class Reader(Protocol):
     ) -> tuple[list[NamespaceRow], str | None]:
         """Return a page of namespaces and the cursor of the next page.
 
-        Namespaces are sorted in descending order, ties by name. A namespace without requests is included only while it
-        is pinned. Raises BadFilter if ``after`` is not a valid cursor.
+        Namespaces are sorted in descending order, and by name if the sort values are equal. A namespace without
+        requests is included only while it is pinned. Raises BadFilter if ``after`` is not a valid cursor.
         """
 
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
         """Return the values of a field with their counts, most frequent first.
 
-        The field is one of ``namespace model user key finish_reason label property property.<name>``; otherwise raises
-        BadFilter.
+        Raises BadFilter if the field is not one of ``namespace model user key finish_reason label property
+        property.<name>``.
         """
 
     def saved_filters(self) -> list[SavedFilter]:
-        """Return all saved filters, by name."""
+        """Return all saved filters, sorted by name."""
 
     def gaps(self, since_us: int) -> list[Gap]:
         """Return the gaps that end at or after ``since_us``, newest first."""
@@ -414,9 +418,9 @@ class Reader(Protocol):
         """Return the latest deletions, newest first."""
 
     def last_seq(self) -> int:
-        """Return the ``seq`` of the newest record, 0 for an empty log.
+        """Return the ``seq`` of the newest record, or 0 if the log is empty.
 
-        Cheap enough to poll four times a second.
+        The call is cheap enough to be repeated four times a second.
         """
 
     def since(self, seq: int, filter_: Filter, limit: int) -> tuple[list[Record], int]:
@@ -428,8 +432,8 @@ class Reader(Protocol):
     def stored_since(self, seq: int, filter_: Filter, limit: int) -> tuple[Iterator[StoredRecord], int]:
         """Return the same records as ``since``, with their data for the detail view.
 
-        Details and bodies are read when the iterator reaches the record, so only those of one are in memory. If they
-        cannot be read, the record is marked as expired.
+        The detail and bodies of a record are read when the iterator reaches the record, so the data of only one record
+        is in memory. If the data cannot be read, the record is marked as expired.
         """
 
     def status(self) -> StoreStatus: ...
@@ -450,7 +454,7 @@ def body_size(body: Body | None) -> int | None:
 def reject_unstorable(batch: Batch) -> None:
     """Raise BatchRejected for values that a database would reject.
 
-    Such values are text that is not UTF-8 and integers over 64 bits.
+    A database would reject text that is not UTF-8 and integers over 64 bits.
     """
     try:
         msgspec.msgpack.encode(batch)
@@ -463,7 +467,7 @@ def reject_unstorable(batch: Batch) -> None:
 
 
 class Backup(msgspec.Struct, frozen=True, kw_only=True):
-    """The size of a backup: its requests, the bytes of their bodies, and how many of these bytes were copied now."""
+    """The size of a backup, as numbers of requests, of body bytes, and of body bytes that this backup copied."""
 
     records: int
     copied_bytes: int
@@ -471,7 +475,7 @@ class Backup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of reading every byte of a store: records, records with damaged data, and the first problems."""
+    """The number of records in a verified store, the number of damaged records, and the first problems."""
 
     records: int
     damaged: int
@@ -485,12 +489,12 @@ class TextIndex(Protocol):
     """
 
     def indexed_to(self) -> int:
-        """Return the newest ``seq`` that was processed, 0 if none."""
+        """Return the newest ``seq`` that was processed, or 0 if none was processed."""
 
     def add(self, texts: Sequence[tuple[int, str]], up_to: int) -> None:
         """Add the text of records, and set ``indexed_to`` to ``up_to``.
 
-        The records must be in ascending order of ``seq``. Either all texts are added or none.
+        The records must be in ascending order of ``seq``. If the call fails, no text is added.
         """
 
     def close(self) -> None: ...
@@ -504,20 +508,23 @@ class SetAside(Protocol):
         """The store's location, for messages."""
 
     def gap(self) -> Gap:
-        """Return the gap that this store leaves in the log, as far as the store can be read."""
+        """Return the gap that the missing store leaves in the log, as far as the store can be read."""
 
     def entries(self) -> Iterator[Entry | None]:
-        """Yield the requests that can still be read, oldest first; `None` for each request that cannot be read.
+        """Yield the readable requests, oldest first, and `None` for each request that cannot be read.
 
         Details and bodies that cannot be read are omitted. Raises StoreDamaged if nothing can be read.
         """
 
     def mark_salvaged(self) -> str:
-        """Rename the store, so that it is not listed again. Returns its new location."""
+        """Rename the store, so that it is not listed again. Returns the new location."""
 
 
 class Store(Protocol):
-    """A store. Its parts can be opened in different processes. Nothing is opened or created before a part is opened."""
+    """A store, whose parts can be opened in different processes.
+
+    Files are opened or created only when a part is opened.
+    """
 
     def check(self) -> None:
         """Check the settings, before a server starts.
@@ -531,8 +538,8 @@ class Store(Protocol):
     def open_writer(self, *, durability: Durability = "process", lock_wait_s: float = 5.0) -> Writer:
         """Create or open the store for the single writer.
 
-        Raises StoreUnavailable if another writer does not release it within ``lock_wait_s``, StoreDamaged if it is
-        not a store, StoreTooNew if a later version wrote it.
+        Raises StoreUnavailable if another writer does not release the store within ``lock_wait_s``, StoreDamaged if the
+        files are not a store, and StoreTooNew if a later version wrote the store.
         """
 
     def open_reader(self) -> Reader:
@@ -542,37 +549,38 @@ class Store(Protocol):
         """Open the text index for its single writer. `None` if the writer's commits index the text."""
 
     def open_deletions(self) -> Deletions:
-        """Open the deletions to request one, alongside the writer."""
+        """Open the interface for requesting deletions while a writer may be running."""
 
     def open_labels(self) -> Labels:
-        """Open the labels for changes, alongside the writer."""
+        """Open the interface for changing labels while a writer may be running."""
 
     def open_saved_filters(self) -> SavedFilters:
-        """Open the saved filters for changes, alongside the writer."""
+        """Open the interface for changing saved filters while a writer may be running."""
 
     def open_feedback(self) -> FeedbackLog:
-        """Open the feedback for additions, alongside the writer."""
+        """Open the interface for adding feedback while a writer may be running."""
 
     def bytes_per_day(self) -> float | None:
         """Return the number of bytes written per day in the last week. `None` if less than 1 MiB was written."""
 
     def back_up(self, target: Path, on_progress: Callable[[int, int], object]) -> Backup:
-        """Copy the store to a directory, while it is used. A later backup to the same directory copies only new bodies.
+        """Copy the store to a directory while the store may be in use.
 
-        ``on_progress`` is called with the bytes of bodies that are done, and with their total. Raises StoreUnavailable
-        and StoreTooNew.
+        A later backup to the same directory copies only new bodies. ``on_progress`` is called with the number of body
+        bytes copied so far and the total. Raises StoreUnavailable and StoreTooNew.
         """
 
     def verify(self, on_progress: Callable[[int, int], object]) -> Verification:
-        """Read every stored byte. ``on_progress`` is called with the records that are done, and with their number.
+        """Read and check every stored byte.
 
-        Raises StoreUnavailable and StoreDamaged.
+        ``on_progress`` is called with the number of records checked so far and the total. Raises StoreUnavailable and
+        StoreDamaged.
         """
 
     def set_aside(self) -> str | None:
-        """Move the damaged store aside, so that an empty one can replace it, and return its new location.
+        """Move the damaged store aside, so that an empty store can replace it. Returns the new location.
 
-        `None` if there is no store. Raises OSError.
+        Returns `None` if there is no store. Raises OSError.
         """
 
     def list_set_aside(self) -> list[SetAside]:

@@ -17,7 +17,8 @@ _FROM_LOG_ERROR: Final = dict.fromkeys(LOG_ERRORS, "log_failed")
 _FROM_FAILURE: Final = {code: code for code in UPSTREAM_FAILURES}
 _FROM_STATUS: Final = {status: code for status, (code, _) in ERROR_STATUSES.items()}
 _FROM_FINISH: Final = {reason: FINISHES[finish][0] for reason, finish in FINISH_REASONS.items()}
-#: The code of ``row.result_of``, for ``requests AS r``. All parts are our own constants.
+#: The code that ``row.result_of`` returns, as an expression on ``requests AS r``. All parts are constants of this
+#: program.
 RESULT: Final = f"""CASE
   WHEN r.outcome = 'open' THEN 'running'
   WHEN r.outcome = 'client_closed' AND r.failed = 0 THEN 'client_disconnected'

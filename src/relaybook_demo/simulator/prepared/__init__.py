@@ -1,6 +1,6 @@
-"""Declare the simulated model's prepared texts. Each topic has a pattern, and responses to prompts that match it.
+"""Declare the simulated model's prepared texts. Each topic has a pattern, and responses to matching prompts.
 
-The first topic whose pattern matches the prompt is used. ``{order}`` in a response is replaced by the value of the
+The first topic whose pattern matches the prompt is used. ``{order}`` in a response is replaced with the value of the
 pattern's group ``order``. This package is independent of requests and formats.
 """
 

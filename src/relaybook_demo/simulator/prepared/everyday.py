@@ -1,4 +1,4 @@
-"""Responses of an assistant at home: poems, the weather, dinner, plans, a joke."""
+"""Responses of an assistant for everyday life: poems, the weather, dinner, plans and a joke."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Responses of several hundred words, for streams that are visible while they grow."""
+"""Responses of several hundred words, for streams that are visible while they run."""
 
 from typing import Final
 

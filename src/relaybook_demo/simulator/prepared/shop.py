@@ -1,4 +1,4 @@
-"""Responses of a small shop's support: parcels, refunds, vouchers, and which tea to buy."""
+"""Responses of a small shop's support about parcels, refunds, vouchers and tea recommendations."""
 
 from typing import Final
 

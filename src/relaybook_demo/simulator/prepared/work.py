@@ -1,4 +1,4 @@
-"""Responses to tasks at work: summaries, translations, tables, code, letters."""
+"""Responses to tasks at work: summaries, translations, tables, code and letters."""
 
 from typing import Final
 

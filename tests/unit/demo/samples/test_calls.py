@@ -1,4 +1,4 @@
-"""Test that responses are assembled from a stream, and become messages of the next request."""
+"""Test that streamed responses are assembled into messages for the next request."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Test the first seconds: the order of namespaces, and each kind of entry in the log."""
+"""Test the sample traffic of the first seconds: the order of namespaces, and each kind of log entry."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Test that personas are deterministic, and which names look like ids."""
+"""Test that personas are deterministic, and that only the names of customers look like ids."""
 
 import itertools
 import random
@@ -6,7 +6,8 @@ import re
 
 from relaybook_demo.samples import personas
 
-#: Matches ids: an e-mail address, a number, a UUID, or long hex digits. Labels do not match.
+#: Matches text like an e-mail address, a number of three or more digits, a UUID, or eight or more hex digits.
+#: Labels do not match.
 ID_LIKE = re.compile(r"@|\d{3}|[0-9a-f]{8}")
 
 

@@ -1,4 +1,4 @@
-"""Test that the directives of faults are valid."""
+"""Test that every fault has valid directives."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Test everyday traffic: every question has a prepared response, and some requests fail."""
+"""Test the everyday traffic: every question has a prepared response, and some requests fail."""
 
 import itertools
 import random
@@ -28,7 +28,7 @@ def prompts() -> list[str]:
 def test_every_question_has_a_prepared_response(question: str) -> None:
     question = question.replace("{order}", "4411")
     response = texts.response_text(question)
-    assert question[:20] not in response  # prompts without a prepared response are quoted
+    assert question[:20] not in response  # the simulator quotes a prompt that has no prepared response
     assert (response,) not in [responses for _, responses in ANYTHING_ELSE]
 
 

@@ -1,4 +1,4 @@
-"""Test that tools are declared in OpenAI's format, and have results that the simulated model has sentences for."""
+"""Test that tools are declared in OpenAI's format, and that the simulated model turns results into sentences."""
 
 import json
 

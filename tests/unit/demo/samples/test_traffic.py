@@ -16,7 +16,7 @@ CALL = Response(calls=[Call("call_1", "get_weather", '{"city": "Rome"}')])
 
 
 def run_traffic(monkeypatch: pytest.MonkeyPatch, scenario: Scenario, *responses: Response | None) -> list[Request]:
-    """Run a scenario and return the requests sent, given these responses."""
+    """Run a scenario with these responses, and return the requests that were sent."""
     sent: list[Request] = []
     remaining = list(responses)
 
@@ -25,7 +25,7 @@ def run_traffic(monkeypatch: pytest.MonkeyPatch, scenario: Scenario, *responses:
         return remaining.pop(0)
 
     monkeypatch.setattr(traffic, "send", send)
-    generator = TrafficGenerator(None, random.Random(1))  # type: ignore[arg-type]  # nothing is sent by it
+    generator = TrafficGenerator(None, random.Random(1))  # type: ignore[arg-type]  # no client is needed
     asyncio.run(generator.run_scenario(scenario, turn_pause=(0.0, 0.0)))
     assert remaining == []
     return sent

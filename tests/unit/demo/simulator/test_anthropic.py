@@ -44,7 +44,7 @@ def events(**changes: Any) -> list[Any]:
 
 
 def assembled(**changes: Any) -> Any:
-    """The message that the events make."""
+    """Return the message that is assembled from the events."""
     start, *rest = events(**changes)
     whole = start["message"]
     for event in rest:

@@ -1,4 +1,4 @@
-"""Test the requests and the end of a connection, without a socket."""
+"""Test how a connection handles requests and how it ends, without a socket."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from relaybook_demo.simulator.settings import SimulatorSettings
 
 
 class FakeTransport(asyncio.Transport):
-    """Records the written bytes and how the connection ended."""
+    """Records the written bytes, and how the connection ended."""
 
     def __init__(self) -> None:
         super().__init__()

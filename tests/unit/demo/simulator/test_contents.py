@@ -1,4 +1,4 @@
-"""Test the content of bodies: bytes, parts and length."""
+"""Test the bytes, the parts and the length of response bodies."""
 
 import gzip
 import itertools
@@ -81,7 +81,7 @@ def brotli_reader() -> Callable[[bytes], bytes]:
 
     def read(data: bytes) -> bytes:
         actual = out = decoder.process(data)
-        while out:  # one call returns at most 32 KiB
+        while out:  # each call returns at most 32 KiB
             out = decoder.process(b"")
             actual += out
         return bytes(actual)

@@ -1,4 +1,4 @@
-"""Test the delivery of responses: the bytes, their division into writes, and breaks."""
+"""Test how responses are delivered: the bytes, how the bytes are split into writes, and broken responses."""
 
 import asyncio
 from typing import Any
@@ -13,7 +13,7 @@ from relaybook_demo.simulator.plans import Plan
 
 
 class FakeWriter:
-    """Records writes."""
+    """Records every write."""
 
     def __init__(self) -> None:
         self.writes: list[bytes] = []

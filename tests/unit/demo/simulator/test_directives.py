@@ -1,4 +1,4 @@
-"""Test where directives are read, and that all of them are documented."""
+"""Test where directives can be given, and that all directives are documented."""
 
 import re
 

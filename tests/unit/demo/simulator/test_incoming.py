@@ -1,4 +1,4 @@
-"""Test the parsing of requests from bytes, independent of how they are split."""
+"""Test that requests are parsed correctly, however their bytes are split."""
 
 import hashlib
 import itertools

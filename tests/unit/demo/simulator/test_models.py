@@ -1,4 +1,4 @@
-"""Test which models exist."""
+"""Test which models exist in the simulated upstream."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Test plans: delays and endings."""
+"""Test the delays and endings of response plans."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Test the way from a request to a plan."""
+"""Test how a response plan is made from a request."""
 
 from relaybook_demo.simulator.incoming import Request
 from relaybook_demo.simulator.replies import Header

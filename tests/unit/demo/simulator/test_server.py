@@ -1,4 +1,4 @@
-"""Test starting and stopping, without a socket."""
+"""Test that a simulator can be closed although it was never started."""
 
 import asyncio
 

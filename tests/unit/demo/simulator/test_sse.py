@@ -1,4 +1,4 @@
-"""Test the writing of server-sent events."""
+"""Test how server-sent events are written."""
 
 import json
 

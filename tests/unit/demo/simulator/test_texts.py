@@ -1,4 +1,4 @@
-"""Test that texts are deterministic and tokens lossless."""
+"""Test that texts are deterministic, and that the tokens of a text can be joined to the same text."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Test merging and subtracting aggregates, and percentiles."""
+"""Test how aggregates are merged and subtracted, and how percentiles are computed."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Test histograms."""
+"""Test the buckets of histograms."""
 
 from relaybook.log.aggregate.histograms import Histogram
 

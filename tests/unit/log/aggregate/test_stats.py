@@ -1,4 +1,4 @@
-"""Test parsing of statistics queries, time ranges of whole buckets, and grouping."""
+"""Test how statistics queries are parsed, how time ranges become whole buckets, and how requests are grouped."""
 
 import pytest
 

@@ -1,4 +1,7 @@
-"""CSV: one column per field and property, read by Python's csv module."""
+"""Test CSV exports with Python's csv module.
+
+Each field and each frequent property has a column. Rare properties share a column.
+"""
 
 import csv
 import io
@@ -13,7 +16,7 @@ from relaybook.log.record import FIELDS, Feedback, Note
 
 
 def exported(*records):
-    """Return the rows of an export by column name."""
+    """Return the rows of an export as dictionaries with the column names as keys."""
     query = ExportQuery(file_format=file_format_of("csv"), filter_=Filter())
     text = b"".join(Export(log_of(*records), query).chunks()).decode()
     return list(csv.DictReader(io.StringIO(text, newline="")))

@@ -1,4 +1,4 @@
-"""An export contains what was recorded when it began, whatever is recorded or deleted meanwhile."""
+"""Test that an export contains only requests that were recorded before it began."""
 
 import json
 

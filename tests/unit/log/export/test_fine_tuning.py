@@ -1,4 +1,7 @@
-"""Fine-tuning lines: whole, good conversations of any API in the structure of chat; all others are counted."""
+"""Test fine-tuning exports.
+
+Complete, successful conversations of any API are written in the structure of chat. All other requests are counted.
+"""
 
 import json
 from typing import Any
@@ -21,7 +24,7 @@ QUESTION = {"role": "user", "content": "How warm is it in Rome?"}
 
 
 def exported(*entries: Any, store: MemoryStore | None = None) -> tuple[list[dict[str, Any]], dict[str, int]]:
-    """Return the lines, and the number of omitted requests by reason."""
+    """Return the exported lines, and the number of omitted requests for each reason."""
     store = store or MemoryStore()
     store.commit(Batch(entries=list(entries)))
     query = ExportQuery(file_format=file_format_of("chat"), filter_=Filter(), end=True)
@@ -29,7 +32,7 @@ def exported(*entries: Any, store: MemoryStore | None = None) -> tuple[list[dict
     assert end["count"] == len(lines)
     for line in lines:
         for message in MESSAGES.validate_python(line["messages"]):
-            list(message.get("tool_calls") or ())  # validated when it is read
+            list(message.get("tool_calls") or ())  # reading ``tool_calls`` also validates the calls
         TOOLS.validate_python(line.get("tools", []))
     return lines, end.get("omitted", {})
 

@@ -1,4 +1,4 @@
-"""JSON Lines: every byte of record, detail and bodies can be restored."""
+"""Test that the record, the detail and the bodies can be restored exactly from JSON Lines."""
 
 import base64
 import gzip
@@ -32,7 +32,7 @@ def log(*entries):
 
 
 def restored_body(value):
-    """Restore a body as an import does."""
+    """Restore a body in the same way as an import."""
     if value is None:
         return None
     return base64.b64decode(value["base64"]) if "base64" in value else value["text"].encode()

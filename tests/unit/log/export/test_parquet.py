@@ -1,4 +1,4 @@
-"""Parquet: typed columns, read by pyarrow, in row groups of bounded size."""
+"""Test Parquet exports with pyarrow: columns are typed, and row groups have a limited size."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Test when each piece of advice is given, and that it says what to do."""
+"""Test when each piece of advice is given, and what the advice says."""
 
 import pytest
 

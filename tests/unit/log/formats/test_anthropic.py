@@ -74,7 +74,7 @@ def delta(index: int, kind: str, **fields: Any) -> bytes:
 START: Final = event(
     "message_start", message={**MESSAGE, "content": [], "stop_reason": None, "usage": {**USAGE, "output_tokens": 1}}
 )
-#: The message above as a stream.
+#: ``MESSAGE`` as a stream of events.
 EVENTS: Final = [
     START,
     event("ping"),
@@ -197,7 +197,7 @@ def test_all_facts_of_a_whole_response_are_extracted() -> None:
 def test_a_stream_has_the_facts_of_the_whole_response() -> None:
     facts, expected = stream(), whole()
     expected.stream_ended = "done"
-    expected.output_characters = facts.output_characters  # the arguments are written with other white space
+    expected.output_characters = facts.output_characters  # only the white space in the arguments differs
     assert facts == expected
 
 
@@ -226,7 +226,7 @@ def test_a_response_without_usage_is_estimated() -> None:
     facts = whole(usage=None, content=[{"type": "text", "text": "x" * 40}])
     body = json.dumps(REQUEST | {"messages": [{"role": "user", "content": "y" * 31}]}).encode()
     assert formats.estimate_usage("message", facts, body)
-    assert (facts.input_tokens, facts.output_tokens) == (10, 10)  # "Be brief." has nine characters
+    assert (facts.input_tokens, facts.output_tokens) == (10, 10)  # "Be brief." adds nine characters to the input
 
 
 def test_stated_tokens_are_not_estimated() -> None:
@@ -386,7 +386,7 @@ def test_conversations_count_the_messages_that_are_shown(messages: list[Any], sy
 @pytest.mark.parametrize("facts", [whole(), stream()], ids=["whole", "streamed"])
 def test_a_request_continues_the_response_that_it_contains(facts: ResponseFacts) -> None:
     first = REQUEST["messages"]
-    # Some clients sort the arguments, and drop thinking and citations.
+    # Some clients sort the arguments, and omit thinking and citations.
     echo = [{"type": "text", "text": "I will look."}, {**CALL, "input": {"days": 2, "city": "Rome"}}]
     for content in (MESSAGE["content"], echo):
         messages = [*first, {"role": "assistant", "content": content}, {"role": "user", "content": [RESULT]}]

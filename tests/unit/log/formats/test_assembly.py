@@ -1,4 +1,4 @@
-"""Test assembling a response for the detail view."""
+"""Test how a response is assembled for the detail view."""
 
 import json
 from typing import Any
@@ -100,7 +100,7 @@ def test_a_joined_text_is_replaced_by_a_value_that_is_not_text(value: object, th
 
 
 def test_texts_in_many_chunks_are_joined_once() -> None:
-    # Joining each chunk to all before it would take minutes.
+    # If each chunk were joined to the text of all earlier chunks, this test would take minutes.
     into: dict[str, Any] = {"f": ""}
     for _ in range(200_000):
         merge(into, {"f": "x" * 100})

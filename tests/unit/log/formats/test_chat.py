@@ -1,4 +1,4 @@
-"""Test facts of chat responses, whole and streamed."""
+"""Test the facts of whole and streamed chat responses."""
 
 import base64
 import json

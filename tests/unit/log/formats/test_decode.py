@@ -1,4 +1,4 @@
-"""Test decoding of content codings: all codings, truncated data, bombs, invalid data."""
+"""Test how content codings are decoded, including truncated data, compression bombs and invalid data."""
 
 import gzip
 import zlib

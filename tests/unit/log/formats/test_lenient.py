@@ -1,4 +1,4 @@
-"""Test parsing of JSON that strict decoders reject."""
+"""Test how JSON that strict decoders reject is parsed."""
 
 import json
 from typing import Any
@@ -103,12 +103,12 @@ def test_lenient_and_strict_parsing_agree(value: Any) -> None:
         strict = REQUEST.decode(data)
     except (ValueError, RecursionError):
         return
-    # NaN forces lenient parsing of the same body.
+    # With ``NaN`` added, the same body is parsed leniently.
     if isinstance(value, dict):
         lenient = read(REQUEST, b'{"zz":NaN,' + data[1:] if value else b'{"zz":NaN}')
         assert lenient is not None
         lenient.input, strict.input = msgspec.Raw(bytes(lenient.input).strip()), lenient.input
-        # Lenient parsing returns integers of nineteen digits as text.
+        # Lenient parsing returns integers with nineteen digits as text.
         strict.metadata = None if strict.metadata is None else sanitize(strict.metadata)
         assert msgspec.structs.asdict(lenient) == msgspec.structs.asdict(strict) | {
             "prompt": lenient.prompt,

@@ -1,4 +1,4 @@
-"""Test descriptions of images, audio and files."""
+"""Test how images, audio and files are described."""
 
 import base64
 import json

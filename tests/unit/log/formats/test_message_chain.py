@@ -1,4 +1,4 @@
-"""Test message chains: a request that continues another one has its key, and no other request has."""
+"""Test message chains: two requests share a key if and only if one of them continues the other."""
 
 import json
 from typing import Any
@@ -32,7 +32,10 @@ def reply(*texts: str, **more: Any) -> dict[str, Any]:
 
 
 def follows(later: MessageChain, earlier: MessageChain) -> str | None:
-    """Return how ``later`` continues ``earlier``: by all messages, by the last ones, or not."""
+    """Return which messages show that ``later`` continues ``earlier``: ``all``, or a ``window`` of the last messages.
+
+    `None` if ``later`` does not continue ``earlier``.
+    """
     keys, windows = {key for key, _ in earlier.after}, {window for _, window in earlier.after if window}
     if any(origin.key in keys for origin in later.origins):
         return "all"

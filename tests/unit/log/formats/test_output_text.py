@@ -1,4 +1,4 @@
-"""Test collecting the output of a model."""
+"""Test how the output of a model is collected."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Test code and message of providers' errors."""
+"""Test how the code and the message of a provider's error are read."""
 
 import pytest
 from hypothesis import given, settings
@@ -62,7 +62,7 @@ def test_endless_tags_do_not_hide_the_text_before_them(chunk: bytes) -> None:
 
 @pytest.mark.parametrize("chunk", [b"a", b"<a", b"< ", b"</"])
 def test_an_unclosed_tag_is_scanned_once(chunk: bytes) -> None:
-    # With backtracking, a hundred of the first take ten minutes.
+    # With a backtracking pattern, 100 pages of the first chunk would take ten minutes.
     page = b"<" + chunk * (65_536 // len(chunk))
     assert {read_error(page) for _ in range(100)} == {(None, page[:200].decode().strip())}
 

@@ -1,4 +1,4 @@
-"""Test the choice of the format for a response, unexpected content, and arbitrary bytes."""
+"""Test which format is chosen for a response, including unexpected content and arbitrary bytes."""
 
 import json
 from typing import Any, get_args

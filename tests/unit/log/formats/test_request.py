@@ -1,4 +1,4 @@
-"""Test the facts of requests."""
+"""Test the facts that are extracted from requests."""
 
 import json
 from typing import Any, get_args

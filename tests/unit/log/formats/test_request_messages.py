@@ -1,4 +1,4 @@
-"""Test messages and parameters of a request: omissions are counted, and nothing raises."""
+"""Test the messages and parameters of a request. Omitted messages are counted, and no request raises an error."""
 
 import json
 from typing import Any

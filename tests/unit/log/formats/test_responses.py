@@ -1,4 +1,4 @@
-"""Test responses of the Responses API."""
+"""Test the facts of responses from the Responses API."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Test parsing of event streams against the decoder of the openai SDK."""
+"""Compare the parser of event streams with the decoder of the openai SDK."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,7 +20,7 @@ STREAMS = st.lists(st.tuples(LINES, st.sampled_from([b"\n", b"\r\n", b"\r", b"\n
 
 
 def sdk(data: bytes) -> list[tuple[str, bytes]]:
-    """Return the SDK's events. Ids and events without data, which only the SDK returns, are not compared."""
+    """Return the SDK's events. Ids and events without data are omitted, because only the SDK returns them."""
     return [(sse.event or "", sse.data.encode()) for sse in SSEDecoder().iter_bytes(iter([data])) if sse.data]
 
 

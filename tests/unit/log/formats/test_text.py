@@ -1,4 +1,4 @@
-"""Test cleaning, truncating and collapsing of text."""
+"""Test how text is cleaned, truncated and collapsed."""
 
 import pytest
 from hypothesis import given, settings

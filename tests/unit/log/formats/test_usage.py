@@ -1,4 +1,4 @@
-"""Test token counts under the names that providers use."""
+"""Test that token counts are read under all names that providers use."""
 
 import pytest
 

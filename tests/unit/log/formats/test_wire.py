@@ -1,4 +1,4 @@
-"""Test the structures of bodies: they accept what providers send and skip unused fields."""
+"""Test that the body structures accept null and missing fields, and skip unknown fields."""
 
 from relaybook.log.formats.wire import CHAT_RESPONSE, REQUEST, RESPONSE, RESPONSE_EVENT
 

@@ -1,4 +1,4 @@
-"""Test completion of queries: names, values of the log, choices and bounds."""
+"""Test which names, values, choices and bounds are suggested to complete a query."""
 
 from collections.abc import Sequence
 
@@ -26,7 +26,7 @@ def labels(text: str) -> list[str]:
 
 
 def completed(text: str, caret: int, label: str) -> tuple[str, int]:
-    """Return the text with a suggestion inserted, and the position of the caret then."""
+    """Insert a suggestion, and return the new text and the new position of the caret."""
     start, end, items = complete(text, caret, list_values)
     insert = next(item.insert for item in items if item.label == label)
     return text[:start] + insert + text[end:], start + len(insert)

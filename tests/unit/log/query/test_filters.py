@@ -1,4 +1,4 @@
-"""Test page sizes, cursors and the semantics of terms."""
+"""Test page sizes, cursors, and which requests match a term."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Test query parameters: which are parsed, and how others are rejected."""
+"""Test which query parameters are parsed, and how invalid parameters are rejected."""
 
 from contextlib import suppress
 

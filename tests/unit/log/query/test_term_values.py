@@ -1,4 +1,4 @@
-"""Test values of terms: timestamps, bounds, and invalid values."""
+"""Test the values of terms: timestamps, bounds and invalid values."""
 
 import pytest
 from tests.support.records import A_TIMESTAMP

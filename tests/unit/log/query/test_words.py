@@ -1,4 +1,4 @@
-"""Test splitting of text into words in any script, and matching of phrases."""
+"""Test how text in any script is split into words, and how phrases are matched."""
 
 import pytest
 

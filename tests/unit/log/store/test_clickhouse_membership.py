@@ -1,4 +1,7 @@
-"""Recorders of one log in ClickHouse: their numbers never meet, and readers never pass one that is live."""
+"""Test recorders that share a log in ClickHouse.
+
+No two recorders use the same number. Readers never read beyond the mark of a live recorder.
+"""
 
 import random
 from collections.abc import Iterator
@@ -13,7 +16,7 @@ SECOND_US = 1_000_000
 
 
 class Server:
-    """The table ``state`` as far as recorders use it, and the server's clock."""
+    """A fake of the server's clock, and of the operations on the table ``state`` that recorders use."""
 
     def __init__(self) -> None:
         self.now_us = 1_800_000_000 * SECOND_US
@@ -39,7 +42,7 @@ class State:
 
 
 class Clock(Numbering):
-    """Numbers by the clock of the fake server."""
+    """Makes record numbers from the clock of the fake server."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -55,7 +58,7 @@ def server() -> Server:
 
 @pytest.fixture
 def late() -> Iterator[None]:
-    """Make every recorder look late to itself, as after a long pause."""
+    """Make every recorder consider itself late, as after a long pause."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recorders, "_JOIN_AGAIN_NS", 0)
         yield
@@ -96,13 +99,13 @@ def test_the_log_is_complete_up_to_the_lowest_mark_of_live_recorders(server: Ser
 def test_a_dead_recorder_is_not_waited_for_and_comes_back_above_what_was_read(server: Server, late: None) -> None:
     dead, alive = member(server, "a"), member(server, "b")
     server.pass_seconds(31)
-    alive.take(10_000)  # runs ahead of the clock
+    alive.take(10_000)  # these numbers run ahead of the clock
     alive.write({})
     assert live_recorders(server.state_of("reader")) == ["b"]
     read_to = mark(server)
     dead.join_if_late()
     assert dead.take(1)[0] > read_to
-    assert mark(server) <= read_to  # and later requests of the other are not shown before its own
+    assert mark(server) <= read_to  # later requests of ``alive`` are not shown before those of ``dead``
 
 
 def test_one_that_left_is_not_waited_for(server: Server) -> None:

@@ -1,6 +1,6 @@
 """Compute the in-memory store's query results: pages, namespaces, values and statistics.
 
-Nothing is cached; each call computes its result from all records.
+Nothing is cached. Each call computes its result from all records.
 """
 
 from collections import Counter, defaultdict
@@ -112,14 +112,14 @@ def stats(records: Sequence[Record], matched: Sequence[Record], question: StatsQ
 
 
 def _group_of(record: Record, by: str) -> str | None:
-    """Return the value by which the record is grouped. A record with several labels is grouped by the latest."""
+    """Return the value by which the record is grouped. A record with several labels is grouped by its latest label."""
     return latest_label(record.feedback) if by == "label" else next(_values_of(record, by), None)
 
 
 def page(records: list[Record], matched: list[Record]) -> Page:
     """Build a page from ``records``, newest first.
 
-    ``matched`` are all matches, which include ``records``.
+    ``matched`` contains all matches, including ``records``.
     """
     if not records:
         return Page(records=[], next_cursor=None, newer_cursor=None)

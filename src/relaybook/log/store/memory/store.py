@@ -1,7 +1,7 @@
-"""Implement the reference store: plain lists, scanned by every query.
+"""Implement the reference store with plain lists that every query scans.
 
-It defines how all other stores must behave. Tests use it. One object is Writer, Reader, Labels, SavedFilters,
-FeedbackLog and TextIndex. It is not durable.
+The reference store defines how all other stores must behave, and is used by tests. One object is Writer, Reader,
+Labels, SavedFilters, FeedbackLog and TextIndex. The store is not durable.
 """
 
 import sys
@@ -64,7 +64,7 @@ from relaybook.log.store.port import (
 
 
 class MemoryStore:
-    """A store that exists only as long as the object.
+    """A store that exists only as long as this object.
 
     Any thread can read while one thread writes.
     """
@@ -79,7 +79,7 @@ class MemoryStore:
         #: The ids of requests whose content has expired.
         self._expired: set[str] = set()
         self._last_removal: Removal | None = None
-        #: The deletions, oldest first, and for each the newest ``seq`` when it was requested.
+        #: The deletions, oldest first, and for each deletion the newest ``seq`` at the time of the request.
         self._deletions: list[Deletion] = []
         self._deleted_to: dict[str, int] = {}
         self._bodies_by_ref: dict[BodyRef, bytes] = {}
@@ -93,7 +93,7 @@ class MemoryStore:
         self._labels: dict[str, Label] = {}
         self._auto_pinned = 0
         self._saved_filters: dict[str, SavedFilter] = {}
-        #: Feedback on requests that are not recorded yet, by any of their ids.
+        #: Feedback on requests that are not recorded yet, by the id in the feedback.
         self._pending: dict[str, list[Feedback]] = {}
         #: The indexed text of records, by ``seq``.
         self._texts: dict[int, str] = {}

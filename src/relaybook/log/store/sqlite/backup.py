@@ -1,11 +1,11 @@
-"""Copy a store while a writer uses it. The copy has everything that was committed when the copy began.
+"""Copy a store while a writer uses it. The copy contains all data that was committed when the copy began.
 
-Between the copies of the packs and of the database, requests may be moved within the packs (see rebasing.py) and their
-old place erased. If this happened, the copy is repeated for what is new.
+While the packs are copied, requests may be moved within the packs and erased at their old location (see rebasing.py).
+If a request was moved, a new snapshot is copied, without the pack bytes that are already copied.
 
-Packs only grow, so a later backup to the same directory copies only the bytes after the lengths in the earlier copy's
-database. The database is copied to a temporary file and renamed last. If a backup is interrupted, the earlier one stays
-usable: a writer ignores bytes beyond the pack lengths in its database.
+Packs only grow, so a later backup to the same directory copies only the bytes after the pack lengths in the earlier
+copy's database. The database is copied to a temporary file and renamed last. If a backup is interrupted, the earlier
+backup stays usable, because a writer ignores bytes beyond the pack lengths in its database.
 """
 
 import errno
@@ -67,10 +67,10 @@ def back_up(directory: Path, target: Path, on_progress: OnProgress) -> Backup:
 
 
 def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dict[int, int]:
-    """Return the lengths of the packs that the target's backup has: empty if it has none.
+    """Return the lengths of the packs in the target's backup. The result is empty if there is no backup.
 
     The first read also starts the connection's snapshot. Raises StoreUnavailable if the target has a log that is not an
-    unchanged backup of this one.
+    unchanged backup of this log.
     """
     lineage: int = connection.execute(_LINEAGE).get
     if not (target / DATABASE).exists():
@@ -108,7 +108,7 @@ class _Copy:
         self._total = sum(self.lengths.values())
         self._moved: int = connection.execute(_MOVED).get
         self._done = 0
-        #: The number of bytes of packs that were copied, without those that the target had.
+        #: The number of copied pack bytes, without the bytes that the target already had.
         self.copied = 0
 
     def copy_packs(self) -> None:
@@ -123,7 +123,7 @@ class _Copy:
                     os.close(descriptor)
 
     def has_missed_data(self) -> bool:
-        """Return whether the data of requests was moved since the snapshot, so that its old place may be erased."""
+        """Return whether data was moved since the snapshot, so that the data at its old location may be erased."""
         connection = open_for_reading(self._log)
         try:
             moved: int = connection.execute(_MOVED).get
@@ -197,7 +197,10 @@ def _open(path: Path) -> int:
 
 
 def _copy_file_range(source: int, target: int, start: int, length: int) -> int:
-    """Copy bytes at the same offset. File systems that can share blocks between files do so."""
+    """Copy bytes at the same offset.
+
+    If the file system can share blocks between files, the files share these blocks.
+    """
     if hasattr(os, "copy_file_range"):
         try:
             return os.copy_file_range(source, target, length, start, start)
@@ -210,7 +213,10 @@ def _copy_file_range(source: int, target: int, start: int, length: int) -> int:
 
 
 def _copy_text_index(directory: Path, target: Path) -> None:
-    """Copy the text index. It must be copied before the log: an index that is ahead of its log is rejected."""
+    """Copy the text index.
+
+    The index must be copied before the log, because an index that is ahead of its log is rejected.
+    """
     if not (directory / FILE).exists():
         return
     connection = apsw.Connection(str(directory / FILE), flags=apsw.SQLITE_OPEN_READONLY)
@@ -226,7 +232,7 @@ def _copy_text_index(directory: Path, target: Path) -> None:
 def copy_database(
     connection: apsw.Connection, path: Path, complete: Callable[[apsw.Connection], None] | None = None
 ) -> None:
-    """Copy the database that the connection has a snapshot of. The file appears under its name when it is complete.
+    """Copy the database of the connection's snapshot. The file gets its final name when the copy is complete.
 
     ``complete`` makes the last changes to the copy.
     """
@@ -238,7 +244,7 @@ def copy_database(
         with copy.backup("main", connection, "main") as backup:
             while not backup.done:
                 backup.step(_PAGES)
-        copy.pragma("journal_mode", "delete")  # one file, without a WAL
+        copy.pragma("journal_mode", "delete")  # a single file, without a WAL
         if complete is not None:
             complete(copy)
     finally:

@@ -1,13 +1,13 @@
-"""Compress the shared frame of a request with an earlier one as its base, so that only what is new takes space.
+"""Compress the shared frame of a request with an earlier frame as its base, so that only new content takes space.
 
 Chat clients send the whole conversation with each request, and agents send the same instructions and tools. So the base
-of a frame is the latest frame of the day whose request body begins alike. Requests with a short body have a common base
-instead: an earlier frame of the same path and model, whose headers are alike. The content of the base is the dictionary
-with which zstd compresses the new content. Nothing is parsed, and the frame's checksum reveals a wrong base.
-See docs/decisions/0021.
+of a frame is a recent frame of the same day whose request body has the same beginning. Requests with a short body have
+a common base instead. A common base is an earlier frame with the same path and model, so it has similar headers. zstd
+compresses the new content with the content of the base as its dictionary. Nothing is parsed, and the frame's checksum
+detects a wrong base. See docs/decisions/0021.
 
-The table ``frame_bases`` has the base of each frame that has one. A base may have a base itself, so reading a frame
-means reading a chain of frames, whose number and size are limited.
+The table ``frame_bases`` has the base of each frame that has one. A base may have a base itself, so a reader reads a
+chain of frames. The number and the size of the frames in a chain are limited.
 """
 
 import zlib
@@ -25,18 +25,19 @@ from relaybook.log.store.sqlite.bodies import Frame
 #: Limits of a chain of bases. A chain at both limits is read in about 10 ms.
 MAX_BASES: Final = 128
 MAX_CHAIN_BYTES: Final = 16 << 20
-#: Limits of a common base: the size of its content, and the number of frames that damage to it makes unreadable, and
-#: that are stored again if it is removed.
+#: Limits of a common base: the size of its content, and the number of frames that depend on the base. If the base is
+#: damaged, these frames are unreadable. If the base is removed, these frames are stored again.
 _MAX_COMMON_BYTES: Final = 8 << 10
 MAX_USES: Final = 100
-#: Limit of the memory of all bases that are kept: their contents, and what each takes besides: a common base has the
-#: tables of its compressor.
+#: Limit of the memory of all kept bases, followed by the overhead of a base besides its content. A common base has a
+#: larger overhead, because it keeps the tables of its compressor.
 MAX_MEMORY: Final = 32 << 20
 _MEMORY: Final = 2 << 10
 _COMMON_MEMORY: Final = 80 << 10
-#: Bodies are compared by their first 1024 bytes, and by beginnings that are longer by a quarter each.
+#: Bodies are compared by beginnings. The shortest beginning has 1024 bytes, and each next beginning is longer by a
+#: quarter.
 _LENGTHS: Final = tuple(int(1024 * 1.25**step) for step in range(26))
-#: A body is found by beginnings of at least a quarter of it, so that a base never has much that is of no use.
+#: A base is found only by beginnings of at least a quarter of its body, so that most of a base is useful.
 _MIN_SHARE: Final = 4
 #: With the smaller hash table of level 1, zstd misses most of the base.
 _PARAMETERS: Final = zstandard.ZstdCompressionParameters.from_level(1, hash_log=17, window_log=20, write_checksum=True)
@@ -53,16 +54,17 @@ WITH RECURSIVE bases (pack, "offset", length, size) AS (
 
 
 class Base:
-    """A stored shared frame that others can be compressed with."""
+    """A stored shared frame that can be the base of other frames."""
 
     def __init__(self, seq: int, frame: Frame, content: bytes, base: "Base | None", keys: list[int]) -> None:
         self.seq = seq
         self.frame = frame
         self.content = content
-        #: The number of frames that must be read to read this one, and the size of all their contents.
+        #: The number of frames below this frame in its chain of bases, and the size of all contents including this
+        #: frame.
         self.bases: int = 0 if base is None else base.bases + 1
         self.chain_bytes: int = len(content) + (0 if base is None else base.chain_bytes)
-        #: The keys under which this frame is found. A later frame takes them over.
+        #: The keys under which this frame is found. A later frame with the same keys takes them over.
         self.keys = set(keys)
         self.is_common = keys[-1] >> 32 == 0
         self.memory: int = len(content) + (_COMMON_MEMORY if self.is_common else _MEMORY)
@@ -73,7 +75,7 @@ class Base:
         return BodyRef(self.frame, len(self.content))
 
     def compress(self, content: bytes) -> bytes:
-        """Return a frame that can be read only with the content of this one."""
+        """Return the content as a frame that can be read only with the content of this base."""
         self.uses += 1
         compressor = self._compressor
         if compressor is None:
@@ -87,7 +89,7 @@ class Base:
 
 
 def keys_of(body: bytes, path_and_model: str) -> list[int]:
-    """Return a key for each beginning of the body by which it is compared, the shortest first.
+    """Return a key for each beginning of the body that is compared, shortest first.
 
     A short body has one key, for all requests of its path and model.
     """
@@ -104,7 +106,7 @@ def keys_of(body: bytes, path_and_model: str) -> list[int]:
 
 
 class Bases:
-    """The shared frames of today that were used last, by the beginnings of their request bodies."""
+    """The most recently used shared frames of today, by the beginnings of their request bodies."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[int, int], Base] = OrderedDict()
@@ -112,7 +114,10 @@ class Bases:
         self._memory = 0
 
     def find(self, keys: list[int]) -> Base | None:
-        """Return the base for a body with these keys: the latest with the longest equal beginning, or a common base."""
+        """Return the base for a body with these keys, or `None`.
+
+        The base is the latest frame with the longest equal beginning, or a common base.
+        """
         for key in reversed(keys):
             base = self._by_key.get(key)
             if base is not None and base.bases < MAX_BASES and base.chain_bytes < MAX_CHAIN_BYTES:
@@ -123,7 +128,7 @@ class Bases:
         return None
 
     def add(self, base: Base) -> None:
-        """Keep a frame as a base for later ones."""
+        """Keep a frame as a base for later frames."""
         if base.is_common and (base.bases or len(base.content) > _MAX_COMMON_BYTES):
             return
         shortest = max(key >> 32 for key in base.keys) // _MIN_SHARE
@@ -169,6 +174,6 @@ def add_bases(connection: apsw.Connection, based: Iterable[tuple[Base, Base]]) -
 
 
 def bases_of(connection: apsw.Connection, pack: int, offset: int) -> Iterator[BodyRef]:
-    """Yield the base of the frame at this location, then the base of that, and so on."""
+    """Yield the base of the frame at this location, then the base of the base, and so on."""
     for *location, size in connection.execute(_BASES, (pack, offset)):
         yield BodyRef(tuple(location), size)

@@ -2,7 +2,7 @@
 
 Only blocks of records that overlap the time range are searched. The table ``block_ranges`` has the earliest and latest
 start time of each block of 1,024 records (a block range index). An index on ``started_at`` would cost 0.6 µs per record
-and could not bound a search: long requests are recorded late, so the order by start time differs from the order by
+and could not bound a search. Long requests are recorded late, so the order by start time differs from the order by
 ``seq``.
 """
 
@@ -20,7 +20,7 @@ SeqRange = tuple[int, int]
 
 
 class ClassifiedRange(NamedTuple):
-    """A range, and whether all of its records started in the requested time range."""
+    """A range of ``seq``, and whether all records in the range started in the requested time range."""
 
     seq_range: SeqRange
     is_inside: bool
@@ -29,7 +29,7 @@ class ClassifiedRange(NamedTuple):
 def classified_ranges(connection: apsw.Connection, filter_: Filter, within: SeqRange) -> list[ClassifiedRange]:
     """Return the ranges that may contain records in the time range, in order.
 
-    Ranges completely inside the time range are separate from ranges partly inside it.
+    Ranges that are completely inside the time range are separate from ranges that are partly inside.
     """
     blocks = _overlapping_blocks(connection, filter_, within)
     return [ClassifiedRange(within, True)] if blocks is None else _merge_adjacent(blocks, within)
@@ -38,7 +38,7 @@ def classified_ranges(connection: apsw.Connection, filter_: Filter, within: SeqR
 def without_time_terms(filter_: Filter) -> Filter:
     """Return the filter without its time terms.
 
-    Use it for a range whose records are all inside the time range.
+    Use the result for a range whose records all started in the time range.
     """
     return Filter(
         tuple(term for term in filter_.terms if not any(term is time_term for time_term in _time_terms(filter_)))
@@ -60,7 +60,7 @@ def _overlapping_blocks(
 ) -> list[tuple[int, bool]] | None:
     """Return the blocks that overlap the requested time range.
 
-    The second value tells whether a block is completely inside. `None` if the filter has no time range.
+    The second value tells whether a block is completely inside the time range. `None` if the filter has no time range.
     """
     if not any(_time_terms(filter_)):
         return None

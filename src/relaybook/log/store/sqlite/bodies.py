@@ -1,8 +1,9 @@
-"""Encode a record's detail and bodies for a pack, and their location for the record's row.
+"""Encode a record's detail and bodies for a pack, and the location of this data for the record's row.
 
-A record's detail and the rest of its bodies are compressed together as one body frame, the shared frame. This takes
-half the time and 13 % fewer bytes than three frames, because small frames have more overhead than content. Body bytes
-that were written earlier, and large bodies, have separate body frames. A shared frame can have a base, see bases.py.
+A record's detail and the remaining bytes of its bodies are compressed together as one body frame, the shared frame. One
+shared frame takes half the time and 13 % fewer bytes than three frames, because small frames have more overhead than
+content. Body bytes that were written earlier, and large bodies, have separate body frames. A shared frame can have a
+base (see bases.py).
 """
 
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import zstandard
 from relaybook.log.record import Detail
 from relaybook.log.store.port import Body, BodyRef, Entry
 
-#: If more than this many bytes of a body remain, they are stored in separate frames.
+#: Maximum number of remaining bytes of a body in the shared frame. More bytes are stored in separate frames.
 MAX_SHARED_REST: Final = 256 * 1024
 #: Maximum size of the content of a separate frame.
 CHUNK: Final = 1024 * 1024
@@ -33,7 +34,7 @@ class BodyLocation(msgspec.Struct, array_like=True):
 class RecordLocation(msgspec.Struct, array_like=True):
     """The location of a record's data.
 
-    The shared frame contains the detail, the rest of the request and the rest of the response.
+    The shared frame contains the detail and the remaining bytes of the request and the response.
     """
 
     pack: int
@@ -42,7 +43,7 @@ class RecordLocation(msgspec.Struct, array_like=True):
     detail: int
     request: BodyLocation | None
     response: BodyLocation | None
-    #: The base of the shared frame, see bases.py.
+    #: The base of the shared frame (see bases.py).
     base: BodyRef | None = None
 
     def shared(self) -> BodyRef:
@@ -54,7 +55,7 @@ class RecordLocation(msgspec.Struct, array_like=True):
         return _refs(self.request, self.response)
 
     def frames(self) -> list[Frame]:
-        """Return every body frame with data of the record. The first is the shared frame."""
+        """Return all body frames with data of the record, starting with the shared frame."""
         separate = [(pack, offset, length) for pack, offset, length in (ref.location for ref in self.refs())]
         return [(self.pack, self.offset, self.length), *separate]
 
@@ -68,7 +69,7 @@ class SharedContent(msgspec.Struct, array_like=True):
     response: BodyLocation | None
 
     def request_body(self) -> bytes:
-        """Return the request's body, or nothing if not all of it is in the shared frame."""
+        """Return the request's body, or empty bytes if a part of the body is in other frames."""
         body = self.request
         return b"" if body is None or body.refs else self.data[self.detail : self.detail + body.rest]
 
@@ -97,8 +98,8 @@ decode_detail: Final = msgspec.msgpack.Decoder(Detail).decode
 def new_compressor() -> zstandard.ZstdCompressor:
     """Return a compressor with level 1 and checksums.
 
-    Higher levels take three times as long to save a tenth of the size. With the checksum, damage causes an error
-    instead of wrong text.
+    Higher levels take three times as long and save only a tenth of the size. Because of the checksum, damage causes an
+    error instead of wrong text.
     """
     return zstandard.ZstdCompressor(level=1, write_checksum=True)
 
@@ -133,7 +134,7 @@ def decode_location(bodies: bytes | None) -> RecordLocation | None:
 
 
 def size(body: BodyLocation | None) -> int | None:
-    """Return the size of a body as transferred, or `None` if it is not stored."""
+    """Return the size of a body as transferred, or `None` if the body is not stored."""
     return None if body is None else body.rest + sum(ref.size for ref in body.refs)
 
 

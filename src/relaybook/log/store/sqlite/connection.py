@@ -14,12 +14,13 @@ from relaybook.log.store.port import Durability
 
 DATABASE: Final = "relaybook.sqlite"
 
-#: A commit takes 6 % less time than with pages of 4 KiB. Pages of 16 KiB are not faster (benchmarks/store_writing.py).
+#: With this page size, a commit takes 6 % less time than with pages of 4 KiB. Pages of 16 KiB are not faster
+#: (benchmarks/store_writing.py).
 _PAGE_BYTES: Final = 8192
-#: The WAL is checkpointed each time it has grown by this much.
+#: The WAL is checkpointed each time it has grown by this number of bytes.
 _CHECKPOINT_BYTES: Final = 32 << 20
 _MIB: Final = 1024  # a negative PRAGMA cache_size is in KiB
-#: secure_delete = FAST would leave the text of deleted checkpoints in free pages, and is not faster.
+#: The setting secure_delete = FAST would leave the text of deleted checkpoints in free pages, and is not faster.
 _WRITER_PRAGMAS: Final = (
     "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA secure_delete = ON; PRAGMA foreign_keys = OFF;"
     "PRAGMA temp_store = MEMORY;"
@@ -29,7 +30,7 @@ _WRITER_PRAGMAS: Final = (
 def open_for_writing(directory: Path, durability: Durability, busy_s: float) -> apsw.Connection:
     """Open the writer's connection, and create the file if it does not exist.
 
-    The file has mode 0600; SQLite gives -wal and -shm the same mode.
+    The file has mode 0600. SQLite creates the -wal and -shm files with the same mode.
     """
     path = directory / DATABASE
     os.close(disk.open_file(path))
@@ -80,7 +81,7 @@ def _run_all(connection: apsw.Connection, statements: str) -> None:
 def truncate_wal(connection: apsw.Connection, busy_s: float) -> bool:
     """Checkpoint the whole WAL and truncate it.
 
-    Returns False if a reader prevents this.
+    Returns False if a reader prevents the checkpoint.
     """
     connection.set_busy_timeout(0)
     try:

@@ -1,12 +1,12 @@
-"""Count the matching records, until finished or until the deadline passes.
+"""Count the matching records until all are counted or the deadline passes.
 
-Each count uses the cheapest method. In blocks of records that lie completely in the requested time range, start times
-are not checked: the counts of the block are stored, or the index of a term yields them. Records are read only at the
-edges of the time range, and where no index serves all conditions.
+Each count uses the cheapest method. In blocks of records that are completely in the requested time range, start times
+are not checked. The counts of such blocks are stored, or are counted in the index of a term. Records are read only at
+the edges of the time range, and if no index serves all conditions.
 
 With a million records on two shared cores, counting takes 2 ms for a time range, 8 ms if a namespace is also given, and
-17–25 ms if one of three models is given. If records must be read (for two terms, or for a term without an index), it
-takes 200–400 ms.
+17–25 ms if one of three models is given. If records must be read (for two terms, or for a term without an index),
+counting takes 200–400 ms.
 """
 
 from collections.abc import Iterator
@@ -36,9 +36,9 @@ _LATEST: Final = "SELECT coalesce(max(last_at), 0) FROM block_ranges WHERE block
 
 
 def count(connection: apsw.Connection, filter_: Filter, deadline: Deadline) -> Count:
-    """Count the matches.
+    """Count the matches, and return by the deadline.
 
-    Returns by the deadline. ``complete`` is False if the deadline was reached.
+    ``complete`` is False if the deadline was reached.
     """
     tally = _Tally(connection, deadline)
     complete = True
@@ -51,9 +51,9 @@ def count(connection: apsw.Connection, filter_: Filter, deadline: Deadline) -> C
 
 
 class _Tally:
-    """The running count.
+    """The current count.
 
-    It stays valid when apsw.InterruptError ends the counting at the deadline.
+    The count stays valid if apsw.InterruptError ends the counting at the deadline.
     """
 
     def __init__(self, connection: apsw.Connection, deadline: Deadline) -> None:

@@ -1,7 +1,7 @@
-"""Compute the amounts that records add to the counters, and subtract the amounts that removed records had added.
+"""Compute the amounts that new records add to the counters, and subtract the amounts of removed records.
 
 Namespaces, field values and block ranges have counters, so readers never count the log. This module aggregates a batch
-in memory, so that a batch makes one update per namespace or value, not one per record.
+in memory, so that a batch makes one update per namespace or value instead of one update per record.
 """
 
 from collections import Counter
@@ -15,8 +15,8 @@ from relaybook.log.aggregate.aggregates import MAX_TOKENS
 from relaybook.log.record import Record
 from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_MAXIMA
 
-#: Fields whose values are counted, for selection lists and to estimate which condition of a filter is the most
-#: selective.
+#: Fields whose values are counted. The counts are used in selection lists, and to find the most selective condition of
+#: a filter.
 COUNTED_FIELDS: Final = ("model", "key", "finish_reason", "kind", "outcome", "status", "failed")
 _facets: Final = attrgetter(*COUNTED_FIELDS)
 
@@ -133,7 +133,7 @@ def value_text(value: object) -> str:
 def block_ranges(records: Sequence[Record], first_seq: int) -> list[tuple[int | float | None, ...]]:
     """Return the parameters of ADD_BLOCK_RANGES.
 
-    The records are new, so all of them have content, and have consecutive ``seq`` from ``first_seq``.
+    The records are new, so all of them have content. The ``seq`` of the records are consecutive from ``first_seq``.
     """
     rows = []
     start = 0

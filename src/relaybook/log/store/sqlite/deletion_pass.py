@@ -1,7 +1,7 @@
 """Carry out deletions on the writer's connection.
 
-A deletion first removes its requests from the log in small transactions. It is done when their bytes are erased from
-the packs and the text index (see ``reclaiming.py``), the WALs, and the journal.
+A deletion first removes its requests from the log in small transactions. The deletion is done when the bytes of the
+requests are erased from the packs and the text index (see ``reclaiming.py``), the WALs, and the journal.
 """
 
 from pathlib import Path
@@ -28,22 +28,26 @@ ORDER BY state DESC, rowid
 """
 _ERASING: Final = "SELECT rowid FROM deletions WHERE state = 'erasing'"
 _ADVANCE: Final = "UPDATE deletions SET position = ?, removed = removed + ? WHERE rowid = ?"
-#: The values of the filter go now, so that they are in no WAL that is written after the last truncation.
+#: The values of the filter are removed before the WALs are truncated, so that no WAL contains them afterwards.
 _REMOVED: Final = "UPDATE deletions SET state = 'erasing', filter = ?, segments = ? WHERE rowid = ?"
 _DONE: Final = "UPDATE deletions SET state = 'done', segments = NULL, done_at = ? WHERE rowid = ?"
 _IS_ERASING: Final = "SELECT EXISTS (SELECT 1 FROM removed_frames) OR EXISTS (SELECT 1 FROM removed_texts)"
-#: By run: the last segment that can have frames of recorded requests, and the first that the journal still has.
+#: For each run, the last segment that can have frames of recorded requests, and the first segment that the journal
+#: still has.
 _SEGMENTS: Final = "SELECT run, read_segment - is_segment_start, replay_segment FROM positions"
 #: Records per transaction.
 _SLICE: Final = 128
-#: Time limit of one search for requests to remove. It is doubled after each search that makes no progress.
+#: Time limit of one search for requests to remove. The limit is doubled after each search without progress.
 _SEARCH_NS: Final = 25_000_000
 _MAX_SEARCH_NS: Final = 2 * clock.NANOSECONDS
 _LOOK_EVERY_NS: Final = 200_000_000
 
 
 class DeletionPass:
-    """Carries out deletions: first removes the requests of all of them, the oldest first, then erases."""
+    """Carries out deletions.
+
+    The requests of a deletion are first removed, and then erased. The oldest deletion that can proceed comes first.
+    """
 
     def __init__(
         self, connection: apsw.Connection, rollups: RollupTables, bases: Bases, directory: Path, busy_s: float
@@ -56,7 +60,7 @@ class DeletionPass:
         self._reader: SqliteReader | None = None
         self._search_ns = _SEARCH_NS
         self._looked_ns = 0
-        #: Deletions for which the text index was compacted, and those for which it is being compacted.
+        #: Deletions for which the text index was compacted, and deletions for which the compaction is running.
         self._compacted: set[int] = set()
         self._compacting: set[int] = set()
 
@@ -89,9 +93,9 @@ class DeletionPass:
         return None
 
     def _remove(self, number: int, filter_: Filter, position: int, up_to: int) -> int | None:
-        """Remove the next requests, at most ``_SLICE``.
+        """Remove at most ``_SLICE`` of the deletion's remaining requests.
 
-        Returns the number of requests removed; `None` if the text index does not contain all requests yet.
+        Returns the number of requests removed, or `None` if the text index does not contain all requests yet.
         """
         reader = self._reader = self._reader or SqliteReader(self._directory)
         if needs_text(filter_) and reader.status().indexed_to < min(up_to, reader.last_seq()):
@@ -137,9 +141,9 @@ class DeletionPass:
         return True
 
     def _compact(self) -> bool:
-        """Rewrite a part of the text index, for all deletions that are being erased.
+        """Rewrite a part of the text index for all deletions in the state "erasing".
 
-        When all of it is rewritten, truncates the WALs. Returns False if a WAL is in use.
+        When the whole index is rewritten, the WALs are truncated. Returns False if a WAL is in use.
         """
         is_first = not self._compacting
         if is_first:

@@ -1,4 +1,4 @@
-"""Request deletions and list them. ``deletion_pass.py`` carries them out."""
+"""Request and list deletions, which ``deletion_pass.py`` carries out."""
 
 from pathlib import Path
 from typing import Any, Final

@@ -95,7 +95,7 @@ class EntryTables:
         packs: PackWriter,
         compressor: zstandard.ZstdCompressor,
     ) -> list[bytes]:
-        """Append all shared frames of the batch with one write. Return the ``bodies`` value of each row."""
+        """Append all shared frames of the batch with one write. Returns the ``bodies`` value of each row."""
         pack, offset = packs.end()
         if day_of(pack) != self._day:
             self._day = day_of(pack)
@@ -124,7 +124,7 @@ class EntryTables:
         return locations
 
     def committed(self, added: Sequence[Entry], all_entries: Sequence[Entry]) -> None:
-        """Assign the records their ``seq``, after the transaction was committed."""
+        """After the commit of the transaction, assign the records their ``seq``."""
         if added:
             self.rollups.committed()
         for seq, entry in enumerate(added, self._last_seq + 1):

@@ -16,7 +16,7 @@ _PERMISSIONS_HINT: Final = "check that the directory exists and that Relaybook's
 _SPACE_HINT: Final = "free disk space; pending requests are stored as soon as there is room"
 _DISK_HINT: Final = "check the system log for disk errors"
 
-#: Errors caused by the environment, and how to fix them. The first matching class applies.
+#: Errors caused by the environment, and texts that say how to fix them. The first matching class is used.
 _ENVIRONMENT_ERRORS: Final[tuple[tuple[type[apsw.Error], str], ...]] = (
     (apsw.BusyError, "another program holds the database; close it, or wait until it is done"),
     (apsw.LockedError, "another program holds the database; close it, or wait until it is done"),

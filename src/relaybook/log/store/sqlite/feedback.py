@@ -1,11 +1,11 @@
 """Keep feedback in the SQLite store.
 
-Any process can add feedback, in a transaction of its own. Feedback on a request that is not recorded yet is pending,
-and the writer moves it to the request in the transaction that records it. All write transactions exclude each other, so
-no feedback is lost, whichever transaction comes first.
+Any process can add feedback in a separate transaction. Feedback on a request that is not recorded yet is pending. The
+writer moves pending feedback to its request in the transaction that records the request. Write transactions exclude
+each other, so feedback is never lost, whichever transaction comes first.
 
-Triggers in ``schema.py`` count the requests with feedback, and with each label, so feedback is deleted by deleting rows
-of ``feedback``.
+Triggers in ``schema.py`` count the requests with feedback and the requests with each label, so deleting rows of
+``feedback`` also updates these counts.
 """
 
 from collections.abc import Sequence
@@ -54,12 +54,12 @@ SELECT EXISTS (SELECT 1 FROM pending_feedback WHERE request_id = ? AND source = 
 
 
 class SqliteFeedbackLog:
-    """Adds feedback alongside the writer. Each feedback uses a new connection and a short transaction."""
+    """Adds feedback alongside the writer. Each call uses a new connection and a short transaction."""
 
     def __init__(self, directory: Path, *, busy_s: float = 2.0) -> None:
         """Create the object without opening anything.
 
-        ``busy_s`` is how long a feedback waits for other programs that hold the database.
+        ``busy_s`` is how long a call waits for other programs that hold the database.
         """
         self._directory = directory
         self._busy_s = busy_s
@@ -108,7 +108,10 @@ def _add(connection: apsw.Connection, any_id: str, feedback: Feedback) -> bool:
 
 
 def _store(connection: apsw.Connection, seq: int, feedback: Sequence[Feedback]) -> None:
-    """Replace the feedback of these sources on a request. Rows are deleted first, so that triggers count them."""
+    """Replace the feedback of these sources on a request.
+
+    Old rows are deleted before new rows are inserted, so that the triggers update the counts.
+    """
     connection.executemany(_DELETE, [(seq, each.source) for each in feedback])
     connection.executemany(_INSERT, [(seq, *_row(each)) for each in feedback])
 
@@ -133,10 +136,10 @@ class FeedbackTables:
         self._connection = connection
 
     def store(self, records: Sequence[Record], first: int) -> None:
-        """Store the feedback that records already have, and the pending feedback on them.
+        """Store the feedback that records already have, and the pending feedback on these records.
 
-        Within the caller's transaction. The records have consecutive ``seq`` from ``first``. If several have the same
-        foreign id, the newest gets the feedback.
+        The method works within the caller's transaction. The ``seq`` of the records are consecutive from ``first``. If
+        several records have the same foreign id, the newest record gets the feedback.
         """
         pending = self._pending_ids()
         for seq, record in zip(range(first + len(records) - 1, first - 1, -1), reversed(records), strict=True):
@@ -150,13 +153,13 @@ class FeedbackTables:
                 _store(self._connection, seq, combined(found))
 
     def expire(self) -> None:
-        """Delete pending feedback that has expired, in a transaction of its own."""
+        """Delete expired pending feedback in a separate transaction."""
         if self._connection.execute(_HAS_EXPIRED, (clock.wall_us() - PENDING_US,)).get:
             with self._connection:
                 _expire(self._connection)
 
     def _pending_ids(self) -> set[str]:
-        """Return the ids that pending feedback refers to, at most MAX_PENDING."""
+        """Return at most MAX_PENDING ids that pending feedback refers to."""
         if not self._connection.execute("SELECT EXISTS (SELECT 1 FROM pending_feedback)").get:
             return set()
         _expire(self._connection)

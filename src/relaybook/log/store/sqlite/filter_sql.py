@@ -1,7 +1,7 @@
 """Translate a filter's terms into SQL conditions on ``requests AS r``.
 
-Column names come from a fixed table, and every value is a bound parameter. The semantics are the same as in
-``filters.matches``; a test compares the two term by term.
+Column names come from a fixed table, and every value is a bound parameter. The conditions have the same semantics as
+``filters.matches``, and a test compares both for every term.
 """
 
 from collections.abc import Iterable, Iterator
@@ -37,7 +37,7 @@ class Condition(NamedTuple):
 
 
 def conditions(filter_: Filter) -> list[Condition]:
-    """Return one condition per term, in the same order. All must hold."""
+    """Return one condition per term, in the order of the terms. All conditions must hold."""
     return [_condition(term) for term in filter_.terms]
 
 
@@ -101,7 +101,7 @@ def _has_feedback(name: str, term: Term) -> Condition:
 
 
 def score_is(column: str, term: Term) -> Iterator[Condition]:
-    """Yield the comparisons of a term with a score. One of them must hold."""
+    """Yield the comparisons of a term with a score. One comparison must hold."""
     return (_comparison(column, value) for value in term.values)
 
 
@@ -126,7 +126,7 @@ def _phrase_prefix(phrase: str) -> Condition:
 def fts_phrase(phrase: str) -> str:
     """Return the FTS5 query for a phrase.
 
-    It is always one quoted string, so that nothing in it is an operator.
+    The query is always one quoted string, so that it contains no operators.
     """
     return f'"{spaced(phrase).replace(chr(34), " ")}"'
 
@@ -146,10 +146,7 @@ def _has_status(value: str) -> Condition:
 
 
 def starts_with(column: str, prefix: str) -> Condition:
-    """Return the condition that the column starts with the prefix.
-
-    It is a range that an index can serve.
-    """
+    """Return the condition that the column starts with the prefix, as a range that an index can serve."""
     after = after_prefix(prefix)
     if after is None:
         return Condition(f"{column} >= ?", (prefix,))
@@ -159,7 +156,7 @@ def starts_with(column: str, prefix: str) -> Condition:
 def after_prefix(prefix: str) -> str | None:
     """Return the smallest string greater than all strings with the prefix.
 
-    `None` if there is none. SQLite compares UTF-8 bytes, which sorts by code point. UTF-8 has no surrogates.
+    `None` if there is no such string. SQLite compares UTF-8 bytes, which sorts by code point. UTF-8 has no surrogates.
     """
     while prefix:
         last = ord(prefix[-1])
@@ -184,5 +181,5 @@ def placeholders(values: Iterable[object]) -> str:
 
 
 def clamped_int(text: str) -> int:
-    """Parse an integer and clamp it to the range of SQLite."""
+    """Parse an integer and clamp the value to the range of SQLite."""
     return max(-_MAX_INTEGER, min(_MAX_INTEGER, int(text)))

@@ -1,15 +1,15 @@
 """Find records by foreign ids.
 
-The ids are indexed by hash, and the index is partitioned by record number. A part of level 0 holds the hashes of 16,384
+The index contains hashes of the ids, and is partitioned by record number. A part of level 0 holds the hashes of 16,384
 records, so that inserts of random hashes touch few pages.
 
-A lookup searches every part. To keep the number of parts small, the recorder merges parts when it is idle: four full
+A lookup searches every part. To keep the number of parts small, the recorder merges parts when it is idle. Four full
 parts of a level become one part of the next level. Each transaction merges one slice of the hash range. With ten
-million records, a lookup searches 5 to 15 parts instead of 610, and each part costs a disk read if nothing is cached.
-With 16-way merges, a lookup would search 10 to 40 parts, and a record would cost 5 µs less.
+million records, a lookup searches 5 to 15 parts instead of 610. If nothing is cached, each part costs a disk read. With
+16-way merges, a lookup would search 10 to 40 parts, and a record would cost 5 µs less.
 
-The parts of a level are numbered from 0, the oldest. In the table, a part's number is its position plus 2**40 times its
-level.
+The parts of a level have positions from 0, starting with the oldest part. In the table, a part's number is its position
+plus 2**40 times its level.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,10 +25,11 @@ from relaybook.log.store.sqlite.pages import last_seq, load
 from relaybook.log.store.sqlite.schema import PART
 
 _MERGE_FACTOR: Final = 4
-#: Upper bound on the number of parts in one level. With 16,384 records each, they would hold 2**54 requests.
+#: Upper bound on the number of parts in one level. This number of parts with 16,384 records each would hold 2**54
+#: requests.
 _PARTS_PER_LEVEL: Final = 2**40
-#: Number of transactions that merge a group of level 0, with about 12,000 rows each. The next level needs four times as
-#: many.
+#: Number of transactions that merge a group of level 0. Each transaction merges about 12,000 rows. The next level needs
+#: four times as many transactions.
 _SLICES: Final = 16
 _COPY: Final = (
     "INSERT OR IGNORE INTO foreign_ids SELECT :merged, hash, seq FROM foreign_ids"
@@ -41,7 +42,7 @@ _DROP: Final = "DELETE FROM foreign_ids WHERE part = :part AND hash BETWEEN :low
 
 
 def foreign_id_hash(foreign_id: str) -> int:
-    """Return a 64-bit hash.
+    """Return a 64-bit hash of a foreign id.
 
     Collisions must be hard to produce in bulk, because clients choose some of these ids.
     """
@@ -49,7 +50,7 @@ def foreign_id_hash(foreign_id: str) -> int:
 
 
 def find(connection: apsw.Connection, foreign_id: str, limit: int) -> Iterator[Record]:
-    """Yield records with this foreign id, newest first. Costs about 3 µs per part.
+    """Yield records with this foreign id, newest first. The search costs about 3 µs per part.
 
     One statement searches all parts, because each statement releases and reacquires the GIL.
     """
@@ -92,7 +93,10 @@ def remove_foreign_ids(connection: apsw.Connection, records: Iterable[Record]) -
 
 
 def _parts_of(seq: int, newest: int) -> Iterator[int]:
-    """Yield the parts that can hold a record's ids: one of each level. ``newest`` is the newest position in level 0."""
+    """Yield the parts that can hold a record's ids, one part of each level.
+
+    ``newest`` is the newest position in level 0.
+    """
     position, level = seq // PART, 0
     yield _number(0, position)
     while newest >= _MERGE_FACTOR:
@@ -123,7 +127,7 @@ def _number(level: int, position: int) -> int:
 def _oldest(connection: apsw.Connection, level: int) -> int | None:
     """Return the lowest position of a part that still has rows in this level.
 
-    These are the parts that are not yet merged completely into the next level.
+    Parts from this position on are not yet merged completely into the next level.
     """
     first = _number(level, 0)
     number: int | None = connection.execute(_OLDEST, (first, first + _PARTS_PER_LEVEL - 1)).get
@@ -131,9 +135,9 @@ def _oldest(connection: apsw.Connection, level: int) -> int | None:
 
 
 class _Group(NamedTuple):
-    """Full parts of one level, to be merged into one part of the next.
+    """Full parts of one level that are merged into one part of the next level.
 
-    The merged part has the group's position in its level.
+    The position of the merged part in its level is the position of the group.
     """
 
     level: int
@@ -158,7 +162,7 @@ class ForeignIdMerger:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        #: The group that is being merged, and its next slice.
+        #: The group that is being merged, and the next slice of the group.
         self._group: _Group | None = None
         self._slice = 0
 
@@ -188,7 +192,7 @@ class ForeignIdMerger:
         return False
 
     def _first_slice(self, group: _Group) -> int:
-        """Return the slice to start with, because a crash may have interrupted the merge."""
+        """Return the slice at which to start or, if a crash interrupted the merge, to continue."""
         hashes: list[int | None] = [self._connection.execute(_FIRST_HASH, (part,)).get for part in group.parts()]
         return (min(first_hash for first_hash in hashes if first_hash is not None) + 2**63) * group.slices // 2**64
 

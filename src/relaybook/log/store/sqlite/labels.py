@@ -63,14 +63,14 @@ class AutoPins:
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self._created: int = connection.execute("SELECT value FROM totals WHERE name = 'auto_pinned'").get
-        #: Names that were already examined.
+        #: Namespaces that were already examined.
         self._examined: set[str] = set()
         self._pending = self._created, self._examined
 
     def store(self, records: Iterable[Record]) -> None:
         """Examine the namespaces of newly added records.
 
-        Once all automatic labels exist, it does nothing.
+        The method does nothing once all automatic labels exist.
         """
         created, examined = self._created, set[str]()
         if created < MAX_AUTO_PINNED:
@@ -83,13 +83,13 @@ class AutoPins:
         self._pending = created, examined
 
     def _pin(self, name: str) -> bool:
-        """Pin a namespace. Returns False if it was pinned or unpinned before."""
+        """Pin a namespace. Returns False if the namespace was pinned or unpinned before."""
         if self._connection.execute("SELECT is_decided FROM namespaces WHERE namespace = ?", (name,)).get:
             return False
         _change(self._connection, LabelChange(namespace=name, pinned=True))
         return True
 
     def committed(self) -> None:
-        """Update the cached state, after the transaction was committed."""
+        """Update the cached state after the commit of the transaction."""
         self._created, examined = self._pending
         self._examined |= examined

@@ -1,4 +1,4 @@
-"""Correct the namespaces of removed records: their earliest and latest start times, and whether they still exist."""
+"""Correct the start times of namespaces after records were removed, and remove empty namespaces."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -9,7 +9,7 @@ from relaybook.log.record import Record
 from relaybook.log.store.sqlite.schema import BLOCK
 from relaybook.log.store.sqlite.zone_maps import forget_name
 
-#: If a namespace has at most this many requests, all are read to find its times.
+#: If a namespace has at most this many requests, all of its requests are read to find its times.
 _FEW: Final = 64
 _ROW: Final = "SELECT requests, first_at, last_at, pinned OR is_decided FROM namespaces WHERE namespace = ?"
 _SET_TIMES: Final = "UPDATE namespaces SET first_at = ?, last_at = ? WHERE namespace = ?"
@@ -25,10 +25,11 @@ _LATER_BLOCKS: Final = "SELECT block FROM block_ranges WHERE block < ? AND last_
 
 
 def correct_namespaces(connection: apsw.Connection, removed: Iterable[Record], *, keeps_labels: bool) -> None:
-    """Update the times of the namespaces that had removed records, within the caller's transaction.
+    """Update the first and last start times of the namespaces that had removed records.
 
-    The caller must first update the namespaces' counters and the block ranges. An empty namespace is removed. With
-    ``keeps_labels``, an empty namespace is kept if it has a label or a person has unpinned it.
+    The function works within the caller's transaction. The caller must first update the namespaces' counters and the
+    block ranges. An empty namespace is removed. With ``keeps_labels``, an empty namespace is kept if it has a label or
+    a person has unpinned it.
     """
     times: dict[str, tuple[int, int]] = {}
     for record in removed:
@@ -49,7 +50,7 @@ def correct_namespaces(connection: apsw.Connection, removed: Iterable[Record], *
 
 
 def _first_at(connection: apsw.Connection, name: str) -> int:
-    """Return the earliest start time. Reads only blocks that can contain it."""
+    """Return the earliest start time. Only blocks that can contain this time are read."""
     block = connection.execute(_FIRST_SEQ, (name,)).get // BLOCK
     earliest: int = _in_block(connection, "min", name, block)
     for (other,) in list(connection.execute(_EARLIER_BLOCKS, (block, earliest))):
@@ -58,7 +59,7 @@ def _first_at(connection: apsw.Connection, name: str) -> int:
 
 
 def _last_at(connection: apsw.Connection, name: str) -> int:
-    """Return the latest start time. Reads only blocks that can contain it."""
+    """Return the latest start time. Only blocks that can contain this time are read."""
     block = connection.execute(_LAST_SEQ, (name,)).get // BLOCK
     latest: int = _in_block(connection, "max", name, block)
     for (other,) in list(connection.execute(_LATER_BLOCKS, (block, latest))):

@@ -1,7 +1,7 @@
-"""Read the details and bodies of requests from the packs, at the locations that the rows hold.
+"""Read the details and bodies of requests from the packs, at the locations in the rows.
 
-The data of a request can be removed or moved at any time, also between reading its row and reading the pack. So a
-reader that finds no data looks at the row again.
+The data of a request can be removed or moved at any time, even after a reader has read the row and before it reads the
+pack. So a reader that finds no data reads the row again.
 """
 
 import os
@@ -23,7 +23,7 @@ from relaybook.log.store.sqlite.bases import bases_of
 from relaybook.log.store.sqlite.bodies import BodyLocation, RecordLocation, decode_detail, decode_location, rest, size
 from relaybook.log.store.sqlite.packs import pack_name, read_body
 
-#: Limit of the contents that are kept.
+#: Maximum total size of the contents that are kept in memory.
 _MAX_KEPT_BYTES: Final = 16 << 20
 _BODIES: Final = "SELECT bodies FROM requests WHERE seq = ?"
 
@@ -32,14 +32,14 @@ _Key = tuple[int, int, int, int]
 
 
 class PackReader:
-    """The packs of one store. Thread-safe."""
+    """Reads the packs of one store. Thread-safe."""
 
     def __init__(self, directory: Path, snapshot: Callable[[], AbstractContextManager[apsw.Connection | None]]) -> None:
-        """``snapshot`` lends a connection to the database."""
+        """``snapshot`` provides a connection to the database."""
         self._directory = directory / BODIES
         self._snapshot = snapshot
         self._lock = threading.Lock()
-        #: The contents of the bases that were read last.
+        #: The contents of the most recently read bases.
         self._kept: OrderedDict[_Key, bytes] = OrderedDict()
         self._kept_bytes = 0
 
@@ -69,7 +69,7 @@ class PackReader:
             return _without_bodies(record, location)
 
     def chunks(self, record: Record, location: RecordLocation | None, side: Side) -> Iterator[bytes] | None:
-        """Return a body in chunks, or `None` if it is not stored or has expired. Raises BodyDamaged."""
+        """Return a body in chunks, or `None` if the body is not stored or has expired. Raises BodyDamaged."""
         body = None if location is None else location.request if side == "request" else location.response
         if location is None or body is None:
             return None
@@ -109,7 +109,7 @@ class PackReader:
     def _body_in_memory(self, body: BodyLocation | None, shared: bytes, max_bytes: int | None) -> Body | None:
         """Return one body in memory.
 
-        ``shared`` starts with the body's bytes that are in the shared frame.
+        ``shared`` starts with the bytes of the body that are in the shared frame.
         """
         if body is None or (max_bytes is not None and (size(body) or 0) > max_bytes):
             return None
@@ -118,7 +118,7 @@ class PackReader:
     def _content(self, record: Record, location: RecordLocation | None) -> bytes | None:
         """Return the content of the record's shared frame. Raises BodyDamaged.
 
-        `None` if it has expired or its pack does not exist.
+        `None` if the content has expired or its pack does not exist.
         """
         while location is not None:
             try:
@@ -142,7 +142,10 @@ class PackReader:
         return read_body(self._directory, location.shared(), base)
 
     def _base(self, frame: BodyRef) -> bytes:
-        """Return the content of a base, which is kept: the next request probably has the same base, or one after it."""
+        """Return the content of a base, and keep the content in memory.
+
+        The next request probably has the same base, or a base that depends on this base.
+        """
         chain, content = self._chain(frame)
         while chain:
             content = read_body(self._directory, chain.pop(), content)
@@ -155,7 +158,10 @@ class PackReader:
         return read_body(self._directory, frame)
 
     def _chain(self, frame: BodyRef) -> tuple[list[BodyRef], bytes | None]:
-        """Return the frames to read, from this one down its bases, and the content of the next base if it is kept."""
+        """Return the chain of frames to read, starting with ``frame``, and the kept content of the next base.
+
+        The content is `None` if no base in the chain is kept.
+        """
         content = self._kept_content(frame)
         if content is not None:
             return [], content
@@ -168,7 +174,7 @@ class PackReader:
                         break
                     chain.append(base)
         except StoreDamaged:
-            content = None  # the last frame may stand alone; its checksum tells
+            content = None  # the last frame may have no base, which its checksum shows
         return chain, content
 
     def _key(self, frame: BodyRef) -> _Key | None:

@@ -1,12 +1,12 @@
-"""Read and write packs: append-only files of body frames, which are zstd frames.
+"""Read and write packs, which are append-only files of body frames. A body frame is a zstd frame.
 
 Each day of recording (UTC) has its own series of packs. A pack's number consists of the digits of its date and of its
-index within the day: ``2026112100001`` is ``2026-11-21-01.pack``.
+index within the day. For example, ``2026112100001`` is ``2026-11-21-01.pack``.
 
-Appended bytes are part of the store only after a transaction has stored the pack's new length. A writer truncates every
-pack to its stored length when it opens. A pack is added to the database before its file is created. Files that are not
-in the database are not changed, because they belong to a database that was moved away. A pack is deleted
-when all its records are removed or have expired; erasing a body frame punches a hole.
+Appended bytes are part of the store only after a transaction has stored the pack's new length. When a writer opens the
+directory, it truncates every pack to its stored length. A pack is added to the database before its file is created.
+Files that are not in the database are left unchanged, because they belong to a database that was moved away. A pack is
+deleted when all its records are removed or have expired. Erasing a body frame punches a hole in the pack.
 """
 
 import os
@@ -23,16 +23,16 @@ from relaybook.log.store.errors import BodyDamaged, SyncFailed
 from relaybook.log.store.port import BodyRef
 from relaybook.log.store.sqlite.failures import translated
 
-#: When a pack reaches this size, the next one of its day is started.
+#: When a pack reaches this size, the next pack of the day is started.
 MAX_PACK_BYTES: Final = 1 << 30
 _PACKS_PER_DAY: Final = 100_000
 
-#: The ends of all packs, and the ends that no transaction has stored yet.
+#: The lengths of all packs, and the lengths that no transaction has stored yet.
 Mark = tuple[dict[int, int], dict[int, int]]
 
 
 def pack_name(number: int) -> str:
-    """``2026112100001`` → ``2026-11-21-01.pack``."""
+    """Return the file name of a pack, for example ``2026-11-21-01.pack`` for ``2026112100001``."""
     day, index = divmod(number, _PACKS_PER_DAY)
     return f"{day // 10_000:04}-{day // 100 % 100:02}-{day % 100:02}-{index:02}.pack"
 
@@ -76,7 +76,7 @@ class PackWriter:
     ) -> None:
         """Open the directory and truncate its packs to their stored lengths.
 
-        ``committed`` are the stored lengths; ``register_pack`` stores the number of a new pack in a transaction.
+        ``committed`` has the stored lengths. ``register_pack`` stores the number of a new pack in a transaction.
         """
         self._directory = directory
         self._register_pack = register_pack
@@ -99,7 +99,7 @@ class PackWriter:
     def open_pack_of_day(self) -> None:
         """Switch to the pack of the day.
 
-        Call it only outside of transactions; ``append`` never switches packs.
+        Call this method only outside of transactions. ``append`` never switches packs.
         """
         pack = self._pack_of_day()
         if pack == self._pack:
@@ -131,7 +131,7 @@ class PackWriter:
         return self._pack, self._ends[self._pack]
 
     def append(self, data: bytes) -> tuple[int, int]:
-        """Append to the pack. Returns its number and the offset of the data."""
+        """Append data to the pack. Returns the pack's number and the offset of the data."""
         pack, offset = self.end()
         disk.write_at(self._fd, data, offset)
         self._ends[pack] = self.lengths[pack] = offset + len(data)
@@ -146,8 +146,8 @@ class PackWriter:
     def sync(self) -> None:
         """Flush everything appended to stable storage.
 
-        Older packs were synced when they were closed. Raises SyncFailed. Do not sync the descriptor again: the sync
-        would report success, although the first sync dropped data.
+        Older packs were synced when they were closed. Raises SyncFailed. Do not repeat a failed sync, because the
+        second sync would report success although the first sync dropped data.
         """
         if self.lengths and self._fd >= 0:
             try:
@@ -164,13 +164,13 @@ class PackWriter:
         self._ends, self.lengths = dict(mark[0]), dict(mark[1])
 
     def committed(self) -> None:
-        """Clear ``lengths``, after the transaction that stored them was committed."""
+        """Clear ``lengths`` after the commit of the transaction that stored them."""
         self.lengths.clear()
 
     def erase(self, pack: int, ranges: Sequence[tuple[int, int]]) -> None:
         """Overwrite ranges (offset and length) with zeros and sync. Idempotent.
 
-        Their blocks are freed if the system supports it.
+        If the system supports it, the blocks of the ranges are freed.
         """
         try:
             fd = os.open(self._directory / pack_name(pack), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -195,7 +195,7 @@ class PackWriter:
 
 
 def read_body(directory: Path, ref: BodyRef, base: bytes | None = None) -> bytes:
-    """Return the original bytes of a body frame, whose base has the content ``base``.
+    """Return the original bytes of a body frame. ``base`` is the content of its base, or `None`.
 
     Raises BodyDamaged if the bytes cannot be restored.
     """

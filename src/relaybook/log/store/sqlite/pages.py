@@ -1,6 +1,6 @@
 """Build pages of the log from searches.
 
-A page starts at a cursor, surrounds a record, or contains the records after a given one.
+A page starts at a cursor, surrounds a record, or contains the records after a given record.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ def older(connection: apsw.Connection, filter_: Filter, limit: int, before: int 
 def newer(connection: apsw.Connection, filter_: Filter, limit: int, after: int, deadline: Deadline) -> Page:
     """Return the records directly after ``after``.
 
-    The page is sorted newest first, too.
+    The page is also sorted newest first.
     """
     found = _search(connection, filter_, (after + 1, last_seq(connection) + 1), limit, deadline, newest_first=False)
     seqs = found.seqs[::-1]
@@ -141,7 +141,7 @@ def _search(
 
 
 def _page(connection: apsw.Connection, seqs: Sequence[int], next_cursor: Cursor | None, complete: bool) -> Page:
-    connection.set_progress_handler(None)  # loading a page is bounded; its matches are returned even after the deadline
+    connection.set_progress_handler(None)  # loading a page takes limited time, so it happens even after the deadline
     records = load(connection, seqs)
     newer_cursor = Cursor("newer", seqs[0]) if seqs else None
     return Page(records=records, next_cursor=next_cursor, newer_cursor=newer_cursor, complete=complete)

@@ -3,7 +3,7 @@
 A plan determines the index and the ranges of ``seq`` to search. Every plan yields ``seq`` in order, so a page stops as
 soon as it is full. Among the conditions that an index serves, the most selective condition (according to the counters)
 drives the search, and the other conditions are checked on its results. Several values of one name become several
-ordered scans that SQLite merges. If no condition has an index, the log itself is scanned.
+ordered scans that SQLite merges. If no index serves any condition, the log itself is scanned.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,9 +39,9 @@ _ASSUMED_WORD_MATCHES: Final = 2000
 class Scan(NamedTuple):
     """One ordered source of ``seq``.
 
-    It consists of a FROM clause, the ``seq`` column, and the condition that selects rows. ``keys`` is the FROM clause
-    to use if only ``seq`` is needed; `None` if the records are always needed. If ``repeats``, the source may have
-    several rows of a record.
+    A scan consists of a FROM clause, the ``seq`` column, and the condition that selects rows. ``keys`` is the FROM
+    clause to use if only ``seq`` is needed, or `None` if the records are always needed. If ``repeats`` is True, the
+    source may have several rows for a record.
     """
 
     source: str
@@ -54,8 +54,8 @@ class Scan(NamedTuple):
 class Plan(NamedTuple):
     """Scans whose union contains every match.
 
-    ``residual`` holds the remaining conditions, ``ranges`` the ranges to search, oldest first. ``estimate`` is about
-    how many records the scans yield in the whole log; `None` if they scan the log itself.
+    ``residual`` holds the remaining conditions, and ``ranges`` holds the ranges to search, oldest first. ``estimate``
+    is the approximate number of records that the scans yield in the whole log, or `None` if the log itself is scanned.
     """
 
     scans: tuple[Scan, ...]
@@ -66,7 +66,7 @@ class Plan(NamedTuple):
     def sql(self, newest_first: bool) -> str:
         """Return a SELECT of ``seq``.
 
-        Its parameters are ``bindings``, then the maximum number of rows.
+        The parameters of the statement are ``bindings``, followed by the maximum number of rows.
         """
         return f"{self._union('')} ORDER BY 1 {'DESC' if newest_first else 'ASC'} LIMIT ?"
 
@@ -78,14 +78,14 @@ class Plan(NamedTuple):
     def rows_sql(self, columns: str) -> str:
         """Return a SELECT of all matches.
 
-        It selects ``seq`` and these columns of ``requests AS r`` (", r.failed, …").
+        The statement selects ``seq`` and these columns of ``requests AS r`` (", r.failed, …").
         """
         return self._union(columns)
 
     def count_sql(self) -> str:
         """Return a SELECT of the number of matches.
 
-        It reads no records if ``is_index_only``.
+        The statement reads no records if ``is_index_only`` is True.
         """
         return f"SELECT count(*) FROM ({self._union('', by_index=self.is_index_only)})"  # noqa: S608
 
@@ -120,7 +120,7 @@ class Plan(NamedTuple):
 _LOG_SCAN: Final = Scan("requests AS r NOT INDEXED", "r.seq", Condition("1"))
 _BY_FAILURE: Final = "requests AS r INDEXED BY requests_failed"
 _FAILURE_SCAN: Final = Scan(_BY_FAILURE, "r.seq", Condition("r.failed = 1"), _BY_FAILURE)
-#: The terms that the index on failures can check without the record, and about how many times cheaper that is.
+#: The terms that the index on failures can check without the record, and by which factor such a check is cheaper.
 _COVERED_BY_FAILURES: Final = frozenset({"failed", "namespace", "model", "from", "to"})
 _DISCOUNT: Final = 8
 
@@ -157,7 +157,7 @@ def _reads_text(condition: Condition) -> bool:
 class _Candidates(NamedTuple):
     """Scans that together yield all matches of a term, and the estimated number of matches.
 
-    ``is_exact`` is true if they yield nothing else. Otherwise the term is checked on each record.
+    If ``is_exact`` is True, the scans yield only matches. Otherwise the term is checked on each record.
     """
 
     scans: tuple[Scan, ...]
@@ -166,7 +166,7 @@ class _Candidates(NamedTuple):
 
 
 def _candidates(connection: apsw.Connection, term: Term) -> _Candidates | None:
-    """Return how an index serves the term, or `None` if none does."""
+    """Return the scans of an index that serves the term, or `None` if no index serves it."""
     if term.negated:
         return None
     name = term.name
@@ -220,18 +220,19 @@ def _by_table(table: str, columns: tuple[str, str], values: tuple[str, str]) -> 
 
 
 def _by_feedback(index: str, condition: Condition) -> Scan:
-    """Return a scan of feedback, by an index or else in the order of the table, which is that of ``seq``."""
+    """Return a scan of feedback, by an index or else in the order of the table, which is the order of ``seq``."""
     keys = f"feedback AS d {f'INDEXED BY {index}' if index else 'NOT INDEXED'}"
     return Scan(f"{keys} CROSS JOIN requests AS r ON r.seq = d.seq", "d.seq", condition, keys, repeats=True)
 
 
 def _score_scans(connection: apsw.Connection, term: Term) -> _Candidates:
-    """Return the scans that find a page in a log of any size, however many requests have a score in the range.
+    """Return the scans that find a page quickly, however many requests have a score in the range.
 
-    - A few requests are read from the index, and sorted.
-    - Many requests with one of a few scores are read from the index score by score, without sorting.
-    - If many requests have many different scores, for example after an evaluation, the whole feedback has matches
-      nearly everywhere, so it is read in order.
+    - If few requests match, they are read from the index and sorted.
+    - If many requests match but have only a few different scores, they are read from the index score by score,
+      without sorting.
+    - If many requests match and have many different scores, for example after an evaluation, all feedback is read in
+      order, because matches are nearly everywhere.
     """
     ranges = tuple(_by_feedback("feedback_score", condition) for condition in score_is("d.score", term))
     records = 0
@@ -251,7 +252,7 @@ def _score_scans(connection: apsw.Connection, term: Term) -> _Candidates:
 
 
 def _scores(connection: apsw.Connection, value: str) -> Iterator[float]:
-    """Yield the different scores that satisfy the comparison, starting at its bound."""
+    """Yield the different scores that satisfy the comparison, starting at the bound."""
     operator, bound = comparison(value)
     if operator == "=":
         yield bound
@@ -285,7 +286,7 @@ def _uncommon_values(connection: apsw.Connection, name: str, values: Sequence[st
 def _failures(connection: apsw.Connection, name: str, values: Sequence[str]) -> _Candidates | None:
     """Return the scans for failures, error statuses and outcomes other than complete.
 
-    Such requests are few, so each condition has a partial index.
+    Few requests fail or are not complete, so each of these conditions has a partial index.
     """
     if name == "outcome" and "complete" not in values:
         implied = " AND r.outcome <> 'complete'"
@@ -299,7 +300,10 @@ def _failures(connection: apsw.Connection, name: str, values: Sequence[str]) -> 
 
 
 def _condition_of_result(code: str) -> tuple[str, tuple[str, ...]] | None:
-    """Return a field, and its values in all requests with this result. `None` if nearly all requests have them."""
+    """Return a field and the values that all requests with this result have in the field.
+
+    `None` if nearly all requests have these values.
+    """
     if code in _OUTCOMES:
         return "outcome", (_OUTCOMES[code],)
     reasons = tuple(reason for reason, finish in FINISH_REASONS.items() if FINISHES[finish][0] == code)
@@ -317,7 +321,10 @@ _OUTCOMES: Final = {
 
 
 def _results(connection: apsw.Connection, codes: Sequence[str]) -> _Candidates | None:
-    """Return scans by outcome, finish reason and failure that yield all requests with these results, and others."""
+    """Return scans that yield all requests with these results, and also other requests.
+
+    The scans are by outcome, finish reason and failure.
+    """
     scans: dict[Scan, None] = {}
     records = 0
     for condition in {_condition_of_result(code) for code in codes}:
@@ -333,7 +340,7 @@ def _results(connection: apsw.Connection, codes: Sequence[str]) -> _Candidates |
 
 
 def _error_statuses(connection: apsw.Connection, values: Sequence[str]) -> _Candidates:
-    """Return a scan for each requested status that occurs.
+    """Return a scan for each requested status that occurs in the log.
 
     A class such as 4xx becomes one scan per status that occurs.
     """

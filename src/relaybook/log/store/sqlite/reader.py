@@ -1,6 +1,6 @@
-"""Read the SQLite store. Each call sees one snapshot and ends by its deadline.
+"""Read the SQLite store. Each call reads one snapshot and ends by its deadline.
 
-The reader never writes. It works while another process writes, and before the store exists.
+The reader never writes. The reader can be used while another process writes, and before the store exists.
 """
 
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ _BY_ID: Final = f"{WITH_BODIES} r.id = ?"
 _BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
 _AFTER: Final = f"{WITH_BODIES} r.seq > ? ORDER BY r.seq LIMIT ?"
 _OLDEST: Final = "SELECT min(first_at) FROM block_ranges"
-#: Among the records of the oldest block that has content.
+#: Finds the oldest request with content among the records of the oldest block that has content.
 _OLDEST_CONTENT: Final = f"""
 SELECT min(started_at) FROM requests, (SELECT min(block) AS oldest FROM block_ranges WHERE with_content > 0)
 WHERE seq BETWEEN oldest * {BLOCK} AND oldest * {BLOCK} + {BLOCK - 1} AND bodies IS NOT NULL
@@ -155,8 +155,8 @@ class SqliteReader:
     def salvage(self, seq: int) -> Entry | None:
         """Return a finished request by number, without using any index.
 
-        Its bodies are in memory. Detail and bodies are omitted if they cannot be read. `None` if no request has this
-        number. Raises StoreDamaged.
+        The bodies of the entry are in memory. Detail and bodies are omitted if they cannot be read. `None` if no
+        request has this number. Raises StoreDamaged.
         """
         found = self._row(_BY_SEQ, seq)
         if found is None:

@@ -1,8 +1,8 @@
-"""Store requests again whose base was removed.
+"""Store the data of requests again if its base was removed.
 
-A frame can be erased only when no frame of a remaining request has it as its base. So before frames are erased, the
-frames that are based on them are replaced by frames that stand alone. ``requests_to_rebase`` lists the requests, see
-removal.py. Each one is moved in a transaction.
+A frame can be erased only when it is no longer the base of a remaining request's frame. So before a frame is erased,
+each frame that has it as its base is replaced with a frame without a base. The table ``requests_to_rebase`` lists the
+affected requests (see removal.py). Each request is moved in a separate transaction.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ _MOVE_BASE: Final = """
 UPDATE frame_bases SET base_pack = ?, base_offset = ?, base_length = ? WHERE base_pack = ? AND base_offset = ?
 """
 _FORGET_BASE: Final = 'DELETE FROM frame_bases WHERE pack = ? AND "offset" = ?'
-#: Backups compare this number, because frames of an earlier snapshot may be erased after requests were moved.
+#: Backups compare the number of moved requests, because frames of an earlier snapshot may be erased after a move.
 _COUNT_MOVED: Final = "UPDATE totals SET value = value + 1 WHERE name = 'moved'"
 
 
@@ -49,7 +49,7 @@ class Rebaser:
         directory: Path,
         transaction: Callable[[], AbstractContextManager[object]],
     ) -> None:
-        """``transaction`` commits what was written in the block to the database and to the packs."""
+        """``transaction`` runs a block and commits its writes to the database and to the packs."""
         self._connection = connection
         self._transaction = transaction
         self._packs = packs
@@ -58,7 +58,7 @@ class Rebaser:
         self._compressor = new_compressor()
 
     def step(self) -> bool:
-        """Store one request again. Returns False if there is none."""
+        """Store one request again. Returns False if no request is left."""
         row = self._connection.execute(_NEXT).fetchone()
         if row is None:
             return False
@@ -77,7 +77,7 @@ class Rebaser:
     def _content(self, location: RecordLocation) -> bytes | None:
         try:
             return self._reader.content(location)
-        except BodyDamaged:  # it stays damaged
+        except BodyDamaged:  # the damaged data is not moved
             return None
 
     def _move(self, seq: int, location: RecordLocation, content: bytes) -> None:

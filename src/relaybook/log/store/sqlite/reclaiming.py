@@ -1,8 +1,9 @@
-"""Erase removed data and free its disk space: body frames in packs, texts in the index, pages of the database.
+"""Erase removed body frames and texts, and free their disk space and unused pages of the database.
 
 The tables ``removed_frames`` and ``removed_texts`` list the remaining work. Every step can be repeated, so a crash
-between a step and the deletion of its row does no harm. Frames that are still needed as a base are first replaced, see
-rebasing.py. A pack whose records are all removed or expired is deleted as a whole.
+between a step and the deletion of its row does no harm. If a removed frame is still needed as a base, the frames that
+need it are first replaced (see rebasing.py). If all records of a pack are removed or expired, the whole pack is
+deleted.
 """
 
 from collections.abc import Iterator
@@ -32,7 +33,7 @@ _OLDEST_CHECKPOINT: Final = "SELECT min(exchange) FROM checkpoints"
 _ERASED_BYTES: Final = 4 << 20
 _REMOVED_TEXTS: Final = 1024
 _VACUUMED_PAGES: Final = 128
-#: Free pages are reused. They are given back to the file system if more than a sixteenth of the pages is free.
+#: Free pages are reused. If more than a sixteenth of the pages is free, free pages are returned to the file system.
 _FREE_SHARE: Final = 16
 _MIN_FREE_PAGES: Final = 128
 
@@ -77,8 +78,8 @@ class Reclaimer:
     def _first_needed_pack(self) -> int:
         """Return the first pack that is still needed.
 
-        It is the first pack of today, or of the day on which the oldest unfinished exchange with a checkpoint began,
-        whichever is earlier. The first 48 bits of an exchange's id are the milliseconds since the epoch.
+        The result is the first pack of today, or the first pack of an earlier day on which the oldest unfinished
+        exchange with a checkpoint began. The first 48 bits of an exchange's id are the milliseconds since the epoch.
         """
         began = self._connection.execute(_OLDEST_CHECKPOINT).get
         today = first_pack_of_day(clock.wall_us())
@@ -126,7 +127,7 @@ class Reclaimer:
 
     @contextmanager
     def _text_index(self) -> Iterator[SqliteTextIndex | None]:
-        """Open the index, if there is one, for one step, because the recorder's text pass may replace its file."""
+        """Open the index, if it exists, for one step, because the recorder's text pass may replace the file."""
         index = SqliteTextIndex(self._directory) if (self._directory / FILE).exists() else None
         try:
             yield index

@@ -1,4 +1,4 @@
-"""Write the contents of a batch other than finished requests.
+"""Write the contents of a batch except finished and running requests.
 
 These contents are positions, checkpoints, gaps, refusal counts, pending erasures and pack lengths.
 """
@@ -27,7 +27,8 @@ class RecorderStateTables:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        #: The run of each exchange that has a checkpoint. It is nearly always empty, which saves a statement per entry.
+        #: The run of each exchange that has a checkpoint. The dict is nearly always empty, which saves a statement per
+        #: entry.
         self._runs: dict[bytes, str] = dict(connection.execute("SELECT exchange, run FROM checkpoints"))
         self._has_erasures = True
 
@@ -65,7 +66,7 @@ class RecorderStateTables:
         return [(exchange, entry) for exchange, entry in pairs if exchange is not None and exchange in known]
 
     def committed(self, batch: Batch) -> bool:
-        """Update the cached state, after the transaction was committed.
+        """Update the cached state after the commit of the transaction.
 
         Returns True if a deleted checkpoint may contain text that must not be stored.
         """
@@ -91,7 +92,7 @@ class RecorderStateTables:
         ]
 
     def erasures(self) -> list[Erasure]:
-        """Return the erasures of earlier transactions that are not done yet."""
+        """Return the erasures that earlier transactions requested and that are not done yet."""
         if not self._has_erasures:
             return []
         found = list(self._connection.execute('SELECT pack, "offset", length FROM erasures'))
@@ -105,7 +106,7 @@ class RecorderStateTables:
         return dict(self._connection.execute("SELECT pack, length FROM packs"))
 
     def register_pack(self, pack: int) -> None:
-        """Add a pack, in a separate transaction, before its file is created."""
+        """Add a pack to the database in a separate transaction, before its file is created."""
         self._connection.execute("INSERT OR IGNORE INTO packs (pack, length) VALUES (?, 0)", (pack,))
 
     def store_pack_lengths(self, lengths: Mapping[int, int]) -> None:

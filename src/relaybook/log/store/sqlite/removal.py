@@ -1,7 +1,8 @@
-"""Remove requests, or only their content, and everything the store derived from them.
+"""Remove requests, or only their content, and all data that the store derived from them.
 
-A transaction removes rows and adjusts counters. It also lists the body frames and texts to erase, because they are in
-other files; ``Reclaimer`` (reclaiming.py) erases them later, even after a crash. The caller owns the transaction.
+A transaction removes rows and adjusts counters. The transaction also lists the body frames and texts to erase, which
+are in other files. ``Reclaimer`` (reclaiming.py) erases these frames and texts later, even after a crash. The caller
+owns the transaction.
 """
 
 from collections import Counter
@@ -66,7 +67,7 @@ class Remover:
     def expire(self, seqs: Sequence[int]) -> None:
         """Remove the content of these requests.
 
-        It consists of bodies, headers, previews, error message, message chain (see conversations) and searchable text.
+        The content is bodies, headers, previews, error message, message chain (see conversations) and searchable text.
         ``seqs`` must be in ascending order, and each request must still have content.
         """
         execute_many = self._connection.executemany
@@ -76,9 +77,9 @@ class Remover:
         self._recount_blocks(seqs)
 
     def remove(self, seqs: Sequence[int]) -> list[Record]:
-        """Remove these requests, and return them. ``seqs`` are in ascending order.
+        """Remove these requests, and return their records. ``seqs`` must be in ascending order.
 
-        Does not change the aggregates over time; the caller subtracts the requests if needed.
+        The aggregates over time are not changed. If necessary, the caller subtracts the requests.
         """
         execute_many = self._connection.executemany
         keys = [(seq,) for seq in seqs]
@@ -131,7 +132,7 @@ class Remover:
 
 
 def merge_adjacent(frames: Iterable[Frame]) -> list[Frame]:
-    """Return the body frames in order, with neighbors merged into one."""
+    """Return the body frames in order, with adjacent frames merged."""
     merged: list[Frame] = []
     for pack, offset, length in sorted(set(frames)):
         if merged and merged[-1][0] == pack and merged[-1][1] + merged[-1][2] == offset:

@@ -1,7 +1,7 @@
 """Remove or expire requests that ended before the cutoffs, in blocks of consecutive records, oldest first.
 
-A pass examines every block that can contain something to remove. It stores no position: after a crash, the pass starts
-again and skips blocks whose counts show that nothing is left to remove.
+A pass examines every block that can contain data to remove. The position of a pass is not stored. After a crash, the
+pass starts again and skips blocks whose counts show that nothing is left to remove.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from relaybook.log.store.sqlite.removal import Remover
 from relaybook.log.store.sqlite.rollups import RollupTables
 from relaybook.log.store.sqlite.schema import BLOCK
 
-#: Records per transaction, which takes 10 to 20 ms.
+#: Records per transaction. A transaction takes 10 to 20 ms.
 _SLICE: Final = 128
 _NEXT_BLOCK: Final = """
 SELECT block FROM block_ranges
@@ -40,15 +40,15 @@ class RetentionPass:
         #: The cutoffs of the current or the last pass, and the next block to examine.
         self._cutoffs: Cutoffs | None = None
         self._block = 0
-        #: Records of examined blocks that are not removed yet, and those that are not expired yet.
+        #: Records of examined blocks that are to be removed, and records that are to expire.
         self._to_remove: list[int] = []
         self._to_expire: list[int] = []
         self.is_complete = True
-        #: Requests that the current pass removed or expired; reset when a pass starts.
+        #: Number of requests that the current pass removed or expired.
         self._removed = self._expired = 0
 
     def work(self, cutoffs: Cutoffs, until_ns: int) -> Retained:
-        """Continue the pass, or start one if the cutoffs have changed. Works until ``until_ns`` (monotonic clock)."""
+        """Continue the pass until ``until_ns`` (monotonic clock), or start a new pass if the cutoffs have changed."""
         if cutoffs != self._cutoffs:
             self._cutoffs, self._block, self.is_complete = cutoffs, 0, False
             self._to_remove, self._to_expire = [], []
@@ -86,7 +86,7 @@ class RetentionPass:
         return None if found is None else found[0]
 
     def _examine(self, cutoffs: Cutoffs, block: int) -> None:
-        """Find the records in a block that are to be removed, and those that are to lose their content."""
+        """Find the records in a block that are to be removed, and the records that are to lose their content."""
         for seq, namespace, ended_at, has_content in self._connection.execute(
             _RECORDS, (block * BLOCK, block * BLOCK + BLOCK - 1)
         ):

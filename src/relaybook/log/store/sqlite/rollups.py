@@ -1,10 +1,11 @@
 """Maintain aggregates over time, in total and per value of a field.
 
 Each minute, hour and day has aggregates, which are updated with every write. A *series* is a value of a field whose
-requests are aggregated: every outcome, the first 256 models, the first 256 namespaces whose names do not look like ids,
-and the values of the first 64 properties. A property with more than 64 values is *open*: its series are deleted, and
-its charts are computed from the log, as for a namespace that looks like an id. All other namespaces share one series,
-and so do all models after the 256th.
+requests are aggregated. There are series for every outcome, for the first 256 models, and for the values of the first
+64 properties. There are also series for the first 256 namespaces whose names do not look like ids. A property with more
+than 64 values is *open*. The series of an open property are deleted, and its charts are computed from the log, as for a
+namespace that looks like an id. All other namespaces share one series, and all models after the 256th share another
+series.
 """
 
 from collections import defaultdict
@@ -24,7 +25,7 @@ LEVELS: Final = (1, 60, 1440)
 MAX_VALUES: Final = {"model": 256, "namespace": 256, "outcome": 16}
 MAX_PROPERTY_VALUES: Final = 64
 MAX_PROPERTIES: Final = 64
-#: The field whose only series contains all requests; its only value is "".
+#: The field whose only series contains all requests. The only value of this field is "".
 ALL: Final = ""
 
 _SET: Final = "INSERT OR REPLACE INTO rollups (level, field, at, series, aggregates) VALUES (?, ?, ?, ?, ?)"
@@ -52,7 +53,7 @@ _Cell = tuple[int, int, int, int]
 class _Field:
     """A field and its series by value.
 
-    The key `None` is the series of all values beyond the maximum.
+    The key `None` is for the shared series of all values beyond the maximum.
     """
 
     def __init__(self, number: int, name: str, *, is_open: bool = False) -> None:
@@ -66,7 +67,7 @@ class _Field:
 class RollupTables:
     """Adds records within the caller's transaction.
 
-    It caches fields, series and the rows of the last batch. This is safe because there is only one writer.
+    The object caches fields, series and the rows of the last batch. Caching is safe, because there is only one writer.
     """
 
     def __init__(self, connection: apsw.Connection) -> None:
@@ -96,7 +97,7 @@ class RollupTables:
         """Add finished records that were not added before."""
         if not self._is_loaded:
             self._load()
-        self._is_loaded = False  # until the transaction is committed
+        self._is_loaded = False  # the state is valid again after the commit
         minutes: defaultdict[tuple[int, _Series], list[Contribution]] = defaultdict(list)
         for record in records:
             at, contribution = record.started_at // MINUTE_US, contribution_of(record)
@@ -125,9 +126,9 @@ class RollupTables:
         return Aggregates() if row is None else _decode(row[0])
 
     def subtract(self, records: Iterable[Record]) -> None:
-        """Subtract deleted records, and forget values that no record has any more.
+        """Subtract deleted records, and forget values that no remaining record has.
 
-        The values of fields must be counted without these records already. Afterwards the stored state is read again.
+        The counts of field values must already exclude these records. Afterwards, the stored state is read again.
         """
         if not self._is_loaded:
             self._load()
@@ -163,9 +164,9 @@ class RollupTables:
                     yield series
 
     def _subtract(self, key: _Cell, aggregates: Aggregates) -> bool:
-        """Subtract from a cell. Returns whether nothing of it is left."""
+        """Subtract aggregates from a cell. Returns whether the cell is empty and therefore removed."""
         row = self._connection.execute(_GET, key).fetchone()
-        rest = None if row is None else _decode(row[0]).without([aggregates])  # a row can be removed because of its age
+        rest = None if row is None else _decode(row[0]).without([aggregates])  # retention may have removed the row
         if rest is None:
             self._connection.execute("DELETE FROM rollups WHERE (level, field, at, series) = (?, ?, ?, ?)", key)
         else:
@@ -173,16 +174,16 @@ class RollupTables:
         return rest is None
 
     def _forget_property(self, name: str) -> None:
-        """Forget the name of a property that no record has. Its number stays in use."""
+        """Forget the name of a property that no record has. The number of the property stays in use."""
         field = self._fields.get(name)
         if field is not None:
             forgotten = f"property.{_forgotten(field.number)}"
             self._connection.execute("UPDATE rollup_fields SET field = ? WHERE id = ?", (forgotten, field.number))
 
     def remove_before(self, minute: int) -> bool:
-        """Remove some of the aggregates that end at or before ``minute``, in a transaction of its own.
+        """Remove some of the aggregates that end at or before ``minute``, in a separate transaction.
 
-        Returns False if there are none left.
+        Returns False if no such aggregates are left.
         """
         if minute <= 0:
             return False
@@ -196,7 +197,7 @@ class RollupTables:
         return False
 
     def committed(self) -> None:
-        """Mark the cached state as valid, after the transaction was committed."""
+        """Mark the cached state as valid after the commit of the transaction."""
         self._is_loaded = True
 
     def _series_of(self, record: Record) -> list[_Series]:
@@ -222,7 +223,7 @@ class RollupTables:
     def _namespace_series(self, name: str) -> _Series | None:
         """Return the series of a namespace.
 
-        All names that look like ids share one series; charts for one such name are computed from the log.
+        All names that look like ids share one series. Charts for one of these names are computed from the log.
         """
         field = self._fields.get("namespace") or self._new_field("namespace")
         existing = field.series.get(name)
@@ -266,7 +267,7 @@ class RollupTables:
 
 
 def _forgotten(number: int) -> str:
-    """Return the value of a series, or the name of a field, that was forgotten. No request has such a value."""
+    """Return the placeholder for a forgotten value or property name. No request has this value or name."""
     return f"\0{number}"
 
 

@@ -1,6 +1,7 @@
 """Convert records to rows of ``requests`` and back.
 
-Each conversion runs once for every record of a batch or page. For speed, it accesses fields by index, not by name.
+Each conversion runs once for every record of a batch or page. For speed, fields are accessed by index instead of by
+name.
 """
 
 from collections.abc import Iterable
@@ -11,13 +12,14 @@ import msgspec
 from relaybook.log.record import FIELDS, Feedback, Record
 from relaybook.log.store.sqlite.schema import COLUMNS
 
-#: The feedback as JSON, or NULL if there is none. ``quote`` writes a number so that exactly the same number is read.
+#: The feedback as JSON, or NULL if there is none. ``quote`` writes a number in a form from which exactly the same
+#: number is read.
 _FEEDBACK: Final = """(SELECT nullif(json_group_array(json_object('source', source,
   'score', iif(score IS NULL, NULL, json(quote(score))), 'label', label, 'comment', comment, 'at', at)
   ORDER BY source), '[]') FROM feedback WHERE feedback.seq = r.seq)"""
 #: The record's fields, in order, for a SELECT from ``requests AS r``.
 SELECT_LIST: Final = ", ".join([*(f'r."{column.name}"' for column in COLUMNS), _FEEDBACK])
-#: Selects the record and the location of its bodies, which is NULL if they have expired. A condition must follow.
+#: Selects the record and the location of its bodies, which is NULL if the bodies have expired. A condition must follow.
 WITH_BODIES: Final = f"SELECT {SELECT_LIST}, r.bodies FROM requests AS r WHERE"  # noqa: S608 - our own column names
 INSERT: Final = "INSERT INTO requests ({}, bodies) VALUES ({}?)".format(  # noqa: S608 - names of our own fields
     ", ".join(f'"{column.name}"' for column in COLUMNS), "?, " * len(COLUMNS)
@@ -33,7 +35,7 @@ _astuple: Final = msgspec.structs.astuple
 
 
 def row_of(record: Record, seq: int, bodies: bytes) -> list[object]:
-    """Return the parameters of INSERT. They do not include the feedback, the last field."""
+    """Return the parameters of INSERT, which include all fields except the feedback."""
     row: list[object] = list(_astuple(record))
     row[_SEQ] = seq
     for index in _JSON:

@@ -1,8 +1,8 @@
 """Store the running requests.
 
-The recorder sends all running requests once a second, most of them unchanged, so only changes are written. Lists read
-only the records. Detail and body bytes so far are in separate rows, so that the request is not rewritten when its
-response grows.
+The recorder sends all running requests once a second. Most of the requests are unchanged, so only changes are written.
+Lists read only the records. The detail and the body bytes so far are in separate rows, so that a growing response does
+not cause the request to be rewritten.
 """
 
 from collections.abc import Mapping, Set
@@ -18,7 +18,7 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 decode_running: Final = msgspec.msgpack.Decoder(Record).decode
 _decode_detail: Final = msgspec.msgpack.Decoder(Detail).decode
 
-#: The request's id and, for a part, also the name of the part.
+#: The request's id and, for a part, the name of the part.
 _Key = tuple[str, ...]
 
 
@@ -30,14 +30,14 @@ class RunningTables:
         self._parts = _Rows(connection, "running_parts", ("id", "part"), "data")
 
     def store(self, batch: Batch) -> None:
-        """Store the running requests, except the requests that the batch records."""
+        """Store the running requests, without the requests that the batch records."""
         running = batch.running
         recorded = {entry.record.id for entry in batch.entries}
         self._records.replace(self._records.stored if running is None else _records(running), recorded)
         self._parts.replace(self._parts.stored if running is None else _parts(running), recorded)
 
     def committed(self) -> None:
-        """Update the cached state, after the transaction was committed."""
+        """Update the cached state after the commit of the transaction."""
         self._records.committed()
         self._parts.committed()
 
@@ -45,7 +45,7 @@ class RunningTables:
 class _Rows:
     """A table of keys and bytes that caches the stored rows.
 
-    A replacement therefore writes only the differences.
+    Because of the cache, a replacement writes only the differences.
     """
 
     def __init__(self, connection: apsw.Connection, table: str, keys: tuple[str, ...], value: str) -> None:
@@ -84,7 +84,7 @@ def _parts(running: list[Running]) -> dict[_Key, bytes]:
 
 
 def read_running(connection: apsw.Connection, record_id: str) -> Running | None:
-    """Return one running request with its data so far, or `None` if it is not running."""
+    """Return one running request with its data so far, or `None` if the request is not running."""
     data = connection.execute("SELECT record FROM running WHERE id = ?", (record_id,)).get
     if data is None:
         return None

@@ -45,7 +45,7 @@ class SqliteSavedFilters:
 
 
 def saved_filters(connection: apsw.Connection) -> list[SavedFilter]:
-    """Return all saved filters, by name."""
+    """Return all saved filters, sorted by name."""
     return [_saved_filter(*row) for row in connection.execute(f"{_COLUMNS} ORDER BY name")]
 
 

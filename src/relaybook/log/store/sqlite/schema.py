@@ -14,9 +14,9 @@ from relaybook.log.record import FIELDS, Record
 from relaybook.log.store.errors import StoreDamaged, StoreTooNew
 
 VERSION: Final = 1
-#: Records per row of ``block_ranges``, which has the earliest and latest start time, the count, the number of failures,
-#: the maximum of every sort field, and the number of records with content of a block. This takes 1,000 small rows per
-#: million records.
+#: Records per block. A row of ``block_ranges`` describes one block: the earliest and latest start time, the count, the
+#: number of failures, the maximum of every sort field, and the number of records with content. A million records need
+#: 1,000 small rows.
 BLOCK: Final = 1024
 #: Records per part of ``foreign_ids``. Partitioning keeps inserts of random hashes within a few pages.
 PART: Final = 16_384
@@ -49,26 +49,27 @@ def _column(name: str, hint: Any) -> Column:
 
 
 _HINTS: Final = get_type_hints(Record, include_extras=True)
-#: In the order of the record's fields. Lists and objects are stored as JSON text, or NULL when empty. The last field,
-#: the feedback, has a table of its own.
+#: The columns in the order of the record's fields. Lists and objects are stored as JSON text, or as NULL if they are
+#: empty. The last field, the feedback, is in a separate table.
 COLUMNS: Final = tuple(_column(name, _HINTS[name]) for name in FIELDS[:-1])
 assert FIELDS[-1] == "feedback"
 
-#: By sort field: its column of ``block_ranges``, which is NULL if no record of the block has a value.
+#: For each sort field, the column of ``block_ranges`` with its maximum. The maximum is NULL if no record in the block
+#: has a value.
 BLOCK_MAXIMA: Final = {field: f"max_{field}" for field in SORT_FIELDS}
 _MAXIMA: Final = ", ".join(
     f"{BLOCK_MAXIMA[column.name]} {column.sql_type}" for column in COLUMNS if column.name in BLOCK_MAXIMA
 )
 
-#: The maxima of a zone, see ``namespace_zones``.
+#: Updates the maxima of a zone (see ``namespace_zones``).
 _IN_ZONE: Final = """
     requests = max(requests, new.requests), failed = max(failed, new.failed), cost_usd = max(cost_usd, new.cost_usd),
     last_at = max(last_at, new.last_at)
     WHERE first = (SELECT max(first) FROM namespace_zones WHERE first <= new.namespace); END;
 """
 
-#: The indexes on failures, outcomes and statuses include the columns that most counts and filters combine with them, so
-#: that no record needs to be read. Indexes omit values that nearly every record has.
+#: The indexes on failures, outcomes and statuses include additional columns that most counts and filters use, so that
+#: no record has to be read. Indexes omit values that nearly every record has.
 _TABLES: Final = f"""
 CREATE UNIQUE INDEX requests_id ON requests(id);
 CREATE INDEX requests_namespace ON requests(namespace);
@@ -195,8 +196,8 @@ CREATE TABLE removed_texts (first INTEGER PRIMARY KEY, last INTEGER NOT NULL) ST
 def create_tables(connection: apsw.Connection, name: str) -> None:
     """Create the tables if the database is empty. ``name`` is for messages.
 
-    Concurrent readers see an empty database or all tables. Raises StoreTooNew if a later version created the database,
-    StoreDamaged if another program created it.
+    Concurrent readers see either an empty database or all tables. Raises StoreTooNew if a later version of Relaybook
+    created the database, and StoreDamaged if another program created it.
     """
     if is_created(connection, name):
         return
@@ -215,10 +216,10 @@ def mark_as_backup(connection: apsw.Connection) -> None:
 
 
 def become_a_log(connection: apsw.Connection) -> None:
-    """Give a backup a lineage of its own before it is written to; do nothing if the log is not a backup.
+    """Give a backup a new lineage before data is written to it. Does nothing if the log is not a backup.
 
-    From then on its packs can differ from those of the original log, so neither can be backed up to the other. The
-    change is synced, because the packs are changed after it.
+    Once the backup is written to, its packs can differ from the packs of the original log, so neither log can be backed
+    up to the directory of the other. The new lineage is synced before the packs are changed.
     """
     if not connection.execute("SELECT EXISTS (SELECT 1 FROM totals WHERE name = 'is_backup')").get:
         return
@@ -231,7 +232,10 @@ def become_a_log(connection: apsw.Connection) -> None:
 
 
 def is_created(connection: apsw.Connection, name: str) -> bool:
-    """Return whether the database has the tables. Raises StoreTooNew if a later version of Relaybook created it."""
+    """Return whether the database has the tables.
+
+    Raises StoreTooNew if a later version of Relaybook created the database.
+    """
     version: int = connection.pragma("user_version")
     if version > VERSION:
         raise StoreTooNew(

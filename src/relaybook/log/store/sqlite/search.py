@@ -1,8 +1,8 @@
 """Scan the log by ``seq`` in either direction.
 
 The scan ends when enough matches are found, the end is reached or the deadline passes. Each query covers a window of
-``seq`` values, and the windows grow while queries are fast. So the position that the scan has reached at the deadline
-is known, even if it found nothing.
+``seq`` values, and the windows grow while queries are fast. So at the deadline, the position that the scan has reached
+is known, even if nothing was found.
 """
 
 import sys
@@ -16,18 +16,20 @@ from relaybook.log.store.sqlite.block_ranges import SeqRange
 from relaybook.log.store.sqlite.plan import Plan
 
 _FIRST_WINDOW: Final = 16_384
-#: Window sizes for plans that read each record's text. This takes 0.2 ms per record, and much more for large bodies.
-#: The first window finishes within any deadline, so that every page makes progress; the largest takes 0.4 s of the 2 s
-#: that a page has.
+#: Window sizes for plans that read each record's text. Reading the text takes 0.2 ms per record, and much longer for
+#: large bodies. The first window finishes within any deadline, so that every page makes progress. The largest window
+#: takes 0.4 s of the 2 s that a page may take.
 _FIRST_TEXT_WINDOW: Final = 1
 _MAX_TEXT_WINDOW: Final = 2048
 _GROWTH: Final = 8
 _FAST_NS: Final = 20_000_000
 #: Time limit for finding out whether there is one more record than the page holds.
 _ONE_MORE_NS: Final = 50_000_000
-#: Number of SQLite virtual machine instructions between two checks of the clock. They take about 20 µs.
+#: Number of SQLite virtual machine instructions between two checks of the clock. This number of instructions takes
+#: about 20 µs.
 _INSTRUCTIONS_PER_CHECK: Final = 1000
-#: The same for plans that read each record's text. This many instructions check about one record.
+#: Number of instructions between two checks of the clock for plans that read each record's text. This number of
+#: instructions checks about one record.
 _INSTRUCTIONS_PER_TEXT_CHECK: Final = 20
 
 
@@ -46,7 +48,7 @@ class Deadline:
             connection.set_progress_handler(self.has_passed, _INSTRUCTIONS_PER_TEXT_CHECK)
 
     def limit_lookahead(self) -> None:
-        """Limit the remaining time, because the page is full.
+        """Limit the remaining time of the search, because the page is full.
 
         The search only needs to find out whether there are more matches.
         """
@@ -57,10 +59,10 @@ class Deadline:
 
 
 class SearchResult(NamedTuple):
-    """The result of a search: the matches' ``seqs``, in scan order.
+    """The result of a search. ``seqs`` has the matches in scan order.
 
-    ``reached`` is the last ``seq`` that was examined. ``has_more`` is True if there are, or may be, more matches.
-    ``complete`` is False if the deadline ended the scan.
+    ``reached`` is the last ``seq`` that was examined. ``has_more`` is True if there may be more matches. ``complete``
+    is False if the deadline ended the scan.
     """
 
     seqs: list[int]
@@ -74,8 +76,9 @@ def search(
 ) -> SearchResult:
     """Return at most ``limit`` matches.
 
-    With ``newest_first``, the search starts at the end of the plan's ranges, and looks for one more match to determine
-    ``has_more``. Otherwise it starts at their beginning, and callers do not need ``has_more``.
+    With ``newest_first``, the search starts at the end of the plan's ranges, and searches for one more match to
+    determine ``has_more``. Otherwise, the search starts at the beginning of the ranges, and callers do not need
+    ``has_more``.
     """
     seqs: list[int] = []
     target = limit + 1 if newest_first else limit
@@ -112,7 +115,7 @@ def _windows(plan: Plan, newest_first: bool) -> "Windows":
 class Windows:
     """Splits ranges into windows, in scan order.
 
-    Windows grow while scanning them is fast.
+    Windows become larger while they are scanned fast.
     """
 
     def __init__(

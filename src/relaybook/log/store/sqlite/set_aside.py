@@ -1,6 +1,6 @@
-"""Move an unusable store aside, as a whole.
+"""Move an unusable store aside by renaming its directory.
 
-An empty store can then replace it immediately. Nothing in the unusable store is changed or deleted.
+An empty store can immediately replace the unusable store. Nothing in the unusable store is changed or deleted.
 ``relaybook check --salvage`` copies the readable records back.
 """
 
@@ -21,7 +21,7 @@ _CONTENTS: Final = "SELECT min(first_at), sum(requests) FROM namespaces WHERE re
 
 
 def set_aside(directory: Path) -> Path | None:
-    """Rename the store's directory and return its new path.
+    """Rename the store's directory and return the new path.
 
     `None` if the directory does not exist. Raises OSError.
     """
@@ -37,7 +37,7 @@ def set_aside(directory: Path) -> Path | None:
 def list_set_aside(directory: Path) -> list[Path]:
     """Return the directories of this store that were moved aside, oldest first.
 
-    Directories to which a person gave a similar name are not included.
+    Directories to which a user gave a similar name are not included.
     """
     found = directory.parent.glob(f"{directory.name}.corrupt-*")
     return sorted(path for path in found if path.name.rpartition("-")[2].isdecimal())
@@ -54,7 +54,7 @@ class DamagedStore:
         return str(self._path)
 
     def gap(self) -> Gap:
-        """Return the gap: from the store's first request to the time it was moved aside."""
+        """Return the gap from the store's first request to the time at which the store was moved aside."""
         at_us = int(self._path.name.rpartition("-")[2])
         first_us, requests = _contents(self._path)
         return Gap(from_at=first_us or at_us, to_at=at_us, count=requests, reason="store_set_aside")

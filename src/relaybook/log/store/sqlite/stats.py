@@ -1,4 +1,4 @@
-"""Compute aggregates over time, from the rollups if they cover the query, otherwise from the records."""
+"""Compute aggregates over time from the rollups, or from the records if the rollups do not cover the query."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ def stats(connection: apsw.Connection, question: StatsQuery, deadline: Deadline)
 
 
 def _began_at(connection: apsw.Connection) -> int | None:
-    """Return when the oldest request began, or the minute of the oldest aggregates if its requests were removed."""
+    """Return when the oldest request began, or the minute of the oldest aggregates if older requests were removed."""
     minute: int | None = connection.execute(_FIRST_MINUTE, (ALL,)).get
     first_at: int | None = connection.execute("SELECT min(first_at) FROM block_ranges").get
     if minute is None or (first_at is not None and first_at // MINUTE_US <= minute):
@@ -66,9 +66,9 @@ def _began_at(connection: apsw.Connection) -> int | None:
 
 
 class _CoveredSeries(NamedTuple):
-    """The series to read from the rollups: all series of a field, or only those of a term's values.
+    """The series to read from the rollups, which are all series of a field or only the series of a term's values.
 
-    ``field`` is `None` if the rollups do not have the field, because no record has it.
+    ``field`` is `None` if the rollups do not have the field, because no record has the field.
     """
 
     field: int | None
@@ -77,7 +77,7 @@ class _CoveredSeries(NamedTuple):
 
 
 def _covered_series(connection: apsw.Connection, question: StatsQuery) -> _CoveredSeries | None:
-    """Return the series that cover the query, or `None` if there are none."""
+    """Return the series that cover the query, or `None` if the rollups do not cover it."""
     terms = question.filter_.terms
     term = terms[0] if len(terms) == 1 else None
     if len(terms) > 1 or (term is not None and (term.negated or term.prefixes or question.by not in (None, term.name))):
@@ -130,7 +130,7 @@ def _days(
     """Return the full days within a range and their aggregates by series.
 
     Adding up days is cheaper than adding up many shorter buckets. `None` if the range has fewer than two full days, or
-    if buckets are days.
+    if the buckets are days.
     """
     first, last = -(-span.from_us // _DAY_US) * _DAY_US, span.to_us // _DAY_US * _DAY_US
     if span.bucket_us >= _DAY_US or last - first < 2 * _DAY_US:
@@ -143,7 +143,7 @@ def _days(
 def _total(points: Points, number: int, days: tuple[Span, dict[int, Aggregates]] | None) -> Aggregates:
     """Return the total of a series.
 
-    It consists of the aggregates of the full days and the points outside of them.
+    The total is the sum of the full days and of the points outside of the full days.
     """
     if days is None:
         return total_of(points)
@@ -190,7 +190,7 @@ def _points(
 def _remainder(all_points: Points, parts: list[Points]) -> Points:
     """Return ``all_points`` minus ``parts``.
 
-    These are the requests that have none of the values.
+    The result aggregates the requests that have none of the values.
     """
     remainder: Points = {}
     for at, aggregates in all_points.items():
@@ -242,7 +242,7 @@ def _share(
     duration_ms: float | None,
     first_token_ms: float | None,
 ) -> Contribution:
-    """Return the same result as ``aggregates.contribution_of`` for the record."""
+    """Return the same result as ``aggregates.contribution_of`` returns for the record."""
     input_tokens, output_tokens = min(input_tokens or 0, MAX_TOKENS), min(output_tokens or 0, MAX_TOKENS)
     return (
         bool(failed),

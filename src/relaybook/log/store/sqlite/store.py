@@ -1,6 +1,6 @@
 """Open the parts of the SQLite store, move the store aside, and measure it.
 
-Modules that need ``apsw`` are imported when a part is opened, so that a process loads only what it uses.
+Modules that need ``apsw`` are imported when a part is opened, so that a process loads only the modules that it uses.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """Write and attach the text index.
 
-The index is a separate database next to the log, ``text.sqlite``, with one FTS5 table. It belongs to one log and stores
-that log's random identity. An index is deleted and rebuilt if it belongs to another log, is ahead of its log or is
-damaged. It stores words and their positions, not the texts. Readers attach it; see ``attach``.
+The index is a separate database next to the log, ``text.sqlite``, with one FTS5 table. The index belongs to one log and
+stores the random identity of the log. An index is deleted and rebuilt if it belongs to another log, is ahead of its log
+or is damaged. The index stores words and their positions, but not the texts. Readers attach the index (see ``attach``).
 """
 
 import os
@@ -27,7 +27,7 @@ _TABLES: Final = (
     f'tokenize="{TOKENIZER[0]} {" ".join(TOKENIZER[1])}"); '
     "CREATE TABLE {0}.text_progress (log INTEGER NOT NULL, seq INTEGER NOT NULL) STRICT"
 )
-#: A reader may lock the index briefly while attaching it.
+#: How long to wait for a lock, because a reader may lock the index briefly while attaching it.
 _BUSY_MS: Final = 2000
 _PREPARE: Final = (
     "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
@@ -36,9 +36,9 @@ _PREPARE: Final = (
 )
 
 
-#: Limits of one step of compacting, and the share of pages that may be free.
+#: The statement and the limits of one compaction step, and the share of pages that may be free.
 _MERGE: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('merge', 64)"  # noqa: S608 - a constant
-#: Starts to merge all parts into one; ``_MERGE`` continues.
+#: Starts to merge all parts into one part. ``_MERGE`` continues the merge.
 _MERGE_ALL: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('merge', -64)"  # noqa: S608 - a constant
 _VACUUMED_PAGES: Final = 128
 _FREE_SHARE: Final = 16
@@ -52,9 +52,9 @@ class _Log(NamedTuple):
 
 
 class SqliteTextIndex:
-    """The writer of the index, used next to the log's single writer.
+    """The writer of the index, which is used in addition to the log's single writer.
 
-    It opens nothing before its first use.
+    The index is opened on first use.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -82,12 +82,15 @@ class SqliteTextIndex:
         self._indexed_to = up_to
 
     def remove(self, first: int, last: int) -> None:
-        """Remove the text of the records from ``first`` to ``last``. Its bytes stay in the index until it is purged."""
+        """Remove the text of the records from ``first`` to ``last``.
+
+        The bytes of the text stay in the index until the index is compacted.
+        """
         with translated(self._path), self._open() as connection:
             connection.execute(f"DELETE FROM {WORDS} WHERE rowid BETWEEN ? AND ?", (first, last))  # noqa: S608
 
     def compact(self) -> bool:
-        """Do a step of merging parts of the index that have many removed texts, and of freeing pages.
+        """Do one step of merging parts of the index that have many removed texts, or of freeing pages.
 
         Returns False if there is nothing to do.
         """
@@ -103,9 +106,10 @@ class SqliteTextIndex:
             return True
 
     def compact_all(self, *, is_first: bool) -> bool:
-        """Do a step of rewriting the whole index, after which it has no bytes of removed texts. Frees pages, too.
+        """Do one step of rewriting the whole index and freeing pages.
 
-        ``is_first`` is True for the first step. Returns False if the index is rewritten.
+        ``is_first`` must be True for the first step. Returns False when the whole index is rewritten and has no more
+        bytes of removed texts.
         """
         if not is_first:
             return self.compact()
@@ -114,7 +118,10 @@ class SqliteTextIndex:
         return True
 
     def truncate_wal(self) -> bool:
-        """Truncate the WAL, which may have bytes of removed texts. Returns False if a reader prevents this."""
+        """Truncate the WAL, which may have bytes of removed texts.
+
+        Returns False if a reader prevents the truncation.
+        """
         with translated(self._path):
             return truncate_wal(self._open(), _BUSY_MS / 1000)
 
@@ -162,7 +169,7 @@ class SqliteTextIndex:
 class _IndexOfAnotherLog(Exception):
     """The index cannot be used with the log.
 
-    It belongs to another log, or contains requests that the log lost in a power failure.
+    The index belongs to another log, or contains requests that the log lost in a power failure.
     """
 
 
@@ -178,8 +185,8 @@ def _log(directory: Path) -> _Log:
 def drop_if_ahead(directory: Path) -> None:
     """Delete an index that is ahead of its log.
 
-    Call this before records are added. After that, it can no longer be detected that the index contains words of lost
-    requests.
+    Call this function before records are added. Once records are added, an index with words of lost requests can no
+    longer be detected.
     """
     if not (directory / FILE).exists():
         return
@@ -198,7 +205,7 @@ def attach(connection: apsw.Connection, directory: Path) -> bool:
     """Attach the log's text index to a reader's connection.
 
     Returns whether the index is available. If the index is missing, unreadable or belongs to another log, empty
-    temporary tables take its place.
+    temporary tables are used instead.
     """
     path = directory / FILE
     if path.exists():
@@ -222,7 +229,7 @@ def indexed_to(connection: apsw.Connection) -> int:
 
 
 def file_identity(directory: Path) -> tuple[int, int] | None:
-    """Return device and inode of the index's file, or `None` if it does not exist."""
+    """Return the device and inode of the index's file, or `None` if the file does not exist."""
     try:
         status = (directory / FILE).stat()
     except FileNotFoundError:

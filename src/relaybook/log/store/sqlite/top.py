@@ -1,8 +1,8 @@
 """Find the requests with the highest values of a field.
 
-No index has the values. ``block_ranges`` has the maximum of each block of 1,024 records, and blocks are searched in
-descending order of their maximum. The search ends when no remaining block can contribute. If an index yields few
-records for the filter, these are read instead, newest first (decision 17).
+No index contains the values. ``block_ranges`` has the maximum of each block of 1,024 records, and blocks are searched
+in descending order of their maximum. The search ends when no remaining block can contribute. If an index yields few
+records for the filter, these records are read instead, newest first (decision 17).
 """
 
 import heapq
@@ -21,12 +21,13 @@ from relaybook.log.store.sqlite.plan import Plan, make_plan
 from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_MAXIMA
 from relaybook.log.store.sqlite.search import Deadline, Windows
 
-#: Reading this many records by an index takes about as long as one statement for each of 2,000 blocks.
+#: Maximum number of records that are read by an index. Reading them takes about as long as one statement for each of
+#: 2,000 blocks.
 _FEW: Final = 10_000
 
 
 def top(connection: apsw.Connection, filter_: Filter, field: SortField, limit: int, deadline: Deadline) -> Page:
-    """Return the page of ``Reader.top``, by the deadline."""
+    """Return the page of ``Reader.top``. Returns by the deadline."""
     ranking = _Ranking(limit)
     complete = True
     deadline.watch(connection)
@@ -48,8 +49,10 @@ def top(connection: apsw.Connection, filter_: Filter, field: SortField, limit: i
 
 
 class _Ranking:
-    """The highest values found so far, with the ``seq`` of their records. Of two records with the same value, the newer
-    one ranks higher."""
+    """The highest values found so far, with the ``seq`` of their records.
+
+    Of two records with the same value, the newer record ranks higher.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -73,7 +76,7 @@ class _Ranking:
 def _promising_blocks(
     connection: apsw.Connection, plan: Plan, field: SortField, ranking: _Ranking
 ) -> Iterator[SeqRange]:
-    """Yield the blocks with the highest maxima, until none can contribute to the ranking."""
+    """Yield the blocks with the highest maxima, until no other block can contribute to the ranking."""
     column = BLOCK_MAXIMA[field]
     sql = f"SELECT {column}, block FROM block_ranges WHERE block BETWEEN ? AND ? AND {column} IS NOT NULL"  # noqa: S608
     blocks = [
@@ -87,7 +90,10 @@ def _promising_blocks(
 
 
 def _search(connection: apsw.Connection, plan: Plan, field: SortField, window: SeqRange, ranking: _Ranking) -> None:
-    """Add the matches within the window. The value is checked first, because it excludes most records."""
+    """Add the matches within the window.
+
+    The condition on the value is checked first, because it excludes most records.
+    """
     lowest, _ = ranking.lowest
     residual = Condition(f"r.{field} >= ? AND {plan.residual.sql}", (lowest, *plan.residual.bindings))
     bounded = plan._replace(residual=residual)

@@ -1,4 +1,4 @@
-"""Verify a store: the structure of its database, and every body frame of every record with its checksum."""
+"""Verify the structure of a store's database, and every body frame of every record with its checksum."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -21,7 +21,7 @@ _STRUCTURE: Final = f"PRAGMA integrity_check({_MAX_PROBLEMS})"
 def verify(directory: Path, on_progress: Callable[[int, int], object]) -> Verification:
     """Verify the store in a directory. ``on_progress`` is called with the number of records checked and the total.
 
-    Requests deleted or expired during the check are not reported. Raises StoreUnavailable if there is no log or it
+    Requests deleted or expired during the check are not reported. Raises StoreUnavailable if there is no log or the log
     cannot be read, and StoreDamaged if the database is too damaged to be checked.
     """
     path = directory / DATABASE
@@ -40,7 +40,7 @@ def verify(directory: Path, on_progress: Callable[[int, int], object]) -> Verifi
                 for seq, id_, bodies in rows:
                     problem = _problem(packs, decode_location(bodies))
                     row = connection.execute("SELECT bodies FROM requests WHERE seq = ?", (seq,)).fetchone()
-                    if problem and row is not None and row[0] == bodies:  # it was not removed in the meantime
+                    if problem and row is not None and row[0] == bodies:  # the data was not removed in the meantime
                         damaged += 1
                         problems.append(f"request {id_}: {problem}")
                         del problems[_MAX_PROBLEMS:]
@@ -52,7 +52,7 @@ def verify(directory: Path, on_progress: Callable[[int, int], object]) -> Verifi
 
 
 def _problem(packs: PackReader, location: RecordLocation | None) -> str | None:
-    """Return the problem with the record's body frames, `None` if all are intact."""
+    """Return the problem with the record's body frames, or `None` if all frames are intact."""
     if location is None:
         return None
     try:

@@ -1,8 +1,8 @@
 """Expand word prefixes to words, using the vocabulary of an attached text index.
 
 For a prefix query, FTS5 merges the positions of all words with the prefix before it yields the first match. In a log of
-ten million records, this takes seconds and hundreds of megabytes. For single words, FTS5 yields matches immediately, so
-a prefix is expanded to the words that have it.
+ten million records, the merge takes seconds and hundreds of megabytes. For single words, FTS5 yields matches
+immediately, so a prefix is expanded to the words that start with it.
 """
 
 from typing import Final
@@ -15,11 +15,13 @@ from relaybook.log.store.sqlite.filter_sql import fts_phrase
 
 #: Name and arguments of the FTS5 tokenizer.
 TOKENIZER: Final = ("unicode61", ["remove_diacritics", "2"])
-#: Looking up a word takes about 0.1 ms. A query needs a few KiB for each word and index segment.
+#: Maximum number of words. Looking up a word takes about 0.1 ms, and a query needs a few KiB of memory for each word
+#: and index segment.
 MAX_WORDS: Final = 256
 _TABLE: Final = f"CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('{{}}', '{WORDS}', 'instance')"
 _NEXT: Final = "SELECT term FROM temp.vocabulary WHERE term >= ? LIMIT 1"
-#: This character does not occur in words. The smallest string greater than a word is the word followed by it.
+#: This character does not occur in words. The smallest string greater than a word is the word followed by this
+#: character.
 _SUCCESSOR: Final = "\x01"
 
 

@@ -1,8 +1,8 @@
 """Write to the SQLite store, with one transaction per batch.
 
-A commit writes body frames to the pack (synced with ``power``), then rows, counters and the pack's length, then commits
-the transaction. A failure before the transaction commits leaves only bytes in the pack, which the next append
-overwrites.
+A commit first writes body frames to the pack, and syncs the pack with the durability ``power``. The commit then writes
+rows, counters and the pack's length, and ends the transaction. If the transaction is not committed, only bytes in the
+pack are left, which the next append overwrites.
 """
 
 import os
@@ -51,8 +51,8 @@ class SqliteWriter:
         """Create or open the store and recover from a crash.
 
         Raises StoreUnavailable if another writer holds the directory for ``lock_wait_s``, or if the directory is not
-        usable; StoreDamaged if its files are not a store; StoreTooNew if a later version wrote it. ``busy_s`` is the
-        time that a commit waits for other programs that hold the database.
+        usable. Raises StoreDamaged if the files are not a store, and StoreTooNew if a later version wrote the store.
+        ``busy_s`` is how long a commit waits for other programs that hold the database.
         """
         self._path = directory / DATABASE
         self._durability = durability
@@ -113,7 +113,7 @@ class SqliteWriter:
         self._finish_erasing()
 
     def _store(self, batch: Batch, mark: Mark) -> Sequence[Entry]:
-        """Write the batch within the transaction that began at ``mark``. Returns the entries that were new."""
+        """Write the batch within the transaction that began at ``mark``. Returns the new entries."""
         entries: Sequence[Entry] = batch.entries
         try:
             self._add_entries(entries)
@@ -135,9 +135,9 @@ class SqliteWriter:
             self._entries.add(entries, self._packs, self._compressor)
 
     def _new_entries(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Return the entries whose ids are not stored yet, each id once.
+        """Return the entries whose ids are not stored yet, without duplicate ids.
 
-        The others get their existing ``seq``.
+        The other entries get their existing ``seq``.
         """
         new: dict[str, Entry] = {}
         for entry in entries:
@@ -150,7 +150,10 @@ class SqliteWriter:
 
     @contextmanager
     def _transaction(self) -> Iterator[Mark]:
-        """Commit what the block writes to the database and to the packs. If it fails, nothing of it is stored."""
+        """Commit the block's writes to the database and to the packs.
+
+        If the block or the commit fails, nothing is stored.
+        """
         mark = self._packs.mark()
         try:
             self._connection.execute("BEGIN IMMEDIATE")
@@ -203,7 +206,7 @@ class SqliteWriter:
         try:
             with translated(self._path):
                 self._entries.feedback.expire()
-                # during a pass, a pack may still lose all its records, and is then deleted instead of erased
+                # during a pass, a pack may still lose all its records; such a pack is deleted instead of erased
                 reclaimed = self._retention.is_complete and self._reclaimer.work(until_ns)
                 return self._foreign_ids.work(until_ns) or reclaimed
         except StoreUnavailable:

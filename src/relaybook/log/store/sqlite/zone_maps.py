@@ -1,8 +1,8 @@
 """Maintain zone maps of the namespaces.
 
-A zone map is a range of names with its maximum for every sort column. The first rows of a list are found by reading the
-zones with the largest maxima instead of all namespaces. Triggers in ``schema.py`` update the maxima, which only grow;
-this module splits zones that have too many names. The first zone starts at the empty string, so every name belongs to a
+A zone map is a range of names with its maximum for every sort column. The first rows of a list are found by reading
+only the zones with the largest maxima. Triggers in ``schema.py`` increase the maxima but never decrease them. This
+module splits zones that have too many names. The first zone starts at the empty string, so every name belongs to a
 zone.
 """
 
@@ -13,8 +13,8 @@ import apsw
 from relaybook.log.namespaces import NamespaceCursor, SortValue
 from relaybook.log.store.sqlite.filter_sql import Condition, after_prefix
 
-#: Maximum number of names in a zone. A page of 50 rows reads about 50 zones, so small zones reduce reads; but all zone
-#: maps are scanned.
+#: Maximum number of names in a zone. A page of 50 rows reads about 50 zones, so small zones reduce reads. But many
+#: small zones cost time, because all zone maps are scanned.
 _MAX_NAMES: Final = 512
 _SPLIT_NAMES: Final = 256
 
@@ -38,15 +38,15 @@ UPDATE namespace_zones SET names = names + ?2, requests = max(requests, ?3), fai
   cost_usd = max(cost_usd, ?5), last_at = max(last_at, ?6)
 WHERE first = (SELECT max(first) FROM namespace_zones WHERE first < ?1)
 """
-#: SQLite sorts all text before any BLOB. Used as an upper bound, it turns an open range into a bounded one, which the
-#: primary key can serve.
+#: SQLite sorts all text before any BLOB. An empty BLOB as the upper bound turns an open range into a bounded range,
+#: which the primary key can serve.
 _AFTER_ALL_TEXT: Final = b""
 
 
 def split_zones(connection: apsw.Connection) -> None:
     """Split zones that are too large, within the caller's transaction.
 
-    Reads the names of those zones only.
+    Only the names in these zones are read.
     """
     for first, names in list(connection.execute(_TOO_LARGE)):
         end = connection.execute(_END, (first,)).get or _AFTER_ALL_TEXT
@@ -54,7 +54,10 @@ def split_zones(connection: apsw.Connection) -> None:
 
 
 def forget_name(connection: apsw.Connection, name: str) -> None:
-    """Remove a namespace, within the caller's transaction. A zone that starts with its name joins the zone before."""
+    """Remove a namespace, within the caller's transaction.
+
+    A zone that starts with the removed name is merged into the previous zone.
+    """
     connection.execute("DELETE FROM namespaces WHERE namespace = ?", (name,))
     connection.execute(_REMOVE_FROM_ZONE, (name,))
     zone = connection.execute(_ZONE, (name,)).fetchone()
@@ -64,9 +67,9 @@ def forget_name(connection: apsw.Connection, name: str) -> None:
 
 
 class ZoneMap(NamedTuple):
-    """The names from ``first`` to below ``end`` (`None`: open-ended).
+    """The names from ``first``, inclusive, to ``end``, exclusive. If ``end`` is `None`, the zone has no upper bound.
 
-    ``maximum`` is an upper bound on their values in the sort column.
+    ``maximum`` is an upper bound on the sort column's values of these names.
     """
 
     first: str
@@ -81,10 +84,10 @@ class ZoneMap(NamedTuple):
 
 
 def zones(connection: apsw.Connection, column: str, prefix: str, after: NamespaceCursor | None) -> list[ZoneMap]:
-    """Return the zones that can contain rows of the next page, which have the prefix and come after ``after``.
+    """Return the zones that can contain rows of the next page.
 
-    Zones are clipped to the prefix. They are sorted by the first row that they can contain: by the maximum of the
-    column, largest first, then by name.
+    Rows of the next page have the prefix and come after ``after``. Zones are clipped to the prefix. Zones are sorted by
+    the first row that they can contain: by the maximum of the column, largest first, then by name.
     """
     sql = f"SELECT first, {column} FROM namespace_zones ORDER BY first"  # noqa: S608 - one of four columns
     rows = list(connection.execute(sql))
@@ -99,5 +102,5 @@ def zones(connection: apsw.Connection, column: str, prefix: str, after: Namespac
 
 
 def _lower(one: str | None, other: str | None) -> str | None:
-    """Return the lower of two bounds; `None` is above all names."""
+    """Return the lower of two bounds. `None` is above all names."""
     return other if one is None or (other is not None and other < one) else one

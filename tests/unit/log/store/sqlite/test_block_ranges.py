@@ -1,4 +1,4 @@
-"""Time ranges map to classified ranges of records."""
+"""Test how time ranges are mapped to classified ranges of records."""
 
 import apsw
 import pytest

@@ -1,4 +1,4 @@
-"""Counts are partial at the deadline, and stored counters do not need time."""
+"""Test that a count is incomplete after the deadline, and that stored counters are returned even then."""
 
 import apsw
 import pytest
@@ -19,9 +19,9 @@ KIND, MODEL, SINCE = Term("kind", ("chat",)), Term("model", ("m",)), Term("from"
 
 @pytest.fixture(scope="module")
 def connection() -> apsw.Connection:
-    """Return a log in which `started_at` equals `seq`.
+    """Return a log with `started_at` equal to `seq` in every record.
 
-    Every second record has the model `m`, every fourth failed.
+    Every second record has the model `m`, and every fourth record failed.
     """
     made = apsw.Connection(":memory:")
     create_tables(made, "it")
@@ -35,7 +35,7 @@ def connection() -> apsw.Connection:
 
 
 class CheckLimitedDeadline(Deadline):
-    """A deadline that passes after a number of checks of the clock."""
+    """A deadline that passes after it was checked ``checks`` times."""
 
     def __init__(self, checks: int) -> None:
         super().__init__(0)

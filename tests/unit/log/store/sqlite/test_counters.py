@@ -1,4 +1,4 @@
-"""The contributions of a batch to the counters."""
+"""Test how much a batch of records adds to the counters."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""SQL conditions have fixed column names, bound values and prefix ranges."""
+"""Test that SQL conditions use fixed column names, bound values, and ranges for prefixes."""
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=4) | st.lists
     st.sampled_from(["a", "\ud7ff", "\ue000", "\U0010ffff", "\x7f", "\x80"]), max_size=3
 ).map("".join)
 HOSTILE = "'; DROP TABLE requests; --"
-#: Names of terms whose values can be any text.
+#: Names of terms that accept any text as a value.
 FREE = sorted(set(NAMES) - {"status", "failed", "from", "to", "namespace_prefix", WORDS, *NUMBERS, SCORE, FEEDBACK})
 
 

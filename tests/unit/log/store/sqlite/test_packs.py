@@ -1,4 +1,4 @@
-"""Names and numbers of packs."""
+"""Test the names and numbers of packs."""
 
 import pytest
 from hypothesis import given

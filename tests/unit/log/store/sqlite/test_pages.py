@@ -1,4 +1,4 @@
-"""The deadline of queries for links."""
+"""Test the deadline of queries for links."""
 
 import apsw
 import pytest

@@ -1,4 +1,4 @@
-"""Query plans: every plan is served by an index and needs no sorting."""
+"""Test which index or scan each query plan uses. Only plans for ids or for few scores may sort records."""
 
 import apsw
 import pytest
@@ -15,7 +15,7 @@ WITHIN = (1, 1_000_000)
 
 @pytest.fixture
 def connection() -> apsw.Connection:
-    """Return the counters of a log in which `rare` is rare. The log itself is empty."""
+    """Return the counters and the feedback of a log in which `rare` is rare. The log has no records."""
     made = apsw.Connection(":memory:")
     create_tables(made, "it")
     note = [Note("value_cut", "…")]
@@ -182,7 +182,7 @@ def test_the_number_of_requests_with_feedback_is_known(connection: apsw.Connecti
 
 @pytest.fixture
 def many_scores(connection: apsw.Connection, monkeypatch: pytest.MonkeyPatch) -> apsw.Connection:
-    """Return a log in which 10 requests with a score are many, and 4 different scores are too many."""
+    """Lower the limits of the plan: 10 requests with a score are many, and 4 different scores are too many."""
     monkeypatch.setattr("relaybook.log.store.sqlite.plan._FEW_SCORES", 9)
     monkeypatch.setattr("relaybook.log.store.sqlite.plan._MAX_EXPANDED", 3)
     rows = [(seq, seq / 10, 7) for seq in range(100, 120)]

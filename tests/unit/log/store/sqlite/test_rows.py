@@ -1,4 +1,4 @@
-"""Records are converted to rows and back."""
+"""Test that records are converted to rows and back."""
 
 from msgspec.structs import replace
 from tests.support.records import a_record

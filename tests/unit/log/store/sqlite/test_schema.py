@@ -1,4 +1,4 @@
-"""The schema is derived from the record and created as a whole."""
+"""Test that the schema is derived from ``Record``, and that it is created completely or not at all."""
 
 from pathlib import Path
 

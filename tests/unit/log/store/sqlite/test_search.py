@@ -1,4 +1,4 @@
-"""Searches: windows, limits and deadlines."""
+"""Test the windows, limits and deadlines of searches."""
 
 import apsw
 import pytest
@@ -17,7 +17,7 @@ EVERY_TENTH = Filter((Term("route", ("tenth",)),))
 
 @pytest.fixture(scope="module")
 def connection() -> apsw.Connection:
-    """Return a log with records 1 to 100. Every tenth has the route `tenth`."""
+    """Return a log with records 1 to 100. Every tenth record has the route `tenth`."""
     made = apsw.Connection(":memory:")
     create_tables(made, "it")
     routes = ("tenth" if seq % 10 == 0 else "default" for seq in range(1, 101))

@@ -1,4 +1,4 @@
-"""Word prefixes are expanded to the words of the index."""
+"""Test that word prefixes are expanded to words in the index."""
 
 import apsw
 import pytest
@@ -9,7 +9,7 @@ from relaybook.log.store.sqlite.vocabulary import MAX_WORDS, prefix_query
 
 @pytest.fixture
 def connection(tmp_path_factory: pytest.TempPathFactory) -> apsw.Connection:
-    """Return a connection with temporary index tables, which belong to no log."""
+    """Return a connection with temporary index tables that belong to no log."""
     made = apsw.Connection(":memory:")
     attach(made, tmp_path_factory.mktemp("nothing"))
     texts = ["Would you", "wouldn't", "wound wounds", *(f"many{number}" for number in range(MAX_WORDS + 1))]

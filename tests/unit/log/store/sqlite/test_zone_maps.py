@@ -1,4 +1,4 @@
-"""Zone maps of namespaces stay small and have the correct maxima."""
+"""Test that the zone maps of namespaces stay small and have the correct maxima."""
 
 import random
 
