@@ -45,7 +45,7 @@ test: .venv/.dev $(PAGE)
 	@TEST_STORE='$(STORE)' $(BIN)/pytest -p no:xdist -rs -k clickhouse tests/conformance/stores tests/integration \
 		tests/crash/test_clickhouse_nodes.py tests/unit/log/store $(ARGS)
 else
-test: tools static page page-check $(NODE_SDK) ## Run everything: make check and all other tests (10 to 13 minutes)
+test: tools static page page-check $(NODE_SDK) ## Run everything: make check and all other tests (9 to 12 minutes)
 	@$(PYTEST) --durations=10 --durations-min=1 $(ARGS)
 endif
 

@@ -228,7 +228,8 @@ class _Reading:
         if value not in ("full", "no-bodies"):
             shown = value[:40].encode("ascii", "replace").decode()
             self._warn(
-                "unknown_log_value", f"{name} is {shown!r}, but must be full or no-bodies. It is treated as no-bodies."
+                "unknown_log_value",
+                f"{name} is {shown!r}, but must be full or no-bodies. The value is treated as no-bodies.",
             )
         if value != "full":
             self.log = "no-bodies"
@@ -242,7 +243,9 @@ class _Reading:
                 self._warn("duplicate_tag", f"{name} was sent more than once. The first value, {first!r}, is used.")
         elif len(self.properties) >= MAX_PROPERTIES:
             self._warn(
-                "too_many_properties", f"More than {MAX_PROPERTIES} properties were sent. The others are dropped."
+                "too_many_properties",
+                f"More than {MAX_PROPERTIES} properties were sent. All properties after the first {MAX_PROPERTIES} are "
+                "dropped.",
             )
         else:
             self.properties[key] = text
@@ -256,7 +259,8 @@ class _Reading:
 
 
 _CHANGES: Final[dict[WarningCode, str]] = {
-    "value_cut": f"{{name}} is longer than {MAX_CHARACTERS} characters. It was truncated and a hash was appended.",
-    "control_characters_replaced": "{name} contains control characters. Each was replaced by U+FFFD.",
-    "not_utf8": "{name} is not UTF-8. It was read as Latin-1. Percent-encode non-ASCII characters.",
+    "value_cut": f"{{name}} is longer than {MAX_CHARACTERS} characters. The text was truncated, and a hash was "
+    "appended.",
+    "control_characters_replaced": "{name} contains control characters. Each control character was replaced by U+FFFD.",
+    "not_utf8": "{name} is not UTF-8 and was read as Latin-1. Percent-encode non-ASCII characters.",
 }

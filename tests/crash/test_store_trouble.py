@@ -190,7 +190,7 @@ def test_while_another_program_locks_the_store_traffic_continues_and_is_recorded
         trial.judge()
         reasons = [event["reason"] for event in server.events("store_unavailable")]
         assert reasons
-        assert all("another program holds the database" in reason for reason in reasons)
+        assert all("another program is using the database" in reason for reason in reasons)
         assert trial.deaths() == 0
 
 

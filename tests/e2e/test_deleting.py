@@ -14,7 +14,7 @@ def test_the_requests_of_a_filtered_log_are_deleted_and_disappear(tab: LogPage, 
     tab.wait_for_rows(3)
     tab.filter_bar.get_by_role("button", name="Delete these requests…").click()
     dialog = tab.page.get_by_role("dialog", name="Delete these 3 requests")
-    expect(dialog).to_contain_text("This cannot be undone")
+    expect(dialog).to_contain_text("A deletion cannot be undone")
     check_accessibility(tab.page)
     dialog.get_by_role("button", name="Delete 3 requests").click()
     expect(dialog).to_be_hidden()

@@ -113,7 +113,7 @@ def test_a_question_mark_opens_a_dialog_with_all_keys(shared_tab: LogPage, log: 
     tab = shared_tab.show_log()
     tab.press("Shift+?")
     dialog = tab.page.get_by_role("dialog", name="Keys")
-    expect(dialog).to_contain_text("Remove last filter")
+    expect(dialog).to_contain_text("Remove the last filter")
     tab.press("j")
     assert tab.selected() is None
     tab.press("Escape")

@@ -183,7 +183,7 @@ def test_an_invalid_query_in_the_address_is_shown_in_the_box_and_filters_nothing
     expect(tab.page.get_by_role("alert")).to_contain_text("The log is shown without it.")
     expect_found(tab, log["refund"], log["late"])
     expect(tab.filter_bar.get_by_role("button", name="Remove namespace is production")).to_be_visible()
-    expect(tab.filter_bar.get_by_role("button", name=re.compile("^Remove (?!last filter)"))).to_have_count(1)
+    expect(tab.filter_bar.get_by_role("button", name=re.compile("^Remove (?!the last filter)"))).to_have_count(1)
     expect(tab.filter_bar).to_contain_text("2 requests")
     check_accessibility(tab.page)
     box(tab).fill("refund")
@@ -373,7 +373,7 @@ def test_the_number_of_requests_that_are_not_indexed_yet_is_shown(tab: LogPage, 
 
     tab.page.route(re.compile("/api/status"), behind)
     tab.open("/requests?words=nobodysaidthis")
-    words = "Words are being indexed: 1,204 newer requests are not searched yet."
+    words = "The search index is not up to date: 1,204 newer requests are not searched yet."
     expect(tab.page.get_by_role("main").get_by_text(words).last).to_be_visible()
     tab.open_log("/requests?namespace=web")
     # The status has loaded, so the number of unindexed requests would be visible by now.

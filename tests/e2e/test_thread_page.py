@@ -146,7 +146,7 @@ def test_a_thread_shows_its_totals(shared_tab: LogPage, log: list[str]) -> None:
 def test_missing_bodies_are_reported(shared_tab: LogPage, log: list[str]) -> None:
     tab = open_thread(shared_tab)
     expect(turn(tab, log[6])).to_contain_text(
-        "Not stored: this request was logged without bodies (setting log or header Service-Log)."
+        "Not stored, because this request was logged without bodies (setting log or header Service-Log)."
     )
 
 

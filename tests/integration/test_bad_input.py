@@ -130,7 +130,7 @@ TAG_CASES: Final = [
     TagCase("a percent sign that is not an escape", (b"Service-Namespace: 50%off",), namespace="50%off"),
     TagCase("percent-encoded bytes that are not UTF-8", (b"Service-Namespace: %ff%fe",), namespace="%ff%fe"),
     TagCase("raw UTF-8", ("Service-Namespace: Größe 東京".encode(),), namespace="Größe 東京"),
-    TagCase("Latin-1", (b"Service-Namespace: caf\xe9",), ("not_utf8",), "café"),
+    TagCase("Latin-1 bytes", (b"Service-Namespace: caf\xe9",), ("not_utf8",), "café"),
     TagCase(
         "two different namespaces (the first is used)",
         (b"Service-Namespace: a", b"service-namespace: b"),
@@ -165,7 +165,7 @@ TAG_CASES: Final = [
         body_state="no_bodies",
     ),
     TagCase(
-        "several of these",
+        "several of these problems",
         (f"Service-Namespace: {_LONG}".encode(), b"Service-Log: ?", b"Service-Namespce: b"),
         ("namespace_cut", "unknown_log_value", "unknown_header"),
         _cut(_LONG),
@@ -230,14 +230,14 @@ OTHER_ROWS: Final = [
     ),
     (
         "Upstream",
-        "breaks off a stream between two events",
+        "ends a stream between two events",
         "the stream, an error event, then a cut connection",
         "`upstream_stream_interrupted`",
         "recorded, upstream_failed",
     ),
     (
         "Upstream",
-        "breaks off a stream within an event",
+        "ends a stream within an event",
         "the stream so far, then a cut connection",
         "`upstream_stream_interrupted`",
         "recorded, upstream_failed",
@@ -257,7 +257,7 @@ OTHER_ROWS: Final = [
         "recorded, upstream_failed",
     ),
     ("Upstream", "responds with 500 and HTML", "500, unchanged", "", "recorded, complete"),
-    ("Upstream", "redirects", "the redirect, not followed", "", "recorded, complete"),
+    ("Upstream", "sends a redirect", "the redirect, not followed", "", "recorded, complete"),
     ("Load", "more requests than `max_in_flight`", "503 and `retry-after-ms`", "`overloaded`", "counted"),
     ("Load", "more connections than `max_connections`", "503 and `retry-after-ms`", "`overloaded`", "counted"),
 ]

@@ -186,7 +186,7 @@ def test_without_a_log_the_commands_name_the_places_they_searched(tmp_path: Path
     found = relaybook(tmp_path, "tail", "--data", "nowhere", "--dashboard", free_address())
     assert found.returncode == 1
     assert f"There is no log in {tmp_path / 'nowhere'}" in found.stderr
-    assert "Choose another with --dashboard" in found.stderr
+    assert "Choose another address with --dashboard" in found.stderr
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -221,7 +221,7 @@ def test_a_given_server_must_respond(data: Path, tmp_path: Path) -> None:
     found = relaybook(tmp_path, "tail", RELAYBOOK_DASHBOARD_URL=named)
     assert (found.returncode, found.stdout) == (1, "")
     assert f"{named} does not respond" in found.stderr
-    assert "This is the setting dashboard_url (environment RELAYBOOK_DASHBOARD_URL)" in found.stderr
+    assert "The address is set in dashboard_url (environment RELAYBOOK_DASHBOARD_URL)" in found.stderr
     read = relaybook(tmp_path, "tail", "--data", "data", RELAYBOOK_DASHBOARD_URL=named)
     assert (read.returncode, len(read.stdout.splitlines())) == (0, 3)
 
@@ -361,7 +361,7 @@ def test_check_warns_about_an_upstream_without_models(tmp_path: Path) -> None:
         found = relaybook(tmp_path, "check", "--data", "new", "--upstream", upstream.removesuffix("v1") + "api")
     assert found.returncode == 0, found.stdout
     [warning] = [line for line in found.stdout.splitlines() if line.startswith("? upstream: ")]
-    assert "check the path of --upstream" in warning
+    assert "Check the path in --upstream" in warning
 
 
 def test_check_warns_about_a_port_in_use_unless_it_is_the_servers_own(data: Path, tmp_path: Path) -> None:
@@ -385,8 +385,8 @@ def test_the_demo_rejects_an_upstream_and_names_the_command_that_accepts_one(tmp
     found = relaybook(tmp_path, "demo", "--upstream", "http://127.0.0.1:9/v1")
     assert found.returncode == 2
     assert found.stderr == (
-        "relaybook: demo does not take --upstream, because it runs a simulated upstream. "
-        "Use relaybook serve --upstream.\n"
+        "relaybook: demo does not take --upstream, because the demo runs a simulated upstream. Use relaybook serve "
+        "--upstream.\n"
     )
 
 

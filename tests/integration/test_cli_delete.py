@@ -15,7 +15,7 @@ from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server.data_directory import DataDirectory
 
-GONE = "No file of the log contains their bytes any more.\n"
+GONE = "No file of the log contains the bytes of these requests any more.\n"
 
 
 @pytest.fixture
@@ -82,7 +82,8 @@ def test_the_running_server_carries_it_out(tmp_path: Path) -> None:
         address = server.dashboard.removeprefix("http://")
         found = relaybook(tmp_path, "delete", "namespace=ios", "--yes", "--dashboard", address)
         assert (found.returncode, found.stdout.splitlines()[0]) == (0, "2 requests deleted."), found.stderr
-        is_pending = f"usually within ten minutes: see {server.dashboard}/api/deletions/" in found.stderr
+        pending = f"usually within ten minutes. To follow the deletion, see {server.dashboard}/api/deletions/"
+        is_pending = pending in found.stderr
         assert is_pending != (GONE in found.stdout)
         assert [row["namespace"] for row in server.get("/api/requests")["data"]] == ["web"]
         by_directory = relaybook(tmp_path, "delete", "namespace=web", "--yes", "--wait", "--data", str(server.data))
@@ -99,7 +100,7 @@ def test_the_running_server_carries_it_out(tmp_path: Path) -> None:
 def test_it_asks_and_deletes_nothing_without_an_answer(data: Path, tmp_path: Path) -> None:
     found = relaybook(tmp_path, "delete", "namespace=ios", "--data", "data")
     assert found.returncode == 1
-    assert found.stderr == "relaybook: Nothing was deleted. To delete without being asked, use --yes.\n"
+    assert found.stderr == "relaybook: Nothing was deleted. To delete without confirmation, use --yes.\n"
     assert len(namespaces(data, tmp_path)) == 3
 
 

@@ -151,7 +151,9 @@ def test_settings_that_cannot_work_are_refused_in_one_line(
 
 
 def test_a_server_without_text_indexes_is_refused(clickhouse: ClickHouse) -> None:
-    with pytest.raises(StoreMisconfigured, match="lacks what a log needs: Unknown Index type 'no_such'"):
+    with pytest.raises(
+        StoreMisconfigured, match="does not have a feature that a log needs: Unknown Index type 'no_such'"
+    ):
         clickhouse.execute("CREATE TABLE t (n String, INDEX i n TYPE no_such) ENGINE = MergeTree ORDER BY n")
 
 
@@ -162,14 +164,14 @@ def checked(log: DatabaseAddress, directory: Path) -> None:
 def test_a_wrong_clock_is_refused(tmp_path: Path, log: DatabaseAddress, monkeypatch: pytest.MonkeyPatch) -> None:
     checked(log, tmp_path)
     monkeypatch.setattr(clock, "wall_us", lambda: time.time_ns() // 1000 - 3_600_000_000)
-    with pytest.raises(StoreMisconfigured, match="differs by more than 5 minutes from that of ClickHouse"):
+    with pytest.raises(StoreMisconfigured, match="differs by more than 5 minutes from the clock of ClickHouse"):
         checked(log, tmp_path)
 
 
 def test_tables_of_a_later_version_are_refused(tmp_path: Path, log: DatabaseAddress) -> None:
     checked(log, tmp_path)
     State(Database(log)).write({("meta", "version"): b"2"})
-    with pytest.raises(StoreTooNew, match="schema version 2; this one supports 1"):
+    with pytest.raises(StoreTooNew, match="schema version is 2, but this version supports 1"):
         checked(log, tmp_path)
 
 
@@ -185,7 +187,7 @@ def test_a_user_who_may_only_read_is_refused(
         return client
 
     monkeypatch.setattr(Database, "_connect", read_only)
-    with pytest.raises(StoreMisconfigured, match=r"may not use .* It must be allowed to create, read"):
+    with pytest.raises(StoreMisconfigured, match=r"may not use .* The user must be allowed to create, read"):
         checked(log, tmp_path)
 
 

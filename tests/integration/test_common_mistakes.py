@@ -55,7 +55,7 @@ def test_a_path_without_v1_is_counted_and_not_recorded(world: World) -> None:
     response = parse(send_raw(world.server.port, at(b"/chat/completions", b"POST")))
     assert (response.status, response.header("service-request-id")) == (404, None)
     assert response.error["message"] == (
-        f"Not a path of the relay: your base URL lacks /v1. Use {world.server.base_url}"
+        f"The path is not a path of the relay. Your base URL probably lacks /v1. Use {world.server.base_url}"
     )
     wait_until(lambda: world.server.get("/api/status")["refused"].get("not_found", 0) > before)
 

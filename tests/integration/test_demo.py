@@ -193,7 +193,8 @@ def test_without_the_sdk_the_demo_says_so_and_runs_without_sample_traffic(tmp_pa
             client.models.list()
         assert [record["kind"] for record in demo.wait_for("")] == ["models"]
     assert demo.process.returncode == 0
-    assert "no sample data, which needs the OpenAI SDK: pip install 'relaybook[demo]'\n" in demo.stdout
+    advice = "because it needs the OpenAI SDK. To install the SDK, run pip install 'relaybook[demo]'\n"
+    assert f"no sample data, {advice}" in demo.stdout
     assert "contains sample data" not in demo.stdout
     assert demo.warnings() == []
 
@@ -241,7 +242,7 @@ def test_a_terminal_shows_neither_json_nor_routine_events(tmp_path: Path) -> Non
     with TerminalDemo(tmp_path) as demo:
         demo.wait_for("namespace=production")
         demo.process.send_signal(signal.SIGHUP)
-        demo.printed(r"(reload.refused.+)", TIMEOUT_SECONDS)
+        demo.printed(r"(reload was refused.+)", TIMEOUT_SECONDS)
         demo.process.send_signal(signal.SIGINT)
         assert demo.process.wait(TIMEOUT_SECONDS) == 0
         text = demo.stdout

@@ -86,8 +86,8 @@ def test_a_repeated_import_adds_nothing(exported: Path, tmp_path: Path, capsys: 
     assert contents(tmp_path / "new") == before
     count = RECORDS + 3
     assert capsys.readouterr().out.splitlines() == [
-        f"{count:,} requests of log.jsonl were added.",
-        *[f"0 requests of log.jsonl were added, {count:,} were in the log already."] * 2,
+        f"{count:,} requests from log.jsonl were added.",
+        *[f"0 requests from log.jsonl were added; {count:,} were already in the log."] * 2,
     ]
 
 
@@ -110,7 +110,7 @@ def test_an_import_that_was_interrupted_is_repeated(
     assert len(contents(tmp_path / "new")[0]) == 500
     assert main(["import", "log.jsonl", "--data", "new"]) == 0
     assert (
-        capsys.readouterr().out == f"{RECORDS - 497} requests of log.jsonl were added, 500 were in the log already.\n"
+        capsys.readouterr().out == f"{RECORDS - 497} requests from log.jsonl were added; 500 were already in the log.\n"
     )
     assert contents(tmp_path / "new")[:4] == contents(tmp_path / "data")[:4]
 
@@ -141,7 +141,7 @@ def test_invalid_lines_are_written_to_a_file_with_their_reasons(
         "not valid JSON": '{"export":1,',
         "not a JSON object": "[]",
         "export is 2": json.dumps(first | {"export": 2}),
-        "id is not an id": json.dumps(first | {"id": "x"}),
+        "id is not a Relaybook id": json.dumps(first | {"id": "x"}),
         "still running": json.dumps(first | {"outcome": "open"}),
         "started_at is not a timestamp": json.dumps(first | {"started_at": "yesterday"}),
         "Expected `int | null`": json.dumps(first | {"status": "200"}),
@@ -155,8 +155,8 @@ def test_invalid_lines_are_written_to_a_file_with_their_reasons(
     Path("bad.jsonl").write_text("\n".join([*lines[:3], *bad.values(), *lines[3:], end]) + "\n")
     assert main(["import", "bad.jsonl", "--data", "new"]) == 1
     output = capsys.readouterr()
-    assert output.out == f"{RECORDS + 3:,} requests of bad.jsonl were added.\n"
-    assert f"{len(bad)} lines were rejected: see bad.jsonl.rejected." in output.err
+    assert output.out == f"{RECORDS + 3:,} requests from bad.jsonl were added.\n"
+    assert f"{len(bad)} lines were rejected. See bad.jsonl.rejected." in output.err
     rejected = [json.loads(line) for line in Path("bad.jsonl.rejected").read_text().splitlines()]
     assert sorted(each["line"] for each in rejected) == list(range(4, 4 + len(bad)))
     by_text = {each["text"]: each["reason"] for each in rejected}
@@ -168,11 +168,11 @@ def test_an_incomplete_file_is_reported(exported: Path, capsys: pytest.CaptureFi
     lines = exported.read_text().splitlines(keepends=True)
     Path("cut.jsonl").write_text("".join(lines[:5]))
     assert main(["import", "cut.jsonl", "--data", "new"]) == 1
-    message = "cut.jsonl is probably incomplete: its last line, with the count, is missing."
+    message = "cut.jsonl is probably incomplete, because its last line with the number of requests is missing."
     assert message in capsys.readouterr().err
     Path("short.jsonl").write_text("".join([*lines[:5], lines[-1]]))
     assert main(["import", "short.jsonl", "--data", "new"]) == 1
-    message = f"short.jsonl is incomplete: it should have {RECORDS + 3:,} requests and has 5."
+    message = f"short.jsonl is incomplete. The file should have {RECORDS + 3:,} requests, but has 5."
     assert message in capsys.readouterr().err
 
 
@@ -188,7 +188,7 @@ def test_the_server_must_be_stopped(exported: Path, capsys: pytest.CaptureFixtur
     directory.open()
     try:
         assert main(["import", "log.jsonl", "--data", "data"]) == 1
-        assert capsys.readouterr().err.endswith("/data. Stop it before you import.\n")
+        assert capsys.readouterr().err.endswith("/data. Stop the server before you import.\n")
     finally:
         directory.close()
 

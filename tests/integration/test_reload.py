@@ -243,7 +243,7 @@ def test_invalid_settings_are_reported_and_change_nothing(shared: tuple[Server, 
     settings.write_text("max_in_flight = 0\n")
     completed = reload(server)
     assert completed.returncode == 1
-    assert completed.stderr.startswith("relaybook: Reload failed, and the server keeps running unchanged: ")
+    assert completed.stderr.startswith("relaybook: The reload failed, and the server keeps running unchanged: ")
     assert "max_in_flight" in completed.stderr
     assert server.pid_of("relay") == relay
     assert is_running(relay)
@@ -298,8 +298,8 @@ def test_without_a_running_server_reload_says_so(tmp_path: Path) -> None:
     )
     assert completed.returncode == 1
     assert completed.stderr == (
-        f"relaybook: No server is running on {tmp_path / 'none'}. Start one with relaybook serve, or choose its "
-        "directory with --data.\n"
+        f"relaybook: No server is running on {tmp_path / 'none'}. Start a server with relaybook serve, or choose the "
+        "server's directory with --data.\n"
     )
 
 

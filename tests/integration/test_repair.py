@@ -58,7 +58,7 @@ def test_an_intact_store_that_was_moved_aside_is_restored_completely_and_once(
     (tmp_path / "other" / "store").rename(data.store)
     assert repair(tmp_path, salvage=True, requeue=False) == 0
     output = capsys.readouterr().out
-    assert "500 requests of store.corrupt-" in output
+    assert "500 requests from store.corrupt-" in output
     assert found(data) == {entry.record.id: b"body %d" % n for n, entry in enumerate(entries)} | {
         both[0].record.id: b"new"
     }
@@ -122,7 +122,7 @@ def test_nothing_is_repaired_while_a_server_is_running(tmp_path: Path) -> None:
     data = logged(tmp_path, [an_entry()])
     set_aside(data.store)
     with_server = SqliteWriter(data.store)
-    with pytest.raises(CommandFailed, match=r"in use: another Relaybook writes to this store\. Stop it"):
+    with pytest.raises(CommandFailed, match=r"in use, because another Relaybook writes to this store\. Stop that"):
         repair(tmp_path, salvage=True, requeue=False)
     with_server.close()
 
@@ -149,7 +149,7 @@ def test_check_reports_quarantined_requests_and_what_to_do(tmp_path: Path, capsy
         quarantine.put(an_entry(body), "it was refused")
     check(resolve({"data": str(tmp_path), "upstream": "http://127.0.0.1:9"}, {}, tmp_path))
     output = next(line for line in capsys.readouterr().out.splitlines() if "store:" in line)
-    waits = "2 requests are in quarantine. Stop the server, then run relaybook check --requeue."
+    waits = "2 requests are in the quarantine. Stop the server, then run relaybook check --requeue."
     assert output == f"? store: 1 requests in the log; {waits}"
 
 

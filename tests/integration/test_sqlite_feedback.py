@@ -75,6 +75,6 @@ def test_feedback_waits_only_so_long_for_a_busy_database(tmp_path: Path) -> None
     SqliteWriter(tmp_path).close()
     other = apsw.Connection(str(tmp_path / DATABASE))
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreUnavailable, match="another program holds the database"):
+    with pytest.raises(StoreUnavailable, match="another program is using the database"):
         SqliteFeedbackLog(tmp_path, busy_s=0.01).add_feedback("x", Feedback(source="users", score=1.0, at=1))
     other.close()

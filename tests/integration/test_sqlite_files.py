@@ -81,7 +81,7 @@ def test_reader_and_writer_reject_a_store_of_a_later_version(tmp_path: Path) -> 
     for read_body in (lambda: SqliteWriter(tmp_path), SqliteReader(tmp_path).last_seq):
         with pytest.raises(
             StoreTooNew,
-            match=r"schema version 99; this one supports 1\. Start the later version",
+            match=r"schema version is 99, but this version supports 1\. Start the later version",
         ):
             read_body()
     with pytest.raises(StoreTooNew):
@@ -92,7 +92,7 @@ def test_the_database_of_another_program_is_left_unchanged(tmp_path: Path) -> No
     connection = apsw.Connection(str(tmp_path / DATABASE))
     connection.execute("CREATE TABLE theirs (x)")
     connection.close()
-    with pytest.raises(StoreUnavailable, match="tables of another program"):
+    with pytest.raises(StoreUnavailable, match="tables from another program"):
         SqliteWriter(tmp_path)
 
 
@@ -122,7 +122,7 @@ def test_a_locked_database_raises_an_error_and_the_same_batch_succeeds_later(
     batch = a_batch(an_entry(b"patience"))
     other = apsw.Connection(str(tmp_path / "store" / DATABASE))
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreUnavailable, match="another program holds the database"):
+    with pytest.raises(StoreUnavailable, match="another program is using the database"):
         writer.commit(batch)
     assert batch.entries[0].record.seq is None
     other.execute("ROLLBACK")

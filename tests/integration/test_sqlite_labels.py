@@ -74,7 +74,7 @@ def test_a_change_made_by_another_process_is_visible(writer: SqliteWriter, tmp_p
 def test_a_store_that_stays_locked_rejects_the_change(writer: SqliteWriter, tmp_path: Path) -> None:
     other = apsw.Connection(str(tmp_path / DATABASE))
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreUnavailable, match="another program holds the database"):
+    with pytest.raises(StoreUnavailable, match="another program is using the database"):
         SqliteLabels(tmp_path, busy_s=0).change(PIN)
     other.execute("ROLLBACK")
     other.close()

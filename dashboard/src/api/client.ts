@@ -39,7 +39,8 @@ export async function sendJson<T>(
 async function answered(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new ApiError(0, { message: "Relaybook does not respond. Is it running?", code: "unreachable", param: null });
+    const message = "Relaybook does not respond. Check that Relaybook is running.";
+    throw new ApiError(0, { message, code: "unreachable", param: null });
   });
   if (response.ok) return response;
   // The token changed or the session ended, so the server shows the sign-in page at the same address.

@@ -24,11 +24,11 @@ export const JSON_LINES: FileFormat = {
 
 export const FILE_FORMATS: readonly FileFormat[] = [
   JSON_LINES,
-  { name: "csv", label: "CSV", about: "for spreadsheets: one column per field", bodies: "never", suffix: "csv" },
+  { name: "csv", label: "CSV", about: "for spreadsheets, with one column per field", bodies: "never", suffix: "csv" },
   {
     name: "chat",
     label: "Fine-tuning",
-    about: "messages with the response last: whole, good responses",
+    about: "messages that end with the response; only complete, successful responses",
     bodies: "always",
     suffix: "chat.jsonl",
   },

@@ -40,7 +40,7 @@ describe("the first line of a request", () => {
       "✓ Complete. First token after 412 ms, the whole response after 2.41 s.",
     );
     expect(summarize({ tokens_estimated: true })).toBe("✓ Complete. ≈118 tokens in 2.41 s.");
-    expect(summarize({ output_tokens: null, duration_ms: 110 })).toBe("✓ Complete. It took 110 ms.");
+    expect(summarize({ output_tokens: null, duration_ms: 110 })).toBe("✓ Complete. The request took 110 ms.");
     expect(summarize({ ...coded("truncated"), output_tokens: 1 })).toBe(
       "✓ Truncated at the token limit. 1 token in 2.41 s.",
     );
@@ -99,19 +99,19 @@ describe("the first line of a request", () => {
     const stopped = { outcome: "interrupted", failed: true, ended_at: "2026-11-21T13:00:42Z" } as const;
     const at = clockTime(stopped.ended_at);
     expect(summarize(stopped)).toBe(
-      `✗ Relaybook stopped at ${at} before the response was complete. The log has everything that had arrived.`,
+      `✗ Relaybook stopped at ${at} before the response was complete. The log has all bytes that had arrived.`,
     );
     expect(summarize({ ...stopped, body_state: "no_bodies" })).toBe(
       `✗ Relaybook stopped at ${at} before the response was complete.`,
     );
     expect(summarize({ ...stopped, body_state: "no_bodies", error_code: "log_unavailable" })).toBe(
-      `✗ Relaybook could not write its journal at ${at} and cut the response.`,
+      `✗ Relaybook could not write its journal at ${at} and ended the response early.`,
     );
   });
 
   it("says that the client may have received more than is in the log", () => {
     expect(summarize({ outcome: "interrupted", failed: true, error_code: "log_incomplete" })).toBe(
-      "✗ The journal could not be written while this request ran. The rest of it is missing from the log. The client may have received all of it.",
+      "✗ The journal could not be written while this request ran. The rest of the request is missing from the log. The client may have received the whole response.",
     );
   });
 

@@ -77,7 +77,7 @@ function complete(request: RequestDetail): string[] {
     const rest = took === undefined ? "" : `, ${tokens} ${output_tokens === null ? "after" : "in"} ${took}`;
     sentences.push(`First token after ${duration(first_token_ms)}${rest}.`);
   } else if (took !== undefined) {
-    sentences.push(output_tokens === null ? `It took ${took}.` : `${tokens} in ${took}.`);
+    sentences.push(output_tokens === null ? `The request took ${took}.` : `${tokens} in ${took}.`);
   }
   if (request.stream_ended === "no_done") sentences.push("The stream ended without its end marker.");
   return sentences;
@@ -122,15 +122,15 @@ function interrupted(request: RequestDetail): string[] {
   const at = request.ended_at === null ? "" : ` at ${clockTime(request.ended_at)}`;
   if (request.error_code === "log_incomplete") {
     return [
-      "The journal could not be written while this request ran. The rest of it is missing from the log.",
-      "The client may have received all of it.",
+      "The journal could not be written while this request ran. The rest of the request is missing from the log.",
+      "The client may have received the whole response.",
     ];
   }
   const sentence =
     request.error_code === "log_unavailable"
-      ? `Relaybook could not write its journal${at} and cut the response.`
+      ? `Relaybook could not write its journal${at} and ended the response early.`
       : `Relaybook stopped${at} before the response was complete.`;
-  return request.body_state === "stored" ? [sentence, "The log has everything that had arrived."] : [sentence];
+  return request.body_state === "stored" ? [sentence, "The log has all bytes that had arrived."] : [sentence];
 }
 
 function refused({ error_message, status, error_code }: RequestDetail): string[] {

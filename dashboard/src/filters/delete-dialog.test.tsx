@@ -43,7 +43,7 @@ it("the requests of the filter are deleted after a question that says how many t
   const dialog = await open();
   expect(await within(dialog).findByText("Delete these 37 requests")).toBeVisible();
   expect(dialog).toHaveTextContent("namespace is ios");
-  expect(dialog).toHaveTextContent("This cannot be undone");
+  expect(dialog).toHaveTextContent("A deletion cannot be undone");
   expect(dialog).toHaveTextContent("2 matching requests are still running and will not be deleted.");
   expect(within(dialog).getByRole("button", { name: "Cancel" })).toHaveFocus();
   await userEvent.click(within(dialog).getByRole("button", { name: "Delete 37 requests" }));

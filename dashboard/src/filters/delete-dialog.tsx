@@ -49,7 +49,9 @@ export function DeleteMatchesDialog({ onClose }: { onClose: () => void }) {
       <p className="note">{describeSearch(search)}</p>
       {found === undefined && counted.error === null && <p role="status">Counting the requests…</p>}
       {found !== undefined && <Meaning found={found} />}
-      {hasChanged && <p role="alert">The number of matching requests has changed. Check it, then delete again.</p>}
+      {hasChanged && (
+        <p role="alert">The number of matching requests has changed. Check the new number, then delete again.</p>
+      )}
       {found !== undefined && mustType && (
         <TextInput
           label={`Type ${count(requests)} to delete ${plural(requests, "request")}`}
@@ -77,8 +79,8 @@ function Meaning({ found: { requests, running } }: { found: Matches }) {
 function CannotBeUndone() {
   return (
     <p>
-      This cannot be undone, for anyone who uses this log. Lists, counts and charts will no longer have them, and their
-      bytes are erased from the disk. Backups and exported files are not changed.
+      A deletion cannot be undone. It affects everyone who uses this log. Lists, counts and charts will no longer
+      include the requests, and their bytes are erased from the disk. Backups and exported files are not changed.
     </p>
   );
 }

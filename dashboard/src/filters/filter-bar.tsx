@@ -79,8 +79,8 @@ export function FilterBar({ children }: { children?: ReactNode }) {
           <button
             type="button"
             className={css.clear}
-            title="Remove last filter (Backspace)"
-            aria-label="Remove last filter"
+            title="Remove the last filter (Backspace)"
+            aria-label="Remove the last filter"
             onClick={() => go({ search: { ...search, filter: removeLastValue(search.filter) } })}
           >
             ⌫
@@ -212,7 +212,7 @@ export function QueryIndexing({ className }: { className: string | undefined }) 
   if (behind <= 0 || !hasWords(filter)) return null;
   return (
     <span className={className}>
-      Words are being indexed: {plural(behind, "newer request is", "newer requests are")} not searched yet.
+      The search index is not up to date: {plural(behind, "newer request is", "newer requests are")} not searched yet.
     </span>
   );
 }

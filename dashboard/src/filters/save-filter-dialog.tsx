@@ -49,7 +49,7 @@ export function SaveFilterDialog({ onClose }: { onClose: () => void }) {
           }}
         />
         <p className={css.status} role="status">
-          {isKnown && "A filter of this name exists. It will be replaced."}
+          {isKnown && "A filter with this name exists and will be replaced."}
         </p>
         <Group justify="end" gap={8}>
           <Button variant="default" size="compact-md" onClick={onClose}>

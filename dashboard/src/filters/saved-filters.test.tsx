@@ -75,18 +75,20 @@ it("a name that is in use is replaced only by a button that says so", async () =
   const { calls } = await show("?model=gpt-4o", [REFUNDS]);
   await click("Save filter…");
   await typeName("Refunds");
-  expect(screen.getByText("A filter of this name exists. It will be replaced.")).toBeVisible();
+  expect(screen.getByText("A filter with this name exists and will be replaced.")).toBeVisible();
   await click("Replace");
   await waitFor(() => expect(calls.map((call) => call.body)).toEqual([{ params: [["model", "gpt-4o"]] }]));
 });
 
 it("an error of the API is shown, and the dialog stays open", async () => {
-  await show("?model=gpt-4o", [], "There are already 100 saved filters. Delete one first.");
+  await show("?model=gpt-4o", [], "There are already 100 saved filters. Delete a saved filter first.");
   await click("Save filter…");
   await typeName("One more");
   await click("Save");
   expect(
-    await screen.findByText("This filter cannot be saved: There are already 100 saved filters. Delete one first."),
+    await screen.findByText(
+      "This filter cannot be saved: There are already 100 saved filters. Delete a saved filter first.",
+    ),
   ).toBeVisible();
   expect(screen.getByLabelText("Name")).toHaveValue("One more");
 });

@@ -2,25 +2,25 @@
 
 /** A logged request. */
 export type Row = {
-  /** Identifier of the request (UUIDv7), also in the response header `Service-Request-Id`. */
+  /** Relaybook's id of the request (UUIDv7). The response header `Service-Request-Id` has the same id. */
   id: string;
   /** Position in the log, from 1, in the order of recording. `null` while the request is running. */
   seq: number | null;
-  /** Time at which the request's headers had arrived. */
+  /** Time at which all headers of the request had arrived. */
   started_at: string;
-  /** Time at which the last byte was sent to the client, or at which the request ended early. `null` while it is running. */
+  /** Time at which the last byte was sent to the client, or at which the request ended early. `null` while the request is running. */
   ended_at: string | null;
-  /** How the request ended. `open`: still running. `complete`: the upstream's response was relayed to its end (for streams see `stream_ended`). `upstream_failed`: the upstream could not be reached, broke off or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request body: malformed, too slow or too large. */
+  /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request body, because it was malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** Whether the request failed: status 400 or above, outcome `upstream_failed`, `interrupted` or `refused`, or an error event in the stream. */
+  /** `true` if the status is 400 or above, the outcome is `upstream_failed`, `interrupted` or `refused`, or the stream has an error event. */
   failed: boolean;
-  /** Namespace of the request. Not a security boundary. */
+  /** Namespace of the request. A namespace is not a security boundary. */
   namespace: string;
   /** Custom properties by name, from request headers and from `metadata` in the body. */
   properties: Record<string, string>;
-  /** Adjustments of the request's tags. */
+  /** Problems with the request's tags, such as an unknown tag or a truncated value. */
   warnings: (Note)[];
-  /** Name of the route (base URL) the request came in on. */
+  /** Name of the route (base URL) that received the request. */
   route: string;
   /** Base URL of the upstream. */
   upstream: string;
@@ -28,7 +28,7 @@ export type Row = {
   method: string;
   /** Path of the request, including the route. */
   path: string;
-  /** Query string. Values of credentials are replaced. */
+  /** Query string. The values of credentials are replaced. */
   query: string;
   /** Kind of request, determined by the path. */
   kind: "chat" | "completion" | "embedding" | "message" | "models" | "other" | "response";
@@ -46,9 +46,9 @@ export type Row = {
   stream: boolean;
   /** Whether the request asked for a stream. */
   stream_requested: boolean | null;
-  /** How the stream ended. `done`: with its end marker. `no_done`: without one. `cut`: it broke off. `null` if the response was not a stream. */
+  /** How the stream ended. `done`: with its end marker. `no_done`: without its end marker. `cut`: the stream was interrupted. `null` if the response was not a stream. */
   stream_ended: "cut" | "done" | "no_done" | null;
-  /** HTTP status sent to the client. `null` if there is none yet. */
+  /** HTTP status that was sent to the client. `null` if none was sent. */
   status: number | null;
   /** Error code of the relay or the upstream. */
   error_code: string | null;
@@ -56,9 +56,9 @@ export type Row = {
   error_message: string | null;
   /** Milliseconds from the arrival of the request's headers to the end of the exchange. */
   duration_ms: number | null;
-  /** Milliseconds to the first chunk with text, reasoning, a refusal or a tool call. `null` if the response was not a stream. */
+  /** Milliseconds from the arrival of the request's headers to the first chunk with text, reasoning, a refusal or a tool call. `null` if the response was not a stream. */
   first_token_ms: number | null;
-  /** Milliseconds from reading the last byte of the request to sending it to the upstream. */
+  /** Milliseconds between reading the last byte of the request and sending that byte to the upstream. */
   relay_ms: number | null;
   /** Number of socket reads in which the response body arrived. */
   chunks: number;
@@ -66,47 +66,47 @@ export type Row = {
   request_bytes: number;
   /** Size of the response body in bytes, as transferred. */
   response_bytes: number;
-  /** Tokens of the request. `null` if unknown. */
+  /** Number of tokens in the request. `null` if unknown. */
   input_tokens: number | null;
-  /** Tokens of the response. `null` if unknown. */
+  /** Number of tokens in the response. `null` if unknown. */
   output_tokens: number | null;
   /** Number of input tokens read from the provider's cache. */
   cached_tokens: number | null;
   /** Number of output tokens used for reasoning. */
   reasoning_tokens: number | null;
-  /** Whether a token count is an estimate, because the response did not contain one. */
+  /** Whether a token count is an estimate, because the response did not contain the count. */
   tokens_estimated: boolean;
   /** Cost in US dollars. `null` if unknown, never 0. */
   cost_usd: number | null;
   /** Price list used to compute the cost. */
   prices_version: string | null;
-  /** Why the model stopped. */
+  /** Reason why the model stopped. */
   finish_reason: string | null;
-  /** `user` in the request body. */
+  /** Value of `user` in the request body. */
   user: string | null;
-  /** `safety_identifier` in the request body. */
+  /** Value of `safety_identifier` in the request body. */
   safety_identifier: string | null;
-  /** `prompt_cache_key` in the request body. */
+  /** Value of `prompt_cache_key` in the request body. */
   prompt_cache_key: string | null;
-  /** `x-request-id` of the upstream's response. */
+  /** Value of the header `x-request-id` in the upstream's response. */
   provider_request_id: string | null;
   /** Id in the response body (`chatcmpl-…`). */
   completion_id: string | null;
-  /** `x-client-request-id` of the request. */
+  /** Value of the header `x-client-request-id` in the request. */
   client_request_id: string | null;
   /** Number of retries before this request, as reported by the SDK. */
   retry_count: number | null;
-  /** Trace id from `traceparent`. */
+  /** Trace id from the request header `traceparent`. */
   trace_id: string | null;
   /** First 200 characters of the prompt. `null` if bodies are not stored. */
   input_preview: string | null;
   /** First 200 characters of the response. `null` if bodies are not stored. */
   output_preview: string | null;
-  /** `stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer stored. */
+  /** `stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
-  /** Advice, for example on a likely mistake. A request is never rejected because of it. */
+  /** Advice about the request, for example about a likely mistake. Advice never causes a request to be rejected. */
   advice: (Note)[];
-  /** Feedback on the request: the latest of each source, sorted by source. */
+  /** The latest feedback on the request from each source, sorted by source. */
   feedback: (RequestFeedback)[];
   /** How the request ended, in a few words. */
   result: Result;
@@ -120,37 +120,37 @@ export type Note = {
 
 /** Feedback on a request. */
 export type RequestFeedback = {
-  /** Who gave it. A request keeps only the latest feedback from each source. */
+  /** The person or program that gave the feedback. A request keeps only the latest feedback from each source. */
   source: string;
   score: number | null;
   label: string | null;
   comment: string | null;
-  /** Time at which it was given. */
+  /** Time at which the feedback was given. */
   at: string;
 };
 
 /** How a request ended, for people. */
 export type Result = {
-  /** The result, for programs. More codes may be added. */
+  /** Code of the result, for programs. More codes may be added. */
   code: "bad_gateway" | "bad_request" | "client_disconnected" | "complete" | "conflict" | "error" | "error_in_stream" | "filtered" | "forbidden" | "gateway_timeout" | "log_failed" | "not_found" | "overloaded" | "payment_required" | "rate_limited" | "refused" | "relay_stopped" | "request_timeout" | "running" | "server_error" | "too_large" | "tool_calls" | "truncated" | "unauthorized" | "unavailable" | "unprocessable" | "upstream_failed" | "upstream_protocol_error" | "upstream_reset" | "upstream_stream_interrupted" | "upstream_timeout" | "upstream_unreachable";
   /** The result in a few words, such as `200` or `429 rate limited`. */
   text: string;
-  /** How the result is shown. `neutral`: the client disconnected early. */
+  /** How the page shows the result. `neutral` means that the client disconnected early. */
   tone: "bad" | "good" | "neutral" | "running";
 };
 
 /** A page of the log, newest first, or with `sort` the requests with the highest values, highest first. */
 export type RequestPage = {
   data: (Row)[];
-  /** Running requests, latest start first. Only on the first page, and not with `sort`. */
+  /** Running requests, latest start first. Only the first page has this field, and only without `sort`. */
   running?: (Row)[];
   /** The `cursor` of the next, older page. `null` on the last page and with `sort`. */
   next_cursor: string | null;
-  /** The `cursor` for newer requests. `null` if this page is empty (keep the previous one) and with `sort`. */
+  /** The `cursor` for newer requests. `null` with `sort` and if this page is empty. After an empty page, use the previous cursor again. */
   newer_cursor: string | null;
-  /** `false` if the search was stopped at its deadline. `next_cursor` continues it; with `sort`, the page has the highest values found until then. */
+  /** `false` if the search was stopped at its deadline. `next_cursor` continues the search. With `sort`, the page has the highest values that were found before the deadline. */
   complete: boolean;
-  /** Only if nothing was found: likely corrections of values that no request has. */
+  /** Likely corrections for values that no request has. Present only if no request was found. */
   likely_values?: (LikelyValue)[];
 };
 
@@ -172,39 +172,39 @@ export type RequestDetail = {
   request_headers: ([string, string])[] | null;
   /** Names and values as received. Secrets are replaced. */
   response_headers: ([string, string])[] | null;
-  /** Size of the stored body in bytes, as transferred. `null` if it is not stored. */
+  /** Size of the stored body in bytes, as transferred. `null` if the body is not stored. */
   stored_request_bytes: number | null;
-  /** Size of the stored body in bytes, as transferred. `null` if it is not stored. */
+  /** Size of the stored body in bytes, as transferred. `null` if the body is not stored. */
   stored_response_bytes: number | null;
   /** The fields of the request body except the messages, as sent. */
   parameters: Record<string, unknown> | null;
-  /** The messages. Each has `role`, `text` and `parts`; other fields are as sent. */
+  /** The messages. Each message has `role`, `text` and `parts`. Other fields are as sent. */
   messages: (Record<string, unknown>)[] | null;
   /** The response body. For a stream, `choices` is assembled from its events. */
   answer: Record<string, unknown> | null;
-  /** For each chunk of the response: milliseconds since the request's headers arrived, and bytes. */
+  /** For each chunk of the response, the milliseconds since the request's headers arrived and the number of bytes. */
   timeline: ([number, number])[];
-  /** Other requests that have the id, latest first, at most 20. */
+  /** Up to 20 other requests that have the same id, latest first. */
   also: (Sighting)[];
-  /** Identifier of the request (UUIDv7), also in the response header `Service-Request-Id`. */
+  /** Relaybook's id of the request (UUIDv7). The response header `Service-Request-Id` has the same id. */
   id: string;
   /** Position in the log, from 1, in the order of recording. `null` while the request is running. */
   seq: number | null;
-  /** Time at which the request's headers had arrived. */
+  /** Time at which all headers of the request had arrived. */
   started_at: string;
-  /** Time at which the last byte was sent to the client, or at which the request ended early. `null` while it is running. */
+  /** Time at which the last byte was sent to the client, or at which the request ended early. `null` while the request is running. */
   ended_at: string | null;
-  /** How the request ended. `open`: still running. `complete`: the upstream's response was relayed to its end (for streams see `stream_ended`). `upstream_failed`: the upstream could not be reached, broke off or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request body: malformed, too slow or too large. */
+  /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request body, because it was malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** Whether the request failed: status 400 or above, outcome `upstream_failed`, `interrupted` or `refused`, or an error event in the stream. */
+  /** `true` if the status is 400 or above, the outcome is `upstream_failed`, `interrupted` or `refused`, or the stream has an error event. */
   failed: boolean;
-  /** Namespace of the request. Not a security boundary. */
+  /** Namespace of the request. A namespace is not a security boundary. */
   namespace: string;
   /** Custom properties by name, from request headers and from `metadata` in the body. */
   properties: Record<string, string>;
-  /** Adjustments of the request's tags. */
+  /** Problems with the request's tags, such as an unknown tag or a truncated value. */
   warnings: (Note)[];
-  /** Name of the route (base URL) the request came in on. */
+  /** Name of the route (base URL) that received the request. */
   route: string;
   /** Base URL of the upstream. */
   upstream: string;
@@ -212,7 +212,7 @@ export type RequestDetail = {
   method: string;
   /** Path of the request, including the route. */
   path: string;
-  /** Query string. Values of credentials are replaced. */
+  /** Query string. The values of credentials are replaced. */
   query: string;
   /** Kind of request, determined by the path. */
   kind: "chat" | "completion" | "embedding" | "message" | "models" | "other" | "response";
@@ -230,9 +230,9 @@ export type RequestDetail = {
   stream: boolean;
   /** Whether the request asked for a stream. */
   stream_requested: boolean | null;
-  /** How the stream ended. `done`: with its end marker. `no_done`: without one. `cut`: it broke off. `null` if the response was not a stream. */
+  /** How the stream ended. `done`: with its end marker. `no_done`: without its end marker. `cut`: the stream was interrupted. `null` if the response was not a stream. */
   stream_ended: "cut" | "done" | "no_done" | null;
-  /** HTTP status sent to the client. `null` if there is none yet. */
+  /** HTTP status that was sent to the client. `null` if none was sent. */
   status: number | null;
   /** Error code of the relay or the upstream. */
   error_code: string | null;
@@ -240,9 +240,9 @@ export type RequestDetail = {
   error_message: string | null;
   /** Milliseconds from the arrival of the request's headers to the end of the exchange. */
   duration_ms: number | null;
-  /** Milliseconds to the first chunk with text, reasoning, a refusal or a tool call. `null` if the response was not a stream. */
+  /** Milliseconds from the arrival of the request's headers to the first chunk with text, reasoning, a refusal or a tool call. `null` if the response was not a stream. */
   first_token_ms: number | null;
-  /** Milliseconds from reading the last byte of the request to sending it to the upstream. */
+  /** Milliseconds between reading the last byte of the request and sending that byte to the upstream. */
   relay_ms: number | null;
   /** Number of socket reads in which the response body arrived. */
   chunks: number;
@@ -250,47 +250,47 @@ export type RequestDetail = {
   request_bytes: number;
   /** Size of the response body in bytes, as transferred. */
   response_bytes: number;
-  /** Tokens of the request. `null` if unknown. */
+  /** Number of tokens in the request. `null` if unknown. */
   input_tokens: number | null;
-  /** Tokens of the response. `null` if unknown. */
+  /** Number of tokens in the response. `null` if unknown. */
   output_tokens: number | null;
   /** Number of input tokens read from the provider's cache. */
   cached_tokens: number | null;
   /** Number of output tokens used for reasoning. */
   reasoning_tokens: number | null;
-  /** Whether a token count is an estimate, because the response did not contain one. */
+  /** Whether a token count is an estimate, because the response did not contain the count. */
   tokens_estimated: boolean;
   /** Cost in US dollars. `null` if unknown, never 0. */
   cost_usd: number | null;
   /** Price list used to compute the cost. */
   prices_version: string | null;
-  /** Why the model stopped. */
+  /** Reason why the model stopped. */
   finish_reason: string | null;
-  /** `user` in the request body. */
+  /** Value of `user` in the request body. */
   user: string | null;
-  /** `safety_identifier` in the request body. */
+  /** Value of `safety_identifier` in the request body. */
   safety_identifier: string | null;
-  /** `prompt_cache_key` in the request body. */
+  /** Value of `prompt_cache_key` in the request body. */
   prompt_cache_key: string | null;
-  /** `x-request-id` of the upstream's response. */
+  /** Value of the header `x-request-id` in the upstream's response. */
   provider_request_id: string | null;
   /** Id in the response body (`chatcmpl-…`). */
   completion_id: string | null;
-  /** `x-client-request-id` of the request. */
+  /** Value of the header `x-client-request-id` in the request. */
   client_request_id: string | null;
   /** Number of retries before this request, as reported by the SDK. */
   retry_count: number | null;
-  /** Trace id from `traceparent`. */
+  /** Trace id from the request header `traceparent`. */
   trace_id: string | null;
   /** First 200 characters of the prompt. `null` if bodies are not stored. */
   input_preview: string | null;
   /** First 200 characters of the response. `null` if bodies are not stored. */
   output_preview: string | null;
-  /** `stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer stored. */
+  /** `stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
-  /** Advice, for example on a likely mistake. A request is never rejected because of it. */
+  /** Advice about the request, for example about a likely mistake. Advice never causes a request to be rejected. */
   advice: (Note)[];
-  /** Feedback on the request: the latest of each source, sorted by source. */
+  /** The latest feedback on the request from each source, sorted by source. */
   feedback: (RequestFeedback)[];
   /** How the request ended, in a few words. */
   result: Result;
@@ -306,7 +306,7 @@ export type Sighting = {
 export type RequestCount = {
   requests: number;
   failed: number;
-  /** Start of the latest request. `null` if there is none. */
+  /** Start of the latest request. `null` if no request matches. */
   last_at: string | null;
   /** `false` if counting was stopped at its time limit. The true count may be higher. */
   complete: boolean;
@@ -323,13 +323,13 @@ export type StatsResponse = {
   groups: (StatsGroup)[];
   other: StatsRest | null;
   total: Aggregate;
-  /** `rollups`: precomputed aggregates were used. `log`: they were computed from the records. */
+  /** `rollups`: precomputed aggregates were used. `log`: the aggregates were computed from the records. */
   source: "log" | "rollups";
 };
 
 /** The requests that have the same value of the field `by`. */
 export type StatsGroup = {
-  /** The field that the parameter `by` names, and its value in these requests: `null` if they have none. `{}` if the requests are not grouped. */
+  /** The field that the parameter `by` names, with its value in these requests. The value is `null` if the requests have no value. The object is `{}` if the requests are not grouped. */
   by: Record<string, string | null>;
   points: (StatsPoint)[];
   total: Aggregate;
@@ -341,7 +341,7 @@ export type StatsPoint = {
   failed: number;
   input_tokens: number;
   output_tokens: number;
-  /** Cost of all requests whose cost is known. `null` if unknown for all of them. */
+  /** Cost of all requests whose cost is known. `null` if the cost of no request is known. */
   cost_usd: number | null;
   duration_ms: Percentiles;
   first_token_ms: Percentiles;
@@ -349,7 +349,9 @@ export type StatsPoint = {
   at: string;
 };
 
-/** The 50th, 95th and 99th percentile in milliseconds, accurate to 5 %. `null` without measurements. */
+/** The 50th, 95th and 99th percentiles in milliseconds, accurate to 5 %.
+
+    A percentile is `null` if there are no measurements. */
 export type Percentiles = {
   p50: number | null;
   p95: number | null;
@@ -362,13 +364,13 @@ export type Aggregate = {
   failed: number;
   input_tokens: number;
   output_tokens: number;
-  /** Cost of all requests whose cost is known. `null` if unknown for all of them. */
+  /** Cost of all requests whose cost is known. `null` if the cost of no request is known. */
   cost_usd: number | null;
   duration_ms: Percentiles;
   first_token_ms: Percentiles;
 };
 
-/** All requests that are in none of the groups. */
+/** All requests that do not belong to any of the groups. */
 export type StatsRest = {
   points: (StatsPoint)[];
   total: Aggregate;
@@ -377,11 +379,11 @@ export type StatsRest = {
 /** The requests of a namespace or property value in the order of recording, grouped into conversations. */
 export type Thread = {
   data: (ThreadRow)[];
-  /** In the order of their first requests on this page. */
+  /** The conversations, in the order of their first requests on this page. */
   conversations: (Conversation)[];
-  /** Aggregates of the whole thread. `null` if there was no time to compute them. */
+  /** Aggregates of the whole thread. `null` if they could not be computed in time. */
   total: Aggregate | null;
-  /** `false` if fewer than one in five requests of this page continue another. */
+  /** `false` if fewer than one in five requests on this page continue another request. */
   is_thread: boolean;
   /** The `cursor` of the next, older page. `null` on the last page. */
   next_cursor: string | null;
@@ -395,30 +397,30 @@ export type ThreadRow = {
   conversation: string;
   /** Position in the conversation, from 1. */
   turn: number;
-  /** Id of the request it continues. `null` if it starts a conversation. */
+  /** Id of the request that this request continues. `null` if this request starts a conversation. */
   follows: string | null;
-  /** Id of an earlier request with the same messages. This one is a retry or a variant of it. */
+  /** Id of an earlier request with the same messages. This request is a retry or a variant of that request. */
   repeats: string | null;
   new_messages: NewMessages;
-  /** Identifier of the request (UUIDv7), also in the response header `Service-Request-Id`. */
+  /** Relaybook's id of the request (UUIDv7). The response header `Service-Request-Id` has the same id. */
   id: string;
   /** Position in the log, from 1, in the order of recording. `null` while the request is running. */
   seq: number | null;
-  /** Time at which the request's headers had arrived. */
+  /** Time at which all headers of the request had arrived. */
   started_at: string;
-  /** Time at which the last byte was sent to the client, or at which the request ended early. `null` while it is running. */
+  /** Time at which the last byte was sent to the client, or at which the request ended early. `null` while the request is running. */
   ended_at: string | null;
-  /** How the request ended. `open`: still running. `complete`: the upstream's response was relayed to its end (for streams see `stream_ended`). `upstream_failed`: the upstream could not be reached, broke off or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request body: malformed, too slow or too large. */
+  /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request body, because it was malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** Whether the request failed: status 400 or above, outcome `upstream_failed`, `interrupted` or `refused`, or an error event in the stream. */
+  /** `true` if the status is 400 or above, the outcome is `upstream_failed`, `interrupted` or `refused`, or the stream has an error event. */
   failed: boolean;
-  /** Namespace of the request. Not a security boundary. */
+  /** Namespace of the request. A namespace is not a security boundary. */
   namespace: string;
   /** Custom properties by name, from request headers and from `metadata` in the body. */
   properties: Record<string, string>;
-  /** Adjustments of the request's tags. */
+  /** Problems with the request's tags, such as an unknown tag or a truncated value. */
   warnings: (Note)[];
-  /** Name of the route (base URL) the request came in on. */
+  /** Name of the route (base URL) that received the request. */
   route: string;
   /** Base URL of the upstream. */
   upstream: string;
@@ -426,7 +428,7 @@ export type ThreadRow = {
   method: string;
   /** Path of the request, including the route. */
   path: string;
-  /** Query string. Values of credentials are replaced. */
+  /** Query string. The values of credentials are replaced. */
   query: string;
   /** Kind of request, determined by the path. */
   kind: "chat" | "completion" | "embedding" | "message" | "models" | "other" | "response";
@@ -444,9 +446,9 @@ export type ThreadRow = {
   stream: boolean;
   /** Whether the request asked for a stream. */
   stream_requested: boolean | null;
-  /** How the stream ended. `done`: with its end marker. `no_done`: without one. `cut`: it broke off. `null` if the response was not a stream. */
+  /** How the stream ended. `done`: with its end marker. `no_done`: without its end marker. `cut`: the stream was interrupted. `null` if the response was not a stream. */
   stream_ended: "cut" | "done" | "no_done" | null;
-  /** HTTP status sent to the client. `null` if there is none yet. */
+  /** HTTP status that was sent to the client. `null` if none was sent. */
   status: number | null;
   /** Error code of the relay or the upstream. */
   error_code: string | null;
@@ -454,9 +456,9 @@ export type ThreadRow = {
   error_message: string | null;
   /** Milliseconds from the arrival of the request's headers to the end of the exchange. */
   duration_ms: number | null;
-  /** Milliseconds to the first chunk with text, reasoning, a refusal or a tool call. `null` if the response was not a stream. */
+  /** Milliseconds from the arrival of the request's headers to the first chunk with text, reasoning, a refusal or a tool call. `null` if the response was not a stream. */
   first_token_ms: number | null;
-  /** Milliseconds from reading the last byte of the request to sending it to the upstream. */
+  /** Milliseconds between reading the last byte of the request and sending that byte to the upstream. */
   relay_ms: number | null;
   /** Number of socket reads in which the response body arrived. */
   chunks: number;
@@ -464,53 +466,53 @@ export type ThreadRow = {
   request_bytes: number;
   /** Size of the response body in bytes, as transferred. */
   response_bytes: number;
-  /** Tokens of the request. `null` if unknown. */
+  /** Number of tokens in the request. `null` if unknown. */
   input_tokens: number | null;
-  /** Tokens of the response. `null` if unknown. */
+  /** Number of tokens in the response. `null` if unknown. */
   output_tokens: number | null;
   /** Number of input tokens read from the provider's cache. */
   cached_tokens: number | null;
   /** Number of output tokens used for reasoning. */
   reasoning_tokens: number | null;
-  /** Whether a token count is an estimate, because the response did not contain one. */
+  /** Whether a token count is an estimate, because the response did not contain the count. */
   tokens_estimated: boolean;
   /** Cost in US dollars. `null` if unknown, never 0. */
   cost_usd: number | null;
   /** Price list used to compute the cost. */
   prices_version: string | null;
-  /** Why the model stopped. */
+  /** Reason why the model stopped. */
   finish_reason: string | null;
-  /** `user` in the request body. */
+  /** Value of `user` in the request body. */
   user: string | null;
-  /** `safety_identifier` in the request body. */
+  /** Value of `safety_identifier` in the request body. */
   safety_identifier: string | null;
-  /** `prompt_cache_key` in the request body. */
+  /** Value of `prompt_cache_key` in the request body. */
   prompt_cache_key: string | null;
-  /** `x-request-id` of the upstream's response. */
+  /** Value of the header `x-request-id` in the upstream's response. */
   provider_request_id: string | null;
   /** Id in the response body (`chatcmpl-…`). */
   completion_id: string | null;
-  /** `x-client-request-id` of the request. */
+  /** Value of the header `x-client-request-id` in the request. */
   client_request_id: string | null;
   /** Number of retries before this request, as reported by the SDK. */
   retry_count: number | null;
-  /** Trace id from `traceparent`. */
+  /** Trace id from the request header `traceparent`. */
   trace_id: string | null;
   /** First 200 characters of the prompt. `null` if bodies are not stored. */
   input_preview: string | null;
   /** First 200 characters of the response. `null` if bodies are not stored. */
   output_preview: string | null;
-  /** `stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer stored. */
+  /** `stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
-  /** Advice, for example on a likely mistake. A request is never rejected because of it. */
+  /** Advice about the request, for example about a likely mistake. Advice never causes a request to be rejected. */
   advice: (Note)[];
-  /** Feedback on the request: the latest of each source, sorted by source. */
+  /** The latest feedback on the request from each source, sorted by source. */
   feedback: (RequestFeedback)[];
   /** How the request ended, in a few words. */
   result: Result;
 };
 
-/** The messages that a request adds to those of the request that it continues. */
+/** The messages that a request adds to the messages of the request that it continues. */
 export type NewMessages = {
   /** Index of the first new message. */
   from: number;
@@ -521,12 +523,12 @@ export type NewMessages = {
 export type Conversation = {
   conversation: string;
   requests: number;
-  /** The highest `turn`. */
+  /** The highest `turn` in this part of the conversation. */
   turns: number;
   failed: number;
   input_tokens: number;
   output_tokens: number;
-  /** Cost of all requests whose cost is known. `null` if unknown for all of them. */
+  /** Cost of all requests whose cost is known. `null` if the cost of no request is known. */
   cost_usd: number | null;
   first_at: string;
   last_at: string;
@@ -551,28 +553,28 @@ export type Namespace = {
   output_tokens: number | null;
   /** `null` if only the requests of a time range are counted. */
   cost_usd: number | null;
-  /** `null` without requests. `null` if only the requests of a time range are counted. */
+  /** `null` if there are no requests. `null` if only the requests of a time range are counted. */
   first_at: string | null;
-  /** Start of the latest request. `null` without requests. */
+  /** Start of the latest request. `null` if there are no requests. */
   last_at: string | null;
   pinned: boolean;
-  /** Color slot, 1 to 8. `null` if not pinned. */
+  /** Color slot, from 1 to 8. `null` if the namespace is not pinned. */
   color: number | null;
-  /** Group among the pinned namespaces. `null` without a group, or if not pinned. */
+  /** Group among the pinned namespaces. `null` if the namespace has no group or is not pinned. */
   group: string | null;
-  /** Position among the pinned namespaces. `null` if not pinned. */
+  /** Position among the pinned namespaces. `null` if the namespace is not pinned. */
   position: number | null;
 };
 
 /** A change to a pinned namespace. Omitted fields are not changed. */
 export type LabelChange = {
-  /** The namespace. It may be one without requests. */
+  /** The namespace. A namespace without requests is allowed. */
   namespace: string;
-  /** `true` pins it. `false` unpins it and removes color, group and position. */
+  /** `true` pins the namespace. `false` unpins the namespace and removes its color, group and position. */
   pinned?: boolean;
-  /** Color slot. Default for a new pin: the lowest free slot, or the next in turn if none is free. */
+  /** Color slot. By default, a new pin gets the lowest free slot. If no slot is free, the slots are used in turn. */
   color?: number;
-  /** Group. Default for a new pin: a group if the name is common, such as `staging`, else `null`. */
+  /** Group. By default, a new pin gets a group if its name is common, such as `staging`, and `null` otherwise. */
   group?: string | null;
   /** Position among the pinned namespaces. A new pin comes last by default. */
   position?: number;
@@ -580,19 +582,19 @@ export type LabelChange = {
 
 /** Feedback on a request. At least one of score, label and comment is set. */
 export type NewFeedback = {
-  /** How good the response is. Any finite number. */
+  /** How good the response is, as a number. Any finite number is allowed. */
   score?: number | null;
   /** A short name that groups requests, such as `wrong_tone`. */
   label?: string | null;
   /** Free text. */
   comment?: string | null;
-  /** Who gives the feedback. A request keeps only the latest feedback from each source. */
+  /** The person or program that gives the feedback. A request keeps only the latest feedback from each source. */
   source?: string;
 };
 
 /** The feedback as it was accepted. */
 export type AcceptedFeedback = {
-  /** `pending`: no finished request has the id yet. The feedback is added when one does. */
+  /** `pending`: no finished request has the id yet. The feedback is added when a finished request has the id. */
   state: "pending" | "stored";
   feedback: RequestFeedback;
 };
@@ -601,11 +603,11 @@ export type AcceptedFeedback = {
 export type FeedbackSummary = {
   /** Number of matching requests that have feedback. */
   requests: number;
-  /** Number of scores of these requests: one per source that gave a score. */
+  /** Number of scores that these requests have. A request has at most one score from each source. */
   scores: number;
-  /** Mean of all scores of the matching requests. `null` if none has a score. */
+  /** Mean of all scores of the matching requests. `null` if no request has a score. */
   mean_score: number | null;
-  /** `false` if the search was stopped at its time limit. Only the newest requests are counted. */
+  /** `false` if the search was stopped at its time limit. In that case, only the newest requests are counted. */
   complete: boolean;
 };
 
@@ -631,7 +633,7 @@ export type SavedFilter = {
   name: string;
   /** Parameters of `GET /api/requests`, as pairs of name and value: filters, `from`, `to`, `sort`. */
   params: ([string, string])[];
-  /** When a filter was first saved under this name. */
+  /** Time at which a filter was first saved under this name. */
   created_at: string;
 };
 
@@ -643,36 +645,36 @@ export type SavedFilterList = {
 /** The deletion that was requested. */
 export type RequestedDeletion = {
   id: string;
-  /** `removing`: requests are being removed from the log. `erasing`: all are removed, and their bytes are being erased from the files. `done`: no file contains their bytes. */
+  /** `removing`: requests are being removed from the log. `erasing`: all requests are removed, and their bytes are being erased from the files. `done`: no file contains the bytes of these requests. */
   state: "done" | "erasing" | "removing";
-  /** Parameters of `GET /api/requests` that select the requests. From the state `erasing` on, values that could identify a person are `null`. */
+  /** Parameters of `GET /api/requests` that select the requests. In the states `erasing` and `done`, values that could identify a person are `null`. */
   filter: ([string, string | null])[];
   /** Number of requests that matched when the deletion was requested. */
   requests: number;
   /** Number of requests removed so far. */
   removed: number;
   requested_at: string;
-  /** Address of the client that requested it, or `command line`. */
+  /** Address of the client that requested the deletion, or `command line`. */
   requested_by: string;
   /** `null` until the deletion is done. */
   done_at: string | null;
-  /** Number of running requests that match. They are not deleted, even after they end. */
+  /** Number of running requests that match. These requests are not deleted, even after they end. */
   running: number;
 };
 
-/** A deletion. It is kept forever. */
+/** A deletion, which is kept forever. */
 export type DeletionRow = {
   id: string;
-  /** `removing`: requests are being removed from the log. `erasing`: all are removed, and their bytes are being erased from the files. `done`: no file contains their bytes. */
+  /** `removing`: requests are being removed from the log. `erasing`: all requests are removed, and their bytes are being erased from the files. `done`: no file contains the bytes of these requests. */
   state: "done" | "erasing" | "removing";
-  /** Parameters of `GET /api/requests` that select the requests. From the state `erasing` on, values that could identify a person are `null`. */
+  /** Parameters of `GET /api/requests` that select the requests. In the states `erasing` and `done`, values that could identify a person are `null`. */
   filter: ([string, string | null])[];
   /** Number of requests that matched when the deletion was requested. */
   requests: number;
   /** Number of requests removed so far. */
   removed: number;
   requested_at: string;
-  /** Address of the client that requested it, or `command line`. */
+  /** Address of the client that requested the deletion, or `command line`. */
   requested_by: string;
   /** `null` until the deletion is done. */
   done_at: string | null;
@@ -700,7 +702,7 @@ export type ParsedQuery = {
 export type QueryToken = {
   start: number;
   end: number;
-  /** Name of the filter. For a word or a phrase, it is `words`. */
+  /** Name of the filter. For a word or a phrase, the name is `words`. */
   field: string;
   negated: boolean;
 };
@@ -714,7 +716,7 @@ export type QueryError = {
   code: "bad_value" | "misplaced_star" | "missing_colon" | "missing_value" | "open_quote" | "repeated" | "too_long" | "unknown_name" | "unsupported_operator";
   /** The error, and how to correct it. */
   message: string;
-  /** A valid part to write instead. `null` if there is no likely one. */
+  /** A valid part that can replace the invalid part. `null` if no replacement is likely. */
   replacement: string | null;
 };
 
@@ -728,24 +730,24 @@ export type Suggestions = {
 
 /** A completion of a query. */
 export type Suggestion = {
-  /** The text to insert. It ends in a colon if a value has to follow. */
+  /** The text to insert. The text ends with a colon if a value must follow. */
   insert: string;
   /** The text to show. */
   label: string;
-  /** The meaning, in a few words. */
+  /** The meaning of the completion, in a few words. */
   hint: string | null;
-  /** Number of requests with this value. `null` if not counted. */
+  /** Number of requests with this value. `null` if the requests were not counted. */
   requests: number | null;
 };
 
 /** The state of Relaybook. */
 export type Status = {
   version: string;
-  /** Whether the request path is compiled or plain Python. */
+  /** Whether the code that relays requests is compiled or plain Python. */
   program: "compiled" | "plain";
   relay_base_url: string;
   dashboard_url: string | null;
-  /** Build id of the page. `null` if it was not built. */
+  /** Build id of the page. `null` if the page was not built. */
   page_build: string | null;
   /** Whether `relaybook demo` fills this log. */
   sample_data: boolean;
@@ -777,7 +779,7 @@ export type Status = {
   settings: Record<string, unknown>;
 };
 
-/** How much of the journal is not recorded yet. `null` if unknown. */
+/** How much of the journal is not recorded yet. A field is `null` if its value is unknown. */
 export type JournalStatus = {
   lag_bytes: number | null;
   lag_seconds: number | null;
@@ -793,48 +795,52 @@ export type RecorderStatus = {
   lag_seconds: number;
 };
 
-/** The location of the log, and when its disk is full at the current rate. `null` if unknown. */
+/** The location of the log, and when its disk is full at the current rate.
+
+    A field is `null` if its value is unknown. */
 export type StorageStatus = {
   data_path: string | null;
   store_bytes: number;
   disk_free_bytes: number | null;
-  /** Days until the disk is full, at the last week's rate. */
+  /** Days until the disk is full, at the rate of the last week. */
   days_left: number | null;
 };
 
-/** How long data is kept, the disk budget and the last removal. Namespaces may differ: see `settings.namespaces`. */
+/** How long data is kept, the disk budget and the last removal.
+
+    Namespaces can have their own values, see `settings.namespaces`. */
 export type RetentionStatus = {
   /** The content of requests: bodies, headers, previews, error messages, searchable text. */
   bodies: RetentionClock;
   requests: RetentionClock;
   /** Aggregates over time. */
   aggregates: RetentionClock;
-  /** Disk space that the journal and the store may take up. With `disk_budget` set to `auto`, it depends on the free space. `null` without a limit, or if unknown. */
+  /** Disk space that the journal and the store may take up. If `disk_budget` is `auto`, the limit depends on the free space. `null` if there is no limit or if the limit is unknown. */
   disk_budget_bytes: number | null;
   /** Disk space that the journal and the store take up. `null` if unknown. */
   disk_used_bytes: number | null;
-  /** The last pass that removed something. `null` if there was none. */
+  /** The last retention pass that removed data. `null` if no pass has removed data. */
   last_removal: Removal | null;
 };
 
-/** One kind of data, and how long it is kept. */
+/** One kind of data and how long this data is kept. */
 export type RetentionClock = {
-  /** After how many days it is removed, as set. 0 means never. */
+  /** Number of days after which the data is removed, as set. 0 means that the data is never removed. */
   days: number;
-  /** The oldest day (UTC) for which the log still has it. `null` if there is none. */
+  /** The oldest day (UTC) for which the log still has data of this kind. `null` if the log has no such data. */
   oldest_day: string | null;
-  /** The day (UTC) that begins when the oldest day is removed by age. In the past if it is being removed. `null` if nothing is removed by age. */
+  /** The day (UTC) on which data from `oldest_day` becomes old enough to be removed. A past day means that the data is being removed. `null` if `oldest_day` is `null` or if no data is removed by age. */
   next_removal: string | null;
 };
 
 /** The result of one retention pass. */
 export type Removal = {
   at: string;
-  /** `age`: they were too old. `disk_budget`: the log took too much disk space. */
+  /** `age`: the data was too old. `disk_budget`: the log took too much disk space. */
   reason: "age" | "disk_budget";
   /** Number of requests that were removed. */
   requests: number;
-  /** Number of other requests that lost their content. */
+  /** Number of other requests whose content was removed. */
   contents: number;
 };
 
@@ -856,7 +862,7 @@ export type SignIn = {
   token: string;
 };
 
-/** When the sign-in expires. `null` after signing out, or if the dashboard needs no token. */
+/** When the sign-in expires. The time is `null` after signing out, or if the dashboard needs no token. */
 export type Session = {
   expires_at: string | null;
 };

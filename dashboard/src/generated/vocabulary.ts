@@ -23,8 +23,8 @@ export const NUMBER_FIELDS: readonly string[] = ["duration", "cost", "first_toke
 export const GAP_REASONS: Readonly<Record<LogGap["reason"], string>> = {
   log_unavailable: "refused because the log could not be written",
   forwarded_unlogged: "relayed but not logged because the log could not be written",
-  damaged: "damaged and not readable; their content is missing from the log",
-  store_set_aside: "in a damaged or deleted log that was moved aside in the data directory; relaybook check --salvage recovers the readable ones",
+  damaged: "damaged and unreadable, so their content is missing from the log",
+  store_set_aside: "in a damaged or deleted log that was moved aside in the data directory; relaybook check --salvage recovers the readable requests",
 };
 
 /** Labels of relative start times. */
@@ -38,13 +38,13 @@ export const START_TIMES: Readonly<Record<string, string>> = {
 
 /** Why requests were not admitted, by error code. */
 export const REFUSALS: Readonly<Record<string, string>> = {
-  bad_request: "The request is malformed or ambiguous HTTP, or Host is not allowed.",
+  bad_request: "The request is malformed or ambiguous HTTP, or its Host header is not allowed.",
   not_found: "The path is not below a base URL. Usually /v1 is missing from the base URL.",
   method_not_allowed: "CONNECT and TRACE are not supported.",
   request_timeout: "The headers did not arrive within header_timeout.",
   uri_too_long: "The request line is longer than 8 KiB.",
-  expectation_failed: "Expect is not 100-continue.",
-  headers_too_large: "The headers are larger than 64 KiB, one is larger than 32 KiB, or there are more than 100.",
+  expectation_failed: "The Expect header is not 100-continue.",
+  headers_too_large: "The headers are larger than 64 KiB, one header is larger than 32 KiB, or there are more than 100 headers.",
   not_supported: "WebSocket upgrades are not supported.",
   version_not_supported: "The HTTP version is neither 1.0 nor 1.1.",
   overloaded: "max_in_flight requests are running, or max_connections connections are open.",

@@ -25,5 +25,5 @@ it("uses the copy command if the browser has no clipboard API", async () => {
 
 it("rejects if the browser allows neither", async () => {
   withoutClipboard(false);
-  await expect(toClipboard(Promise.resolve("x"))).rejects.toThrow("gives no clipboard");
+  await expect(toClipboard(Promise.resolve("x"))).rejects.toThrow("does not allow copying");
 });

@@ -30,5 +30,5 @@ function copyByCommand(text: string): void {
   document.addEventListener("copy", onCopy, { capture: true, once: true });
   document.execCommand?.("copy");
   document.removeEventListener("copy", onCopy, { capture: true });
-  if (!isCopied) throw new Error("This browser gives no clipboard here.");
+  if (!isCopied) throw new Error("The browser does not allow copying here.");
 }

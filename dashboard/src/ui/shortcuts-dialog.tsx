@@ -13,20 +13,20 @@ const KEYS = [
   ["+, -", "Good or bad: feedback on the open request"],
   ["m", "Menu of a value: filter, pin, copy, conversation view"],
   ["p", "Pin or unpin the namespace of the row"],
-  ["1 – 9, 0", "Select a pinned namespace; show all"],
+  ["1 – 9, 0", "Select a pinned namespace; show all namespaces"],
   ["/", "Search"],
   ["Ctrl K, ⌘K", "Command palette: go to a page, saved filter, namespace or request"],
-  ["Backspace", "Remove last filter"],
+  ["Backspace", "Remove the last filter"],
   ["Home", "Go to the newest request"],
   ["l", "Pause or resume updates"],
-  ["Alt-click, Shift-click", "Add a value to the filter; exclude it"],
+  ["Alt-click, Shift-click", "Add a value to the filter; exclude a value"],
   ["Alt ↑, Alt ↓", "Move a column, in the menu of columns"],
   ["Esc", "Close or deselect"],
 ] as const;
 
 /** Examples of the query language. */
 const EXAMPLES = [
-  ['refund "not sent" -late', "Requests that contain refund and the phrase, but not late"],
+  ['refund "not sent" -late', "Requests that contain refund and the phrase, but do not contain late"],
   ["model:gpt-4o* -status:error", "Exact, prefix (*) and negated (-) matches"],
   ["duration:>2s cost:>0.01", "Longer than 2 seconds and more expensive than $0.01"],
 ] as const;

@@ -37,7 +37,7 @@ def parse_pairs(query: bytes) -> Pairs:
         name = _decode(raw_name, raw_name)
         pairs.append((name, _decode(raw_value, raw_name)))
         if len(pairs) > MAX_PARAMETERS:
-            raise BadFilter(name, f"The query has more than {MAX_PARAMETERS} parameters. Send fewer.")
+            raise BadFilter(name, f"The query has more than {MAX_PARAMETERS} parameters. Send fewer parameters.")
     return pairs
 
 

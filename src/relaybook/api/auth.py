@@ -181,8 +181,8 @@ class Guard:
         if not is_host_allowed(host, self._options):
             raise ApiError(
                 "wrong_host",
-                f"The Host {host[:80]!r} is not allowed. To reach the dashboard under this name, restart Relaybook"
-                f" with --dashboard-url http://{host[:80] or 'name'} (or https://…).",
+                f"The Host {host[:80]!r} is not allowed. To allow this name, restart Relaybook with --dashboard-url "
+                f"http://{host[:80] or 'name'} (or https://…).",
                 "Host",
             )
         return host
@@ -191,8 +191,8 @@ class Guard:
         if not is_origin_allowed(headers.get("origin"), headers.get("sec-fetch-site"), host, self._options):
             raise ApiError(
                 "cross_site",
-                "The request comes from a web page of another origin. If you reach the dashboard at another address,"
-                " restart Relaybook with --dashboard-url set to that address.",
+                "The request comes from a web page of another origin. If you open the dashboard at another address, "
+                "set --dashboard-url to that address and restart Relaybook.",
                 "Origin",
             )
 
@@ -206,8 +206,8 @@ class Guard:
                 return
             raise ApiError(
                 "feedback_only",
-                "This is the feedback token, which only allows POST /api/requests/{id}/feedback. Send the dashboard's"
-                " token for other calls.",
+                "The token that was sent is the feedback token, which only allows POST /api/requests/{id}/feedback. "
+                "Send the dashboard's token for other calls.",
             )
         if token is None or (bearer_token is not None and is_token(bearer_token, token)):
             return
@@ -217,8 +217,8 @@ class Guard:
             return
         raise ApiError(
             "not_signed_in",
-            "The dashboard requires its token. Send Authorization: Bearer <token>, or sign in with"
-            ' POST /api/session {"token": "<token>"}.',
+            "The dashboard requires a token. Send Authorization: Bearer <token>, or sign in with POST /api/session "
+            '{"token": "<token>"}.',
         )
 
 

@@ -31,8 +31,8 @@ _LATEST: Final = 100
 _COUNT: Final = re.compile(r"\d{1,15}", re.ASCII)
 _CONFIRM = openapi.parameter(
     "confirm",
-    "Must be the number of finished requests that match. Otherwise, nothing is deleted, and the error has the right "
-    "number in `requests`.",
+    "The number of finished requests that match. If the number is wrong, nothing is deleted, and `requests` in the "
+    "error is the correct number.",
     {"type": "integer", "minimum": 0},
 )
 _REQUEST_ID = openapi.parameter("id", "Relaybook's id of the request.", place="path")
@@ -68,8 +68,8 @@ async def delete_requests(request: Request) -> Response:
         if not count.complete:
             raise ApiError(
                 "deadline",
-                f"The requests could not be counted within {COUNT_SECONDS} seconds, so nothing was deleted. Delete "
-                "them in parts, each with a shorter time range (from=, to=), or use a filter without words and "
+                f"The requests could not be counted within {COUNT_SECONDS} seconds, so nothing was deleted. Delete the "
+                "requests in parts, each with a shorter time range (from=, to=), or use a filter without words and "
                 "contains.",
             )
         if count.requests != confirm:
@@ -97,7 +97,9 @@ async def delete_request(request: Request) -> Response:
         if reader.get(record_id) is not None:
             return _requested(deletions, Filter((Term("id", (record_id,)),)), 1, by, 0)
         if reader.open_request(record_id) is not None:
-            raise ApiError("request_running", "The request is still running. Delete it when it has ended.", "id")
+            raise ApiError(
+                "request_running", "The request is still running. Delete the request when it has ended.", "id"
+            )
         raise ApiError(
             "not_found",
             f"No request in this log has the Relaybook id {record_id[:80]!r}. GET /api/requests/{{id}} finds a request "
@@ -156,7 +158,9 @@ def _parse_count(text: str | None) -> int | None:
 def _deletions_of(request: Request) -> Deletions:
     deletions: Deletions | None = request.app.state.deletions
     if deletions is None:
-        raise ApiError("store_unavailable", "Nothing can be deleted: this program opens the log for reading only.")
+        raise ApiError(
+            "store_unavailable", "Nothing can be deleted, because this program opens the log for reading only."
+        )
     return deletions
 
 

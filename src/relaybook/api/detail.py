@@ -26,8 +26,9 @@ def find_or_raise(reader: Reader, any_id: str) -> tuple[RequestView, list[Record
     if found is None:
         raise ApiError(
             "not_found",
-            f"No request in this log has the id {any_id[:80]!r}, neither as Relaybook's id nor as the provider's,"
-            " completion's or client's id. Use Service-Request-Id of the response, or find it with GET /api/requests.",
+            f"No request in this log has the id {any_id[:80]!r}. The id can be the Relaybook, provider, completion or "
+            "client id. The response header Service-Request-Id has the Relaybook id. To list requests, use GET "
+            "/api/requests.",
             "id",
         )
     return found
@@ -35,9 +36,7 @@ def find_or_raise(reader: Reader, any_id: str) -> tuple[RequestView, list[Record
 
 routes = Routes("log")
 
-_ID = openapi.parameter(
-    "id", "An id of the request: from Relaybook, the provider, the client or the completion.", place="path"
-)
+_ID = openapi.parameter("id", "The Relaybook, provider, client or completion id of the request.", place="path")
 
 
 @routes.get("/api/requests/{id:path}", openapi.describe(RequestDetail, [_ID]))

@@ -22,9 +22,7 @@ _TEXTUAL = re.compile(r"text/.*|.*[/+](json|xml)|.*(html|svg|javascript|ndjson|j
 _UNSAFE = re.compile(r"[^A-Za-z0-9-]")
 
 _PARAMETERS = [
-    openapi.parameter(
-        "id", "An id of the request: from Relaybook, the provider, the client or the completion.", place="path"
-    ),
+    openapi.parameter("id", "The Relaybook, provider, client or completion id of the request.", place="path"),
     openapi.parameter("as", "`sent` returns the bytes as transferred, without decoding.", {"enum": ["sent"]}),
 ]
 
@@ -44,7 +42,7 @@ async def get_response_body(request: Request) -> Response:
 async def _download(request: Request, side: Side) -> Response:
     form = arguments.only(arguments.pairs_of(request), "as").get("as")
     if form not in (None, "sent"):
-        raise BadFilter("as", f"as is {form[:80]!r}: expected sent. Omit it to get the decoded body.")
+        raise BadFilter("as", f"as is {form[:80]!r}: expected sent. To get the decoded body, omit as.")
     async_reader, any_id = async_reader_of(request), request.path_params["id"]
 
     def query(reader: Reader) -> tuple[Record, str, bytes, Iterator[bytes]]:
@@ -74,8 +72,8 @@ def _decoded(view: RequestView, side: Side, coding: str) -> bytes:
     if body is None:
         raise ApiError(
             "not_decodable",
-            f"The content encoding {coding[:80]!r} of the body cannot be decoded: it is unknown, corrupt or over"
-            f" {MAX_BODY_BYTES >> 20} MiB. Add ?as=sent to get the encoded bytes.",
+            f"The body cannot be decoded, because its content encoding {coding[:80]!r} is unknown, or because the body "
+            f"is corrupt or larger than {MAX_BODY_BYTES >> 20} MiB. Add ?as=sent to get the encoded bytes.",
             "as",
         )
     return body
@@ -88,7 +86,9 @@ def _is_textual(headers: list[tuple[str, str]]) -> bool:
 
 def _missing_body_error(record: Record, side: Side) -> ApiError:
     if record.outcome == "open":
-        return ApiError("still_running", "The request is still running. Its bodies are available when it has ended.")
+        return ApiError(
+            "still_running", "The request is still running. Its bodies are available when the request has ended."
+        )
     if record.body_state == "no_bodies":
         return ApiError(
             "no_bodies", "The request was logged without bodies, because of the setting log or the header Service-Log."
@@ -96,7 +96,7 @@ def _missing_body_error(record: Record, side: Side) -> ApiError:
     if record.body_state == "expired":
         return ApiError(
             "expired",
-            "The body is no longer stored: the content of the request has expired (settings keep_bodies_days and "
-            "disk_budget).",
+            "The body is no longer stored, because the content of the request has expired (settings keep_bodies_days "
+            "and disk_budget).",
         )
     return ApiError("not_found", f"The {side} has no body.")

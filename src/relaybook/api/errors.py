@@ -17,33 +17,39 @@ _log = logging.getLogger("relaybook.api")
 #: Code → (HTTP status, meaning).
 CODES: Final[dict[str, tuple[int, str]]] = {
     "bad_parameter": (400, "A query parameter, path segment or header is unknown or malformed. `param` names it."),
-    "bad_body": (400, "The request body is not the JSON object this endpoint expects."),
-    "not_signed_in": (401, "The dashboard has a token, and the request has neither the token nor a valid cookie."),
+    "bad_body": (400, "The request body is not the JSON object that this endpoint expects."),
+    "not_signed_in": (401, "The dashboard requires a token, but the request has neither the token nor a valid cookie."),
     "wrong_token": (401, "The token sent to `POST /api/session` is wrong."),
     "feedback_only": (403, "The token is the `feedback_token`, which only allows giving feedback."),
     "cross_site": (403, "A page of another origin tried to change data."),
-    "not_found": (404, "No endpoint has this path, or nothing has this id or name."),
+    "not_found": (404, "No endpoint has this path, or the id or name does not exist."),
     "no_bodies": (404, "The request was logged without bodies."),
     "expired": (404, "The body is no longer stored."),
-    "still_running": (404, "The request is still running. Its bodies are available when it has ended."),
+    "still_running": (404, "The request is still running. Its bodies are available when the request has ended."),
     "method_not_allowed": (405, "The path does not support this method."),
     "request_running": (409, "The request is still running, so it cannot be deleted."),
     "wrong_count": (
         409,
-        "`confirm` is missing or is not the number of requests that match. `requests` is that number.",
+        "`confirm` is missing or is not the number of requests that match. `requests` in the error is the correct "
+        "number.",
     ),
     "body_timeout": (408, "The request body did not arrive in time."),
-    "too_many_saved_filters": (409, "The log has 100 saved filters. Delete one that is no longer used."),
+    "too_many_saved_filters": (
+        409,
+        "The log has 100 saved filters, which is the maximum. Delete a filter that is no longer used.",
+    ),
     "body_too_large": (413, "The request body is larger than 64 KiB."),
     "not_json": (415, "The `Content-Type` is not `application/json`."),
     "wrong_host": (421, "`Host` is neither a loopback name nor the host of `--dashboard-url`."),
     "not_decodable": (422, "The body's content encoding cannot be decoded. `?as=sent` returns the encoded bytes."),
     "too_much_feedback": (
         422,
-        "A limit is reached: the request already has feedback from 100 other sources, or 10,000 unknown "
-        "ids already have pending feedback.",
+        "The request already has feedback from 100 other sources, or 10,000 unknown ids already have pending feedback.",
     ),
-    "internal": (500, "A defect in Relaybook. The operator's log (standard error of the server) has the details."),
+    "internal": (
+        500,
+        "An internal error occurred in Relaybook. The operator's log (standard error of the server) has the details.",
+    ),
     "deadline": (503, "The query exceeded its deadline. Use a shorter time range or a narrower filter."),
     "store_unavailable": (503, "The store could not be read or written."),
     "too_many_streams": (503, "Too many live connections are open."),
@@ -152,6 +158,7 @@ class ErrorMiddleware:
             if has_started:
                 raise
             error = ApiError(
-                "internal", "Internal error. Please report it: the operator's log (standard error) has the details."
+                "internal",
+                "An internal error occurred. Please report it. The operator's log (standard error) has the details.",
             )
             await error_response(error)(scope, receive, send)

@@ -26,14 +26,18 @@ _INTEGER: Final = {"type": "integer", "minimum": 0}
 _BOOLEAN: Final = {"type": "boolean"}
 _PARAMETERS = [
     openapi.parameter("format", "The file format. Required.", {"type": "string", "enum": list(FILE_FORMATS)}),
-    openapi.parameter("bodies", "`true` adds headers, prompts and responses. For `jsonl` and `parquet`.", _BOOLEAN),
-    openapi.parameter("after", "Omit requests up to this `seq`: continue a download that was interrupted.", _INTEGER),
+    openapi.parameter("bodies", "`true` adds headers, prompts and responses to `jsonl` and `parquet` files.", _BOOLEAN),
     openapi.parameter(
-        "through", f"Omit requests after this `seq`: `{THROUGH}` of the download that is continued.", _INTEGER
+        "after", "Omits requests up to this `seq`. Use it to continue a download that was interrupted.", _INTEGER
+    ),
+    openapi.parameter(
+        "through",
+        f"Omits requests after this `seq`. To continue a download, send the value of its response header `{THROUGH}`.",
+        _INTEGER,
     ),
     openapi.parameter(
         "end",
-        'Whether the last line is `{"end":true,"count":n}`. By default, only for `jsonl`.',
+        'Whether the last line is `{"end":true,"count":n}`. Default: `true` for `jsonl`, `false` for other formats.',
         _BOOLEAN,
     ),
 ]

@@ -43,7 +43,7 @@ _EXPECTED: Final = {
 _EXAMPLE: Final = '{"score": 1, "label": "helpful"}'
 _ID = openapi.parameter(
     "id",
-    f"An id of the request: from Relaybook, the provider, the client or the completion. At most {MAX_ID} characters.",
+    f"The Relaybook, provider, client or completion id of the request. At most {MAX_ID} characters.",
     place="path",
 )
 

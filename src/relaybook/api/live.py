@@ -44,7 +44,10 @@ _BATCH: Final = 500
 _MEDIA_TYPE: Final = "text/event-stream"
 
 _LAST_EVENT_ID = openapi.parameter(
-    "Last-Event-ID", "Id of the last event received. The stream resumes after it.", {"type": "integer"}, "header"
+    "Last-Event-ID",
+    "Id of the last event that was received. The stream resumes after this event.",
+    {"type": "integer"},
+    "header",
 )
 
 

@@ -26,10 +26,12 @@ _SORTS = get_args(NamespaceSort)
 _TIME_RANGE: Final = ("from", "to")
 _PARAMETERS = [
     openapi.parameter("prefix", "Prefix of the name."),
-    openapi.parameter("pinned", "`true`: only pinned namespaces. `false`: only others.", {"type": "boolean"}),
+    openapi.parameter(
+        "pinned", "`true`: only pinned namespaces. `false`: only namespaces that are not pinned.", {"type": "boolean"}
+    ),
     openapi.parameter("sort", "Sort by this field, descending.", {"enum": list(_SORTS), "default": "last_at"}),
     openapi.limit(50),
-    openapi.parameter("cursor", "`next_cursor` of another page."),
+    openapi.parameter("cursor", "`next_cursor` from another page."),
     openapi.parameter("from", "Count requests that started at or after this time. Requires `pinned=true`."),
     openapi.parameter("to", "Count requests that started before this time. Requires `pinned=true`."),
 ]
@@ -73,7 +75,8 @@ def _parse_time_range(params: dict[str, str], pinned: bool | None) -> Filter:
     if names and not pinned:
         raise BadFilter(
             names[0],
-            f"{names[0]} requires pinned=true. Only pinned namespaces can be counted for a time range.",
+            f"{names[0]} requires pinned=true, because requests in a time range are counted only for pinned "
+            "namespaces.",
         )
     return arguments.filter_of((name, params[name]) for name in names)
 

@@ -28,38 +28,42 @@ Unknown and malformed parameters are rejected, not ignored. Errors have the form
 `{"error": {"message", "type", "param", "code"}}`."""
 
 _VALUE_MEANINGS: Final = {
-    "outcome": "How the request ended.",
+    "outcome": "The outcome of the request.",
     "kind": "Kind of request, determined by the path.",
     "key": "Fingerprint of the API key.",
     "id": "Relaybook's id of the request.",
     "namespace_prefix": "Prefix of the namespace.",
     "status": "A status such as `200`, a class such as `4xx`, or `error` (the same as `failed=true`).",
     "failed": "`true` or `false`.",
-    "result": "Code of the result that the list shows. For example, `complete` excludes responses that ended at the "
+    "result": "Code of the result that the log shows. For example, `complete` excludes responses that ended at the "
     "token limit.",
     "warning": "Code of a warning about the request's tags.",
-    "advice": "Code of advice on the request.",
-    "from": "Earliest start, inclusive: RFC 3339, or relative such as `-15m`, `-7d` (s, m, h, d, w).",
-    "to": "Latest start, exclusive: RFC 3339, or relative.",
-    "words": "A word or a phrase in prompt or response; case and diacritics are ignored. If repeated, all must match.",
-    "contains": "A substring of prompt or response, case-insensitive. Requires `from`, because it scans the bodies of "
-    "all requests since then.",
-    "duration": "A comparison with a unit: `>2s`, `<=300ms`. If repeated, all must match.",
-    "first_token": "Time to the first token, compared with a unit: `>500ms`. If repeated, all must match.",
-    "cost": "A comparison in US dollars: `>0.01`. If repeated, all must match.",
-    "input_tokens": "A number or a comparison: `>1000`. If repeated, all must match.",
-    "output_tokens": "A number or a comparison. If repeated, all must match.",
-    "score": "A number or a comparison, such as `-1` or `>0`. One score of the request's feedback must satisfy it. If "
-    "repeated, all must match.",
-    "label": "Exact value of a label of the request's feedback.",
-    "feedback": "`any`: requests with feedback. `none`: requests without.",
-    "retry_count": "A number or a comparison: `>=1` selects retries by an SDK. If repeated, all must match.",
+    "advice": "Code of advice about the request.",
+    "from": "Earliest start, inclusive. An RFC 3339 timestamp, or a relative time such as `-15m` or `-7d` (units: s, "
+    "m, h, d, w).",
+    "to": "Latest start, exclusive. An RFC 3339 timestamp or a relative time.",
+    "words": "A word or a phrase in the prompt or the response. Case and diacritics are ignored. If repeated, all "
+    "values must match.",
+    "contains": "A substring of the prompt or the response, case-insensitive. Requires `from`, because the bodies of "
+    "all requests since that time are scanned.",
+    "duration": "A comparison with a unit, such as `>2s` or `<=300ms`. If repeated, all values must match.",
+    "first_token": "A comparison for the time to the first token, with a unit, such as `>500ms`. If repeated, all "
+    "values must match.",
+    "cost": "A comparison in US dollars, such as `>0.01`. If repeated, all values must match.",
+    "input_tokens": "A number or a comparison, such as `>1000`. If repeated, all values must match.",
+    "output_tokens": "A number or a comparison, such as `>1000`. If repeated, all values must match.",
+    "score": "A number or a comparison, such as `-1` or `>0`. At least one score in the request's feedback must match. "
+    "If repeated, all values must match.",
+    "label": "Exact value of a label in the request's feedback.",
+    "feedback": "`any`: requests with feedback. `none`: requests without feedback.",
+    "retry_count": "A number or a comparison. For example, `>=1` selects retries by an SDK. If repeated, all values "
+    "must match.",
 }
 _QUERY_MEANING: Final = (
-    'The query language: words and "phrases" in prompt and response, `refun*` for a prefix, `name:value` with the '
-    "names of this table, `name:valu*` for a prefix of the value, `duration:>2s`, and `-` before a term to exclude it. "
-    "`GET /api/query` translates it into parameters. "
-    f"At most {language.MAX_CHARACTERS} characters and {language.MAX_PARTS} terms."
+    'A query in the query language. Its terms are words and "phrases" in the prompt and the response, `refun*` for a '
+    "prefix, `name:value` with a name from this table, `name:valu*` for a prefix of the value, and comparisons such as "
+    "`duration:>2s`. A `-` before a term excludes matching requests. `GET /api/query` translates a query into "
+    f"parameters. At most {language.MAX_CHARACTERS} characters and {language.MAX_PARTS} terms."
 )
 
 
@@ -91,15 +95,15 @@ def filter_parameters() -> list[dict[str, Any]]:
         parameter("property.<name>", "Exact value of the property.", texts),
         parameter(
             "begins.<name>",
-            "Prefix of the value of `property.<name>`, or of a field above whose values are free text. If repeated, "
-            "one prefix or exact value must match. `begins.words=my refun` matches a phrase whose last word starts "
-            "with `refun`.",
+            "Prefix of a value, for `property.<name>` and for the fields above whose values are free text. If "
+            "repeated, at least one prefix or exact value must match. `begins.words=my refun` matches a phrase whose "
+            "last word starts with `refun`.",
             texts,
         ),
         parameter(
             "not.<name>",
-            "Excludes the requests that a parameter above would select. Works with all of them except `from`, `to` and "
-            "`q`.",
+            "Excludes the requests that a parameter above would select. Works with all parameters above except `from`, "
+            "`to` and `q`.",
             texts,
         ),
     ]

@@ -93,8 +93,8 @@ class ApiOptions:
         for name, token in (("dashboard", self.token), ("feedback", self.feedback_token)):
             if token is not None and (not token or token != token.strip()):
                 raise ValueError(
-                    f"the {name} token is empty or has leading or trailing white space: choose another token, or set"
-                    " none"
+                    f"the {name} token is empty or has leading or trailing white space. Choose another token, or set "
+                    "no token"
                 )
         if self.dashboard_url is None:
             return
@@ -103,7 +103,7 @@ class ApiOptions:
                 f"dashboard_url is {self.dashboard_url!r}: expected a URL such as https://relaybook.example/path"
             )
         if self.prefix.lstrip("/").partition("/")[0] in PROGRAM_SEGMENTS | _PAGE_SEGMENTS:
-            raise ValueError(f"dashboard_url has the path {self.prefix!r}, which is reserved: choose another path")
+            raise ValueError(f"dashboard_url has the path {self.prefix!r}, which is reserved. Choose another path")
 
     @property
     def prefix(self) -> str:

@@ -35,7 +35,9 @@ async def change_label(request: Request) -> Response:
     change = _parse_change(await request.body())
     labels: Labels | None = request.app.state.labels
     if labels is None:
-        raise ApiError("store_unavailable", "Namespaces cannot be pinned: this program opens the log for reading only.")
+        raise ApiError(
+            "store_unavailable", "Namespaces cannot be pinned, because this program opens the log for reading only."
+        )
     try:
         row = await async_reader_of(request).run(lambda _: labels.change(change))
     except NotPinned as error:

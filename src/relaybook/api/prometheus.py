@@ -13,7 +13,7 @@ from relaybook.log.store.port import StoreStatus
 #: Counters start at 0, because Prometheus cannot compute the increase from a missing sample to the first sample.
 _ZERO_COUNTS: Final = {error.code: 0 for error in RelayError if not error.code.startswith("upstream_")}
 _HISTOGRAMS: Final = {
-    "relay_overhead": "Time a request spent in the relay itself.",
+    "relay_overhead": "Time that a request spent in the relay itself.",
     "upstream_latency": "Time from the end of a request to the first bytes of the response body.",
     "commit": "Duration of a commit to the store.",
 }
@@ -50,7 +50,9 @@ class _Collector:
                 requests.add_metric([outcome], count)
             yield requests
             yield CounterMetricFamily(
-                "relaybook_requests_failed", "Requests that failed, whatever their outcome.", value=log.requests_failed
+                "relaybook_requests_failed",
+                "Requests that failed, regardless of their outcome.",
+                value=log.requests_failed,
             )
         refused = CounterMetricFamily(
             "relaybook_refused", "Requests that were not admitted, by error code.", labels=["code"]
@@ -69,7 +71,7 @@ class _Collector:
                 log.journal_lag_seconds,
             ),
             ("relaybook_disk_free_bytes", "Free space on the disk of the data directory.", log.disk_free_bytes),
-            ("relaybook_quarantined", "Requests in the quarantine.", log.quarantined),
+            ("relaybook_quarantined", "Requests that are in the quarantine.", log.quarantined),
         ):
             if value is not None:
                 yield GaugeMetricFamily(name, text, value=value)

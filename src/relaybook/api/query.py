@@ -25,10 +25,11 @@ routes = Routes("log")
 SUGGESTION_NS: Final = 300_000_000
 _MAX_VALUES: Final = 20
 _PARAMETERS = [
-    openapi.parameter("q", "The query, as for `GET /api/requests`. Empty by default."),
+    openapi.parameter("q", "The query, as in the parameter `q` of `GET /api/requests`. Empty by default."),
     openapi.parameter(
         "caret",
-        "Offset of the caret in UTF-16 code units, at which the query is completed. At the end by default.",
+        "Offset of the caret, in UTF-16 code units. Completions are for the text at the caret. Default: the end of the "
+        "query.",
         {"type": "integer", "minimum": 0},
     ),
 ]

@@ -14,25 +14,26 @@ from relaybook.log.row import Result
 TimestampText: TypeAlias = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 MEANINGS: Final[dict[str, str]] = {
-    "id": "Identifier of the request (UUIDv7), also in the response header `Service-Request-Id`.",
+    "id": "Relaybook's id of the request (UUIDv7). The response header `Service-Request-Id` has the same id.",
     "seq": "Position in the log, from 1, in the order of recording. `null` while the request is running.",
-    "started_at": "Time at which the request's headers had arrived.",
-    "ended_at": "Time at which the last byte was sent to the client, or at which the request ended early. `null` "
-    "while it is running.",
-    "outcome": "How the request ended. `open`: still running. `complete`: the upstream's response was relayed to its "
-    "end (for streams see `stream_ended`). `upstream_failed`: the upstream could not be reached, broke off or timed "
-    "out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or "
-    "the log could not be written. `refused`: the relay rejected the request body: malformed, too slow or too large.",
-    "failed": "Whether the request failed: status 400 or above, outcome `upstream_failed`, `interrupted` or "
-    "`refused`, or an error event in the stream.",
-    "namespace": "Namespace of the request. Not a security boundary.",
+    "started_at": "Time at which all headers of the request had arrived.",
+    "ended_at": "Time at which the last byte was sent to the client, or at which the request ended early. `null` while "
+    "the request is running.",
+    "outcome": "How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed "
+    "(for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its "
+    "response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped "
+    "or crashed, or the log could not be written. `refused`: the relay rejected the request body, because it was "
+    "malformed, too slow or too large.",
+    "failed": "`true` if the status is 400 or above, the outcome is `upstream_failed`, `interrupted` or `refused`, or "
+    "the stream has an error event.",
+    "namespace": "Namespace of the request. A namespace is not a security boundary.",
     "properties": "Custom properties by name, from request headers and from `metadata` in the body.",
-    "warnings": "Adjustments of the request's tags.",
-    "route": "Name of the route (base URL) the request came in on.",
+    "warnings": "Problems with the request's tags, such as an unknown tag or a truncated value.",
+    "route": "Name of the route (base URL) that received the request.",
     "upstream": "Base URL of the upstream.",
     "method": "HTTP method.",
     "path": "Path of the request, including the route.",
-    "query": "Query string. Values of credentials are replaced.",
+    "query": "Query string. The values of credentials are replaced.",
     "kind": "Kind of request, determined by the path.",
     "client_address": "IP address of the client.",
     "user_agent": "`User-Agent` of the client.",
@@ -41,51 +42,58 @@ MEANINGS: Final[dict[str, str]] = {
     "response_model": "Model named in the response.",
     "stream": "Whether the response was a stream.",
     "stream_requested": "Whether the request asked for a stream.",
-    "stream_ended": "How the stream ended. `done`: with its end marker. `no_done`: without one. `cut`: it broke off. "
-    "`null` if the response was not a stream.",
-    "status": "HTTP status sent to the client. `null` if there is none yet.",
+    "stream_ended": "How the stream ended. `done`: with its end marker. `no_done`: without its end marker. `cut`: the "
+    "stream was interrupted. `null` if the response was not a stream.",
+    "status": "HTTP status that was sent to the client. `null` if none was sent.",
     "error_code": "Error code of the relay or the upstream.",
     "error_message": "Error message of the relay or the upstream.",
     "duration_ms": "Milliseconds from the arrival of the request's headers to the end of the exchange.",
-    "first_token_ms": "Milliseconds to the first chunk with text, reasoning, a refusal or a tool call. `null` if the "
-    "response was not a stream.",
-    "relay_ms": "Milliseconds from reading the last byte of the request to sending it to the upstream.",
+    "first_token_ms": "Milliseconds from the arrival of the request's headers to the first chunk with text, reasoning, "
+    "a refusal or a tool call. `null` if the response was not a stream.",
+    "relay_ms": "Milliseconds between reading the last byte of the request and sending that byte to the upstream.",
     "chunks": "Number of socket reads in which the response body arrived.",
     "request_bytes": "Size of the request body in bytes, as transferred.",
     "response_bytes": "Size of the response body in bytes, as transferred.",
-    "input_tokens": "Tokens of the request. `null` if unknown.",
-    "output_tokens": "Tokens of the response. `null` if unknown.",
+    "input_tokens": "Number of tokens in the request. `null` if unknown.",
+    "output_tokens": "Number of tokens in the response. `null` if unknown.",
     "cached_tokens": "Number of input tokens read from the provider's cache.",
     "reasoning_tokens": "Number of output tokens used for reasoning.",
-    "tokens_estimated": "Whether a token count is an estimate, because the response did not contain one.",
+    "tokens_estimated": "Whether a token count is an estimate, because the response did not contain the count.",
     "cost_usd": "Cost in US dollars. `null` if unknown, never 0.",
     "prices_version": "Price list used to compute the cost.",
-    "finish_reason": "Why the model stopped.",
-    "user": "`user` in the request body.",
-    "safety_identifier": "`safety_identifier` in the request body.",
-    "prompt_cache_key": "`prompt_cache_key` in the request body.",
-    "provider_request_id": "`x-request-id` of the upstream's response.",
+    "finish_reason": "Reason why the model stopped.",
+    "user": "Value of `user` in the request body.",
+    "safety_identifier": "Value of `safety_identifier` in the request body.",
+    "prompt_cache_key": "Value of `prompt_cache_key` in the request body.",
+    "provider_request_id": "Value of the header `x-request-id` in the upstream's response.",
     "completion_id": "Id in the response body (`chatcmpl-…`).",
-    "client_request_id": "`x-client-request-id` of the request.",
+    "client_request_id": "Value of the header `x-client-request-id` in the request.",
     "retry_count": "Number of retries before this request, as reported by the SDK.",
-    "trace_id": "Trace id from `traceparent`.",
+    "trace_id": "Trace id from the request header `traceparent`.",
     "input_preview": "First 200 characters of the prompt. `null` if bodies are not stored.",
     "output_preview": "First 200 characters of the response. `null` if bodies are not stored.",
-    "body_state": "`stored`: the bodies are stored. `no_bodies`: they were not logged. `expired`: they are no longer "
-    "stored.",
-    "advice": "Advice, for example on a likely mistake. A request is never rejected because of it.",
-    "feedback": "Feedback on the request: the latest of each source, sorted by source.",
+    "body_state": "`stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are "
+    "no longer stored.",
+    "advice": "Advice about the request, for example about a likely mistake. Advice never causes a request to be "
+    "rejected.",
+    "feedback": "The latest feedback on the request from each source, sorted by source.",
 }
 
 
 class RequestFeedback(Struct, kw_only=True):
     """Feedback on a request."""
 
-    source: Annotated[str, Meta(description="Who gave it. A request keeps only the latest feedback from each source.")]
+    source: Annotated[
+        str,
+        Meta(
+            description="The person or program that gave the feedback. A request keeps only the latest feedback from "
+            "each source."
+        ),
+    ]
     score: float | None
     label: str | None
     comment: str | None
-    at: Annotated[TimestampText, Meta(description="Time at which it was given.")]
+    at: Annotated[TimestampText, Meta(description="Time at which the feedback was given.")]
 
 
 def row_fields() -> list[tuple[str, Any]]:

@@ -25,14 +25,15 @@ _TOP: Final = 200
 _PARAMETERS = [
     openapi.parameter(
         "sort",
-        "Return the requests with the highest values of this field instead of the latest ones: highest first, among "
-        "equal values the newest first. Requests without a value and running requests are omitted. There are no "
-        f"cursors; `limit` is {_TOP} by default. Cannot be combined with `cursor` or `around`.",
+        "Return the requests with the highest values of this field instead of the latest requests. The highest value "
+        "comes first. Among equal values, the newest request comes first. Requests without a value and running "
+        f"requests are omitted. The response has no cursors, and `limit` is {_TOP} by default. Cannot be combined with "
+        "`cursor` or `around`.",
         {"type": "string", "enum": list(SORT_FIELDS)},
     ),
     openapi.limit(50),
-    openapi.parameter("cursor", "`next_cursor` or `newer_cursor` of another page."),
-    openapi.parameter("around", "A Relaybook id. The page is centered on this request."),
+    openapi.parameter("cursor", "`next_cursor` or `newer_cursor` from another page."),
+    openapi.parameter("around", "A Relaybook id. The page is centered on the request with this id."),
 ]
 
 
@@ -67,7 +68,9 @@ def _sort_of(paging: dict[str, str]) -> SortField | None:
     position = next((name for name in ("cursor", "around") if name in paging), None)
     if position is not None:
         raise BadFilter(
-            "sort", f"sort cannot be combined with {position}, because it returns one page from the top. Remove one."
+            "sort",
+            f"sort cannot be combined with {position}, because sort returns a single page. Remove one of the two "
+            "parameters.",
         )
     return parse_sort(paging["sort"])
 

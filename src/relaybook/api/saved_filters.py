@@ -54,7 +54,7 @@ async def save_filter(request: Request) -> Response:
     try:
         return _response(_model(await _change(request, lambda filters: filters.save_filter(saved))))
     except TooManySavedFilters:
-        message = f"There are already {MAX_SAVED_FILTERS} saved filters. Delete one first."
+        message = f"There are already {MAX_SAVED_FILTERS} saved filters. Delete a saved filter first."
         raise ApiError("too_many_saved_filters", message, "name") from None
 
 
@@ -72,7 +72,9 @@ async def delete_saved_filter(request: Request) -> Response:
 async def _change(request: Request, change: Callable[[SavedFilters], Any]) -> Any:
     filters: SavedFilters | None = request.app.state.saved_filters
     if filters is None:
-        raise ApiError("store_unavailable", "Saved filters cannot be changed: this program opens the log for reading.")
+        raise ApiError(
+            "store_unavailable", "Saved filters cannot be changed, because this program opens the log for reading only."
+        )
     try:
         return await async_reader_of(request).run(lambda _: change(filters))
     except StoreUnavailable as error:

@@ -37,7 +37,8 @@ class Aggregate(Struct, kw_only=True):
     input_tokens: int
     output_tokens: int
     cost_usd: Annotated[
-        float | None, Meta(description="Cost of all requests whose cost is known. `null` if unknown for all of them.")
+        float | None,
+        Meta(description="Cost of all requests whose cost is known. `null` if the cost of no request is known."),
     ]
     duration_ms: Percentiles
     first_token_ms: Percentiles
@@ -62,8 +63,8 @@ class StatsGroup(Struct, kw_only=True):
     by: Annotated[
         dict[str, str | None],
         Meta(
-            description="The field that the parameter `by` names, and its value in these requests: `null` if they have "
-            "none. `{}` if the requests are not grouped."
+            description="The field that the parameter `by` names, with its value in these requests. The value is "
+            "`null` if the requests have no value. The object is `{}` if the requests are not grouped."
         ),
     ]
     points: list[StatsPoint]
@@ -81,7 +82,10 @@ class StatsResponse(Struct, kw_only=True):
     total: Aggregate
     source: Annotated[
         Literal["rollups", "log"],
-        Meta(description="`rollups`: precomputed aggregates were used. `log`: they were computed from the records."),
+        Meta(
+            description="`rollups`: precomputed aggregates were used. `log`: the aggregates were computed from the "
+            "records."
+        ),
     ]
 
 
@@ -98,11 +102,17 @@ class ThreadPart(Struct, kw_only=True):
     conversation: Annotated[str, Meta(description="Id of the first known request of the conversation.")]
     turn: Annotated[int, Meta(description="Position in the conversation, from 1.")]
     follows: Annotated[
-        str | None, Meta(description="Id of the request it continues. `null` if it starts a conversation.")
+        str | None,
+        Meta(
+            description="Id of the request that this request continues. `null` if this request starts a conversation."
+        ),
     ]
     repeats: Annotated[
         str | None,
-        Meta(description="Id of an earlier request with the same messages. This one is a retry or a variant of it."),
+        Meta(
+            description="Id of an earlier request with the same messages. This request is a retry or a variant of that "
+            "request."
+        ),
     ]
     new_messages: NewMessages
 
@@ -125,12 +135,13 @@ class Conversation(Struct, kw_only=True):
 
     conversation: str
     requests: int
-    turns: Annotated[int, Meta(description="The highest `turn`.")]
+    turns: Annotated[int, Meta(description="The highest `turn` in this part of the conversation.")]
     failed: int
     input_tokens: int
     output_tokens: int
     cost_usd: Annotated[
-        float | None, Meta(description="Cost of all requests whose cost is known. `null` if unknown for all of them.")
+        float | None,
+        Meta(description="Cost of all requests whose cost is known. `null` if the cost of no request is known."),
     ]
     first_at: TimestampText
     last_at: TimestampText
@@ -140,13 +151,15 @@ class Thread(Struct, kw_only=True):
     """The requests of a namespace or property value in the order of recording, grouped into conversations."""
 
     data: list[ThreadRow]
-    conversations: Annotated[list[Conversation], Meta(description="In the order of their first requests on this page.")]
+    conversations: Annotated[
+        list[Conversation], Meta(description="The conversations, in the order of their first requests on this page.")
+    ]
     total: Annotated[
         Aggregate | None,
-        Meta(description="Aggregates of the whole thread. `null` if there was no time to compute them."),
+        Meta(description="Aggregates of the whole thread. `null` if they could not be computed in time."),
     ]
     is_thread: Annotated[
-        bool, Meta(description="`false` if fewer than one in five requests of this page continue another.")
+        bool, Meta(description="`false` if fewer than one in five requests on this page continue another request.")
     ]
     next_cursor: Annotated[
         str | None, Meta(description="The `cursor` of the next, older page. `null` on the last page.")
@@ -168,7 +181,10 @@ class RequestPage(Struct, kw_only=True):
     running: (
         Annotated[
             list[Row],
-            Meta(description="Running requests, latest start first. Only on the first page, and not with `sort`."),
+            Meta(
+                description="Running requests, latest start first. Only the first page has this field, and only "
+                "without `sort`."
+            ),
         ]
         | UnsetType
     ) = UNSET
@@ -179,21 +195,23 @@ class RequestPage(Struct, kw_only=True):
     newer_cursor: Annotated[
         str | None,
         Meta(
-            description="The `cursor` for newer requests. `null` if this page is empty (keep the previous one) and "
-            "with `sort`."
+            description="The `cursor` for newer requests. `null` with `sort` and if this page is empty. After an empty "
+            "page, use the previous cursor again."
         ),
     ]
     complete: Annotated[
         bool,
         Meta(
-            description="`false` if the search was stopped at its deadline. `next_cursor` continues it; with `sort`, "
-            "the page has the highest values found until then."
+            description="`false` if the search was stopped at its deadline. `next_cursor` continues the search. With "
+            "`sort`, the page has the highest values that were found before the deadline."
         ),
     ]
     likely_values: (
         Annotated[
             list[LikelyValue],
-            Meta(description="Only if nothing was found: likely corrections of values that no request has."),
+            Meta(
+                description="Likely corrections for values that no request has. Present only if no request was found."
+            ),
         ]
         | UnsetType
     ) = UNSET
@@ -220,17 +238,19 @@ class DetailPart(Struct, kw_only=True):
         list[tuple[str, str]] | None, Meta(description="Names and values as received. Secrets are replaced.")
     ]
     stored_request_bytes: Annotated[
-        int | None, Meta(description="Size of the stored body in bytes, as transferred. `null` if it is not stored.")
+        int | None,
+        Meta(description="Size of the stored body in bytes, as transferred. `null` if the body is not stored."),
     ]
     stored_response_bytes: Annotated[
-        int | None, Meta(description="Size of the stored body in bytes, as transferred. `null` if it is not stored.")
+        int | None,
+        Meta(description="Size of the stored body in bytes, as transferred. `null` if the body is not stored."),
     ]
     parameters: Annotated[
         dict[str, Any] | None, Meta(description="The fields of the request body except the messages, as sent.")
     ]
     messages: Annotated[
         list[dict[str, Any]] | None,
-        Meta(description="The messages. Each has `role`, `text` and `parts`; other fields are as sent."),
+        Meta(description="The messages. Each message has `role`, `text` and `parts`. Other fields are as sent."),
     ]
     answer: Annotated[
         dict[str, Any] | None,
@@ -239,10 +259,11 @@ class DetailPart(Struct, kw_only=True):
     timeline: Annotated[
         list[tuple[float, int]],
         Meta(
-            description="For each chunk of the response: milliseconds since the request's headers arrived, and bytes."
+            description="For each chunk of the response, the milliseconds since the request's headers arrived and the "
+            "number of bytes."
         ),
     ]
-    also: Annotated[list[Sighting], Meta(description="Other requests that have the id, latest first, at most 20.")]
+    also: Annotated[list[Sighting], Meta(description="Up to 20 other requests that have the same id, latest first.")]
 
 
 class RequestCount(Struct, kw_only=True):
@@ -250,7 +271,9 @@ class RequestCount(Struct, kw_only=True):
 
     requests: int
     failed: int
-    last_at: Annotated[TimestampText | None, Meta(description="Start of the latest request. `null` if there is none.")]
+    last_at: Annotated[
+        TimestampText | None, Meta(description="Start of the latest request. `null` if no request matches.")
+    ]
     complete: Annotated[
         bool, Meta(description="`false` if counting was stopped at its time limit. The true count may be higher.")
     ]
@@ -268,14 +291,19 @@ class Namespace(Struct, kw_only=True):
     input_tokens: Annotated[int | None, Meta(description=_OF_ALL_TIME)]
     output_tokens: Annotated[int | None, Meta(description=_OF_ALL_TIME)]
     cost_usd: Annotated[float | None, Meta(description=_OF_ALL_TIME)]
-    first_at: Annotated[TimestampText | None, Meta(description=f"`null` without requests. {_OF_ALL_TIME}")]
-    last_at: Annotated[TimestampText | None, Meta(description="Start of the latest request. `null` without requests.")]
-    pinned: bool
-    color: Annotated[int | None, Meta(description="Color slot, 1 to 8. `null` if not pinned.")]
-    group: Annotated[
-        str | None, Meta(description="Group among the pinned namespaces. `null` without a group, or if not pinned.")
+    first_at: Annotated[TimestampText | None, Meta(description=f"`null` if there are no requests. {_OF_ALL_TIME}")]
+    last_at: Annotated[
+        TimestampText | None, Meta(description="Start of the latest request. `null` if there are no requests.")
     ]
-    position: Annotated[int | None, Meta(description="Position among the pinned namespaces. `null` if not pinned.")]
+    pinned: bool
+    color: Annotated[int | None, Meta(description="Color slot, from 1 to 8. `null` if the namespace is not pinned.")]
+    group: Annotated[
+        str | None,
+        Meta(description="Group among the pinned namespaces. `null` if the namespace has no group or is not pinned."),
+    ]
+    position: Annotated[
+        int | None, Meta(description="Position among the pinned namespaces. `null` if the namespace is not pinned.")
+    ]
 
 
 class NamespacePage(Struct, kw_only=True):
@@ -293,13 +321,21 @@ class FeedbackSummary(Struct, kw_only=True):
     """The feedback on the requests that match a filter."""
 
     requests: Annotated[int, Meta(description="Number of matching requests that have feedback.")]
-    scores: Annotated[int, Meta(description="Number of scores of these requests: one per source that gave a score.")]
+    scores: Annotated[
+        int,
+        Meta(
+            description="Number of scores that these requests have. A request has at most one score from each source."
+        ),
+    ]
     mean_score: Annotated[
-        float | None, Meta(description="Mean of all scores of the matching requests. `null` if none has a score.")
+        float | None, Meta(description="Mean of all scores of the matching requests. `null` if no request has a score.")
     ]
     complete: Annotated[
         bool,
-        Meta(description="`false` if the search was stopped at its time limit. Only the newest requests are counted."),
+        Meta(
+            description="`false` if the search was stopped at its time limit. In that case, only the newest requests "
+            "are counted."
+        ),
     ]
 
 
@@ -308,7 +344,10 @@ class AcceptedFeedback(Struct, kw_only=True):
 
     state: Annotated[
         Literal["stored", "pending"],
-        Meta(description="`pending`: no finished request has the id yet. The feedback is added when one does."),
+        Meta(
+            description="`pending`: no finished request has the id yet. The feedback is added when a finished request "
+            "has the id."
+        ),
     ]
     feedback: RequestFeedback
 
@@ -331,7 +370,7 @@ class QueryToken(Struct, kw_only=True):
 
     start: int
     end: int
-    field: Annotated[str, Meta(description="Name of the filter. For a word or a phrase, it is `words`.")]
+    field: Annotated[str, Meta(description="Name of the filter. For a word or a phrase, the name is `words`.")]
     negated: bool
 
 
@@ -343,17 +382,20 @@ class QueryError(Struct, kw_only=True):
     code: Annotated[BadTermCode, Meta(description="Error code, for programs. More codes may be added.")]
     message: Annotated[str, Meta(description="The error, and how to correct it.")]
     replacement: Annotated[
-        str | None, Meta(description="A valid part to write instead. `null` if there is no likely one.")
+        str | None,
+        Meta(description="A valid part that can replace the invalid part. `null` if no replacement is likely."),
     ]
 
 
 class Suggestion(Struct, kw_only=True):
     """A completion of a query."""
 
-    insert: Annotated[str, Meta(description="The text to insert. It ends in a colon if a value has to follow.")]
+    insert: Annotated[str, Meta(description="The text to insert. The text ends with a colon if a value must follow.")]
     label: Annotated[str, Meta(description="The text to show.")]
-    hint: Annotated[str | None, Meta(description="The meaning, in a few words.")]
-    requests: Annotated[int | None, Meta(description="Number of requests with this value. `null` if not counted.")]
+    hint: Annotated[str | None, Meta(description="The meaning of the completion, in a few words.")]
+    requests: Annotated[
+        int | None, Meta(description="Number of requests with this value. `null` if the requests were not counted.")
+    ]
 
 
 class Suggestions(Struct, kw_only=True):
@@ -378,7 +420,7 @@ class SavedFilter(Struct, kw_only=True):
 
     name: str
     params: Annotated[list[tuple[str, str]], Meta(description=_PARAMS)]
-    created_at: Annotated[TimestampText, Meta(description="When a filter was first saved under this name.")]
+    created_at: Annotated[TimestampText, Meta(description="Time at which a filter was first saved under this name.")]
 
 
 class SavedFilterList(Struct, kw_only=True):
@@ -441,7 +483,7 @@ class StorageStatus(Struct, kw_only=True):
     data_path: str | None
     store_bytes: int
     disk_free_bytes: int | None
-    days_left: Annotated[float | None, Meta(description="Days until the disk is full, at the last week's rate.")]
+    days_left: Annotated[float | None, Meta(description="Days until the disk is full, at the rate of the last week.")]
 
 
 class Removal(Struct, kw_only=True):
@@ -449,28 +491,35 @@ class Removal(Struct, kw_only=True):
 
     at: TimestampText
     reason: Annotated[
-        RemovalReason, Meta(description="`age`: they were too old. `disk_budget`: the log took too much disk space.")
+        RemovalReason, Meta(description="`age`: the data was too old. `disk_budget`: the log took too much disk space.")
     ]
     requests: Annotated[int, Meta(description="Number of requests that were removed.")]
-    contents: Annotated[int, Meta(description="Number of other requests that lost their content.")]
+    contents: Annotated[int, Meta(description="Number of other requests whose content was removed.")]
 
 
 class RetentionClock(Struct, kw_only=True):
     """One kind of data and how long this data is kept."""
 
-    days: Annotated[int, Meta(description="After how many days it is removed, as set. 0 means never.")]
+    days: Annotated[
+        int,
+        Meta(
+            description="Number of days after which the data is removed, as set. 0 means that the data is never "
+            "removed."
+        ),
+    ]
     oldest_day: Annotated[
         str | None,
         Meta(
-            description="The oldest day (UTC) for which the log still has it. `null` if there is none.",
+            description="The oldest day (UTC) for which the log still has data of this kind. `null` if the log has no "
+            "such data.",
             extra_json_schema={"format": "date"},
         ),
     ]
     next_removal: Annotated[
         str | None,
         Meta(
-            description="The day (UTC) that begins when the oldest day is removed by age. In the past if it is being "
-            "removed. `null` if nothing is removed by age.",
+            description="The day (UTC) on which data from `oldest_day` becomes old enough to be removed. A past day "
+            "means that the data is being removed. `null` if `oldest_day` is `null` or if no data is removed by age.",
             extra_json_schema={"format": "date"},
         ),
     ]
@@ -491,15 +540,16 @@ class RetentionStatus(Struct, kw_only=True):
     disk_budget_bytes: Annotated[
         int | None,
         Meta(
-            description="Disk space that the journal and the store may take up. With `disk_budget` set to `auto`, it "
-            "depends on the free space. `null` without a limit, or if unknown."
+            description="Disk space that the journal and the store may take up. If `disk_budget` is `auto`, the limit "
+            "depends on the free space. `null` if there is no limit or if the limit is unknown."
         ),
     ]
     disk_used_bytes: Annotated[
         int | None, Meta(description="Disk space that the journal and the store take up. `null` if unknown.")
     ]
     last_removal: Annotated[
-        Removal | None, Meta(description="The last pass that removed something. `null` if there was none.")
+        Removal | None,
+        Meta(description="The last retention pass that removed data. `null` if no pass has removed data."),
     ]
 
 
@@ -510,21 +560,23 @@ class DeletionRow(Struct, kw_only=True):
     state: Annotated[
         DeletionState,
         Meta(
-            description="`removing`: requests are being removed from the log. `erasing`: all are removed, and their "
-            "bytes are being erased from the files. `done`: no file contains their bytes."
+            description="`removing`: requests are being removed from the log. `erasing`: all requests are removed, and "
+            "their bytes are being erased from the files. `done`: no file contains the bytes of these requests."
         ),
     ]
     filter: Annotated[
         list[tuple[str, str | None]],
         Meta(
-            description="Parameters of `GET /api/requests` that select the requests. From the state `erasing` on, "
-            "values that could identify a person are `null`."
+            description="Parameters of `GET /api/requests` that select the requests. In the states `erasing` and "
+            "`done`, values that could identify a person are `null`."
         ),
     ]
     requests: Annotated[int, Meta(description="Number of requests that matched when the deletion was requested.")]
     removed: Annotated[int, Meta(description="Number of requests removed so far.")]
     requested_at: TimestampText
-    requested_by: Annotated[str, Meta(description="Address of the client that requested it, or `command line`.")]
+    requested_by: Annotated[
+        str, Meta(description="Address of the client that requested the deletion, or `command line`.")
+    ]
     done_at: Annotated[TimestampText | None, Meta(description="`null` until the deletion is done.")]
 
 
@@ -533,11 +585,12 @@ class Status(Struct, kw_only=True):
 
     version: str
     program: Annotated[
-        Literal["compiled", "plain"], Meta(description="Whether the request path is compiled or plain Python.")
+        Literal["compiled", "plain"],
+        Meta(description="Whether the code that relays requests is compiled or plain Python."),
     ]
     relay_base_url: str
     dashboard_url: str | None
-    page_build: Annotated[str | None, Meta(description="Build id of the page. `null` if it was not built.")]
+    page_build: Annotated[str | None, Meta(description="Build id of the page. `null` if the page was not built.")]
     sample_data: Annotated[bool, Meta(description="Whether `relaybook demo` fills this log.")]
     records: int
     namespaces: Annotated[int, Meta(description="Number of namespaces, including pinned ones.")]
@@ -565,7 +618,8 @@ class RequestedDeletion(DeletionRow, kw_only=True):
     """The deletion that was requested."""
 
     running: Annotated[
-        int, Meta(description="Number of running requests that match. They are not deleted, even after they end.")
+        int,
+        Meta(description="Number of running requests that match. These requests are not deleted, even after they end."),
     ]
 
 

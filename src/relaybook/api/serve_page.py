@@ -59,7 +59,9 @@ async def get_asset(request: Request) -> Response:
     page = options_of(request).page
     asset = page.assets.get(request.path_params["name"]) if page else None
     if asset is None:
-        raise ApiError("not_found", "The page has no such file. The page may have been rebuilt; reload it.")
+        raise ApiError(
+            "not_found", "The page has no file with this name. The page may have been rebuilt. Reload the page."
+        )
     body, coding = asset.negotiate(request.headers.get("accept-encoding", ""))
     headers = {"Cache-Control": _IMMUTABLE, "Vary": "Accept-Encoding"}
     return Response(body, 200, headers | ({"Content-Encoding": coding} if coding else {}), asset.media_type)

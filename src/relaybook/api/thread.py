@@ -31,12 +31,13 @@ _TOTAL_NS: Final = 100 * 1_000_000
 _PAGING: Final = ("limit", "cursor", "around")
 _PARAMETERS = [
     openapi.parameter("namespace", "The namespace to show as a thread."),
-    openapi.parameter("property.<name>", "Instead of `namespace`: the value of one property."),
+    openapi.parameter("property.<name>", "The value of one property, instead of `namespace`."),
     openapi.limit(500),
-    openapi.parameter("cursor", "`next_cursor` of another page."),
+    openapi.parameter("cursor", "`next_cursor` from another page."),
     openapi.parameter(
         "around",
-        "A Relaybook id. The page is centered on this request. To get newer ones, pass the id of the last row.",
+        "A Relaybook id. The page is centered on the request with this id. To get newer requests, send the id of the "
+        "last row.",
     ),
 ]
 

@@ -21,7 +21,7 @@ def backup(configuration: Configuration, target: Path) -> int:
     source = DataDirectory(configuration.data)
     copy = DataDirectory(target.absolute())
     if copy.path == source.path or source.path in copy.path.parents:
-        raise BadArgument(f"{target} is in the data directory. Choose a directory outside of it.")
+        raise BadArgument(f"{target} is in the data directory. Choose a directory outside the data directory.")
     if copy.is_served():
         raise BadArgument(f"{target} is in use by a server. Choose another directory.")
     try:
@@ -34,8 +34,8 @@ def backup(configuration: Configuration, target: Path) -> int:
     except OSError as error:
         raise CommandFailed(f"{error.filename or target} cannot be written: {error.strerror}.") from None
     print(
-        f"{done.records:,} requests are in {target}: {done.total_bytes:,} bytes of bodies, "
-        f"{done.copied_bytes:,} of them new."
+        f"{done.records:,} requests are in {target}. Their bodies have {done.total_bytes:,} bytes, of which "
+        f"{done.copied_bytes:,} are new."
     )
     return 0
 

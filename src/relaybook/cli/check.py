@@ -58,26 +58,29 @@ def check(configuration: Configuration, *, bodies: bool = False) -> int:
 
 def _settings(configuration: Configuration) -> str:
     changed = [name for name, source in configuration.sources.items() if source != "default"]
-    return f"{', '.join(changed)} set; other settings have defaults" if changed else "all settings have defaults"
+    if not changed:
+        return "all settings have their default values"
+    return f"{', '.join(changed)} set; all other settings have their default values"
 
 
 def _data(configuration: Configuration) -> str:
     data = configuration.data
     nearest = next(path for path in (data, *data.parents) if path.exists())
     if not nearest.is_dir():
-        raise CommandFailed(f"{nearest} is not a directory. Choose another with --data.")
+        raise CommandFailed(f"{nearest} is not a directory. Choose a directory with --data.")
     try:
         with tempfile.TemporaryFile(dir=nearest):
             pass
     except OSError as error:
         raise CommandFailed(
-            f"{nearest} is not writable: {error.strerror}. Give this user write access, or choose another with --data."
+            f"{nearest} is not writable: {error.strerror}. Give this user write access, or choose another directory "
+            "with --data."
         ) from None
     free, required = disk.free_bytes(nearest), configuration.settings.min_free
     if free < required:
         raise CommandFailed(
-            f"Requests would be refused: {data} has {free:,} bytes of free disk space, but min_free is {required:,}. "
-            "Free some space, choose another directory with --data, or lower --min-free."
+            f"Requests would be refused, because {data} has {free:,} bytes of free disk space and min_free is "
+            f"{required:,}. Free some space, choose another directory with --data, or lower --min-free."
         )
     return f"{data} is writable" if nearest == data else f"{data} will be created"
 
@@ -92,7 +95,7 @@ def _journal(configuration: Configuration) -> str:
         raise CommandFailed(
             f"{error.filename} could not be read: {error.strerror}. Run this command as the server's user."
         ) from None
-    return f"{segments} segments of {len(runs)} runs are readable" if runs else "empty"
+    return f"{segments} segments in {len(runs)} runs are readable" if runs else "empty"
 
 
 def _readable_segments(run: Path) -> Iterator[int]:
@@ -118,7 +121,9 @@ def _store(configuration: Configuration) -> str:
         problems.append(f"damaged stores were set aside: {names}. Stop the server, then run relaybook check --salvage")
     if quarantined := list_quarantined(configuration.data / "quarantine"):
         count = len(quarantined)
-        problems.append(f"{count:,} requests are in quarantine. Stop the server, then run relaybook check --requeue")
+        problems.append(
+            f"{count:,} requests are in the quarantine. Stop the server, then run relaybook check --requeue"
+        )
     if problems:
         raise _Doubtful(f"{summary}; {'; '.join(problems)}.")
     return summary
@@ -163,7 +168,7 @@ def _upstream(configuration: Configuration) -> str:
     except OSError as error:
         raise CommandFailed(
             f"upstream_ca_file is {settings.upstream_ca_file}, which could not be read: {error.strerror or error}. Set "
-            "it to a PEM file with certificates."
+            "upstream_ca_file to a PEM file with certificates."
         ) from None
     opener = build_opener(ProxyHandler({}), NoRedirect(), HTTPSHandler(context=context))
     request = Request(url, headers={"User-Agent": "relaybook"})  # noqa: S310 - the setting was checked
@@ -177,7 +182,7 @@ def _upstream(configuration: Configuration) -> str:
         reason = error.reason if isinstance(error, URLError) else error
         raise CommandFailed(f"{url} could not be reached: {reason}. Check --upstream and the network.") from None
     if status == 404:
-        raise _Doubtful(f"{url} returned 404. Most providers have this path; check the path of --upstream")
+        raise _Doubtful(f"{url} returned 404. Most providers have this path. Check the path in --upstream")
     return f"{url} returned {status}{_status_note(status)}"
 
 

@@ -34,7 +34,7 @@ def delete(configuration: Configuration, filters: Sequence[str], *, is_confirmed
     count = log.count_exactly(terms)
     while not _delete(log, terms, count, filters, is_confirmed=is_confirmed, waits=waits):
         count = log.count_exactly(terms)
-        print(f"The number of matching requests has changed. Now {_requests(count)} match.", file=sys.stderr)
+        print(f"The number of matching requests has changed. The new number is {count:,}.", file=sys.stderr)
     return 0
 
 
@@ -80,7 +80,7 @@ def _requests(count: int) -> str:
 def _show(lines: list[str], count: int) -> None:
     print("\n".join(lines))
     if count > len(lines):
-        print(f"… and {count - len(lines):,} older")
+        print(f"… and {_requests(count - len(lines))} older than these")
 
 
 def _ask(count: int) -> None:
@@ -92,7 +92,7 @@ def _ask(count: int) -> None:
     try:
         answer = input(question)
     except EOFError:
-        raise CommandFailed("Nothing was deleted. To delete without being asked, use --yes.") from None
+        raise CommandFailed("Nothing was deleted. To delete without confirmation, use --yes.") from None
     except KeyboardInterrupt:
         answer = ""
     if answer.strip().lower() not in expected:
@@ -107,14 +107,14 @@ def _watch(log: LogSource, deletion: dict[str, Any], *, waits: bool) -> None:
                 show(deletion["removed"], deletion["state"])
     except KeyboardInterrupt:
         print(
-            f"Only this command ended. The deletion {deletion['id']} continues in the server. If no server is running, "
-            "it continues when a server starts.",
+            f"Only this command has ended. The deletion {deletion['id']} continues in the server. If no server is "
+            "running, the deletion continues when a server starts.",
             file=sys.stderr,
         )
         return
     print(f"{_requests(deletion['removed'])} deleted.")
     if deletion["state"] == "done":
-        print("No file of the log contains their bytes any more.")
+        print("No file of the log contains the bytes of these requests any more.")
     else:
         print(log.pending_text(deletion["id"]), file=sys.stderr)
 

@@ -68,9 +68,9 @@ def export(
     if resume and format_name not in _RESUMABLE:
         raise BadArgument(f"--resume works with {' and '.join(_RESUMABLE)}, not with {format_name}.")
     if output is None and format_name == "parquet" and sys.stdout.isatty():
-        raise BadArgument("parquet is binary. Write it to a file with --output FILE.")
+        raise BadArgument("The format parquet is binary. Write the export to a file with --output FILE.")
     if output is not None and output.is_dir():
-        raise BadArgument(f"{output} is a directory. Write --output FILE.")
+        raise BadArgument(f"{output} is a directory. Choose a file with --output FILE.")
     terms = absolute_times(read_terms(filters), clock.wall_us())
     log = open_log(configuration)
     if output is None:
@@ -193,7 +193,7 @@ def _end_line(end: EndLine) -> bytes:
 def _report_omitted(end: EndLine) -> None:
     if end.omitted:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in end.omitted.items())
-        print(f"{sum(end.omitted.values()):,} requests were left out: {reasons}.", file=sys.stderr)
+        print(f"{sum(end.omitted.values()):,} requests were omitted: {reasons}.", file=sys.stderr)
 
 
 @contextmanager
@@ -203,7 +203,7 @@ def _kept_on_failure(part: Path, writer: "_Writer", format_name: str) -> Iterato
     try:
         yield
     except KeyboardInterrupt:
-        raise CommandFailed(f"Interrupted. {part} has {writer.count:,} requests. {again}") from None
+        raise CommandFailed(f"The export was interrupted. {part} has {writer.count:,} requests. {again}") from None
     except _Cut as error:
         raise CommandFailed(f"{error} {part} has {writer.count:,} requests. {again}") from None
     except OSError as error:

@@ -52,7 +52,7 @@ def import_files(configuration: Configuration, files: list[str]) -> int:
     try:
         data.open()
     except DataInUse:
-        raise CommandFailed(f"A server uses {configuration.data}. Stop it before you import.") from None
+        raise CommandFailed(f"A server is using {configuration.data}. Stop the server before you import.") from None
     store = open_store(data.store, configuration.settings)
     try:
         writer, last_seq = store.open_writer(lock_wait_s=0), store.open_reader().last_seq()
@@ -62,7 +62,7 @@ def import_files(configuration: Configuration, files: list[str]) -> int:
         importer = _Importer(writer, last_seq)
         return max([_import_one(importer, file) for file in files])
     except StoreUnavailable as error:
-        raise CommandFailed(f"{error} Repeat the import: requests that were added are skipped.") from None
+        raise CommandFailed(f"{error} Repeat the import. Requests that were already added are skipped.") from None
     finally:
         writer.close()
         data.close()
@@ -73,15 +73,18 @@ def _import_one(importer: "_Importer", file: str) -> int:
         total = _uncompressed_size(file)
         done = importer.run(lines, rejections, lambda read: on_progress(read, total))
     name = "standard input" if file == STANDARD_INPUT else file
-    skipped = f", {done.skipped:,} were in the log already" if done.skipped else ""
-    print(f"{done.added:,} requests of {name} were added{skipped}.")
+    skipped = f"; {done.skipped:,} were already in the log" if done.skipped else ""
+    print(f"{done.added:,} requests from {name} were added{skipped}.")
     count = done.added + done.skipped + done.rejected
     if done.rejected:
-        print(f"{done.rejected:,} lines were rejected: see {rejections.path}.", file=sys.stderr)
+        print(f"{done.rejected:,} lines were rejected. See {rejections.path}.", file=sys.stderr)
     if done.end is None:
-        print(f"{name} is probably incomplete: its last line, with the count, is missing.", file=sys.stderr)
+        print(
+            f"{name} is probably incomplete, because its last line with the number of requests is missing.",
+            file=sys.stderr,
+        )
     elif done.end != count:
-        print(f"{name} is incomplete: it should have {done.end:,} requests and has {count:,}.", file=sys.stderr)
+        print(f"{name} is incomplete. The file should have {done.end:,} requests, but has {count:,}.", file=sys.stderr)
     return 0 if done.end == count and not done.rejected else FAILED
 
 

@@ -22,15 +22,15 @@ from relaybook.settings.definitions import BadSetting
 
 USAGE: Final = f"""\
 Relaybook {__version__} is a proxy that relays and logs LLM requests.
-  relaybook demo                  try it with a simulated upstream; needs no API key and no network
+  relaybook demo                  try Relaybook with a simulated upstream, no API key and no network
   relaybook serve --upstream URL  relay to an upstream (default: https://api.openai.com/v1)
-  relaybook tail namespace=ios    print the latest requests; relaybook show ID prints one
+  relaybook tail namespace=ios    print the latest requests; relaybook show ID prints one request
   relaybook --help                list the commands; relaybook serve --help lists all settings"""
 
 PLATFORM: Final = os.name
 #: Options that other programs have, and their equivalents in Relaybook.
 _EQUIVALENTS: Final = {"--port": "--listen HOST:PORT", "--host": "--listen HOST:PORT", "--limit": "-n N"}
-_ID_MISSING: Final = "The id of the request is missing: relaybook show ID. relaybook tail --ids prints ids."
+_ID_MISSING: Final = "The id of the request is missing. Write relaybook show ID. To list ids, run relaybook tail --ids."
 #: Settings that the demo sets itself.
 _DEMO_SETTINGS: Final = ("upstream", "upstream_ca_file", "price_as")
 #: Settings that select the log to read.
@@ -69,10 +69,14 @@ def demo(**flags: Any) -> int:
 @app.command
 def simulate(
     *,
-    listen: Annotated[str, Parameter(help="Address, host:port. Port 0 picks a free port")] = "127.0.0.1:4199",
+    listen: Annotated[
+        str, Parameter(help="Address to listen on, host:port. Port 0 picks a free port")
+    ] = "127.0.0.1:4199",
     first_token_ms: Annotated[float, Parameter(help="Time to the first token, in milliseconds")] = 0.0,
-    tokens_per_second: Annotated[float, Parameter(help="Speed of the response. 0 is unlimited")] = 0.0,
-    ledger: Annotated[Path | None, Parameter(help="File to which one JSON line per event is appended")] = None,
+    tokens_per_second: Annotated[
+        float, Parameter(help="Speed of the response, in tokens per second. 0 means unlimited")
+    ] = 0.0,
+    ledger: Annotated[Path | None, Parameter(help="File to append one JSON line per event to")] = None,
 ) -> int:
     """Run only the simulated upstream."""
     from relaybook.cli.simulate import simulate
@@ -86,13 +90,18 @@ def tail(
     *filters: Annotated[
         str, Parameter(help="Filters, such as namespace=staging, from=-15m, refund, 'duration:>2s', -- -model:gpt*")
     ],
-    lines: Annotated[int, Parameter(name=("--lines", "-n"), help="Number of requests, 1 to 500; 0 with --follow")] = 20,
-    follow: Annotated[bool, Parameter(name=("--follow", "-f"), negative=(), help="Continue with new requests")] = False,
+    lines: Annotated[
+        int,
+        Parameter(name=("--lines", "-n"), help="Number of requests, from 1 to 500. With --follow, 0 is allowed, too"),
+    ] = 20,
+    follow: Annotated[
+        bool, Parameter(name=("--follow", "-f"), negative=(), help="Then print new requests as they appear")
+    ] = False,
     sort: Annotated[
         str | None,
         Parameter(
-            help="Print the requests with the highest cost_usd, duration_ms, first_token_ms, input_tokens or "
-            "output_tokens instead, highest first"
+            help="Print the requests with the highest values of this field, highest first: cost_usd, duration_ms, "
+            "first_token_ms, input_tokens or output_tokens"
         ),
     ] = None,
     ids: Annotated[bool, Parameter(negative=(), help="Print only ids, one per line")] = False,
@@ -106,24 +115,24 @@ def tail(
     if not (0 if follow else 1) <= lines <= 500:
         raise BadArgument(f"--lines is {lines}: expected a number from 1 to 500, or 0 with --follow.")
     if sort is not None and follow:
-        raise BadArgument("--sort cannot be combined with --follow. Remove one.")
+        raise BadArgument("--sort cannot be combined with --follow. Remove one of them.")
     if ids and json:
-        raise BadArgument("--ids cannot be combined with --json. Remove one.")
+        raise BadArgument("--ids cannot be combined with --json. Remove one of them.")
     return tail(_resolve(flags), filters, lines=lines, follow=follow, sort=sort, only_ids=ids, as_json=json)
 
 
 @app.command
 @takes_settings(_LOG_SETTINGS)
 def export(
-    *filters: Annotated[str, Parameter(help="Filters, as for tail. All requests by default")],
+    *filters: Annotated[str, Parameter(help="Filters, as for tail. Default: all requests")],
     format: Annotated[  # noqa: A002 - the name of the flag
-        str | None, Parameter(help="jsonl, csv, chat or parquet. Default: extension of FILE, or jsonl")
+        str | None, Parameter(help="File format: jsonl, csv, chat or parquet. Default: the extension of FILE, or jsonl")
     ] = None,
     output: Annotated[
-        Path | None, Parameter(name=("--output", "-o"), help="File to write. Standard output by default")
+        Path | None, Parameter(name=("--output", "-o"), help="File to write. Default: standard output")
     ] = None,
     bodies: Annotated[
-        bool, Parameter(negative=(), help="Include headers, prompt and response: everything that is stored")
+        bool, Parameter(negative=(), help="Include everything that is stored, such as headers, prompts and responses")
     ] = False,
     resume: Annotated[
         bool, Parameter(negative=(), help="Continue FILE.part of an export that was interrupted")
@@ -143,8 +152,8 @@ def import_requests(
     *files: Annotated[
         str,
         Parameter(
-            help="Files in the format jsonl, also .gz and .zst. - is standard input. Without files, and with --store, "
-            "the SQLite log in the data directory is copied to that store"
+            help="Files in the format jsonl. They can be compressed (.gz, .zst). Use - for standard input. Without "
+            "files and with --store, the SQLite log in the data directory is copied to that store"
         ),
     ],
     **flags: Any,
@@ -156,7 +165,9 @@ def import_requests(
 
         return import_files(configuration, list(files))
     if configuration.settings.store == "sqlite":
-        raise BadArgument("The files are missing: relaybook import FILE... reads files of relaybook export --bodies.")
+        raise BadArgument(
+            "The files are missing. Write relaybook import FILE... with files from relaybook export --bodies."
+        )
     from relaybook.cli.move_log import move_log
 
     return move_log(configuration)
@@ -166,7 +177,10 @@ def import_requests(
 @takes_settings(_LOG_SETTINGS)
 def show(
     any_id: Annotated[
-        str, Parameter(help="Id of the request: Relaybook's (Service-Request-Id), the provider's or the client's")
+        str,
+        Parameter(
+            help="Id of the request: the Relaybook id (Service-Request-Id), the provider's id or the client's id"
+        ),
     ],
     *,
     json: Annotated[bool, Parameter(negative=(), help="Print the request as one JSON object")] = False,
@@ -182,9 +196,10 @@ def show(
 @takes_settings(_LOG_SETTINGS)
 def delete(
     *filters: Annotated[str, Parameter(help="Filters, as for tail. At least one is required")],
-    yes: Annotated[bool, Parameter(name=("--yes", "-y"), negative=(), help="Do not ask")] = False,
+    yes: Annotated[bool, Parameter(name=("--yes", "-y"), negative=(), help="Do not ask for confirmation")] = False,
     wait: Annotated[
-        bool, Parameter(negative=(), help="Wait until no file contains their bytes, usually within ten minutes")
+        bool,
+        Parameter(negative=(), help="Wait until no file contains bytes of the requests, usually within ten minutes"),
     ] = False,
     **flags: Any,
 ) -> int:
@@ -202,9 +217,11 @@ def check(
     salvage: Annotated[
         bool, Parameter(negative=(), help="Copy all readable records from damaged stores into the log")
     ] = False,
-    requeue: Annotated[bool, Parameter(negative=(), help="Try again to store the records in the quarantine")] = False,
+    requeue: Annotated[
+        bool, Parameter(negative=(), help="Try again to store the records that are in the quarantine")
+    ] = False,
     bodies: Annotated[
-        bool, Parameter(negative=(), help="Read every stored body, instead of checking ports and upstream")
+        bool, Parameter(negative=(), help="Read every stored body, instead of checking the ports and the upstream")
     ] = False,
     **flags: Any,
 ) -> int:
@@ -222,7 +239,7 @@ def check(
 @takes_settings(("data",))
 def backup(
     directory: Annotated[
-        Path, Parameter(help="Directory of the copy. If it has an earlier copy, only new bodies are copied")
+        Path, Parameter(help="Directory for the copy. If the directory has an earlier copy, only new bodies are copied")
     ],
     **flags: Any,
 ) -> int:
@@ -311,7 +328,7 @@ def _demo_setting(argv: Sequence[str]) -> str | None:
     flag = next((name for argument in argv if (name := argument.partition("=")[0]) in own), None)
     if argv[0] != "demo" or flag is None:
         return None
-    return f"demo does not take {flag}, because it runs a simulated upstream. Use relaybook serve {flag}."
+    return f"demo does not take {flag}, because the demo runs a simulated upstream. Use relaybook serve {flag}."
 
 
 def _equivalent(argv: Sequence[str]) -> str | None:
@@ -355,8 +372,8 @@ def _secret_flag(argv: list[str]) -> str | None:
     if name is None:
         return None
     return (
-        f"{flag_of(name)} is not a flag, because other users could read it. "
-        f"Set {variable_of(name)}, or {name} in relaybook.toml."
+        f"{flag_of(name)} cannot be set with a flag, because other users could read it. Set {variable_of(name)}, or "
+        f"{name} in relaybook.toml."
     )
 
 

@@ -27,12 +27,12 @@ def reload(configuration: Configuration) -> int:
         os.kill(before.pid, signal.SIGHUP)
     except (ProcessLookupError, PermissionError) as error:
         raise CommandFailed(
-            f"Process {before.pid}, the server of {data.path}, cannot be signaled: {error.strerror}. "
-            "Run this command as the server's user, on its machine."
+            f"Process {before.pid}, the server on {data.path}, cannot be signaled: {error.strerror}. Run this command "
+            "as the server's user, on the server's machine."
         ) from None
     after = _wait_for_result(data, before)
     if after.reloads == before.reloads:
-        raise CommandFailed(f"Reload failed, and the server keeps running unchanged: {after.reason}")
+        raise CommandFailed(f"The reload failed, and the server keeps running unchanged: {after.reason}")
     change = "" if after.version == before.version else f" {before.version} → {after.version}"
     seconds = configuration.settings.reload_timeout
     print(f"Reloaded{change}. Running requests have {seconds:g} s to finish (setting reload_timeout).")
@@ -44,12 +44,14 @@ def _serving(data: DataDirectory) -> Serving:
         serving = data.serving()
     except msgspec.MsgspecError:
         raise CommandFailed(
-            f"The state of the server of {data.path} cannot be read. The server is starting, or its version does not "
-            f"match this command ({__version__}). Try again in a second. If this fails again, restart the server."
+            f"The state of the server on {data.path} cannot be read. The server is starting, or its version does not "
+            f"match the version of this command ({__version__}). Try again in a second. If the command fails again, "
+            "restart the server."
         ) from None
     if serving is None:
         raise CommandFailed(
-            f"No server is running on {data.path}. Start one with relaybook serve, or choose its directory with --data."
+            f"No server is running on {data.path}. Start a server with relaybook serve, or choose the server's "
+            "directory with --data."
         )
     return serving
 
@@ -69,5 +71,5 @@ def _wait_for_result(data: DataDirectory, before: Serving) -> Serving:
             return serving
         time.sleep(_POLL_SECONDS)
     raise CommandFailed(
-        f"The server of {data.path} has not reloaded within {_WAIT_SECONDS} s. Read the operator's log for the cause."
+        f"The server on {data.path} has not reloaded within {_WAIT_SECONDS} s. Read the operator's log for the cause."
     )

@@ -65,17 +65,20 @@ def _salvage_one(store: SetAside, writer: Writer) -> int:
     done = _copy(store, writer)
     suffix = f", {done.without_bodies:,} of them without bodies" if done.without_bodies else ""
     mark = "✗" if done.unreadable else "✓"
-    print(f"{mark} salvage: {done.copied:,} requests of {Path(store.location).name} are now in the log{suffix}")
+    print(f"{mark} salvage: {done.copied:,} requests from {Path(store.location).name} are now in the log{suffix}")
     if done.unreadable:
         print(f"  {done.unreadable:,} requests could not be read, so {store.location} keeps its name.")
-        print("  A database repair tool may read more. Delete the store when you no longer need it.", flush=True)
+        print(
+            "  A database repair tool may recover more requests. Delete the store when you no longer need it.",
+            flush=True,
+        )
         return done.unreadable
     salvaged = store.mark_salvaged()
     if done.without_bodies:
         print(f"  Lost or damaged bodies were not copied. The old store is kept as {salvaged}.")
-        print("  Delete it when you no longer need it.", flush=True)
+        print("  Delete the old store when you no longer need it.", flush=True)
         return 0
-    print(f"  Everything was read. The old store is kept as {salvaged}; you may delete it.", flush=True)
+    print(f"  Everything was read. The old store is kept as {salvaged}. You can delete the old store.", flush=True)
     return 0
 
 
@@ -135,7 +138,9 @@ def _readable(store: SetAside) -> Iterator[Entry | None]:
     try:
         yield from store.entries()
     except StoreDamaged as error:
-        raise CommandFailed(f"{error} Salvage cannot read this store. A database repair tool may read more.") from None
+        raise CommandFailed(
+            f"{error} Salvage cannot read this store. A database repair tool may recover requests."
+        ) from None
     except StoreUnavailable as error:
         raise CommandFailed(str(error)) from None
 

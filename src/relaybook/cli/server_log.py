@@ -214,8 +214,8 @@ class ServerLog:
     def pending_text(self, deletion_id: str) -> str:
         """See ``LogSource``."""
         return (
-            "They are gone from the log. Their bytes are being erased from the disk, usually within ten minutes: see "
-            f"{self._base}/api/deletions/{deletion_id}"
+            "The requests are gone from the log. Their bytes are being erased from the disk, usually within ten "
+            f"minutes. To follow the deletion, see {self._base}/api/deletions/{deletion_id}"
         )
 
     def _delete(self, terms: list[tuple[str, str]]) -> dict[str, Any]:
@@ -242,7 +242,7 @@ class ServerLog:
                     yield chunk
             except (OSError, HTTPException) as error:
                 reason = "the connection was closed" if isinstance(error, IncompleteRead) else error
-                raise CommandFailed(f"The download from {self._base} was cut: {reason}.") from None
+                raise CommandFailed(f"The download from {self._base} was interrupted: {reason}.") from None
 
     def _live(self, terms: list[tuple[str, str]], last_id: str | None) -> HTTPResponse:
         return self._open("/api/live", terms, "text/event-stream", _SILENCE_SECONDS, last_id)
@@ -292,7 +292,7 @@ class ServerLog:
 
     def _not_a_dashboard(self) -> CommandFailed:
         return CommandFailed(
-            f"The server at {self._base} is not a Relaybook dashboard. Choose another with --dashboard."
+            f"The server at {self._base} is not a Relaybook dashboard. Choose another address with --dashboard."
         )
 
     def _error(self, error: HTTPError) -> Exception:
@@ -336,7 +336,8 @@ def _rows(events: Iterator[Event]) -> Iterator[tuple[Row | None, str | None]]:
     for event in events:
         if event.name == "gap":
             print(
-                "Some requests are missing here, because too many were recorded in the meantime. They are in the log.",
+                "Some requests are missing here, because too many requests were recorded in the meantime. All requests "
+                "are in the log.",
                 file=sys.stderr,
             )
         is_row = event.name == "request" and event.data

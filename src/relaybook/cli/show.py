@@ -19,8 +19,9 @@ _IDS: Final = {
     "trace_id": "trace",
 }
 _NOT_STORED: Final = {
-    "no_bodies": "Not stored: this request was logged without bodies.",
-    "expired": "No longer stored: the content of this request has expired (settings keep_bodies_days and disk_budget).",
+    "no_bodies": "Not stored, because this request was logged without bodies.",
+    "expired": "No longer stored, because the content of this request has expired (settings keep_bodies_days and "
+    "disk_budget).",
 }
 
 
@@ -61,7 +62,9 @@ def _fields(detail: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _error(detail: dict[str, Any]) -> str:
     if not detail.get("is_served", True):
-        return "no server is running on this log; the outcome is in the journal and will be recorded at the next start"
+        return (
+            "no server is running on this log; the outcome is in the journal and will be recorded when a server starts"
+        )
     is_success = detail["outcome"] in ("open", "complete", "client_closed") and not detail["failed"]
     reason = None if is_success else detail.get("reason")
     return ": ".join(filter(None, (detail["error_code"], detail["error_message"] or reason)))

@@ -90,14 +90,16 @@ def open_log(configuration: Configuration) -> LogSource:
         if settings.dashboard_url:
             source = configuration.sources["dashboard_url"]
             raise CommandFailed(
-                f"{error} This is the setting dashboard_url ({source}). Start the server there, or read a "
+                f"{error} The address is set in dashboard_url ({source}). Start the server at this address, or read a "
                 "directory with --data."
             ) from None
     else:
         return server
     no_server = f"No server responds at {settings.dashboard}"
     if not StoreLog.exists(configuration.data, settings):
-        raise CommandFailed(f"{no_server}. Choose another with --dashboard. {StoreLog.missing(configuration.data)}")
+        raise CommandFailed(
+            f"{no_server}. Choose another address with --dashboard. {StoreLog.missing(configuration.data)}"
+        )
     where = configuration.data if settings.store == "sqlite" else settings.store
     print(f"{no_server}. Reading {where}", file=sys.stderr)
     return StoreLog.open(configuration.data, settings)

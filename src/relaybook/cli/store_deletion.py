@@ -64,6 +64,6 @@ def _work(writer: Writer, text: TextPass, reader: Reader, deletion_id: str) -> I
 def _row(reader: Reader, deletion_id: str) -> dict[str, Any]:
     deletion = find_deletion(reader, deletion_id)
     if deletion is None:
-        raise CommandFailed(f"The deletion {deletion_id} is no longer in the log: the store was replaced.")
+        raise CommandFailed(f"The deletion {deletion_id} is no longer in the log, because the store was replaced.")
     row: dict[str, Any] = msgspec.to_builtins(row_of(deletion))
     return row

@@ -160,8 +160,8 @@ class StoreLog:
     def pending_text(self, deletion_id: str) -> str:
         """See ``LogSource``."""
         return (
-            f"They are gone from the log. Some of their bytes are still in the journal in {self.name}. The server "
-            "erases them, usually within ten minutes. If no server is running, start relaybook serve."
+            f"The requests are gone from the log. Some of their bytes are still in the journal in {self.name}. The "
+            "server erases these bytes, usually within ten minutes. If no server is running, start relaybook serve."
         )
 
     def export(self, terms: list[tuple[str, str]], options: list[tuple[str, str]]) -> Download:

@@ -46,7 +46,9 @@ def _future(parsed: Filter) -> str:
     now_us = clock.wall_us()
     is_later = any(term.name == "from" and int(term.values[0]) > now_us for term in parsed.terms)
     now = clock.format_timestamp(now_us)
-    return f" from is in the future: the time is {now}. A timestamp without a time zone is UTC." if is_later else ""
+    if not is_later:
+        return ""
+    return f" The time in from is in the future. The time is now {now}. A timestamp without a time zone is UTC."
 
 
 def _unknown_name(log: LogSource, parsed: Filter) -> str:
@@ -83,9 +85,9 @@ def _text_hint(log: LogSource, parsed: Filter) -> str:
     if not word:
         return ""
     if may_be_id(word) and log.find(word) is not None:
-        return f" This is the id of a request. To print it, run relaybook show {word}"
+        return f" The search text is the id of a request. To print the request, run relaybook show {word}"
     if word in log.values("namespace"):
-        return f" This is a namespace. Write {quote(f'namespace={word}')}"
+        return f" The search text is a namespace. Write {quote(f'namespace={word}')}"
     return f" Only whole words match. For part of a word, write 'contains:\"{word}\"' from=-1h"
 
 
@@ -183,10 +185,10 @@ def _print_top(
     log = open_log(configuration)
     rows, is_complete = log.top(terms, field, lines)
     if not _print(_line(row, only_ids=only_ids, as_json=as_json) for row in rows):
-        print(f"No matching request has a value of {field}.{hint(log, terms)}", file=sys.stderr)
+        print(f"No matching request has a value for {field}.{hint(log, terms)}", file=sys.stderr)
     if not is_complete:
-        message = f"The search reached its time limit: requests with a higher {field} may be missing."
-        print(f"{message} Narrow the search, for example with from=-1d.", file=sys.stderr)
+        message = f"The search reached its time limit, so requests with a higher {field} may be missing."
+        print(f"{message} Use a narrower filter, such as from=-1d.", file=sys.stderr)
     return 0
 
 

@@ -126,8 +126,8 @@ class OldSegment:
         _, version, secret, _, _ = _HEADER.unpack_from(header)
         if version > VERSION:
             raise JournalTooNew(
-                f"{self.path} was written by a newer version of Relaybook (journal format {version}, "
-                f"this version reads {VERSION}). Start that version, or a newer one, with this data directory."
+                f"{self.path} was written by a newer version of Relaybook (journal format {version}, this version "
+                f"reads {VERSION}). Start that version, or a newer version, with this data directory."
             )
         return int(secret)
 

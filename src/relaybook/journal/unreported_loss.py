@@ -13,7 +13,7 @@ _LOST: Final = encode_event(
     Closed(
         "interrupted",
         "log_incomplete",
-        "The journal could not be written. The log does not contain the rest.",
+        "The journal could not be written. The log does not contain the rest of this exchange.",
     )
 )
 

@@ -31,7 +31,7 @@ FIELDS: Final[dict[str, Field]] = {
         choices={
             "error": "all failed requests",
             "4xx": "client errors",
-            "5xx": "errors of the upstream or of Relaybook",
+            "5xx": "errors from the upstream or Relaybook",
             "200": "success",
             "400": "invalid request",
             "401": "invalid API key",
@@ -46,9 +46,9 @@ FIELDS: Final[dict[str, Field]] = {
         "outcome",
         "how the request ended",
         choices={
-            "complete": "the response was relayed to its end",
+            "complete": "the whole response was relayed",
             "client_closed": "the client disconnected first",
-            "upstream_failed": "the upstream was unreachable, broke off or timed out",
+            "upstream_failed": "the upstream was unreachable, disconnected or timed out",
             "interrupted": "Relaybook was stopped",
             "refused": "rejected by Relaybook, not sent to the upstream",
             "open": "still running",
@@ -56,7 +56,7 @@ FIELDS: Final[dict[str, Field]] = {
     ),
     "result": Field(
         "result",
-        "how the request ended, as the list shows it",
+        "result, as shown in the log",
         choices={
             "complete": "200",
             "rate_limited": "429 rate limited",
@@ -76,17 +76,17 @@ FIELDS: Final[dict[str, Field]] = {
     ),
     "finish_reason": Field("finish reason", "why the model stopped"),
     "first_token": Field("first token", "time to the first token: >500ms", (">300ms", ">1s", ">5s", "<200ms")),
-    "input_tokens": Field("input tokens", "tokens of the request: >1000", (">1000", ">10000", "<100")),
-    "output_tokens": Field("output tokens", "tokens of the response: >1000", (">1000", ">100", "<10")),
-    "score": Field("score", "score of the feedback: >0", (">0", "<0", ">=0.5", "<0.5")),
-    "label": Field("label", "label of the feedback"),
+    "input_tokens": Field("input tokens", "tokens in the request: >1000", (">1000", ">10000", "<100")),
+    "output_tokens": Field("output tokens", "tokens in the response: >1000", (">1000", ">100", "<10")),
+    "score": Field("score", "feedback score: >0", (">0", "<0", ">=0.5", "<0.5")),
+    "label": Field("label", "feedback label"),
     "feedback": Field(
         "feedback",
         "any or none",
         choices={"any": "requests with feedback", "none": "requests without feedback"},
     ),
     "contains": Field("text", "substring; requires a start time (from)"),
-    "words": Field("text", "words of prompt or response"),
+    "words": Field("text", "words in prompt or response"),
     "from": Field(
         "started since",
         "earliest start: -1h",
@@ -113,13 +113,13 @@ FIELDS: Final[dict[str, Field]] = {
             "other": "all other paths",
         },
     ),
-    "failed": Field("failed", "true or false", choices={"true": "failed requests", "false": "all others"}),
+    "failed": Field("failed", "true or false", choices={"true": "failed requests", "false": "all other requests"}),
     "retry_count": Field("retry count", "retries by the SDK: >=1", (">=1", ">=2")),
     "namespace_prefix": Field("namespace", "prefix of the namespace"),
     "path": Field("path", "path of the request"),
-    "route": Field("route", "route of the base URL"),
+    "route": Field("route", "name of the route (base URL)"),
     "warning": Field("warning", "warning about tags"),
-    "advice": Field("advice", "parameter warning"),
+    "advice": Field("advice", "advice about the request"),
     "id": Field("id", "Relaybook id of the request"),
 }
 
@@ -127,20 +127,21 @@ FIELDS: Final[dict[str, Field]] = {
 GAP_REASONS: Final[dict[str, str]] = {
     "log_unavailable": "refused because the log could not be written",
     "forwarded_unlogged": "relayed but not logged because the log could not be written",
-    "damaged": "damaged and not readable; their content is missing from the log",
-    "store_set_aside": "in a damaged or deleted log that was moved aside in the data directory; "
-    "relaybook check --salvage recovers the readable ones",
+    "damaged": "damaged and unreadable, so their content is missing from the log",
+    "store_set_aside": "in a damaged or deleted log that was moved aside in the data directory; relaybook check "
+    "--salvage recovers the readable requests",
 }
 
 #: Why requests were not admitted, by error code.
 REFUSALS: Final[dict[str, str]] = {
-    "bad_request": "The request is malformed or ambiguous HTTP, or Host is not allowed.",
+    "bad_request": "The request is malformed or ambiguous HTTP, or its Host header is not allowed.",
     "not_found": "The path is not below a base URL. Usually /v1 is missing from the base URL.",
     "method_not_allowed": "CONNECT and TRACE are not supported.",
     "request_timeout": "The headers did not arrive within header_timeout.",
     "uri_too_long": "The request line is longer than 8 KiB.",
-    "expectation_failed": "Expect is not 100-continue.",
-    "headers_too_large": "The headers are larger than 64 KiB, one is larger than 32 KiB, or there are more than 100.",
+    "expectation_failed": "The Expect header is not 100-continue.",
+    "headers_too_large": "The headers are larger than 64 KiB, one header is larger than 32 KiB, or there are more than "
+    "100 headers.",
     "not_supported": "WebSocket upgrades are not supported.",
     "version_not_supported": "The HTTP version is neither 1.0 nor 1.1.",
     "overloaded": "max_in_flight requests are running, or max_connections connections are open.",

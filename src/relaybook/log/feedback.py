@@ -31,7 +31,9 @@ _TEXT: Final = r"^[^\x00]+$"
 class NewFeedback(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Feedback on a request. At least one of score, label and comment is set."""
 
-    score: Annotated[float | None, Meta(description="How good the response is. Any finite number.")] = None
+    score: Annotated[
+        float | None, Meta(description="How good the response is, as a number. Any finite number is allowed.")
+    ] = None
     label: Annotated[
         Annotated[str, Meta(min_length=1, max_length=MAX_LABEL, pattern=_TEXT)] | None,
         Meta(description="A short name that groups requests, such as `wrong_tone`."),
@@ -46,7 +48,8 @@ class NewFeedback(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
             min_length=1,
             max_length=MAX_SOURCE,
             pattern=_TEXT,
-            description="Who gives the feedback. A request keeps only the latest feedback from each source.",
+            description="The person or program that gives the feedback. A request keeps only the latest feedback from "
+            "each source.",
         ),
     ] = DEFAULT_SOURCE
 
@@ -93,12 +96,12 @@ def latest_label(feedback: Iterable[Feedback]) -> str | None:
 
 def too_many_sources() -> TooMuchFeedback:
     """Return the error for a request with too much feedback."""
-    return TooMuchFeedback(f"The request already has feedback from {MAX_SOURCES} other sources, the maximum.")
+    return TooMuchFeedback(f"The request already has feedback from {MAX_SOURCES} other sources, which is the maximum.")
 
 
 def too_many_pending() -> TooMuchFeedback:
     """Return the error for too much pending feedback."""
     return TooMuchFeedback(
-        f"Feedback is pending on {MAX_PENDING:,} ids that no recorded request has. This is the maximum. Check that the "
-        "ids belong to requests in this log, and try again later."
+        f"Feedback is pending for {MAX_PENDING:,} ids that no recorded request has, which is the maximum. Check that "
+        "the ids belong to requests in this log, and try again later."
     )

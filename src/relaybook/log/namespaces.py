@@ -90,22 +90,30 @@ class LabelChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """A change to a pinned namespace. Omitted fields are not changed."""
 
     namespace: Annotated[
-        str, Meta(max_length=256, pattern=r"^[^\x00]+$", description="The namespace. It may be one without requests.")
+        str,
+        Meta(
+            max_length=256, pattern=r"^[^\x00]+$", description="The namespace. A namespace without requests is allowed."
+        ),
     ]
     pinned: Annotated[
         bool | UnsetType,
-        Meta(description="`true` pins it. `false` unpins it and removes color, group and position."),
+        Meta(
+            description="`true` pins the namespace. `false` unpins the namespace and removes its color, group and "
+            "position."
+        ),
     ] = UNSET
     color: Annotated[
         Annotated[int, Meta(ge=1, le=COLORS)] | UnsetType,
         Meta(
-            description="Color slot. Default for a new pin: the lowest free slot, or the next in turn if none is free."
+            description="Color slot. By default, a new pin gets the lowest free slot. If no slot is free, the slots "
+            "are used in turn."
         ),
     ] = UNSET
     group: Annotated[
         Annotated[str, Meta(min_length=1, max_length=40)] | UnsetType | None,
         Meta(
-            description="Group. Default for a new pin: a group if the name is common, such as `staging`, else `null`."
+            description="Group. By default, a new pin gets a group if its name is common, such as `staging`, and "
+            "`null` otherwise."
         ),
     ] = UNSET
     position: Annotated[
@@ -166,8 +174,8 @@ def apply_change(current: Label, change: LabelChange, others: Sequence[Label]) -
     if not (current.pinned if change.pinned is UNSET else change.pinned):
         if fields:
             raise NotPinned(
-                f"{change.namespace[:80]!r} is not pinned, so it cannot have a {' or '.join(fields)}. Send "
-                '"pinned": true as well, or omit them.'
+                f'{change.namespace[:80]!r} is not pinned, so it cannot have a {" or ".join(fields)}. Send "pinned": '
+                "true as well, or omit these fields."
             )
         return Label()
     if not current.pinned:

@@ -52,9 +52,11 @@ Code = Literal[
 class Result(msgspec.Struct, frozen=True):
     """How a request ended, for people."""
 
-    code: Annotated[Code, Meta(description="The result, for programs. More codes may be added.")]
+    code: Annotated[Code, Meta(description="Code of the result, for programs. More codes may be added.")]
     text: Annotated[str, Meta(description="The result in a few words, such as `200` or `429 rate limited`.")]
-    tone: Annotated[Tone, Meta(description="How the result is shown. `neutral`: the client disconnected early.")]
+    tone: Annotated[
+        Tone, Meta(description="How the page shows the result. `neutral` means that the client disconnected early.")
+    ]
 
 
 #: Codes and texts of error responses from the upstream, by status. The code of all other statuses is ``error``.

@@ -56,9 +56,9 @@ def checked_name(name: str) -> str:
     if not 1 <= len(name) <= MAX_NAME:
         raise _bad_name(name, f"expected 1 to {MAX_NAME} characters")
     if name != name.strip() or any(unicodedata.category(character) == "Cc" for character in name):
-        raise _bad_name(name, "it must not begin or end with a space, or contain control characters")
+        raise _bad_name(name, "a name must not begin or end with a space, or contain control characters")
     if name in (".", ".."):
-        raise _bad_name(name, "browsers remove it from addresses")
+        raise _bad_name(name, "browsers remove this name from addresses")
     return name
 
 

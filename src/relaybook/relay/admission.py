@@ -46,7 +46,8 @@ def _check_host(relay: RelayContext, head: RequestHead) -> None:
             raise HeadRefused(
                 RelayError.BAD_REQUEST,
                 f"Host {shown!r} is not allowed. This relay listens on a loopback address and accepts only loopback "
-                f"names, so that web pages cannot use it. To allow the name, start it with --hosts {shown}.",
+                "names, so that web pages cannot use the relay. To allow the name, start the relay with --hosts "
+                f"{shown}.",
             )
 
 
@@ -136,7 +137,7 @@ def _not_found_message(relay: RelayContext, head: RequestHead) -> str:
     path = head.target.partition(b"?")[0][:80].decode("latin-1")
     if path.startswith(("/api", "/requests")):
         return f"{path} is not a path of the relay. The log is at {relay.dashboard_url}."
-    return f"Not a path of the relay: your base URL lacks /v1. Use {relay.base_url}"
+    return f"The path is not a path of the relay. Your base URL probably lacks /v1. Use {relay.base_url}"
 
 
 def client_address(relay: RelayContext, remote_address: str, head: RequestHead) -> str:

@@ -121,11 +121,10 @@ class Relay(RelayContext):
             problem = f"the journal directory {directory} cannot be read: {error.strerror}"
         else:
             if free < settings.min_free:
-                problem = f"{free} bytes are free on the disk, less than min_free = {settings.min_free}"
+                problem = f"{free} bytes are free on the disk, which is less than min_free = {settings.min_free}"
             elif (journal_bytes := disk.bytes_below(directory)) > settings.max_journal:
                 problem = (
-                    f"{journal_bytes} bytes of the journal are not recorded yet, more than max_journal = "
-                    f"{settings.max_journal}"
+                    f"the journal takes {journal_bytes} bytes, which is more than max_journal = {settings.max_journal}"
                 )
         if problem and self.log_problem is None:
             log.error("log_unavailable", extra={"reason": problem})

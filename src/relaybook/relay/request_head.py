@@ -150,7 +150,7 @@ class RequestHeadReader:
         parts = line.split(b" ")
         if len(parts) != 3 or line.startswith((b"\r", b"\n")) or not parts[2].startswith(b"HTTP/"):
             raise HeadRefused(
-                RelayError.BAD_REQUEST, "The request line must consist of method, target and HTTP version."
+                RelayError.BAD_REQUEST, "The request line must consist of a method, a target and an HTTP version."
             )
         if len(line) > MAX_REQUEST_LINE:
             raise HeadRefused(
@@ -175,7 +175,9 @@ class RequestHeadReader:
     def _take_host(self, head: RequestHead, line: bytes, value: bytes) -> None:
         host = value.strip(b" \t")
         if head.host_at >= 0:
-            raise HeadRefused(RelayError.BAD_REQUEST, "The request has more than one Host header. Send one.")
+            raise HeadRefused(
+                RelayError.BAD_REQUEST, "The request has more than one Host header. Send only one Host header."
+            )
         if not _HOST.fullmatch(host):
             raise HeadRefused(RelayError.BAD_REQUEST, "The Host header must be a host name with an optional port.")
         head.host = host

@@ -77,7 +77,7 @@ class DataDirectory:
             ) from error
         if self._lock is None:
             raise DataInUse(
-                f"{self.path} is in use by another server. Stop it, or choose another directory with --data."
+                f"{self.path} is in use by another server. Stop that server, or choose another directory with --data."
             )
 
     def _reject_links(self) -> None:

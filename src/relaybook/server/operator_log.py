@@ -13,34 +13,37 @@ from relaybook import clock
 #: The sentence that a terminal shows for each warning and error.
 SENTENCES: Final = {
     "api_failed": "{method} {path} failed on the dashboard. Please report this error:",
-    "ballast_given": "the disk is full; the recorder freed its reserve of {bytes} bytes and continues",
-    "batch_rejected": "the store rejected a batch; nothing is lost. Please report this error: {reason}",
-    "body_damaged": "a stored body is damaged; its request is logged without it: {reason}",
-    "child_died": "{role} exited with code {code}; restarting in {restart_ms} ms",
+    "ballast_given": "the disk is full, so the recorder freed its reserve of {bytes} bytes and continues",
+    "batch_rejected": "the store rejected a batch of records, but no record is lost. Please report this error: "
+    "{reason}",
+    "body_damaged": "a stored body is damaged, so its request is logged without the body: {reason}",
+    "child_died": "{role} exited with code {code} and will be restarted in {restart_ms} ms",
     "child_killed": "{role} did not stop in time and was killed",
-    "child_not_started": "{role} could not be started; retrying: {reason}",
-    "frames_lost": "the journal is damaged; {frames} frames of run {run} are lost. Test the disk and the memory",
+    "child_not_started": "{role} could not be started and will be started again: {reason}",
+    "frames_lost": "the journal is damaged, and {frames} frames of run {run} are lost. Test the disk and the memory",
     "journal_failed": "the journal could not be written: {reason}",
     "later_version": "{reason}",
-    "live_poll_failed": "the dashboard could not read the log; retrying:",
+    "live_poll_failed": "the dashboard could not read the log and will try again:",
     "log_unavailable": "requests cannot be logged: {reason}",
     "not_ready": "the dashboard could not read the log: {reason}",
-    "over_disk_budget": "the log takes {used} bytes, more than disk_budget ({budget}); its oldest content is removed",
-    "record_quarantined": "request {id} could not be stored and was quarantined: {reason}",
-    "relay_failed": "the relay failed and is restarted. Please report this error:",
-    "reload_refused": "reload refused: {reason}",
-    "removal_delayed": "requests could not be removed from the log; retrying: {reason}",
-    "removal_failed": "requests could not be removed from the log; retrying. Please report this error:",
-    "retention_delayed": "old requests could not be removed from the log; retrying: {reason}",
+    "over_disk_budget": "the log takes {used} bytes, which is more than disk_budget ({budget}), so its oldest content "
+    "is removed",
+    "record_quarantined": "request {id} could not be stored and is now in the quarantine: {reason}",
+    "relay_failed": "the relay failed and is being restarted. Please report this error:",
+    "reload_refused": "the reload was refused: {reason}",
+    "removal_delayed": "requests could not be removed from the log, so the removal will be repeated: {reason}",
+    "removal_failed": "requests could not be removed from the log, so the removal will be repeated. Please report this "
+    "error:",
+    "retention_delayed": "old requests could not be removed from the log, so the removal will be repeated: {reason}",
     "store_set_aside": (
-        "the store is unusable and was moved to {to}; logging continues in an empty one: {reason} To copy back the "
-        "readable records, stop the server and run relaybook check --salvage"
+        "the store is unusable and was moved to {to}. Logging continues in an empty store. The reason: {reason} To "
+        "copy back the readable records, stop the server and run relaybook check --salvage"
     ),
-    "store_unavailable": "the store is unavailable; retrying in {next_try_seconds} s: {reason}",
-    "sync_failed": "the disk failed to sync; the recorder restarts from the journal: {reason}",
-    "text_not_indexed": "the search index is not up to date; retrying: {reason}",
+    "store_unavailable": "the store is unavailable and will be tried again in {next_try_seconds} s: {reason}",
+    "sync_failed": "the disk failed to sync, so the recorder restarts from the journal: {reason}",
+    "text_not_indexed": "the search index could not be updated and will be updated later: {reason}",
     "text_not_read": "the text of request {id} could not be indexed. Please report this error:",
-    "text_pass_failed": "the search index could not be updated; retrying. Please report this error:",
+    "text_pass_failed": "the search index could not be updated and will be updated later. Please report this error:",
 }
 
 _STANDARD_FIELDS = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {

@@ -95,7 +95,7 @@ def _serve(
             _listener_key(settings, "dashboard"): dashboard.fileno(),
         }
         handover = HandedOver(listeners, data.lock, children_lock, running)
-        reason = "a demo cannot be reloaded; stop it and start it again" if simulator else rehearse(handover)
+        reason = "a demo cannot be reloaded. Stop the demo and start it again" if simulator else rehearse(handover)
         reason = reason or hand_over(handover, lambda: supervisor.is_stopping)
         log.error("reload_refused", extra={"reason": reason})
         serving = _read_serving(data)
@@ -188,8 +188,8 @@ def _check_ca_file(settings: Settings) -> None:
     except OSError as error:  # includes ssl.SSLError
         raise BadSetting(
             "upstream_ca_file",
-            f"upstream_ca_file is {path}, which could not be loaded: {error.strerror or error}. "
-            "Set it to a PEM file with certificates, or omit it to use the system's certificates.",
+            f"upstream_ca_file is {path}, which could not be loaded: {error.strerror or error}. Set upstream_ca_file "
+            "to a PEM file with certificates, or omit the setting to use the system's certificates.",
         ) from error
 
 
@@ -251,9 +251,9 @@ def _print_start(settings: Settings, base_url: str, dashboard: str) -> None:
     days = days_left(data, settings, free)
     estimate = f" (about {days:.0f} days at last week's rate)" if days is not None else ""
     disk_full = (
-        "if the disk is full, requests are refused (--when-log-fails forward: forwarded unlogged)"
+        "if the disk is full, requests are refused (with --when-log-fails forward, requests are forwarded unlogged)"
         if settings.when_log_fails == "refuse"
-        else "if the disk is full, requests are forwarded unlogged (--when-log-fails refuse: refused)"
+        else "if the disk is full, requests are forwarded unlogged (with --when-log-fails refuse, requests are refused)"
     )
     public_url = f"  (public: {settings.dashboard_url})" if settings.dashboard_url else ""
     policy = _retention_text(settings)
@@ -271,8 +271,9 @@ def _print_start(settings: Settings, base_url: str, dashboard: str) -> None:
 
 
 def _program_text(kind: str) -> str:
-    """Return the note about plain Python for the first line; empty if the program is compiled."""
-    return "" if kind == "compiled" else ", plain: takes up to a third more CPU; make compiled builds a faster wheel"
+    """Return the note about plain Python in the first line; empty for a compiled program."""
+    note = ", plain Python, which takes up to a third more CPU; to build a faster wheel, run make compiled"
+    return "" if kind == "compiled" else note
 
 
 def _retention_text(settings: Settings) -> str:
@@ -302,10 +303,13 @@ def _has_openai_sdk() -> bool:
 def _print_demo_start(settings: Settings, base_url: str, dashboard: str) -> None:
     _warn_if_public(settings)
     samples = (
-        "The log contains sample data: requests of a tea shop, its customers and other programs, some with errors."
+        "The log contains sample data: requests from a tea shop, its customers and other programs, some with errors."
     )
     if not _has_openai_sdk():
-        samples = "There is no sample data, which needs the OpenAI SDK: pip install 'relaybook[demo]'"
+        samples = (
+            "There is no sample data, because it needs the OpenAI SDK. To install the SDK, run pip install "
+            "'relaybook[demo]'"
+        )
     print(
         f"Relaybook {__version__}, demo\n"
         f"dashboard  {dashboard}  ←  open this in a browser\n"

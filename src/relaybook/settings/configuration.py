@@ -100,7 +100,7 @@ def resolve(
         settings = Settings(**values)
     except BadSetting as error:
         origin = raw.get(error.name)
-        raise BadSetting(error.name, f"{error} It was set by {origin.name}." if origin else str(error)) from None
+        raise BadSetting(error.name, f"{error} The value comes from {origin.name}." if origin else str(error)) from None
     sources = {name: raw[name].source if name in raw else "default" for name in FIELDS}
     return Configuration(
         settings, sources, [*_unknown_variables(environ), *_upstream_warnings(settings), *_token_warnings(settings)]
@@ -177,7 +177,7 @@ def _unknown_variables(environ: Mapping[str, str]) -> list[str]:
         return []
     # Compare without the prefix, because the prefix would make all names similar.
     suggestion = suggest(unknown[0].removeprefix(PREFIX), map(str.upper, FIELDS)) if len(unknown) == 1 else ""
-    return [f"Ignoring unknown settings: {', '.join(unknown)}.{suggestion.replace('mean ', f'mean {PREFIX}')}"]
+    return [f"Unknown settings are ignored: {', '.join(unknown)}.{suggestion.replace('mean ', f'mean {PREFIX}')}"]
 
 
 def _is_service_link(name: str, value: str) -> bool:
@@ -198,4 +198,4 @@ def _upstream_warnings(settings: Settings) -> list[str]:
     if urlsplit(settings.upstream).path.strip("/"):
         return []
     base = settings.upstream.rstrip("/")
-    return [f"The upstream {base} has no path. Most providers need one, such as {base}/v1."]
+    return [f"The upstream {base} has no path. Most providers need a path, such as {base}/v1."]

@@ -56,72 +56,89 @@ class Settings:
     dashboard_url: str | None = setting(None, "Public URL of the dashboard, if it is behind a reverse proxy")
     dashboard_token: str | None = setting(None, "Token for signing in to the dashboard", secret=True, flag=False)
     feedback_token: str | None = setting(
-        None, "Token for programs that send feedback; it allows nothing else", secret=True, flag=False
+        None, "Token for programs that send feedback. It allows no other call", secret=True, flag=False
     )
-    upstream: str = setting("https://api.openai.com/v1", "Base URL of the upstream; it replaces /v1 in the path")
+    upstream: str = setting(
+        "https://api.openai.com/v1", "Base URL of the upstream. It replaces /v1 in the path of a request"
+    )
     upstream_ca_file: Path | None = setting(
-        None, "PEM file of certificate authorities to trust instead of the system's"
+        None, "PEM file with the certificate authorities to trust instead of the system's certificate authorities"
     )
-    default_namespace: str = setting("default", "Namespace of requests that do not set one")
+    default_namespace: str = setting("default", "Namespace of requests that do not set a namespace")
     log: Literal["full", "no-bodies"] = setting(
-        "full", "Log everything, or everything except prompts and responses. A request can only ask for less"
+        "full",
+        "Whether to log everything, or everything except prompts and responses. A request can reduce logging, but not "
+        "extend it",
     )
-    data: Path | None = setting(None, "Directory of journal and store; default ./relaybook-data if it exists")
+    data: Path | None = setting(
+        None, "Directory of the journal and the store. Default: ./relaybook-data if that directory exists"
+    )
     store: str = setting(
         "sqlite",
-        "Where the log is kept: sqlite (in the data directory), or clickhouse://user@host:8443/database?secure=1",
+        "Where the log is stored: sqlite (in the data directory), or clickhouse://user@host:8443/database?secure=1",
     )
-    store_password: str | None = setting(None, "Password of the user in the URL of store", secret=True, flag=False)
+    store_password: str | None = setting(
+        None, "Password for the user in the URL of the setting store", secret=True, flag=False
+    )
     workers: int = setting(1, "Number of relay processes")
-    header_prefix: list[str] = setting(["Service", "Relaybook"], "Prefixes of tag headers; all of them are read")
+    header_prefix: list[str] = setting(
+        ["Service", "Relaybook"], "Prefixes of tag headers. Headers with any of these prefixes are read"
+    )
     durability: Literal["process", "power"] = setting(
-        "process", "Failures that the log survives: crashes of the program, or power failures as well"
+        "process", "Failures that the log survives: only crashes of the program, or also power failures"
     )
     when_log_fails: Literal["refuse", "forward"] = setting(
-        "refuse", "Whether to refuse requests that cannot be logged, or forward them unlogged"
+        "refuse", "Whether to refuse requests that cannot be logged, or to forward them unlogged"
     )
     on_client_gone: Literal["cancel", "finish"] = setting(
-        "cancel", "When a client disconnects: cancel the upstream request, or read its response to the end"
+        "cancel",
+        "Whether to cancel the upstream request when a client disconnects, or to read the upstream's response to the "
+        "end",
     )
     hosts: list[str] = setting(
         [], "Additional host names to accept in the Host header if the relay listens on loopback"
     )
     trusted_proxies: list[str] = setting([], "Addresses of proxies whose X-Forwarded-For is trusted")
-    cors_origins: list[str] = setting([], "Origins whose pages may call the relay; * for any")
+    cors_origins: list[str] = setting([], "Origins whose pages may call the relay. * allows every origin")
     max_request_bytes: int = setting(1 * GIB, "Maximum size of a request body")
     max_in_flight: int = setting(10_000, "Maximum number of concurrent requests per worker")
     max_connections: int = setting(50_000, "Maximum number of client connections per worker")
     keep_other_bodies: int = setting(
         16 * MIB,
-        "Bodies without a supported format are logged whole up to this size; larger bodies are truncated to "
-        "64 KiB in the log",
+        "Maximum size of a body without a supported format that is logged whole. Larger bodies are truncated to 64 KiB "
+        "in the log",
     )
-    header_timeout: float = setting(10.0, "Time for a request's headers to arrive")
-    body_timeout: float = setting(30.0, "Time for the next bytes of a request body to arrive")
+    header_timeout: float = setting(10.0, "Maximum time for a request's headers to arrive")
+    body_timeout: float = setting(30.0, "Maximum time for the next bytes of a request body to arrive")
     keep_alive_timeout: float = setting(75.0, "Idle client connections are closed after this time")
     write_timeout: float = setting(60.0, "Clients that accept no bytes of a response for this time are disconnected")
-    connect_timeout: float = setting(5.0, "Time to connect to the upstream, over all its addresses and including TLS")
-    upstream_timeout: float = setting(600.0, "Time for the upstream's response headers to arrive")
-    idle_timeout: float = setting(600.0, "Time for the next bytes of the upstream's response to arrive")
+    connect_timeout: float = setting(
+        5.0, "Maximum time to connect to the upstream, for all its addresses together and including TLS"
+    )
+    upstream_timeout: float = setting(600.0, "Maximum time for the upstream's response headers to arrive")
+    idle_timeout: float = setting(600.0, "Maximum time for the next bytes of the upstream's response to arrive")
     upstream_idle: float = setting(4.0, "Idle upstream connections are closed after this time")
-    drain_timeout: float = setting(30.0, "Time for running requests to finish after SIGTERM")
-    reload_timeout: float = setting(900.0, "Time for running requests to finish after a reload")
+    drain_timeout: float = setting(30.0, "Maximum time for running requests to finish after SIGTERM")
+    reload_timeout: float = setting(900.0, "Maximum time for running requests to finish after a reload")
     segment_bytes: int = setting(64 * MIB, "Size of a journal segment")
     seal_after: float = setting(
         60.0,
-        "Journal segments with bodies that must not be kept are sealed after this time, then deleted; others after ten "
-        "times as long",
+        "Journal segments with bodies that must not be kept are sealed after this time and then deleted. Other "
+        "segments are sealed after ten times this time",
     )
     min_free: int = setting(1 * GIB, "New requests are refused if less disk space than this is free")
     max_journal: int = setting(10 * GIB, "New requests are refused if the journal takes more disk space than this")
-    keep_bodies_days: Days = setting(0, "Days until the content of a request is removed; 0 keeps it forever")
-    keep_days: Days = setting(0, "Days until a request is removed; 0 keeps it forever")
-    keep_aggregates_days: Days = setting(0, "Days until aggregates over time are removed; 0 keeps them forever")
+    keep_bodies_days: Days = setting(0, "Days until the content of a request is removed. 0 keeps the content forever")
+    keep_days: Days = setting(0, "Days until a request is removed. 0 keeps requests forever")
+    keep_aggregates_days: Days = setting(0, "Days until aggregates over time are removed. 0 keeps aggregates forever")
     disk_budget: Literal["auto", "none"] | int = setting(
-        "auto", "Maximum disk space of journal and store. If they take more, the oldest content is removed first"
+        "auto",
+        "Maximum disk space of the journal and the store. If they take more space, the oldest content is removed first",
     )
     namespaces: dict[str, NamespaceSettings] = setting(
-        {}, "`keep_days`, `keep_bodies_days` and `log` for some namespaces, one table per name or pattern", flag=False
+        {},
+        "`keep_days`, `keep_bodies_days` and `log` for some namespaces. Each name or pattern has one table",
+        flag=False,
     )
     price_as: str | None = setting(None, "Provider whose prices are used if the prices of the upstream are unknown")
 
@@ -154,8 +171,8 @@ class Settings:
         if isinstance(self.disk_budget, int) and self.disk_budget < self.min_disk_budget:
             raise BadSetting(
                 "disk_budget",
-                f"disk_budget is {self.disk_budget}. The minimum is {self.min_disk_budget}: 256 MiB and four segments "
-                "per worker.",
+                f"disk_budget is {self.disk_budget}. The minimum is {self.min_disk_budget} (256 MiB and four segments "
+                "per worker).",
             )
         for prefix in self.header_prefix:
             if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,31}", prefix):
@@ -247,7 +264,7 @@ def check_store(store: str, budget: str | int) -> None:
         raise BadSetting("store", f"store is {store.rpartition('@')[2]!r}: {error}.") from None
     if isinstance(budget, int):
         raise BadSetting(
-            "disk_budget", "disk_budget limits a log in the data directory, but store is ClickHouse. Omit it."
+            "disk_budget", "disk_budget limits a log in the data directory, but store is ClickHouse. Omit disk_budget."
         )
 
 

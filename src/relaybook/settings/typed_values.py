@@ -117,7 +117,7 @@ def _table(kind: type, value: object) -> dict[str, Any]:
             except BadValue as error:
                 raise BadValue(f"{error.expected} for {key} of {name[:80]!r}") from None
         if "*" in name.removesuffix("*"):
-            raise BadValue(f"a name, or the beginning of names and *, not {name[:80]!r}")
+            raise BadValue(f"a name, or a prefix of names followed by *, not {name[:80]!r}")
         parsed[name] = kind(**fields)
     return parsed
 

@@ -12,13 +12,19 @@ def read_arguments(arguments: list[str] | None = None) -> SimulatorSettings:
     parser = argparse.ArgumentParser(
         prog="relaybook_demo.simulator", description="Run a simulated upstream without an API key or a network."
     )
-    parser.add_argument("--listen", default="127.0.0.1:0", metavar="HOST:PORT", help="port 0 chooses a free port")
+    parser.add_argument(
+        "--listen", default="127.0.0.1:0", metavar="HOST:PORT", help="address to listen on; port 0 picks a free port"
+    )
     parser.add_argument("--first-token-ms", type=float, default=0.0, metavar="N")
-    parser.add_argument("--tokens-per-second", type=float, default=0.0, metavar="N", help="0 is unlimited")
+    parser.add_argument("--tokens-per-second", type=float, default=0.0, metavar="N", help="0 means unlimited")
     parser.add_argument("--response-headers", choices=("few", "openai"), default="few")
-    parser.add_argument("--ledger", type=Path, metavar="FILE", help="append one JSON line per event to this file")
-    parser.add_argument("--ledger-mode", choices=("off", "digest", "full"), default="full", help="full stores bodies")
-    parser.add_argument("--ledger-keep", type=int, metavar="N", help="number of entries in memory (default: all)")
+    parser.add_argument("--ledger", type=Path, metavar="FILE", help="append one JSON line per event to FILE")
+    parser.add_argument(
+        "--ledger-mode", choices=("off", "digest", "full"), default="full", help="full also stores the bodies"
+    )
+    parser.add_argument(
+        "--ledger-keep", type=int, metavar="N", help="maximum number of events to keep in memory (default: no limit)"
+    )
     parsed = parser.parse_args(arguments)
     host, colon, port = parsed.listen.rpartition(":")
     if not colon or not port.isdigit() or int(port) > 65535:

@@ -119,7 +119,7 @@ def test_nothing_is_deleted_if_the_matches_cannot_be_counted_in_time() -> None:
     store = Slow()
     response = client_of(store).request("DELETE", "/api/requests?kind=chat&confirm=5")
     assert (response.status, response.json()["error"]["code"]) == (503, "deadline")
-    assert "nothing was deleted. Delete them in parts" in response.json()["error"]["message"]
+    assert "nothing was deleted. Delete the requests in parts" in response.json()["error"]["message"]
     assert store.deletions(10) == []
 
 
@@ -184,7 +184,7 @@ def test_a_deletion_is_found_behind_the_latest_hundred() -> None:
 def test_the_error_for_a_store_that_cannot_be_written_says_that_nothing_was_deleted() -> None:
     class Busy(MemoryStore):
         def request(self, filter_: Filter, requests: int, by: str) -> Deletion:
-            raise StoreUnavailable("relaybook.sqlite: another program holds the database.")
+            raise StoreUnavailable("relaybook.sqlite: another program is using the database.")
 
     response = client_of(Busy()).request("DELETE", "/api/requests?kind=chat&confirm=0")
     assert (response.status, response.json()["error"]["code"]) == (503, "store_unavailable")

@@ -204,7 +204,7 @@ def test_too_much_feedback_is_rejected() -> None:
 def test_a_store_that_cannot_be_written_says_that_nothing_was_stored() -> None:
     class Busy(MemoryStore):
         def add_feedback(self, any_id: str, feedback: Feedback) -> bool:
-            raise StoreUnavailable("relaybook.sqlite: another program holds the database")
+            raise StoreUnavailable("relaybook.sqlite: another program is using the database")
 
     response = give(client_of(Busy()), "x", score=1)
     assert (response.status, response.json()["error"]["code"]) == (503, "store_unavailable")

@@ -118,7 +118,7 @@ def test_parameters_are_rejected() -> None:
 def test_the_error_for_a_store_that_cannot_be_written_says_that_nothing_changed() -> None:
     class Busy(MemoryStore):
         def change(self, change: LabelChange) -> NamespaceRow:
-            raise StoreUnavailable("relaybook.sqlite: another program holds the database")
+            raise StoreUnavailable("relaybook.sqlite: another program is using the database")
 
     response = change(client_of(Busy()), namespace="a", pinned=True)
     assert (response.status, response.json()["error"]["code"]) == (503, "store_unavailable")

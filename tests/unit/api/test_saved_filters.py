@@ -140,7 +140,7 @@ def test_parameters_are_rejected() -> None:
 def test_the_error_for_a_store_that_cannot_be_written_says_that_nothing_changed() -> None:
     class Busy(MemoryStore):
         def save_filter(self, saved: SavedFilter) -> SavedFilter:
-            raise StoreUnavailable("relaybook.sqlite: another program holds the database.")
+            raise StoreUnavailable("relaybook.sqlite: another program is using the database.")
 
     response = save(client_of(Busy()), "mine")
     assert (response.status, response.json()["error"]["code"]) == (503, "store_unavailable")

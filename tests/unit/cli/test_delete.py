@@ -12,7 +12,7 @@ from relaybook.cli.failure import BadArgument, CommandFailed
 from relaybook.cli.server_log import CountChanged
 from relaybook.settings.configuration import Configuration, resolve
 
-GONE = "No file of the log contains their bytes any more.\n"
+GONE = "No file of the log contains the bytes of these requests any more.\n"
 
 STATES = ("removing", "erasing", "done")
 
@@ -97,7 +97,7 @@ def test_it_shows_five_requests_and_asks(
     lines = output.out.splitlines()
     assert lines[0] == "2 requests that match are running, and not deleted."
     assert ["ios" in line for line in lines[1:6]] == [True] * 5
-    assert lines[6:] == ["… and 32 older", "37 requests deleted."]
+    assert lines[6:] == ["… and 32 requests older than these", "37 requests deleted."]
     assert output.err == "waiting for d1\n"
     ((terms, count),) = log.requested
     assert count == 37
@@ -141,7 +141,7 @@ def test_it_asks_again_if_the_number_has_changed(
     log = Log(2, 3)
     questions = run(monkeypatch, settings, log, "y", "y")
     assert [question.partition("?")[0] for question in questions] == ["Delete 2 requests", "Delete 3 requests"]
-    assert "Now 3 requests match." in capsys.readouterr().err
+    assert "The new number is 3." in capsys.readouterr().err
 
 
 def test_if_nothing_matches_it_says_so(
@@ -158,7 +158,7 @@ def test_ctrl_c_ends_only_the_command(
     run(monkeypatch, settings, Log(2, states=("removing", "interrupted")), yes=True)
     output = capsys.readouterr()
     assert output.out == ""
-    assert output.err.startswith("Only this command ended. The deletion d1 continues in the server")
+    assert output.err.startswith("Only this command has ended. The deletion d1 continues in the server")
 
 
 def test_with_wait_it_returns_when_the_deletion_is_done(

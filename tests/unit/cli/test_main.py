@@ -44,9 +44,9 @@ def test_filters_are_suggested_for_tail_only(capsys: pytest.CaptureFixture[str])
         (["config", "--workers"], "--workers requires an argument"),
         (["config", "--workers", "1", "--workers", "2"], "specified multiple times"),
         (["config", "more"], "Unexpected argument: 'more'. See relaybook config --help."),
-        (["config", "--listen", "here"], "expected host:port, such as 127.0.0.1:4100. It was set by --listen."),
+        (["config", "--listen", "here"], "expected host:port, such as 127.0.0.1:4100. The value comes from --listen."),
         (["config", "--dashboard", "0.0.0.0:4101"], "Set RELAYBOOK_DASHBOARD_TOKEN"),
-        (["config", "--dashboard-token", "x"], "is not a flag, because other users could read it"),
+        (["config", "--dashboard-token", "x"], "cannot be set with a flag, because other users could read it"),
         (["config", "--dashboard-token=x"], "Set RELAYBOOK_DASHBOARD_TOKEN, or dashboard_token in relaybook.toml"),
         (["config", "--config", "none.toml"], "none.toml could not be read"),
         (["serve", "--upstream", "api.openai.com"], "expected a URL such as https://api.openai.com/v1"),
@@ -58,15 +58,15 @@ def test_filters_are_suggested_for_tail_only(capsys: pytest.CaptureFixture[str])
         (["tail", "nonsense:x"], "is not a known name"),
         (["tail", "--lines", "0"], "--lines is 0: expected a number from 1 to 500, or 0 with --follow."),
         (["tail", "-f", "--lines", "501"], "--lines is 501"),
-        (["tail", "-f", "--sort", "cost_usd"], "--sort cannot be combined with --follow. Remove one."),
-        (["tail", "--ids", "--json"], "--ids cannot be combined with --json. Remove one."),
+        (["tail", "-f", "--sort", "cost_usd"], "--sort cannot be combined with --follow. Remove one of them."),
+        (["tail", "--ids", "--json"], "--ids cannot be combined with --json. Remove one of them."),
         (["tail", "-refund"], "To exclude refund, write the filter after --: relaybook tail -- -refund"),
         (["tail", "-namespace:ios"], "write the filter after --: relaybook tail -- -namespace:ios"),
         (["tail", "-model:o1", "x"], "write the filter after --: relaybook tail -- -model:o1"),
         (["tail", "-5"], "-5 would exclude the word 5. For the latest 5 requests, write -n 5."),
         (["tail", "--", "-5"], "-5 would exclude the word 5. For the latest 5 requests, write -n 5."),
         (["tail", "caf\udce9"], r"The filter caf\udce9 is not valid UTF-8. Set the terminal to UTF-8."),
-        (["show"], "The id of the request is missing: relaybook show ID"),
+        (["show"], "The id of the request is missing. Write relaybook show ID"),
         (["serve", "--port", "4200"], "Unknown option: --port. Use --listen HOST:PORT."),
         (["tail", "--limit=5"], "Unknown option: --limit. Use -n N."),
         (["tail", "--namespace", "ios"], "Write the filter without dashes: namespace=VALUE"),
@@ -110,7 +110,7 @@ def test_flags_reach_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
 def test_warnings_go_to_standard_error(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELAYBOOK_PORT", "80")
     assert cli.main(["config"]) == 0
-    assert capsys.readouterr().err == "relaybook: Ignoring unknown settings: RELAYBOOK_PORT.\n"
+    assert capsys.readouterr().err == "relaybook: Unknown settings are ignored: RELAYBOOK_PORT.\n"
 
 
 def test_on_windows_it_suggests_wsl(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

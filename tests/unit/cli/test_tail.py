@@ -48,8 +48,8 @@ def test_with_sort_the_highest_values_are_printed(settings: Configuration, capsy
     output = capsys.readouterr()
     assert json.loads(output.out) == row(namespace="[('kind', 'chat')] cost_usd 3")
     assert output.err == (
-        "The search reached its time limit: requests with a higher cost_usd may be missing. "
-        "Narrow the search, for example with from=-1d.\n"
+        "The search reached its time limit, so requests with a higher cost_usd may be missing. Use a narrower filter, "
+        "such as from=-1d.\n"
     )
 
 
@@ -65,7 +65,7 @@ def test_without_a_value_nothing_is_printed_but_the_reason(
     monkeypatch.setattr(OneRow, "top", lambda *_: ([], True))
     assert module.tail(settings, [], lines=3, sort="first_token_ms") == 0
     output = capsys.readouterr()
-    assert (output.out, output.err) == ("", "No matching request has a value of first_token_ms.\n")
+    assert (output.out, output.err) == ("", "No matching request has a value for first_token_ms.\n")
 
 
 def test_json_output_is_one_object_per_line(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
@@ -217,9 +217,9 @@ def test_matching_of_whole_words_is_explained(term: str, is_explained: bool) -> 
 
 def test_a_search_for_an_id_or_a_namespace_is_explained() -> None:
     assert hint_for(Log(known_id="chatcmpl-9"), "chatcmpl-9") == (
-        " This is the id of a request. To print it, run relaybook show chatcmpl-9"
+        " The search text is the id of a request. To print the request, run relaybook show chatcmpl-9"
     )
-    assert hint_for(Log(["ios", "web"]), "ios") == " This is a namespace. Write namespace=ios"
+    assert hint_for(Log(["ios", "web"]), "ios") == " The search text is a namespace. Write namespace=ios"
     assert " Write 'namespace=my app'" in hint_for(Log(["my app"]), '"my app"')
     assert "Only whole words match" in hint_for(Log(["ios"], known_id="chatcmpl-9"), "chatcmpl-8")
 
@@ -230,7 +230,7 @@ def test_the_path_of_a_body_is_not_looked_up_as_an_id(side: str) -> None:
 
 
 def test_a_from_in_the_future_is_explained() -> None:
-    assert " from is in the future: the time is 2" in hint_for(Log(), "from=9000-01-01")
+    assert " The time in from is in the future. The time is now 2" in hint_for(Log(), "from=9000-01-01")
     assert "in the future" not in hint_for(Log(), "from=2020-01-01", "namespace=ios")
 
 

@@ -170,7 +170,7 @@ def test_an_unavailable_store_is_tried_again(times: Times, caplog: pytest.LogCap
 
         def retain(self, *arguments: object) -> Retained:
             if self.is_locked:
-                raise StoreUnavailable("another program holds the database")
+                raise StoreUnavailable("another program is using the database")
             return super().retain(*arguments)  # type: ignore[arg-type]
 
     store = Locked()

@@ -29,7 +29,7 @@ def test_json_lines_contain_event_and_fields() -> None:
 
 def test_an_event_is_a_sentence_on_a_terminal() -> None:
     line = Lines().format(event("child_died", role="recorder", code=1, restart_ms=100))
-    assert line == "relaybook: recorder exited with code 1; restarting in 100 ms"
+    assert line == "relaybook: recorder exited with code 1 and will be restarted in 100 ms"
 
 
 def test_a_message_without_a_sentence_is_followed_by_its_fields() -> None:
@@ -51,7 +51,7 @@ def test_a_traceback_follows_the_sentence() -> None:
     except ValueError:
         record.exc_info = sys.exc_info()
     lines = Lines().format(record).split("\n")
-    assert lines[0] == "relaybook: the relay failed and is restarted. Please report this error:"
+    assert lines[0] == "relaybook: the relay failed and is being restarted. Please report this error:"
     assert lines[-1] == "ValueError: \\u001b[31mred"
 
 

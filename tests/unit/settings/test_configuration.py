@@ -66,7 +66,9 @@ def test_a_wrong_value_names_file_and_key(tmp_path: Path) -> None:
 
 def test_an_error_of_the_validation_names_the_source(tmp_path: Path) -> None:
     message = error_of(tmp_path, {}, {"RELAYBOOK_LISTEN": "here"})
-    assert message == "listen is 'here': expected host:port, such as 127.0.0.1:4100. It was set by RELAYBOOK_LISTEN."
+    assert message == (
+        "listen is 'here': expected host:port, such as 127.0.0.1:4100. The value comes from RELAYBOOK_LISTEN."
+    )
 
 
 def test_an_unknown_key_is_rejected_with_a_suggestion(tmp_path: Path) -> None:
@@ -99,7 +101,7 @@ def test_a_secret_of_the_wrong_type_is_not_shown(tmp_path: Path) -> None:
 def test_unknown_variables_cause_one_warning(tmp_path: Path) -> None:
     unknown = {"RELAYBOOK_PORT": "8080", "RELAYBOOK_HOST": "10.0.0.1", "OTHER": "x"}
     resolved = resolve({}, {"HOME": "/h", **unknown}, tmp_path)
-    assert resolved.warnings == ["Ignoring unknown settings: RELAYBOOK_HOST, RELAYBOOK_PORT."]
+    assert resolved.warnings == ["Unknown settings are ignored: RELAYBOOK_HOST, RELAYBOOK_PORT."]
 
 
 @pytest.mark.parametrize("service", ["RELAYBOOK", "RELAYBOOK_DASHBOARD"])
@@ -120,7 +122,7 @@ def test_variables_that_kubernetes_sets_for_our_services_are_ignored_silently(tm
 
 def test_one_misspelled_variable_gets_a_suggestion(tmp_path: Path) -> None:
     resolved = resolve({}, {"HOME": "/h", "RELAYBOOK_UPSTEAM": "x"}, tmp_path)
-    assert resolved.warnings == ["Ignoring unknown settings: RELAYBOOK_UPSTEAM. Did you mean RELAYBOOK_UPSTREAM?"]
+    assert resolved.warnings == ["Unknown settings are ignored: RELAYBOOK_UPSTEAM. Did you mean RELAYBOOK_UPSTREAM?"]
 
 
 @pytest.mark.parametrize("upstream", ["http://127.0.0.1:9", "http://127.0.0.1:9/"])
@@ -189,10 +191,10 @@ def test_namespaces_have_settings_of_their_own(tmp_path: Path) -> None:
         ('[namespaces]\ndev = "x"', "tables in relaybook.toml, such as"),
         ("[namespaces.dev]\nkeep_day = 3", "not 'keep_day'. Did you mean keep_days?"),
         ("[namespaces.dev]\nkeep_days = -1", "a number of days from 0 to 36500 for keep_days of 'dev'"),
-        ('[namespaces."*dev"]\nkeep_days = 1', "the beginning of names and *, not '*dev'"),
+        ('[namespaces."*dev"]\nkeep_days = 1', "a prefix of names followed by *, not '*dev'"),
         ("keep_days = 40000", "a number of days from 0 to 36500"),
         ('disk_budget = "much"', "auto, none or a size such as 50GiB"),
-        ("disk_budget = 5", "The minimum is 536870912: 256 MiB and four segments per worker."),
+        ("disk_budget = 5", "The minimum is 536870912 (256 MiB and four segments per worker)."),
     ],
 )
 def test_invalid_retention_is_one_line(tmp_path: Path, text: str, expected: str) -> None:

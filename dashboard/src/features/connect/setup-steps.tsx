@@ -103,7 +103,7 @@ export function ToolFields({ connection }: { connection: Connection }) {
         <dt>API key</dt>
         <dd>{anyKey === null ? "The provider's key" : "Any text, because the upstream is simulated"}</dd>
         <dt>Model</dt>
-        <dd>A model of the provider</dd>
+        <dd>A model from the provider</dd>
         <dt>Extra header</dt>
         <dd>
           <code>{prefix}-Namespace: editor</code>, if the tool can send one. Otherwise the namespace is{" "}

@@ -4,9 +4,9 @@ import { bytes } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 
 const MAX_READ_BYTES = 16 << 20;
-const NO_BODIES = "Not stored: this request was logged without bodies (setting log or header Service-Log).";
+const NO_BODIES = "Not stored, because this request was logged without bodies (setting log or header Service-Log).";
 const EXPIRED =
-  "No longer stored: the content of this request has expired (settings keep_bodies_days and disk_budget).";
+  "No longer stored, because the content of this request has expired (settings keep_bodies_days and disk_budget).";
 const UNDERSTOOD = ["chat", "completion", "response", "message", "embedding"];
 
 /** Why neither body is stored. Undefined if bodies are stored. */
@@ -20,7 +20,7 @@ export function explainMissingConversation(request: RequestDetail): string | und
   const reason = whyNotStored(request);
   if (reason !== undefined) return reason;
   if (UNDERSTOOD.includes(request.kind)) return undefined;
-  return `No conversation: ${request.method} ${request.path} has no messages that Relaybook can read. See Raw for the bodies.`;
+  return `There is no conversation, because ${request.method} ${request.path} has no messages that Relaybook can read. See Raw for the bodies.`;
 }
 
 /** Why no message is shown. */
@@ -44,7 +44,7 @@ function whyUnread(what: string, stored: number | null, isOpen: boolean): string
   if (isOpen) return `The ${what} is shown once the request has ended.`;
   if (stored === null) return `The ${what} is not stored.`;
   if (stored > MAX_READ_BYTES) {
-    return `The ${what} has ${bytes(stored)}, more than this page reads (${bytes(MAX_READ_BYTES)}). Download it under Raw.`;
+    return `The ${what} has ${bytes(stored)}, which is more than this page reads (${bytes(MAX_READ_BYTES)}). Download the body under Raw.`;
   }
-  return `The ${what} (${bytes(stored)}) could not be decoded. Download it under Raw.`;
+  return `The ${what} (${bytes(stored)}) could not be decoded. Download the body under Raw.`;
 }

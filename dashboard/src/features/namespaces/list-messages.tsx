@@ -110,7 +110,8 @@ export function NoProperty({ prefix }: { prefix: string }) {
   return (
     <Message actions={[{ label: "Clear", onClick: () => go(ALL_PROPERTIES) }]}>
       <p>
-        No properties start with <Name>{prefix}</Name>. Names of properties are in lower case, with hyphens.
+        No properties start with <Name>{prefix}</Name>. Property names are in lower case, with hyphens instead of
+        underscores.
       </p>
     </Message>
   );

@@ -140,7 +140,7 @@ export function PinStar({ namespace, onPin }: PinStarProps) {
       className={css.star ?? ""}
       aria-label={`Pin ${namespace}`}
       aria-pressed={isPinned}
-      title={isPinned ? "Unpin, for everybody" : "Pin, for everybody"}
+      title={isPinned ? "Unpin for everybody" : "Pin for everybody"}
       onClick={() => onPin({ namespace, pinned: !isPinned })}
     >
       <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">

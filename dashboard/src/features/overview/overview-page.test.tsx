@@ -95,7 +95,7 @@ it("without an answer the page retries, and says nothing about the log", async (
   vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
   await renderAt("", <OverviewContent />);
   const alert = await screen.findByRole("alert");
-  expect(alert).toHaveTextContent("Relaybook does not respond. Is it running?Retrying…");
+  expect(alert).toHaveTextContent("Relaybook does not respond. Check that Relaybook is running.Retrying…");
 });
 
 it("the chart of requests names the color of failures, if there are any", async () => {
@@ -174,7 +174,7 @@ it("charts that reach behind the oldest request say that only the aggregates rem
     return Response.json(url.includes("/api/status") ? { records: 3, retention } : found);
   });
   await renderAt("", <OverviewContent />);
-  const note = "Before 2026-11-23: The requests of these days were removed; their aggregates remain.";
+  const note = "Before 2026-11-23: The requests of these days were removed, but their aggregates remain.";
   expect(await screen.findByText(note)).toBeVisible();
 });
 

@@ -175,7 +175,7 @@ function RemovedNote({ answer }: { answer: StatsResponse }) {
   if (oldest === undefined || !reachesBehind(answer, oldest)) return null;
   return (
     <p className={css.removed}>
-      {oldest !== "" && <>Before {oldest}: </>}The requests of these days were removed; their aggregates remain.
+      {oldest !== "" && <>Before {oldest}: </>}The requests of these days were removed, but their aggregates remain.
     </p>
   );
 }

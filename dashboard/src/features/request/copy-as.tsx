@@ -178,7 +178,7 @@ async function bodyOf(request: RequestDetail): Promise<Body> {
   if (!request.stored_request_bytes) return undefined;
   const file = `${request.id}-request.txt`;
   const size = bytes(request.stored_request_bytes);
-  const elsewhere = { file, note: `The body (${size}) is read from ${file}. Download it under Raw.` };
+  const elsewhere = { file, note: `The body (${size}) is read from ${file}. Download the body under Raw.` };
   if (request.stored_request_bytes > MAX_IN_SCRIPT_BYTES) return elsewhere;
   const text = await getText(apiUrl(`requests/${encodeURIComponent(request.id)}/request`));
   const isText = !text.includes("\0") && !text.includes("\ufffd");

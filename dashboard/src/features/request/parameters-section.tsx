@@ -13,7 +13,9 @@ import css from "./request.module.css";
 /** The parameters that are set. Well-known parameters are on one line, and all parameters are shown on demand. */
 export function Parameters({ request }: { request: RequestDetail }) {
   const { parameters } = request;
-  if (parameters === null) return <p className="note">Unknown: the request body is not stored or cannot be read.</p>;
+  if (parameters === null) {
+    return <p className="note">Unknown, because the request body is not stored or cannot be read.</p>;
+  }
   const all = Object.keys(parameters).length;
   if (all === 0) return <p className="note">None</p>;
   const text = pretty(parameters);
@@ -53,7 +55,7 @@ export function TokensCost({ request }: { request: RequestDetail }) {
   const { input_tokens, output_tokens, cached_tokens, reasoning_tokens, tokens_estimated, cost_usd, prices_version } =
     request;
   const sign = tokens_estimated ? "≈" : "";
-  const title = tokens_estimated ? "Estimated: the upstream returned no token counts." : undefined;
+  const title = tokens_estimated ? "Estimated, because the upstream returned no token counts." : undefined;
   const facts: (Fact & { value: string | null })[] = [
     { name: "input", value: counted(input_tokens, sign, cached_tokens, "cached"), title },
     { name: "output", value: counted(output_tokens, sign, reasoning_tokens, "reasoning"), title },

@@ -162,13 +162,15 @@ describe("an open request", () => {
     };
     await open({ ...unknown, body_state: "no_bodies" });
     expect(
-      screen.getAllByText("Not stored: this request was logged without bodies (setting log or header Service-Log)."),
+      screen.getAllByText(
+        "Not stored, because this request was logged without bodies (setting log or header Service-Log).",
+      ),
     ).not.toHaveLength(0);
   });
 
   it("shows the size of a body that is too large", async () => {
     await open({ messages: null, parameters: null, stored_request_bytes: 71_000_000, request_bytes: 71_000_000 });
-    expect(screen.getByText(/The request body has 71 MB, more than this page reads/)).toBeVisible();
+    expect(screen.getByText(/The request body has 71 MB, which is more than this page reads/)).toBeVisible();
   });
 
   it("shows the chunk selected by keyboard, with few elements for many chunks", async () => {

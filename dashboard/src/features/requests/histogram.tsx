@@ -40,7 +40,7 @@ export function Histogram({ search }: { search: LogSearch }) {
         onChosen={(range) => go({ search: { ...search, range } })}
       />
       {words !== "" && (
-        <p className={css.note} title={`For whole bars: ${span}`}>
+        <p className={css.note} title={`Time range of the whole bars: ${span}`}>
           {words}
         </p>
       )}
@@ -65,7 +65,7 @@ export function HistogramStrip({ bars, isOld, onChosen }: Props) {
       className={css.strip}
       role="slider"
       tabIndex={0}
-      aria-label="Requests over time. Arrow keys move along the bars, with Shift they select several; Enter shows only that time range."
+      aria-label="Requests over time. Arrow keys move along the bars. Shift and arrow keys select several bars. Enter shows only the selected time range."
       aria-valuemin={0}
       aria-valuemax={Math.max(0, last)}
       aria-valuenow={Math.max(0, current)}

@@ -33,7 +33,7 @@ export function LiveSwitch() {
       type="button"
       className={pageCss.switch}
       aria-pressed={isLive}
-      title={isLive ? "New requests appear automatically. Pause: l" : "Paused. Resume: l"}
+      title={isLive ? "New requests appear automatically. Press l to pause." : "Updates are paused. Press l to resume."}
       onClick={() => go({ search: isLive ? { filter, range, live: false } : { filter, range }, anchor, replace: true })}
     >
       <span className={isUpdating ? pageCss.on : pageCss.off} aria-hidden="true">

@@ -37,7 +37,7 @@ function titleOf(id: ColumnId): ReactNode {
   if (id === "time")
     return (
       <>
-        <span title="When the request ended; for a running request, when it started">{label}</span>
+        <span title="Time at which the request ended. For a running request, its start time">{label}</span>
         <SelectAllCheckbox />
       </>
     );

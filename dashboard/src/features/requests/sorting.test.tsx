@@ -58,7 +58,7 @@ it.each([
   [{ rows: 200, isLoading: true }, "Sorting by cost…"],
   [
     { rows: 200, isComplete: false },
-    /^Top 200 by cost. The search reached its time limit: higher values may be missing./,
+    /^Top 200 by cost. The search reached its time limit, so higher values may be missing./,
   ],
 ])("says how the rows are sorted: %j", async (props, text) => {
   const { where } = await renderAt("?model=o1&sort=cost_usd", <SortBar {...BAR} {...props} />);

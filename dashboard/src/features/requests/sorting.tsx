@@ -132,7 +132,7 @@ function SortSelect({ sort, onChange }: SelectProps) {
   );
 }
 
-const INCOMPLETE = "The search reached its time limit: higher values may be missing. Choose a shorter time range.";
+const INCOMPLETE = "The search reached its time limit, so higher values may be missing. Choose a shorter time range.";
 
 /** `matches` is the number of requests with and without a value, or undefined if it is unknown. */
 function titleOf(rows: number, field: string, matches: RequestCount | undefined): string {

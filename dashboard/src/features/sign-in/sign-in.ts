@@ -39,7 +39,7 @@ export const UNREACHABLE =
   "Relaybook does not respond. Check that it is running and that the network is up, then try again.";
 export const NO_COOKIE =
   "The token is correct, but the browser did not store the session cookie. Allow cookies for this address. If " +
-  "--dashboard-url is an https address, open the page by https.";
+  "--dashboard-url is an https address, open the page with https.";
 
 /**
  * Exchange the token for a session cookie. Returns an error message, or `null`. `base` is the base path of the

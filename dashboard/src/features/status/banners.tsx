@@ -23,7 +23,7 @@ export function SampleNote() {
     <section
       className={css.sample}
       aria-label="Sample data"
-      title="The requests are sample data. Send your own to the base URL."
+      title="The requests are sample data. Send your own requests to the base URL."
     >
       <strong>Sample data</strong> <span className={css.source}>from a simulated upstream</span>
       <CloseButton size="sm" aria-label="Hide the note about sample data" onClick={dismiss} />

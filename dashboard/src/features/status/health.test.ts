@@ -38,20 +38,20 @@ describe("the health of Relaybook", () => {
     const behind = statusWith({ journal: { lag_seconds: 60, lag_bytes: 34_000_000 } });
     expect(told(behind)).toMatchObject({ tone: "amber", word: "logging, behind" });
     expect(sentences(behind)).toEqual([
-      `Showing the log up to ${clock(1)}; 34 MB of newer requests are safe in the journal and being read.`,
+      `The log is shown up to ${clock(1)}. 34 MB of newer requests are safe in the journal and being read.`,
     ]);
   });
 
   it("warns before the disk is full, and says what happens then", () => {
     expect(told(statusWith({ storage: { days_left: 3 } })).tone).toBe("good");
     expect(sentences(statusWith({ storage: { days_left: 1.9 } }))).toEqual([
-      "The disk is full in about 2 days at this rate; then new requests are refused.",
+      "At this rate, the disk is full in about 2 days. Then new requests are refused.",
     ]);
     expect(sentences(statusWith({ storage: { days_left: 0.2 }, settings: { when_log_fails: "forward" } }))).toEqual([
-      "The disk is full in about 5 hours at this rate; then requests are relayed without being logged.",
+      "At this rate, the disk is full in about 5 hours. Then requests are relayed without being logged.",
     ]);
     expect(sentences(statusWith({ storage: { days_left: null, disk_free_bytes: GIB + 6e8 } }))).toEqual([
-      "The disk is nearly full: 600 MB left. Then new requests are refused.",
+      "The disk is nearly full. After another 600 MB, new requests are refused.",
     ]);
   });
 
@@ -59,7 +59,7 @@ describe("the health of Relaybook", () => {
     const full = told(statusWith({ storage: { disk_free_bytes: 5e8, days_left: 0.1 } }));
     expect(full).toMatchObject({ tone: "bad", word: "not logging" });
     expect(full.troubles.map((trouble) => trouble.sentence)).toEqual([
-      "The disk is full: 500 MB free, less than min_free (1.1 GB). New requests are refused.",
+      "The disk is full. Its free space is 500 MB, which is less than min_free (1.1 GB). New requests are refused.",
     ]);
     expect(full.troubles[0]?.advice).toContain("/data");
     const journal = statusWith({ journal: { lag_bytes: 11 * GIB, lag_seconds: 900 } });
@@ -85,7 +85,7 @@ describe("the health of Relaybook", () => {
     });
     expect(told(status).troubles.map((trouble) => trouble.word)).toEqual(["log damaged", "logging, behind"]);
     expect(sentences(status)[0]).toBe(
-      "1 journal frame was damaged and could not be read: a part of the log is missing.",
+      "1 journal frame was damaged and could not be read, so a part of the log is missing.",
     );
   });
 });

@@ -33,7 +33,7 @@ function statusFailed(error: Error, answeredAt: Date | null): Problem {
       tone: "bad",
       word: "disconnected",
       sentence: `${lost} Retrying…`,
-      advice: "Check that Relaybook is running, and that this browser can reach its machine.",
+      advice: "Check that Relaybook is running and that this browser can reach the machine that runs Relaybook.",
       action: "retry",
     };
   }

@@ -37,14 +37,14 @@ function outOfRoom(status: Status): Problem | null {
   const most = numberSetting(status, "max_journal") ?? Number.POSITIVE_INFINITY;
   const common = { tone: "bad", word: "not logging", action: "advice" } as const;
   if (free !== null && free < least) {
-    const sentence = `The disk is full: ${bytes(free)} free, less than min_free (${bytes(least)}). ${consequence(status)}.`;
+    const sentence = `The disk is full. Its free space is ${bytes(free)}, which is less than min_free (${bytes(least)}). ${consequence(status)}.`;
     return { ...common, sentence, advice: makeRoom(status) };
   }
   if (waiting !== null && waiting > most) {
     return {
       ...common,
-      sentence: `The journal is full: ${bytes(waiting)} are not in the log yet, more than max_journal (${bytes(most)}). ${consequence(status)}.`,
-      advice: "Nothing is lost. See the operator's log for the reason why the recorder does not keep up.",
+      sentence: `The journal is full. ${bytes(waiting)} are not in the log yet, which is more than max_journal (${bytes(most)}). ${consequence(status)}.`,
+      advice: "Nothing is lost. See the operator's log to find out why the recorder does not keep up.",
     };
   }
   return null;
@@ -60,8 +60,8 @@ function outOfRoomSoon(status: Status): Problem | null {
     tone: "amber",
     word: "logging, disk nearly full",
     sentence: isSoon
-      ? `The disk is full in about ${untilFull(days)} at this rate; then ${then}.`
-      : `The disk is nearly full: ${bytes(spare)} left. Then ${then}.`,
+      ? `At this rate, the disk is full in about ${untilFull(days)}. Then ${then}.`
+      : `The disk is nearly full. After another ${bytes(spare)}, ${then}.`,
     advice: makeRoom(status),
     action: "advice",
   };
@@ -72,8 +72,8 @@ function lost(status: Status): Problem | null {
   return {
     tone: "bad",
     word: "log damaged",
-    sentence: `${plural(status.frames_lost, "journal frame was", "journal frames were")} damaged and could not be read: a part of the log is missing.`,
-    advice: `Files of the journal${place(status, " in ")} were changed, or the disk is failing. Check the disk. The gaps below show when.`,
+    sentence: `${plural(status.frames_lost, "journal frame was", "journal frames were")} damaged and could not be read, so a part of the log is missing.`,
+    advice: `Files of the journal${place(status, " in ")} were changed, or the disk is failing. Check the disk. The gaps below show when this happened.`,
     action: "advice",
   };
 }
@@ -99,7 +99,7 @@ function behind(status: Status, at: Date): Problem | null {
   return {
     tone: "amber",
     word: "logging, behind",
-    sentence: `Showing the log up to ${upTo}; ${newer} safe in the journal and being read.`,
+    sentence: `The log is shown up to ${upTo}. ${newer} safe in the journal and being read.`,
     advice: "Nothing is lost. If the delay keeps growing, this machine or its disk is too slow for the traffic.",
     action: "advice",
   };
@@ -137,7 +137,7 @@ function consequence(status: Status): string {
 }
 
 function makeRoom(status: Status): string {
-  return `Free space on the disk that holds the log${place(status, ", ")}, or start Relaybook with --data on a larger one. --log no-bodies keeps prompts and responses out of the log, which then needs far less space.`;
+  return `Free space on the disk that holds the log${place(status, ", ")}, or start Relaybook with --data on a larger disk. --log no-bodies keeps prompts and responses out of the log, so the log needs far less space.`;
 }
 
 function place(status: Status, before: string): string {

@@ -40,7 +40,7 @@ export function SettingsTable({ settings }: { settings: Readonly<Record<string, 
       </Table>
       <p role="status">{found.length === 0 && `No settings match “${sought.trim()}”.`}</p>
       <p className="muted">
-        These settings are in effect. <code>relaybook config</code> shows where each one comes from.
+        These settings are in effect. <code>relaybook config</code> shows the source of each setting.
       </p>
     </section>
   );

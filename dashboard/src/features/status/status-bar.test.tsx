@@ -28,11 +28,11 @@ it("a problem is one sentence with one action, which opens the advice", async ()
   const user = userEvent.setup({ advanceTimers: vi.advanceTimersByTime });
   await renderAt("", <StatusLine />);
   expect(
-    await screen.findByText(/full in about 2 days at this rate; then new requests are refused\. And 1 more\./),
+    await screen.findByText(/the disk is full in about 2 days\. Then new requests are refused\. Other problems: 1\./),
   ).toBeVisible();
   await user.click(screen.getByRole("button", { name: "What to do" }));
   expect(await screen.findByRole("dialog", { name: "Status of Relaybook" })).toHaveTextContent(
-    "--data on a larger one",
+    "--data on a larger disk",
   );
 });
 

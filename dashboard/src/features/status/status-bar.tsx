@@ -96,7 +96,7 @@ function ProblemNotice({ problem, others, onAction }: ProblemNoticeProps) {
     <p className={`${css.notice} ${problem.tone === "bad" ? css.noticeBad : css.noticeAmber}`}>
       <span>
         {problem.sentence}
-        {others > 0 && ` And ${others} more.`}
+        {others > 0 && ` Other problems: ${others}.`}
       </span>
       <Button variant="default" size="compact-xs" onClick={onAction}>
         {ACTIONS[problem.action]}

@@ -208,6 +208,6 @@ describe("messages of a thread", () => {
     });
     await open();
     expect(await screen.findByText(/The upstream returned 429 rate_limit_exceeded/)).toBeVisible();
-    expect(screen.getByText(/Not stored: this request was logged without bodies/)).toBeVisible();
+    expect(screen.getByText(/Not stored, because this request was logged without bodies/)).toBeVisible();
   });
 });

@@ -89,7 +89,7 @@ export function Earlier({ thread }: { thread: ThreadState }) {
   const { hasEarlier, isReading, isComplete, readEarlier, refetch } = thread;
   return (
     <Group className="muted" justify="center" gap="8px 12px" mih={64}>
-      {!isComplete && "The search reached its time limit: requests may be missing here."}
+      {!isComplete && "The search reached its time limit, so requests may be missing here."}
       {hasEarlier ? (
         <Button
           variant="default"
@@ -174,7 +174,7 @@ export function ThreadHead({ thread }: { thread: ThreadState }) {
   );
 }
 
-const FIRST_UNKNOWN = "Shown when the earliest requests have been loaded";
+const FIRST_UNKNOWN = "This value is shown when the earliest requests have been loaded";
 
 function Name({ term }: { term: Term | undefined }) {
   const value = term?.values[0];

@@ -106,7 +106,10 @@ def _bucket(text: str, from_us: int | None, to_us: int) -> int:
         raise BadFilter("bucket", f"bucket is {text[:80]!r}: expected seconds, one of {', '.join(map(str, BUCKETS))}.")
     seconds = int(text)
     if from_us is not None and (to_us - from_us) // (seconds * 1_000_000) > MAX_BUCKETS:
-        raise BadFilter("bucket", f"bucket is {text}: this gives more than {MAX_BUCKETS} buckets. Use longer buckets.")
+        raise BadFilter(
+            "bucket",
+            f"bucket is {text}: the time range has more than {MAX_BUCKETS} buckets of this size. Use longer buckets.",
+        )
     return seconds
 
 

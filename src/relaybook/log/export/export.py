@@ -113,7 +113,11 @@ class Export:
             raise BadFilter("bodies", f"{file_format.name} has no bodies. Use jsonl, or omit bodies.")
         last = _last_seq(reader, query.filter_)
         if query.through is not None and query.through > last:
-            raise BadFilter("through", f"through is {query.through}, but the log ends at {last}: it is another log.")
+            raise BadFilter(
+                "through",
+                f"through is {query.through}, but the log ends at {last}: the download that is continued is from "
+                "another log.",
+            )
         self.through = last if query.through is None else query.through
         self._query = query
         self._reader = reader

@@ -52,7 +52,7 @@ def _entry(value: dict[str, Any]) -> Entry:
         fields["feedback"] = _feedback(fields["feedback"])
     record = _convert(fields, Record)
     if parse_id(record.id) is None or record.id != record.id.lower():
-        raise BadLine("id is not an id of Relaybook")
+        raise BadLine("id is not a Relaybook id")
     if record.outcome == "open" or record.ended_at is None:
         raise BadLine("the request was still running")
     if _has_nul(fields):
@@ -108,7 +108,7 @@ def _detail(value: Any) -> Detail:
             if name in Detail.__struct_fields__
         }
     except UnicodeEncodeError:
-        raise BadLine("detail has headers with characters that are not bytes") from None
+        raise BadLine("detail has headers with characters above U+00FF") from None
     # Detail is an array in msgpack, so its fields are converted one by one in their order.
     return _convert([fields.get(name, getattr(Detail(), name)) for name in Detail.__struct_fields__], Detail)  # type: ignore[no-any-return]
 

@@ -28,29 +28,31 @@ def advice(path: str, request: RequestFacts, response: ResponseFacts) -> list[Ad
     if temperature is not None and top_p is not None and temperature != 1 and top_p != 1:
         add(
             "temperature_and_top_p",
-            f"temperature ({temperature:g}) and top_p ({top_p:g}) are both set, and their effects combine. "
-            "Set one of them and omit the other.",
+            f"temperature ({temperature:g}) and top_p ({top_p:g}) are both set, and their effects combine. Set only "
+            "one of them.",
         )
     if temperature is not None and temperature > 1:
         add(
             "temperature_above_1",
-            f"temperature is {temperature:g}. Above 1, responses tend to become incoherent. Use 0 to 1.",
+            f"temperature is {temperature:g}. Above 1, responses tend to become incoherent. Use a value from 0 to 1.",
         )
     if "token_limit" in map(finish_of, (response.finish_reason or "").split(",")):
         limit = "" if request.max_tokens is None else f" ({request.max_tokens})"
         add(
             "cut_by_max_tokens",
             f"The response was truncated at its token limit{limit}. Raise the limit (max_tokens, max_completion_tokens "
-            "or max_output_tokens) or request less.",
+            "or max_output_tokens), or ask for a shorter response.",
         )
     if path.count(_CHAT_PATH) > 1:
         add(
             "doubled_path",
-            f"The path contains {_CHAT_PATH} twice. Clients append it to the base URL. End the base URL in /v1.",
+            f"The path contains {_CHAT_PATH} twice. Clients append this path to the base URL. Use a base URL that ends "
+            "with /v1.",
         )
     elif _DOUBLED_VERSION in path:
         add(
             "doubled_path",
-            "The path contains /v1 twice. Anthropic's SDKs append /v1/messages to the base URL. Remove /v1 from it.",
+            "The path contains /v1 twice. Anthropic's SDKs append /v1/messages to the base URL. Remove /v1 from the "
+            "base URL.",
         )
     return items

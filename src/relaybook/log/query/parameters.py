@@ -75,7 +75,7 @@ def _terms(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Sequence[
         values.append(checked_value(name, value, now_us, raw_name, is_prefix=is_prefix))
         counts[name, negated] += 1
         if counts[name, negated] > MAX_VALUES:
-            raise BadFilter(raw_name, f"{raw_name} has more than {MAX_VALUES} values. Send fewer per request.")
+            raise BadFilter(raw_name, f"{raw_name} has more than {MAX_VALUES} values. Send fewer values per request.")
     return [
         Term(name, tuple(exact), negated, tuple(prefixes)) for (name, negated, _), (exact, prefixes) in groups.items()
     ]

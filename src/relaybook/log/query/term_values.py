@@ -150,7 +150,7 @@ def checked_value(name: str, value: str, now_us: int, shown_name: str, *, is_pre
     if name == "key" and not _FINGERPRINT.fullmatch(value[:12].ljust(12, "0") if is_prefix else value):
         reject("a key fingerprint, the 12 hex digits that the log shows for a key")
     if name == "namespace" and not value and not is_prefix:
-        reject("the name of a namespace. Omit it to search all namespaces")
+        reject("the name of a namespace. Omit namespace to search all namespaces")
     if name == "status" and not _STATUS.fullmatch(value):
         reject("a status such as 200, a class such as 4xx, or error")
     if name in NUMBERS or name == SCORE:

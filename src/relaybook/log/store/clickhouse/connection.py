@@ -212,7 +212,8 @@ class Database:
         host, port, database, user, *_ = self.address
         if code == _UNKNOWN_DATABASE_CODE:
             return StoreMisconfigured(
-                f"There is no database {database} on {host}:{port}. Create it: CREATE DATABASE {database}"
+                f"There is no database {database} on {host}:{port}. Create the database with: CREATE DATABASE "
+                f"{database}"
             )
         if code in _WRONG_PASSWORD_CODES:
             return StoreMisconfigured(
@@ -223,11 +224,12 @@ class Database:
         reason = (found[1] if found else text)[:300]
         if code in _NO_RIGHT_CODES:
             return StoreMisconfigured(
-                f"The user {user} may not use {self.address} as a log: {reason}. It must be allowed to create, read, "
-                "change and drop tables in this database, and to read the system tables."
+                f"The user {user} may not use {self.address} as a log: {reason}. The user must be allowed to create, "
+                "read, change and drop tables in this database, and to read the system tables."
             )
         if code in _UNSUPPORTED_CODES:
             return StoreMisconfigured(
-                f"ClickHouse at {host}:{port} lacks what a log needs: {reason}. Use version 26.9 or later."
+                f"ClickHouse at {host}:{port} does not have a feature that a log needs: {reason}. Use version 26.9 or "
+                "later."
             )
         return StoreUnavailable(f"ClickHouse at {self.address}: {reason}")

@@ -276,9 +276,9 @@ class ClickHouseReader:
         began_ns = clock.monotonic_ns()
         if self._kept is not None and began_ns < self._kept_until_ns:
             return self._kept
-        (row,) = self._database.query(_TOTALS)
+        ((requests, namespaces, oldest_at, oldest_content_at),) = self._database.query(_TOTALS)
         ((with_feedback,),) = self._database.query("SELECT uniqExact(id) FROM feedback FINAL")
-        self._kept = _Totals(*row, with_feedback)
+        self._kept = _Totals(requests, namespaces, oldest_at, oldest_content_at, with_feedback)
         now_ns = clock.monotonic_ns()
         took_ns = now_ns - began_ns
         self._kept_until_ns = now_ns + (took_ns * _KEPT_TIMES if took_ns > _LONG_NS else 0)

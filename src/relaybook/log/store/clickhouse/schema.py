@@ -127,8 +127,8 @@ def create_tables(database: Database, state: State) -> None:
     version = int(found) if found else 0
     if version > VERSION:
         raise StoreTooNew(
-            f"{database.address} was written by a later version of Relaybook: schema version {version}; this one "
-            f"supports {VERSION}. Start the later version, or choose another database with --store."
+            f"{database.address} was written by a later version of Relaybook. Its schema version is {version}, but "
+            f"this version supports {VERSION}. Start the later version, or choose another database with --store."
         )
     if version < VERSION:
         state.create()

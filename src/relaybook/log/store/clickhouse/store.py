@@ -49,7 +49,7 @@ class ClickHouseStore:
             if abs(server_us(database) - clock.wall_us()) > _MAX_CLOCK_DIFFERENCE_US:
                 raise StoreMisconfigured(
                     f"The clock of this machine differs by more than {_MAX_CLOCK_DIFFERENCE_US // 60_000_000} minutes "
-                    f"from that of ClickHouse at {database.address}. Correct it, for example with NTP."
+                    f"from the clock of ClickHouse at {database.address}. Correct the clock, for example with NTP."
                 )
         finally:
             database.close()
@@ -70,7 +70,7 @@ class ClickHouseStore:
             disk.make_directory(self._directory)
             lock = disk.lock(self._directory / "store.lock", lock_wait_s)
             if lock is None:
-                raise StoreUnavailable(f"{self._directory} is in use: another Relaybook writes to this log.")
+                raise StoreUnavailable(f"{self._directory} is in use, because another Relaybook writes to this log.")
             try:
                 return ClickHouseWriter(self._address, self._name() or self._create_name(), lock=lock)
             except BaseException:
@@ -123,7 +123,8 @@ class ClickHouseStore:
 
     def back_up(self, target: Path, on_progress: Callable[[int, int], object]) -> Backup:
         raise StoreUnavailable(
-            f"The log is in ClickHouse, which makes its own backups: BACKUP DATABASE {self._address.database} TO …"
+            "The log is in ClickHouse. Back up the database with a statement of ClickHouse: BACKUP DATABASE "
+            f"{self._address.database} TO …"
         )
 
     def verify(self, on_progress: Callable[[int, int], object]) -> Verification:

@@ -79,7 +79,7 @@ def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dic
     try:
         if earlier.execute(_LINEAGE).get != lineage or not earlier.execute(_IS_BACKUP).get:
             raise StoreUnavailable(
-                f"{target} has a log that is not an unchanged backup of this one. Choose another directory."
+                f"{target} has a log that is not an unchanged backup of this log. Choose another directory."
             )
         return dict(earlier.execute("SELECT pack, length FROM packs"))
     finally:
@@ -165,8 +165,8 @@ class _Copy:
             copied = _copy_file_range(source, target, start, end - start)
             if copied == 0:
                 raise StoreUnavailable(
-                    f"{self._source / pack_name(pack)} is shorter than the database says, so it is damaged. "
-                    "Run `relaybook check --bodies` to see which requests cannot be read."
+                    f"{self._source / pack_name(pack)} is shorter than the database says, so the file is damaged. Run "
+                    "`relaybook check --bodies` to see which requests cannot be read."
                 )
             start += copied
             self.copied += copied

@@ -13,14 +13,14 @@ import zstandard
 from relaybook.log.store.errors import BatchRejected, DeadlinePassed, StoreDamaged, StoreFull, StoreUnavailable
 
 _PERMISSIONS_HINT: Final = "check that the directory exists and that Relaybook's user can write to it"
-_SPACE_HINT: Final = "free disk space; pending requests are stored as soon as there is room"
+_SPACE_HINT: Final = "free disk space; pending requests are stored as soon as there is enough space"
 _DISK_HINT: Final = "check the system log for disk errors"
 
 #: Errors caused by the environment, and texts that say how to fix them. The first matching class is used.
 _ENVIRONMENT_ERRORS: Final[tuple[tuple[type[apsw.Error], str], ...]] = (
-    (apsw.BusyError, "another program holds the database; close it, or wait until it is done"),
-    (apsw.LockedError, "another program holds the database; close it, or wait until it is done"),
-    (apsw.ProtocolError, "another program holds the database; close it, or wait until it is done"),
+    (apsw.BusyError, "another program is using the database; close that program, or wait until it is done"),
+    (apsw.LockedError, "another program is using the database; close that program, or wait until it is done"),
+    (apsw.ProtocolError, "another program is using the database; close that program, or wait until it is done"),
     (apsw.FullError, f"the disk is full: {_SPACE_HINT}"),
     (apsw.ReadOnlyError, f"the file is not writable: {_PERMISSIONS_HINT}"),
     (apsw.CantOpenError, f"the file cannot be opened: {_PERMISSIONS_HINT}"),

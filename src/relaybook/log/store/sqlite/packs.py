@@ -205,7 +205,7 @@ def read_body(directory: Path, ref: BodyRef, base: bytes | None = None) -> bytes
         try:
             fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except FileNotFoundError as error:
-            raise BodyDamaged(f"{path} does not exist. Restore it from a backup.") from error
+            raise BodyDamaged(f"{path} does not exist. Restore the file from a backup.") from error
         try:
             frame = os.pread(fd, length, offset)
         finally:
@@ -216,7 +216,7 @@ def read_body(directory: Path, ref: BodyRef, base: bytes | None = None) -> bytes
             raise zstandard.ZstdError("unexpected header")  # zstandard itself accepts a missing checksum
         return _decompressor(base).decompress(frame, allow_extra_data=False)
     except zstandard.ZstdError as error:
-        raise BodyDamaged(f"{path} is damaged at byte {offset} ({error}). Restore it from a backup.") from error
+        raise BodyDamaged(f"{path} is damaged at byte {offset} ({error}). Restore the file from a backup.") from error
 
 
 def _decompressor(base: bytes | None) -> zstandard.ZstdDecompressor:

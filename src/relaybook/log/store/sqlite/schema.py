@@ -202,7 +202,7 @@ def create_tables(connection: apsw.Connection, name: str) -> None:
     if is_created(connection, name):
         return
     if connection.execute("SELECT count(*) FROM sqlite_schema").get:
-        raise StoreDamaged(f"{name} contains tables of another program. Choose another directory with --data.")
+        raise StoreDamaged(f"{name} contains tables from another program. Choose another directory with --data.")
     columns = ", ".join(column.ddl() for column in COLUMNS)
     with connection:
         connection.execute(f"CREATE TABLE requests ({columns}, bodies BLOB) STRICT")
@@ -239,7 +239,7 @@ def is_created(connection: apsw.Connection, name: str) -> bool:
     version: int = connection.pragma("user_version")
     if version > VERSION:
         raise StoreTooNew(
-            f"{name} was written by a later version of Relaybook: schema version {version}; this one supports "
-            f"{VERSION}. Start the later version, or choose another directory with --data."
+            f"{name} was written by a later version of Relaybook. Its schema version is {version}, but this version "
+            f"supports {VERSION}. Start the later version, or choose another directory with --data."
         )
     return version > 0

@@ -238,7 +238,7 @@ def _acquire_lock(directory: Path, wait_s: float) -> int:
     fd = disk.lock(directory / "store.lock", wait_s)
     if fd is None:
         raise StoreUnavailable(
-            f"{directory} is in use: another Relaybook writes to this store. Stop it, "
-            "or choose another directory with --data."
+            f"{directory} is in use, because another Relaybook writes to this store. Stop that Relaybook, or choose "
+            "another directory with --data."
         )
     return fd

@@ -96,7 +96,9 @@ def totals(connection: apsw.Connection) -> dict[str, int]:
 def test_a_later_version_is_rejected_with_both_versions_and_instructions() -> None:
     connection = database()
     connection.pragma("user_version", 7)
-    with pytest.raises(StoreTooNew, match=r"schema version 7; this one supports \d+\. Start the later version"):
+    with pytest.raises(
+        StoreTooNew, match=r"schema version is 7, but this version supports \d+\. Start the later version"
+    ):
         create_tables(connection, "it")
 
 
