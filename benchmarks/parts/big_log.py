@@ -74,7 +74,7 @@ def run(bench: Bench) -> Result:
 
 
 def _read_the_disk(store: Path, result: Result) -> None:
-    """Measure the disk alone, with as many dependent reads as a cold request by id needs."""
+    """Measure the disk alone: each read depends on the one before, as when a record is read from a cold cache."""
     drop_page_cache(store)
     reads = random_read_ms(store / "relaybook.sqlite", 200 * _READS_OF_AN_ID)
     together = [sum(reads[at : at + _READS_OF_AN_ID]) for at in range(0, len(reads), _READS_OF_AN_ID)]

@@ -33,7 +33,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 
 class Fault(NamedTuple):
-    """An error with which calls of a role fail."""
+    """An error that the system calls of a role return."""
 
     role: Traced
     calls: tuple[str, ...]

@@ -72,7 +72,7 @@ Recorder.step = failing
 
 
 class Trial:
-    """A service under load while its log has a problem, and the check of the log."""
+    """Run a service under load while its store fails, then check the log."""
 
     def __init__(self, service: Service, provider: Provider) -> None:
         self.service = service

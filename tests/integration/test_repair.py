@@ -86,7 +86,7 @@ def test_a_damaged_store_is_restored_except_for_the_damaged_records(
     assert f"{len(restored):,} requests" in output
     assert f"{3000 - len(restored):,} requests could not be read" in output
     (intact_ids,) = list_set_aside(data.store)
-    assert f"so {intact_ids} keeps its name" in output
+    assert f"so {intact_ids} was not renamed" in output
     assert "may be deleted" not in output
     assert restored.items() <= {entry.record.id: b"body %d" % n for n, entry in enumerate(entries)}.items()
 

@@ -146,7 +146,7 @@ export type RequestPage = {
   running?: (Row)[];
   /** The `cursor` of the next, older page. `null` on the last page and with `sort`. */
   next_cursor: string | null;
-  /** The `cursor` for newer requests. `null` with `sort` and if this page is empty. After an empty page, use the previous cursor again. */
+  /** The `cursor` for newer requests. `null` if `sort` is set or this page is empty. After an empty page, use the previous cursor again. */
   newer_cursor: string | null;
   /** `false` if the search was stopped at its deadline. `next_cursor` continues the search. With `sort`, the page has the highest values that were found before the deadline. */
   complete: boolean;
@@ -572,7 +572,7 @@ export type LabelChange = {
   namespace: string;
   /** `true` pins the namespace. `false` unpins the namespace and removes its color, group and position. */
   pinned?: boolean;
-  /** Color slot. By default, a new pin gets the lowest free slot. If no slot is free, the slots are used in turn. */
+  /** Color slot. By default, a new pin gets the lowest free slot. If no slot is free, the slots are reused in turn. */
   color?: number;
   /** Group. By default, a new pin gets a group if its name is common, such as `staging`, and `null` otherwise. */
   group?: string | null;

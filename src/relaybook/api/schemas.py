@@ -195,8 +195,8 @@ class RequestPage(Struct, kw_only=True):
     newer_cursor: Annotated[
         str | None,
         Meta(
-            description="The `cursor` for newer requests. `null` with `sort` and if this page is empty. After an empty "
-            "page, use the previous cursor again."
+            description="The `cursor` for newer requests. `null` if `sort` is set or this page is empty. After an "
+            "empty page, use the previous cursor again."
         ),
     ]
     complete: Annotated[

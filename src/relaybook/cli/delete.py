@@ -57,8 +57,8 @@ def _delete(
     rows = log.latest(terms, _SHOWN)
     running = sum(row["outcome"] == "open" for row in rows)
     if running:
-        verb = "is" if running == 1 else "are"
-        print(f"{_requests(running)} that {'matches' if running == 1 else 'match'} {verb} running, and not deleted.")
+        verbs = "matches is" if running == 1 else "match are"
+        print(f"{_requests(running)} that {verbs} still running and will not be deleted.")
     if not count:
         print(f"No request matches {' and '.join(filters)}.{hint(log, terms)}", file=sys.stderr)
         return True

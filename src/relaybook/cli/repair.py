@@ -67,7 +67,7 @@ def _salvage_one(store: SetAside, writer: Writer) -> int:
     mark = "✗" if done.unreadable else "✓"
     print(f"{mark} salvage: {done.copied:,} requests from {Path(store.location).name} are now in the log{suffix}")
     if done.unreadable:
-        print(f"  {done.unreadable:,} requests could not be read, so {store.location} keeps its name.")
+        print(f"  {done.unreadable:,} requests could not be read, so {store.location} was not renamed.")
         print(
             "  A database repair tool may recover more requests. Delete the store when you no longer need it.",
             flush=True,

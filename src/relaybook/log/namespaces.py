@@ -2,7 +2,8 @@
 
 A pinned namespace is a *label*, such as an environment or a channel. There are few labels, and each has a color, a
 group and a position. All other namespaces are threads. All users of the log share the labels. Any process can change
-labels, concurrently with the recorder. ``Labels`` is an interface of stores, like the interfaces in ``store/port.py``.
+labels, concurrently with the recorder. ``Labels`` is an interface that stores implement, like those in
+``store/port.py``.
 """
 
 import re
@@ -106,7 +107,7 @@ class LabelChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         Annotated[int, Meta(ge=1, le=COLORS)] | UnsetType,
         Meta(
             description="Color slot. By default, a new pin gets the lowest free slot. If no slot is free, the slots "
-            "are used in turn."
+            "are reused in turn."
         ),
     ] = UNSET
     group: Annotated[

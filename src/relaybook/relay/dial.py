@@ -37,7 +37,7 @@ async def dial(relay: RelayContext, pool: Pool[UpstreamConnection], exchange: Ex
         return
     exchange.dial_failed(
         f"The upstream at {upstream.host}:{upstream.port} could not be reached: {reason}. The request was not "
-        "sent. Try again, or check the setting upstream.",
+        "sent. Try again, or check the upstream setting.",
     )
 
 

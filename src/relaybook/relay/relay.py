@@ -1,4 +1,4 @@
-"""The relay of one worker, which assigns upstream connections, checks the log, enforces timeouts and shuts down.
+"""The relay of one worker. It assigns upstream connections, checks the log, enforces timeouts and drains connections.
 
 ``worker`` handles the listening socket and signals.
 """
@@ -80,7 +80,7 @@ class Relay(RelayContext):
         unlogged and send the bytes. Return whether the bytes are sent.
         """
         log.error("journal_failed", extra={"reason": str(error)})
-        self.log_problem = "The log cannot be written. The operator's log has the reason."
+        self.log_problem = "Requests cannot be logged. See the operator's log for the reason."
         if self.settings.when_log_fails == "forward":
             self._continue_unlogged(error)
             return True

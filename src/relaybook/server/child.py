@@ -1,4 +1,4 @@
-"""Run a child process: read its configuration from standard input and run its role."""
+"""Start a child process's role. The configuration is read from standard input."""
 
 import os
 import signal

@@ -78,8 +78,8 @@ def readable(pairs: tuple[Pair, ...]) -> list[Pair]:
 def stored(transferred: bytes, key: bytes | None, kept: bytes, *, certain: bool) -> bool:
     """Return whether ``kept`` is the correct stored copy of a body: the body with the client's key masked.
 
-    Keys under 8 characters are not secrets. A key that arrives in two reads is not masked. With ``certain``, the whole
-    body arrived in one read, so each occurrence must be masked. Otherwise, each occurrence may be masked or not.
+    Keys under 8 characters are not secrets. A key that arrives in two reads is not masked. ``certain`` means that the
+    whole body arrived in one read, so each occurrence must be masked. Otherwise, an occurrence may be masked or not.
     """
     if key is None or len(key) < 8 or key not in transferred:
         return kept == transferred

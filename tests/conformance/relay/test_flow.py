@@ -37,7 +37,7 @@ async def standstill(count: Callable[[], int]) -> int:
 
 
 def endless_into(lines: list[UpstreamConnection]) -> Script:
-    """Return a script that sends a response until the connection ends, and adds the connection to the list."""
+    """Return a script that adds its connection to the list, then sends bytes until the connection ends."""
 
     async def endless(line: UpstreamConnection, _: Received) -> None:
         lines.append(line)

@@ -79,7 +79,7 @@ class RunPosition(msgspec.Struct, frozen=True, kw_only=True):
 class ExchangeCheckpoint(msgspec.Struct, kw_only=True):
     """A checkpoint of an open exchange, with the state of the exchange and its body bytes so far.
 
-    The journal frames of the exchange before ``number`` do not have to be read again.
+    The exchange's journal frames with numbers below ``number`` need not be read again.
     """
 
     run: str

@@ -159,7 +159,7 @@ def test_a_number_is_used_by_one_recorder_until_an_hour_after_its_last_mark(serv
 
     join("a")
     join("b")
-    with pytest.raises(recorders.StoreUnavailable, match="2 recorders already write"):
+    with pytest.raises(recorders.StoreUnavailable, match="maximum number of recorders, 2"):
         join("c")
     server.pass_seconds(3600)
     join("c")

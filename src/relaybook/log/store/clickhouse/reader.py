@@ -76,7 +76,7 @@ class ClickHouseReader:
     """A thread-safe reader. Any number can exist in any number of processes."""
 
     def __init__(self, address: DatabaseAddress) -> None:
-        """Create a reader. It connects with its first query."""
+        """Create a reader. The connection is opened for the first query."""
         self._unchecked = Database(address)
         self._state = State(self._unchecked)
         self._is_created = False

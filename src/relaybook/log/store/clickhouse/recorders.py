@@ -173,9 +173,7 @@ class Membership:
     def _free_number(self, taken: set[int]) -> int:
         free = sorted(set(range(self._numbering.slots)) - taken)
         if not free:
-            raise StoreUnavailable(
-                f"{self._numbering.slots} recorders already write to this log, which is the maximum."
-            )
+            raise StoreUnavailable(f"This log already has the maximum number of recorders, {self._numbering.slots}.")
         return random.choice(free)  # noqa: S311 - two recorders that join at the same time should choose different ones
 
     def join_if_late(self) -> None:

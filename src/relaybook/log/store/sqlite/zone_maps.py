@@ -77,7 +77,7 @@ class ZoneMap(NamedTuple):
     maximum: SortValue
 
     def condition(self) -> Condition:
-        """Return the condition that a name is in the zone."""
+        """Return the SQL condition that tests whether the zone contains a name."""
         if self.end is None:
             return Condition("namespace >= ?", (self.first,))
         return Condition("namespace >= ? AND namespace < ?", (self.first, self.end))
