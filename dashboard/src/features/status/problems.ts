@@ -95,7 +95,7 @@ function behind(status: Status, at: Date): Problem | null {
   const { lag_seconds: seconds, lag_bytes: size } = status.journal;
   if (seconds === null || seconds <= BEHIND_SECONDS) return null;
   const upTo = clockTime(new Date(at.getTime() - seconds * 1000).toISOString());
-  const newer = size === null ? "newer requests are" : `${bytes(size)} of newer requests are`;
+  const newer = size === null ? "Newer requests are" : `${bytes(size)} of newer requests are`;
   return {
     tone: "amber",
     word: "logging, behind",
