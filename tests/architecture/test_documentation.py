@@ -7,20 +7,7 @@ from tests.support.tree import ROOT, project_files
 
 from relaybook.cli.main import app
 
-COMMANDS = (
-    "serve",
-    "demo",
-    "simulate",
-    "tail",
-    "show",
-    "export",
-    "import",
-    "delete",
-    "check",
-    "reload",
-    "config",
-    "completion",
-)
+COMMANDS = tuple(name for name in app if not name.startswith("-"))
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 TARGET = re.compile(r"\bmake ([a-z][a-z-]+)\b")
@@ -52,6 +39,12 @@ def test_flags_in_the_documentation_exist() -> None:
         PAGE,
     ):
         assert set(FLAG.findall(code_of(page.read_text("utf-8")))) - known == set(), page.name
+
+
+def test_the_table_of_commands_lists_every_command() -> None:
+    page = (ROOT / "docs" / "reference" / "command-line.md").read_text("utf-8")
+    listed = re.findall(r"^\| \[`([a-z]+)`\]", page, re.MULTILINE)
+    assert sorted(listed) == sorted(COMMANDS)
 
 
 def code_of(page: str) -> str:

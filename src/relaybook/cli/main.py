@@ -203,7 +203,7 @@ def delete(
     ] = False,
     **flags: Any,
 ) -> int:
-    """Delete requests for good, after showing how many they are."""
+    """Delete requests permanently, after showing how many requests match."""
     from relaybook.cli.delete import delete
 
     _reject_invalid_text(filters)
