@@ -70,7 +70,7 @@ def open_writer(log: DatabaseAddress, name: str) -> ClickHouseWriter:
             time.sleep(0.01)
 
 
-def write(log: DatabaseAddress, seed: int, batches: int, recorded: list[str]) -> None:
+def write(log: DatabaseAddress, seed: int, batches: int, recorded: list[str], opened: list[ClickHouseWriter]) -> None:
     """Record batches. Between some of them, the recorder dies: it begins again, and repeats its last batch."""
     chosen = random.Random(seed)
     name = a_name()
@@ -89,7 +89,7 @@ def write(log: DatabaseAddress, seed: int, batches: int, recorded: list[str]) ->
             break
         except StoreUnavailable:
             time.sleep(0.01)
-    writer.close()
+    opened.append(writer)
 
 
 def pages(reader: ClickHouseReader, limit: int) -> Iterator[list[str]]:
@@ -123,7 +123,8 @@ def test_each_request_is_recorded_once_and_a_follower_misses_none(
             if is_last and not records:
                 return
 
-    writers = [threading.Thread(target=write, args=(log, seed, 12, recorded)) for seed in range(3)]
+    opened: list[ClickHouseWriter] = []
+    writers = [threading.Thread(target=write, args=(log, seed, 12, recorded, opened)) for seed in range(3)]
     follower = threading.Thread(target=follow)
     reader.status()  # creates the tables
     server.fail(refuse=0.05, lose=0.05)
@@ -132,6 +133,8 @@ def test_each_request_is_recorded_once_and_a_follower_misses_none(
     for thread in writers:
         thread.join(120)
     server.fail()
+    for writer in opened:
+        writer.close()  # if leaving the log failed, readers would wait for this recorder for 30 seconds
     has_ended.set()
     follower.join(60)
     assert not follower.is_alive()

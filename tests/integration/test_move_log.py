@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.support.clickhouse.server import needs_clickhouse, new_server
+from tests.support.clickhouse.server import needs_clickhouse, new_server, url_of
 from tests.support.log_contents import contents
 from tests.support.records import A_TIMESTAMP, an_entry, soon, traffic
 
@@ -18,6 +18,7 @@ from relaybook.log.record import Feedback, Gap
 from relaybook.log.saved_filters import SavedFilter
 from relaybook.log.store import open_store
 from relaybook.log.store.clickhouse.store import ClickHouseStore
+from relaybook.log.store.errors import StoreMisconfigured
 from relaybook.log.store.port import Batch, Reader, Store
 from relaybook.server.data_directory import DataDirectory
 
@@ -51,6 +52,7 @@ def source(tmp_path: Path) -> Store:
         entry.chain = b"chain of " + entry.record.id.encode()
     writer.commit(Batch(entries=entries, gaps=[GAP]))
     writer.close()
+    store.open_labels().change(LabelChange(namespace="ios", pinned=False))
     store.open_labels().change(LabelChange(namespace="staging", pinned=True, color=7, group="Stage", position=3))
     store.open_saved_filters().save_filter(SavedFilter("errors", (("failed", "true"),), 17))
     return store
@@ -95,7 +97,32 @@ def test_everything_is_moved_and_a_repetition_adds_nothing(
         assert after.gaps(0) == [GAP]
         first, second = capsys.readouterr().out.splitlines()
         assert first == f"{added} requests of the SQLite log were added to the store{known}."
-        assert second == f"Labels copied: {len(labels(before))}. Saved filters copied: 1."
+        assert second == f"Pinned namespaces: {len(labels(before))}. Saved filters: 1."
+
+
+@needs_clickhouse
+def test_the_command_moves_the_log_once(
+    source: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = new_server(tmp_path / "clickhouse")
+    address = server.create_log()
+    monkeypatch.setenv("RELAYBOOK_STORE_PASSWORD", address.password)
+    data = tmp_path / "data"
+    command = ["import", "--data", str(data), "--store", url_of(address)]
+    missing = url_of(address._replace(database="missing"))
+    assert main([*command[:-1], missing]) == 1
+    assert "There is no database missing" in capsys.readouterr().err
+    assert main(command) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    (old,) = data.glob("store.moved-*")
+    assert last == f"The SQLite log is now in {old}. Delete this directory when you no longer need it."
+    assert (old / "relaybook.sqlite").exists()
+    assert sorted(path.name for path in (data / "store").iterdir()) == ["recorder", "store.lock"]
+    assert main(command) == 1
+    assert "There is no SQLite log in" in capsys.readouterr().err
+    with pytest.raises(StoreMisconfigured, match=r"The log of .*/data is in ClickHouse. Set store to its URL"):
+        open_store(data / "store").check()
+    server.close()
 
 
 def test_a_log_from_which_requests_are_being_deleted_is_not_moved(source: Store, target: Store) -> None:

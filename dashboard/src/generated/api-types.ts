@@ -787,7 +787,7 @@ export type JournalStatus = {
 
 /** One of the servers that share the log. */
 export type RecorderStatus = {
-  /** Name of its machine. */
+  /** Name of its machine, a colon, and its data directory. */
   server: string;
   /** `lost`: it was not stopped, but has not responded for 30 seconds. Listed for an hour. */
   state: "live" | "lost";

@@ -463,7 +463,7 @@ class JournalStatus(Struct, kw_only=True):
 class RecorderStatus(Struct, kw_only=True):
     """One of the servers that share the log."""
 
-    server: Annotated[str, Meta(description="Name of its machine.")]
+    server: Annotated[str, Meta(description="Name of its machine, a colon, and its data directory.")]
     state: Annotated[
         Literal["live", "lost"],
         Meta(description="`lost`: it was not stopped, but has not responded for 30 seconds. Listed for an hour."),

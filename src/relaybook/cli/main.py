@@ -153,7 +153,7 @@ def import_requests(
         str,
         Parameter(
             help="Files in the format jsonl. They can be compressed (.gz, .zst). Use - for standard input. Without "
-            "files and with --store, the SQLite log in the data directory is copied to that store"
+            "files and with --store, the SQLite log in the data directory is moved to that store"
         ),
     ],
     **flags: Any,

@@ -1,8 +1,10 @@
-"""``relaybook import`` without files: copy the SQLite log in the data directory to the store of the settings.
+"""``relaybook import`` without files: move the SQLite log in the data directory to the store of the settings.
 
-The server must be stopped. Requests that were copied before are skipped, so an interrupted copy can be repeated.
+The server must be stopped. An interrupted import can be repeated, because requests that were copied are skipped.
+Afterwards, the SQLite log has another name, so that a later import does not bring back what was deleted meanwhile.
 """
 
+import time
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -24,27 +26,44 @@ _PART_BYTES: Final = 8 << 20
 _NAMESPACES: Final = 500
 _DELETIONS: Final = 1000
 _QUERY_NS: Final = 60 * clock.NANOSECONDS
+_RETRY_NS: Final = 20 * clock.NANOSECONDS
 
 
 def move_log(configuration: Configuration) -> int:
-    """Copy requests with their bodies and feedback, gaps, labels and saved filters. Raises CommandFailed."""
+    """Copy the log, then rename the directory of the SQLite log. Raises CommandFailed.
+
+    Requests are copied with their bodies and feedback, and gaps, labels and saved filters are copied too.
+    """
     data = DataDirectory(configuration.data)
     try:
         data.open()
     except DataInUse:
         raise CommandFailed(f"A server uses {configuration.data}. Stop it before you import its log.") from None
-    source = open_store(data.store)
+    new = data.store.with_name("store.new")
+    source, target = open_store(data.store), open_store(new, configuration.settings)
     try:
         if not source.exists():
             raise CommandFailed(
                 f"There is no SQLite log in {configuration.data}. Choose another directory with --data."
             )
-        copy_log(source, open_store(data.store, configuration.settings), configuration.settings.store)
-    except (StoreUnavailable, StoreTooNew, BatchRejected) as error:
-        raise CommandFailed(f"{error} Repeat the import: requests that were added are skipped.") from None
+        target.check()
+        _copy_or_advise(source, target, configuration.settings.store)
+        old = data.store.with_name(f"store.moved-{clock.wall_us()}")
+        data.store.rename(old)
+        new.rename(data.store)
+    except (StoreUnavailable, StoreTooNew) as error:
+        raise CommandFailed(str(error)) from None
     finally:
         data.close()
+    print(f"The SQLite log is now in {old}. Delete this directory when you no longer need it.")
     return 0
+
+
+def _copy_or_advise(source: Store, target: Store, name: str) -> None:
+    try:
+        copy_log(source, target, name)
+    except (StoreUnavailable, BatchRejected) as error:
+        raise CommandFailed(f"{error} Repeat the import. Requests that were already added are skipped.") from None
 
 
 def copy_log(source: Store, target: Store, name: str) -> None:
@@ -58,27 +77,50 @@ def copy_log(source: Store, target: Store, name: str) -> None:
             "Requests are being deleted from the SQLite log. Start relaybook serve without --store, and wait until "
             "the page says that the deletion is done."
         )
+    known = target.open_reader()
+    pinned_before = {row.namespace for row in _labels(known)}
     writer = target.open_writer(lock_wait_s=0)
     try:
-        known = target.open_reader()
         added, skipped = _Requests(reader, writer, known).copy()
         known_gaps = known.gaps(0)
-        writer.commit(Batch(gaps=[gap for gap in reader.gaps(0) if gap not in known_gaps]))
+        _commit(writer, Batch(gaps=[gap for gap in reader.gaps(0) if gap not in known_gaps]))
     finally:
         writer.close()
     labels = list(_labels(reader))
-    for row in labels:
-        target.open_labels().change(
-            LabelChange(
-                namespace=row.namespace, pinned=True, color=row.color or 1, group=row.group, position=row.position or 0
-            )
+    changes = [
+        LabelChange(
+            namespace=row.namespace, pinned=True, color=row.color or 1, group=row.group, position=row.position or 0
         )
+        for row in labels
+    ]
+    # The target pins the first namespaces that it stores, also those that a person has unpinned.
+    pinned = pinned_before | {row.namespace for row in labels}
+    changes += [
+        LabelChange(namespace=row.namespace, pinned=False) for row in _labels(known) if row.namespace not in pinned
+    ]
+    for change in changes:
+        target.open_labels().change(change)
     saved_filters = reader.saved_filters()
     for saved in saved_filters:
         target.open_saved_filters().save_filter(saved)
     already = f", {skipped:,} were in the log already" if skipped else ""
     print(f"{added:,} requests of the SQLite log were added to {name}{already}.")
-    print(f"Labels copied: {len(labels):,}. Saved filters copied: {len(saved_filters):,}.")
+    print(f"Pinned namespaces: {len(labels):,}. Saved filters: {len(saved_filters):,}.")
+
+
+def _commit(writer: Writer, batch: Batch) -> None:
+    """Commit, and try again for a while if the store is unavailable.
+
+    An import that was killed may have left an insert that runs for some seconds.
+    """
+    until_ns = clock.monotonic_ns() + _RETRY_NS
+    while True:
+        try:
+            return writer.commit(batch)
+        except StoreUnavailable:
+            if clock.monotonic_ns() > until_ns:
+                raise
+        time.sleep(1)
 
 
 class _Requests:
@@ -97,7 +139,7 @@ class _Requests:
             while entries := self._reader.entries(after, _RECORDS, _BATCH_BYTES):
                 after = entries[-1].record.seq or 0
                 new = [entry for entry in entries if self._add_large_bodies(entry)]
-                self._writer.commit(Batch(entries=new))
+                _commit(self._writer, Batch(entries=new))
                 done += len(entries)
                 added += sum((entry.record.seq or 0) > last_seq for entry in new)
                 on_progress(done, total)

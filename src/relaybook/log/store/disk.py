@@ -18,6 +18,8 @@ from relaybook import clock
 
 #: The directory of the packs, below the store's directory.
 BODIES: Final = "bodies"
+#: The file with the name of this machine's recorder, in the store's directory. Only a shared store has this file.
+RECORDER: Final = "recorder"
 
 _ZEROS: Final = bytes(1 << 20)
 _KEEP_SIZE_AND_PUNCH: Final = 0x01 | 0x02

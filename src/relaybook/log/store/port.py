@@ -205,8 +205,9 @@ class ValueCount(msgspec.Struct, kw_only=True):
 class RecorderState(msgspec.Struct, frozen=True, kw_only=True):
     """One of the recorders that write to a shared store.
 
-    ``server`` is the name of its machine. A recorder that is not live stopped responding within the last hour, without
-    being stopped. ``lag_us`` is the age of the newest request that it stored last, or the time since it responded.
+    ``server`` names its machine and data directory. A recorder that is not live stopped responding within the last
+    hour, without being stopped. ``lag_us`` is the age of the newest request that it stored last, or the time since it
+    responded.
     """
 
     server: str

@@ -124,7 +124,8 @@ class ClickHouseReader:
 
     def open_request(self, record_id: str) -> Running | None:
         _ = self._database
-        record, content = self._state.get("running", record_id), self._state.get("running_content", record_id)
+        live = live_recorders(self._state)
+        record, content = (self._state.get(kind, record_id, live) for kind in ("running", "running_content"))
         if record is None or content is None:
             return None
         detail, request, response = _decode_content(content)

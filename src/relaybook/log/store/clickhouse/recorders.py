@@ -42,7 +42,7 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 class _Place(msgspec.Struct, array_like=True):
     """What a recorder writes about itself.
 
-    ``has_ended`` is True after it was closed. ``server`` is the name of its machine. ``delay_us`` is the time between
+    ``has_ended`` is True after it was closed. ``server`` is the name that users see. ``delay_us`` is the time between
     the end of the newest request in the last commit and that commit, 0 if nothing was committed since the last mark.
     """
 

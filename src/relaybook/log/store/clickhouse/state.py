@@ -79,10 +79,12 @@ class State:
         )
         return self._database.query(sql, parameters.values, as_bytes=("value",))
 
-    def get(self, kind: str, key: str) -> bytes | None:
-        """Return one value, whichever recorder wrote it. `None` if there is none."""
+    def get(self, kind: str, key: str, recorders: Collection[str] | None = None) -> bytes | None:
+        """Return one value, from any recorder or only from some. `None` if there is no value."""
         parameters = Parameters()
         sql = f"SELECT value FROM state FINAL WHERE kind = {parameters.add(kind)} AND key = {parameters.add(key)}"
+        if recorders is not None:
+            sql += f" AND recorder IN {parameters.add(sorted(recorders), 'Array(String)')}"
         rows = self._database.query(sql, parameters.values, as_bytes=("value",))
         return rows[0][0] if rows else None
 

@@ -5,6 +5,7 @@ which the database knows the recorder of this node.
 """
 
 import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -29,7 +30,6 @@ from relaybook.log.store.errors import StoreMisconfigured, StoreUnavailable
 from relaybook.log.store.port import Backup, Durability, Reader, SetAside, TextIndex, Verification, Writer
 from relaybook.settings.store_url import DatabaseAddress
 
-_NAME: Final = "recorder"
 _MAX_CLOCK_DIFFERENCE_US: Final = 5 * 60_000_000
 
 
@@ -72,7 +72,10 @@ class ClickHouseStore:
             if lock is None:
                 raise StoreUnavailable(f"{self._directory} is in use, because another Relaybook writes to this log.")
             try:
-                return ClickHouseWriter(self._address, self._name() or self._create_name(), lock=lock)
+                name = self._name() or self._create_name()
+                # Two servers on one machine have different data directories.
+                server = f"{socket.gethostname()}:{self._directory.parent}"
+                return ClickHouseWriter(self._address, name, server=server, lock=lock)
             except BaseException:
                 os.close(lock)
                 raise
@@ -81,12 +84,12 @@ class ClickHouseStore:
 
     def _name(self) -> str | None:
         """Return the name of this node's recorder. `None` if it has never recorded in ClickHouse."""
-        path = self._directory / _NAME
+        path = self._directory / disk.RECORDER
         return path.read_text("ascii") if path.exists() else None
 
     def _create_name(self) -> str:
         name = ids.id_text(ids.new_id())
-        new = self._directory / f".new-{_NAME}"
+        new = self._directory / f".new-{disk.RECORDER}"
         new.unlink(missing_ok=True)
         fd = disk.open_file(new)
         try:
@@ -94,7 +97,7 @@ class ClickHouseStore:
             disk.sync(fd)
         finally:
             os.close(fd)
-        new.rename(self._directory / _NAME)
+        new.rename(self._directory / disk.RECORDER)
         disk.sync_directory(self._directory)
         return name
 

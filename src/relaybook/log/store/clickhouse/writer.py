@@ -5,7 +5,6 @@ asks which requests exist, and inserts the others.
 """
 
 import os
-import socket
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -57,18 +56,25 @@ class ClickHouseWriter:
     """One of the recorders that write to a database. Not thread-safe."""
 
     def __init__(
-        self, address: DatabaseAddress, name: str, *, lock: int | None = None, numbering: Numbering | None = None
+        self,
+        address: DatabaseAddress,
+        name: str,
+        *,
+        server: str = "",
+        lock: int | None = None,
+        numbering: Numbering | None = None,
     ) -> None:
         """Create or open the log. ``name`` identifies this recorder; there is one writer of this name at a time.
 
-        ``lock`` is a descriptor to close with the writer. Raises StoreTooNew and StoreUnavailable.
+        ``server`` is the name that users see. ``lock`` is a descriptor to close with the writer. Raises StoreTooNew and
+        StoreUnavailable.
         """
         self._lock = lock
         self._database = Database(address)
         self._state = State(self._database, name)
         self._name = name
         self._numbering = numbering or Numbering(self._database)
-        self._recorders = Membership(self._state, name, socket.gethostname(), self._numbering)
+        self._recorders = Membership(self._state, name, server, self._numbering)
         self._deletions = DeletionPass(self._database, self._state)
         self._retention = RetentionPass(self._database, self._state)
         #: When an insert was sent whose answer is missing, by the server's clock. `None` if there is none.
@@ -120,7 +126,9 @@ class ClickHouseWriter:
         if self._unanswered_us is None:
             return
         if self._numbering.server_us() < self._unanswered_us + MAX_SENT_US:
-            raise StoreUnavailable("An earlier insert may still begin.")
+            raise StoreUnavailable(
+                "An insert by this recorder's predecessor may still begin. Recording starts within 10 seconds."
+            )
         sql = "SELECT count() FROM system.processes WHERE startsWith(query_id, {name:String})"
         ((running,),) = self._database.query(sql, {"name": self._query_prefix})
         if running:

@@ -13,7 +13,8 @@ from relaybook.log.deletions import Deletions
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
 from relaybook.log.saved_filters import SavedFilters
-from relaybook.log.store.disk import BODIES
+from relaybook.log.store.disk import BODIES, RECORDER
+from relaybook.log.store.errors import StoreMisconfigured
 from relaybook.log.store.port import Backup, Durability, Reader, SetAside, TextIndex, Verification, Writer
 
 _DAY_SECONDS: Final = 86_400
@@ -28,6 +29,11 @@ class SqliteStore:
         self._directory = directory
 
     def check(self) -> None:
+        if (self._directory / RECORDER).exists():
+            raise StoreMisconfigured(
+                f"The log of {self._directory.parent} is in ClickHouse. Set store to its URL, or choose another "
+                f"directory with --data. To keep the log in SQLite, delete {self._directory / RECORDER}."
+            )
         reader = self.open_reader()
         try:
             reader.last_seq()
