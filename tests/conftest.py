@@ -34,18 +34,18 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Progress(config, ALONE), "progress")
 
 
-def pytest_report_header() -> str | None:
-    """Name the ClickHouse server that somebody else runs, if tests use one."""
-    return description()
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort tests by the ``ORDER`` of their directories, and keep the order within each directory."""
     items.sort(key=lambda item: ORDER.index(directory_of(item.nodeid)))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print how many tests were skipped because a tool is missing, and how to install the tool."""
+    """Print how many tests were skipped because a tool is missing, and how to install the tool.
+
+    If the tests use a ClickHouse server that somebody else runs, print its version first.
+    """
+    if used := description():
+        terminalreporter.write_line(used)
     skipped = skipped_by_tool(terminalreporter.stats.get("skipped", []))
     for tool, count in sorted(skipped.items()):
         tests, need = ("test", "needs") if count == 1 else ("tests", "need")
