@@ -6,6 +6,7 @@ Afterwards, the SQLite log has another name, so that a later import does not bri
 
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from typing import Final
 
 from relaybook import clock
@@ -71,38 +72,34 @@ def copy_log(source: Store, target: Store, name: str) -> None:
 
     Raises CommandFailed, StoreUnavailable, StoreTooNew and BatchRejected.
     """
-    reader = source.open_reader()
-    if any(deletion.state != "done" for deletion in reader.deletions(_DELETIONS)):
-        raise CommandFailed(
-            "Requests are being deleted from the SQLite log. Start relaybook serve without --store, and wait until "
-            "the page says that the deletion is done."
-        )
-    known = target.open_reader()
-    pinned_before = {row.namespace for row in _labels(known)}
-    writer = target.open_writer(lock_wait_s=0)
-    try:
-        added, skipped = _Requests(reader, writer, known).copy()
-        known_gaps = known.gaps(0)
-        _commit(writer, Batch(gaps=[gap for gap in reader.gaps(0) if gap not in known_gaps]))
-    finally:
-        writer.close()
-    labels = list(_labels(reader))
-    changes = [
-        LabelChange(
-            namespace=row.namespace, pinned=True, color=row.color or 1, group=row.group, position=row.position or 0
-        )
-        for row in labels
-    ]
-    # The target pins the first namespaces that it stores, also those that a person has unpinned.
-    pinned = pinned_before | {row.namespace for row in labels}
-    changes += [
-        LabelChange(namespace=row.namespace, pinned=False) for row in _labels(known) if row.namespace not in pinned
-    ]
-    for change in changes:
-        target.open_labels().change(change)
-    saved_filters = reader.saved_filters()
-    for saved in saved_filters:
-        target.open_saved_filters().save_filter(saved)
+    with closing(source.open_reader()) as reader, closing(target.open_reader()) as known:
+        if any(deletion.state != "done" for deletion in reader.deletions(_DELETIONS)):
+            raise CommandFailed(
+                "Requests are being deleted from the SQLite log. Start relaybook serve without --store, and wait until "
+                "the page says that the deletion is done."
+            )
+        pinned_before = {row.namespace for row in _labels(known)}
+        with closing(target.open_writer(lock_wait_s=0)) as writer:
+            added, skipped = _Requests(reader, writer, known).copy()
+            known_gaps = known.gaps(0)
+            _commit(writer, Batch(gaps=[gap for gap in reader.gaps(0) if gap not in known_gaps]))
+        labels = list(_labels(reader))
+        changes = [
+            LabelChange(
+                namespace=row.namespace, pinned=True, color=row.color or 1, group=row.group, position=row.position or 0
+            )
+            for row in labels
+        ]
+        # The target pins the first namespaces that it stores, also those that a person has unpinned.
+        pinned = pinned_before | {row.namespace for row in labels}
+        changes += [
+            LabelChange(namespace=row.namespace, pinned=False) for row in _labels(known) if row.namespace not in pinned
+        ]
+        for change in changes:
+            target.open_labels().change(change)
+        saved_filters = reader.saved_filters()
+        for saved in saved_filters:
+            target.open_saved_filters().save_filter(saved)
     already = f", {skipped:,} were in the log already" if skipped else ""
     print(f"{added:,} requests of the SQLite log were added to {name}{already}.")
     print(f"Pinned namespaces: {len(labels):,}. Saved filters: {len(saved_filters):,}.")
