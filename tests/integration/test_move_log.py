@@ -120,9 +120,21 @@ def test_the_command_moves_the_log_once(
     assert sorted(path.name for path in (data / "store").iterdir()) == ["recorder", "store.lock"]
     assert main(command) == 1
     assert "There is no SQLite log in" in capsys.readouterr().err
-    with pytest.raises(StoreMisconfigured, match=r"The log of .*/data is in ClickHouse. Set store to its URL"):
-        open_store(data / "store").check()
     server.close()
+
+
+def test_a_directory_of_a_shared_log_gets_no_log_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    directory = tmp_path / "data" / "store"
+    directory.mkdir(parents=True)
+    (directory / "recorder").touch()
+    store = open_store(directory)
+    for use in (store.check, store.open_writer):
+        with pytest.raises(StoreMisconfigured, match=r"The log of .*/data is in ClickHouse. Set store to its URL"):
+            use()
+    (tmp_path / "log.jsonl").touch()
+    assert main(["import", str(tmp_path / "log.jsonl"), "--data", str(tmp_path / "data")]) == 1
+    assert "is in ClickHouse. Set store to its URL" in capsys.readouterr().err
+    assert [path.name for path in directory.iterdir()] == ["recorder"]
 
 
 def test_a_log_from_which_requests_are_being_deleted_is_not_moved(source: Store, target: Store) -> None:

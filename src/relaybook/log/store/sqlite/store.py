@@ -29,16 +29,20 @@ class SqliteStore:
         self._directory = directory
 
     def check(self) -> None:
-        if (self._directory / RECORDER).exists():
-            raise StoreMisconfigured(
-                f"The log of {self._directory.parent} is in ClickHouse. Set store to its URL, or choose another "
-                f"directory with --data. To keep the log in SQLite, delete {self._directory / RECORDER}."
-            )
+        self._reject_shared()
         reader = self.open_reader()
         try:
             reader.last_seq()
         finally:
             reader.close()
+
+    def _reject_shared(self) -> None:
+        """Raise StoreMisconfigured if this machine records to a shared log, so that the log is not split."""
+        if (self._directory / RECORDER).exists():
+            raise StoreMisconfigured(
+                f"The log of {self._directory.parent} is in ClickHouse. Set store to its URL, or choose another "
+                f"directory with --data. To keep the log in SQLite, delete {self._directory / RECORDER}."
+            )
 
     def exists(self) -> bool:
         from relaybook.log.store.sqlite.connection import DATABASE
@@ -48,6 +52,7 @@ class SqliteStore:
     def open_writer(self, *, durability: Durability = "process", lock_wait_s: float = 5.0) -> Writer:
         from relaybook.log.store.sqlite.writer import SqliteWriter
 
+        self._reject_shared()
         return SqliteWriter(self._directory, durability=durability, lock_wait_s=lock_wait_s)
 
     def open_reader(self) -> Reader:
