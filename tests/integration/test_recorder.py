@@ -108,6 +108,41 @@ def test_exchanges_in_the_journal_are_recorded_once_and_a_finished_run_is_delete
     assert world.store.positions() == {}
 
 
+class SlowStore(MemoryStore):
+    """A store that runs a function while it commits requests, as if the commit took long."""
+
+    def __init__(self, meanwhile: Callable[[], None]) -> None:
+        super().__init__()
+        self._meanwhile = meanwhile
+
+    def commit(self, batch: Batch) -> None:
+        super().commit(batch)
+        if batch.entries:
+            self._meanwhile()
+
+
+def test_requests_that_the_relay_logs_during_a_commit_before_the_stop_are_recorded(tmp_path: Path) -> None:
+    stop_requests = 0
+
+    def end_relay() -> None:
+        nonlocal stop_requests
+        if not stop_requests:
+            world.close(world.open(namespace="last"))
+            world.writer.close()
+            other = JournalWriter(world.journal, MIB, durable=False)  # of a relay that has just started
+            other.append(FrameKind.OPENED, new_id(), encode_event(opened(namespace="other")))
+            other.close()
+            stop_requests = 1
+
+    world = World(tmp_path, SlowStore(end_relay))
+    recorder = world.recorder(lambda: stop_requests)
+    recorder.step()
+    world.close(world.open(namespace="first"))
+    recorder.run()
+    assert [record.namespace for record in world.records()] == ["first", "last", "other"]
+    assert list_runs(world.journal) == []
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_a_recorder_that_crashes_anywhere_loses_and_duplicates_nothing(tmp_path: Path, seed: int) -> None:
     world = World(tmp_path)

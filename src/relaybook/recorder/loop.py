@@ -162,10 +162,13 @@ class Recorder:
         """
         with suppress(RetryAborted):
             while not self._retry.must_stop_now():
-                worked = self.step()
-                if worked:
+                # The relays ended before the stop was requested, so a step that begins later reads their last frames.
+                is_stop_requested = self._retry.is_stop_requested()
+                if is_stop_requested:
+                    self._list_runs(clock.monotonic_ns())
+                if self.step():
                     continue
-                if self._retry.is_stop_requested():
+                if is_stop_requested:
                     break
                 if not self._catch_up(_IDLE_NS):
                     self._wait()
