@@ -154,7 +154,8 @@ deploy-check: .venv/.deploy ## Check deploy/ (Debian packages systemd, prometheu
 	RELAYBOOK_DASHBOARD_TOKEN=x $(COMPOSE) --file deploy/compose/compose.yaml --profile observability config --quiet
 	$(KUSTOMIZE) deploy/kubernetes/base > build/deploy/base.yaml
 	$(KUSTOMIZE) deploy/kubernetes/monitoring > build/deploy/monitoring.yaml
-	$(BIN)/python -m tests.deploy.check_kubernetes build/deploy/base.yaml build/deploy/monitoring.yaml
+	$(KUSTOMIZE) deploy/kubernetes/clickhouse > build/deploy/clickhouse.yaml
+	$(BIN)/python -m tests.deploy.check_kubernetes $(addprefix build/deploy/,base.yaml monitoring.yaml clickhouse.yaml)
 
 .PHONY: clean
 clean: ## Remove .venv, the built page and caches; never data

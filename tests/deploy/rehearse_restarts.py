@@ -1,12 +1,14 @@
-"""Rehearse rolling restarts: ``python -m tests.deploy.rehearse_restarts 100 [IMAGE]``. Needs nginx.
+"""Rehearse rolling restarts: ``python -m tests.deploy.rehearse_restarts 100 [IMAGE | clickhouse]``. Needs nginx.
 
 Two servers run behind nginx, each with its own log. If IMAGE is given, the servers are containers on the host's
-network, otherwise they are processes. Under load, the servers are replaced in turn as described in
-docs/how-to/scale.md. Exits with 1 if a request is refused, a response is cut, or a request is missing in both logs.
+network, otherwise they are processes. With ``clickhouse``, three processes share a log in ClickHouse, and each
+replacement has a new data directory. Under load, the servers are replaced in turn as described in
+docs/how-to/scale.md. Exits with 1 if a request is refused, a response is cut, or a request is missing in all logs.
 """
 
 import http.client
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -16,7 +18,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.deploy.rehearse_image import Container, free_ports, status_of
+from tests.support.clickhouse.server import new_server, url_of
 from tests.support.server import Program, Server, SimulatedProvider, wait_until
+
+from relaybook.server.data_directory import DataDirectory
+from relaybook.settings.store_url import DatabaseAddress
 
 THREADS: Final = 8
 BODY: Final = json.dumps({"model": "gpt-4o-mini", "stream": True, "messages": [{"role": "user", "content": "Hello"}]})
@@ -136,22 +142,36 @@ class Load:
 class ServerProcess:
     """A server that runs as a process of the host."""
 
-    def __init__(self, directory: Path, upstream: str) -> None:
+    def __init__(self, directory: Path, upstream: str, log: DatabaseAddress | None = None) -> None:
+        """``log`` is a shared log. Without it, the log is in the data directory."""
         directory.mkdir()
         self._directory = directory
         self._upstream = upstream
+        self._log = log
+        self._starts = 0
         self.relay, self._dashboard = free_ports()
         self._start()
 
     def _start(self) -> None:
-        listen = ("--listen", f"127.0.0.1:{self.relay}", "--dashboard", f"127.0.0.1:{self._dashboard}")
-        self._server = Server(self._directory, self._upstream, *listen)
+        flags = ["--listen", f"127.0.0.1:{self.relay}", "--dashboard", f"127.0.0.1:{self._dashboard}"]
+        data, variables = self._directory / "data", dict(os.environ)
+        if self._log is not None:
+            flags += ["--store", url_of(self._log)]
+            variables["RELAYBOOK_STORE_PASSWORD"] = self._log.password
+            data = self._directory / f"data-{self._starts}"
+        self._server = Server(self._directory, self._upstream, *flags, data=data, env=variables)
+        self._starts += 1
         wait_until(lambda: status_of(self.relay, "/readyz") == 200, 60, "readiness")
         wait_until(lambda: status_of(self._dashboard, "/readyz") == 200, 60, "readiness of the dashboard")
 
     def replace(self) -> None:
-        """Stop the process, and start a new process with the same data and ports."""
+        """Stop the process, and start a new process with the same ports.
+
+        The new process has the same data directory, or a new one if the log is shared.
+        """
         assert self._server.stop(60) == 0
+        left = list(DataDirectory(self._server.data).journal.rglob("*")) if self._log else []
+        assert not left, f"{left}: {self._server.stderr}"
         self._start()
 
     def get(self, path: str) -> Any:
@@ -174,12 +194,20 @@ def ids_of(server: ServerProcess | Container) -> set[str]:
         cursor = f"&cursor={page['next_cursor']}"
 
 
-def rehearse(restarts: int, image: str | None, directory: Path) -> bool:
+def rehearse(restarts: int, kind: str | None, directory: Path) -> bool:
+    """Replace servers of a kind: an image, ``clickhouse``, or `None`. Return whether nothing was lost or cut."""
     with ExitStack() as stack:
         provider = stack.enter_context(SimulatedProvider(directory, "--tokens-per-second", "100"))
+        log = None
+        if kind == "clickhouse":
+            clickhouse = new_server(directory / "clickhouse", "a-password")
+            stack.callback(clickhouse.close)
+            log = clickhouse.create_log()
         servers: list[ServerProcess | Container] = []
-        for name in ("first", "second"):
-            servers.append(Container(image, provider.url) if image else ServerProcess(directory / name, provider.url))
+        for number in range(3 if log else 2):
+            is_image = kind is not None and log is None
+            path = directory / f"server-{number}"
+            servers.append(Container(kind, provider.url) if is_image else ServerProcess(path, provider.url, log))
             stack.callback(servers[-1].remove)
         nginx = Nginx(directory, [server.relay for server in servers])
         stack.callback(nginx.stop)
@@ -187,14 +215,14 @@ def rehearse(restarts: int, image: str | None, directory: Path) -> bool:
         try:
             wait_until(lambda: load.whole, 60, "load")
             for number in range(restarts):
-                server = servers[number % 2]
+                server = servers[number % len(servers)]
                 nginx.use_all_but(server.relay)
                 server.replace()
                 nginx.use_all_but(None)
         finally:
             load.stop()
             print("\n".join(load.refused[:5]))
-        lost = {*load.whole, *load.cut} - ids_of(servers[0]) - ids_of(servers[1])
+        lost = {*load.whole, *load.cut}.difference(*map(ids_of, servers))
     counts = f"{len(load.whole)} whole, {len(load.refused)} refused, {len(load.cut)} cut, {len(lost)} lost"
     print(f"{restarts} replacements: {counts}")
     return bool(load.whole) and not (load.refused or load.cut or lost)

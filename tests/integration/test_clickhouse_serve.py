@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from tests.support.clickhouse.server import ClickHouse, needs_clickhouse, new_server, url_of
-from tests.support.server import Server, SimulatedProvider, wait_until
+from tests.support.server import Dashboard, Server, SimulatedProvider, wait_until
 
 from relaybook import clock
 from relaybook.log.store.clickhouse.connection import Database
@@ -47,6 +47,16 @@ def serve(directory: Path, provider: SimulatedProvider, log: DatabaseAddress) ->
     return Server(directory, provider.url, "--store", url_of(log), env=environment(log.password))
 
 
+class DashboardAlone(Dashboard):
+    """Runs ``relaybook dashboard`` on a free port."""
+
+    def __init__(self, directory: Path, log: DatabaseAddress) -> None:
+        self.data = directory / "page"
+        arguments = ["-m", "relaybook.cli.main", "dashboard", "--data", str(self.data), "--dashboard", "127.0.0.1:0"]
+        arguments += ["--store", url_of(log), "--relay-url", "https://llm.example/v1"]
+        super().__init__(arguments, directory, "page", environment(log.password))
+
+
 def send(server: Server, text: str, namespace: str = "production", **more: Any) -> str:
     """Send a request, and return its id."""
     body = {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": text}], **more}
@@ -57,7 +67,7 @@ def send(server: Server, text: str, namespace: str = "production", **more: Any) 
         return str(response.headers["Service-Request-Id"])
 
 
-def run(server: Server, log: DatabaseAddress, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(server: Dashboard, log: DatabaseAddress, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "relaybook.cli.main", *arguments, "--data", str(server.data)]
     variables = {**environment(log.password), "RELAYBOOK_STORE": url_of(log)}
     return subprocess.run(command, env=variables, capture_output=True, text=True, timeout=120, check=False)
@@ -132,6 +142,30 @@ def test_a_request_that_is_deleted_by_a_command_is_gone_from_the_log(tmp_path: P
         assert ended.returncode == 0, ended.stderr
         ended = run(server, log, "tail", "--ids")
         assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr
+
+
+def test_the_dashboard_alone_shows_the_log_of_all_servers(tmp_path: Path, log: DatabaseAddress) -> None:
+    with (
+        SimulatedProvider(tmp_path) as provider,
+        serve(tmp_path, provider, log) as server,
+        DashboardAlone(tmp_path, log) as page,
+    ):
+        gone, kept = send(server, "delete this", "gone"), send(server, "keep this", "kept")
+        page.record(kept)
+        assert [row["id"] for row in page.records()] == [kept, gone]
+        status = page.get("/api/status")
+        assert (status["relay_base_url"], status["journal"]["lag_bytes"]) == ("https://llm.example/v1", 0)
+        assert [each["state"] for each in status["recorders"]] == ["live"]
+        assert [event["role"] for event in page.events("child_started")] == ["dashboard"]
+        ended = run(page, log, "delete", "namespace=gone", "--yes")
+        assert ended.returncode == 0, ended.stderr
+        assert [row["id"] for row in page.records()] == [kept]
+        before = page.pid_of("dashboard")
+        ended = run(page, log, "reload")
+        assert (ended.returncode, ended.stderr) == (0, "")
+        assert page.pid_of("dashboard") != before
+        assert [row["id"] for row in page.records()] == [kept]
+        assert page.stop() == 0
 
 
 @pytest.mark.parametrize(

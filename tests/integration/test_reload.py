@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,13 +15,11 @@ from typing import Final
 
 import pytest
 from tests.support.long import LONG
+from tests.support.repeating_client import HEADERS, PATH, QUESTION, RepeatingClient
 from tests.support.server import Program, Server, SimulatedProvider, is_running, wait_until
 from tests.support.stream import Stream
 
-PATH: Final = "/v1/chat/completions"
-QUESTION: Final = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}'
 STREAM: Final = QUESTION[:-1] + b', "stream": true}'
-HEADERS: Final = {"Authorization": "Bearer sk-reloading-caller", "Content-Type": "application/json"}
 RELOADS: Final = 100 if LONG else 2
 
 
@@ -54,38 +51,6 @@ def shared(tmp_path_factory: pytest.TempPathFactory, provider: SimulatedProvider
 def reload(server: Server) -> subprocess.CompletedProcess[str]:
     arguments = [sys.executable, "-m", "relaybook.cli.main", "reload", "--data", str(server.data)]
     return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=180)
-
-
-class RepeatingClient(threading.Thread):
-    """Send requests over a kept connection until ``stop`` is called. Record every id and every error."""
-
-    def __init__(self, server: Server) -> None:
-        super().__init__(daemon=True)
-        self.ids: list[str] = []
-        self.errors: list[str] = []
-        self._server = server
-        self._stop_requested = threading.Event()
-
-    def run(self) -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", self._server.port, timeout=60)
-        while not self._stop_requested.is_set():
-            try:
-                connection.request("POST", PATH, QUESTION, HEADERS)
-                response = connection.getresponse()
-                body = response.read()
-            except (OSError, http.client.HTTPException) as error:
-                self.errors.append(repr(error))
-                connection.close()
-                continue
-            if response.status != 200 or not body.endswith(b"}"):
-                self.errors.append(f"{response.status} {body[-200:]!r}")
-            self.ids.append(response.headers["Service-Request-Id"])
-        connection.close()
-
-    def stop(self) -> None:
-        self._stop_requested.set()
-        self.join(120)
-        assert not self.is_alive()
 
 
 def test_under_load_no_connection_is_refused_and_no_stream_is_interrupted(server: Server) -> None:

@@ -112,6 +112,7 @@ LOADER_CASES: Final = [
     (("--upstream", "ftp://api.openai.com/v1"), ("upstream",)),
     (("--upstream", "https://user:secret@api.openai.com/v1"), ("upstream",)),
     (("--upstream", "https://api.openai.com/v1?a=b"), ("upstream",)),
+    (("--relay-url", "llm.example.com/v1"), ("relay_url", "https://")),
     (("--workers", "0"), ("workers",)),
     (("--workers", "two"), ("--workers", "two")),
     (("--log", "some"), ("--log", "no-bodies")),
@@ -172,6 +173,25 @@ def test_the_error_for_an_invalid_secret_names_it_without_its_value(tmp_path: Pa
     ended = loader.serve()
     assert_fails(ended, "dashboard_token")
     assert "12345678" not in ended.stderr
+
+
+def test_the_dashboard_alone_needs_a_log_in_clickhouse_and_the_url_of_the_relays(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    log = ("--store", "clickhouse://127.0.0.1:1/log")
+    assert (main(["dashboard"]), main(["dashboard", *log])) == (2, 2)
+    without_store, without_url = capsys.readouterr().err.splitlines()
+    assert (
+        "Set --store clickhouse://USER@HOST/DATABASE. For a log in the data directory, run relaybook" in without_store
+    )
+    assert "Set --relay-url to the base URL of the relays" in without_url
+
+
+def test_a_fingerprint_secret_that_can_be_guessed_is_an_error(loader: Loader) -> None:
+    ended = loader.serve(RELAYBOOK_FINGERPRINT_SECRET="hunter2")
+    assert_fails(ended, "fingerprint_secret has 7 characters", "openssl rand -hex 32")
+    assert "hunter2" not in ended.stderr
 
 
 @pytest.mark.parametrize("name", ["listen", "dashboard"])

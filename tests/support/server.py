@@ -108,28 +108,22 @@ class SimulatedProvider(Program):
         self.stop()
 
 
-class Server(Program):
-    """Runs ``relaybook serve`` on free ports. ``base_url`` and ``dashboard`` are its URLs."""
+class Dashboard(Program):
+    """Runs a command that serves the dashboard. ``dashboard`` is its URL."""
+
+    #: The data directory.
+    data: Path
 
     def __init__(
         self,
+        arguments: list[str],
         directory: Path,
-        upstream: str,
-        *flags: str,
-        data: Path | None = None,
+        name: str,
         env: dict[str, str] | None = None,
         under: Sequence[str] = (),
     ) -> None:
-        self.data = data or directory / "data"
-        arguments = ["-m", "relaybook.cli.main", "serve", "--upstream", upstream, "--data", str(self.data)]
-        if "--listen" not in flags:
-            arguments += ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0"]
-        if "--min-free" not in flags:
-            arguments += ["--min-free", str(1 << 20)]
-        super().__init__([*arguments, *flags], directory, "serve", env, under)
-        self.base_url = self.printed(r"base URL\s+(\S+)")
-        self.dashboard = self.printed(r"dashboard\s+(\S+)")
-        self.port = int(self.base_url.removesuffix("/v1").rpartition(":")[2])
+        super().__init__(arguments, directory, name, env, under)
+        self.dashboard = self.printed(r"dashboard\s+(http\S+)")
 
     def __enter__(self) -> Self:
         return self
@@ -193,3 +187,26 @@ class Server(Program):
             f"{self.dashboard}/api/requests/{request_id}/{side}?as=sent", timeout=30
         ) as response:
             return bytes(response.read())
+
+
+class Server(Dashboard):
+    """Runs ``relaybook serve`` on free ports. ``base_url`` and ``dashboard`` are its URLs."""
+
+    def __init__(
+        self,
+        directory: Path,
+        upstream: str,
+        *flags: str,
+        data: Path | None = None,
+        env: dict[str, str] | None = None,
+        under: Sequence[str] = (),
+    ) -> None:
+        self.data = data or directory / "data"
+        arguments = ["-m", "relaybook.cli.main", "serve", "--upstream", upstream, "--data", str(self.data)]
+        if "--listen" not in flags:
+            arguments += ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0"]
+        if "--min-free" not in flags:
+            arguments += ["--min-free", str(1 << 20)]
+        super().__init__([*arguments, *flags], directory, "serve", env, under)
+        self.base_url = self.printed(r"base URL\s+(\S+)")
+        self.port = int(self.base_url.removesuffix("/v1").rpartition(":")[2])

@@ -35,6 +35,11 @@ _ID_MISSING: Final = "The id of the request is missing. Write relaybook show ID.
 _DEMO_SETTINGS: Final = ("upstream", "upstream_ca_file", "price_as")
 #: Settings that select the log to read.
 _LOG_SETTINGS: Final = ("data", "dashboard", "dashboard_url")
+#: Settings of the dashboard alone.
+_DASHBOARD_SETTINGS: Final = (
+    *("store", "relay_url", "data", "dashboard", "dashboard_url", "trusted_proxies", "header_prefix", "upstream"),
+    *("keep_bodies_days", "keep_days", "keep_aggregates_days"),
+)
 #: Commands whose arguments are filters.
 _FILTERED: Final = ("tail", "export", "delete")
 
@@ -54,6 +59,16 @@ def serve(**flags: Any) -> int:
     from relaybook.server.program import serve
 
     return serve(configuration.settings)
+
+
+@app.command
+@takes_settings(_DASHBOARD_SETTINGS)
+def dashboard(**flags: Any) -> int:
+    """Serve only the dashboard of a log in ClickHouse, which servers on other machines write."""
+    configuration = _resolve(flags)
+    from relaybook.server.program import dashboard
+
+    return dashboard(configuration.settings)
 
 
 @app.command
@@ -256,6 +271,15 @@ def reload(**flags: Any) -> int:
     from relaybook.cli.reload import reload
 
     return reload(_resolve(flags))
+
+
+@app.command
+@takes_settings([name for name in FLAGS if name not in ("listen", "dashboard", "dashboard_url", "relay_url")])
+def drain(**flags: Any) -> int:
+    """Stop the server if it is running, and record everything in its journal. Then the machine may be removed."""
+    from relaybook.cli.drain import drain
+
+    return drain(_resolve(flags))
 
 
 @app.command

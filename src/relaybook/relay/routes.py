@@ -19,7 +19,7 @@ class UpstreamUrl:
 
     @classmethod
     def parse(cls, url: str) -> "UpstreamUrl":
-        """Parse a base URL that ``check_upstream`` has accepted."""
+        """Parse a base URL that ``check_base_url`` has accepted."""
         parts = urlsplit(url)
         tls = parts.scheme == "https"
         host = parts.hostname or ""

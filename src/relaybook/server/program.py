@@ -40,6 +40,21 @@ def serve(settings: Settings) -> int:
     return _serve(settings, _print_start)
 
 
+def dashboard(settings: Settings) -> int:
+    """Run only the dashboard of a log in ClickHouse until a stop signal. Return the exit code."""
+    if settings.store == "sqlite":
+        raise BadSetting(
+            "store",
+            "The dashboard alone needs a log in ClickHouse. Set --store clickhouse://USER@HOST/DATABASE. For a log in "
+            "the data directory, run relaybook serve, which includes the dashboard.",
+        )
+    if settings.relay_url is None:
+        raise BadSetting(
+            "relay_url", "relay_url is not set. Set --relay-url to the base URL of the relays, which the page shows."
+        )
+    return _serve(settings, _print_dashboard_start, relays=False)
+
+
 def demo(settings: Settings) -> int:
     """Run ``serve`` with a simulated upstream and sample traffic. The log is in ``demo`` in the data directory."""
     if settings.data is None:
@@ -52,6 +67,7 @@ def demo(settings: Settings) -> int:
             settings,
             data=settings.data / "demo",
             store="sqlite",
+            relay_url=None,
             upstream=f"http://127.0.0.1:{port}/v1",
             price_as="openai",
         )
@@ -59,8 +75,13 @@ def demo(settings: Settings) -> int:
 
 
 def _serve(
-    settings: Settings, print_start: Callable[[Settings, str, str], None], simulator: socket.socket | None = None
+    settings: Settings,
+    print_start: Callable[[Settings, str, str], None],
+    simulator: socket.socket | None = None,
+    *,
+    relays: bool = True,
 ) -> int:
+    """Run all roles, or only the dashboard if ``relays`` is False."""
     log_to_stderr()
     if settings.data is None:
         raise BadSetting("data", "no data directory is set")
@@ -74,27 +95,24 @@ def _serve(
             _check_unchanged(settings, data, handed)
         data.open(handed.serve_lock if handed else None)
         _check_log(settings, data)
-        relay = _listener(settings, "listen", data, handed)
-        dashboard = _listener(settings, "dashboard", data, handed)
+        names = ("listen", "dashboard") if relays else ("dashboard",)
+        listeners = {name: _listener(settings, name, data, handed) for name in names}
     except (BadSetting, DataInUse, LaterVersion) as error:
         print(f"relaybook: {error}", file=sys.stderr)
         return _BAD_SETTINGS
     if handed and handed.is_rehearsal:
         _import_roles()
         return 0
-    base_url = f"http://{_address(settings.listen, relay)}/v1"
-    local_url = f"http://{_address(settings.dashboard, dashboard)}"
+    local_url = f"http://{_address(settings.dashboard, listeners['dashboard'])}"
+    base_url = settings.relay_url or f"http://{_address(settings.listen, listeners['listen'])}/v1"
     dashboard_url = settings.dashboard_url or local_url
 
     def config(role: str) -> WorkerConfig:
         return WorkerConfig(role, settings, base_url, dashboard_url, sample_data=simulator is not None)
 
     def reload(running: list[RunningChild]) -> None:
-        listeners = {
-            _listener_key(settings, "listen"): relay.fileno(),
-            _listener_key(settings, "dashboard"): dashboard.fileno(),
-        }
-        handover = HandedOver(listeners, data.lock, children_lock, running)
+        sockets = {_listener_key(settings, name): listener.fileno() for name, listener in listeners.items()}
+        handover = HandedOver(sockets, data.lock, children_lock, running)
         reason = "a demo cannot be reloaded. Stop the demo and start it again" if simulator else rehearse(handover)
         reason = reason or hand_over(handover, lambda: supervisor.is_stopping)
         log.error("reload_refused", extra={"reason": reason})
@@ -109,11 +127,10 @@ def _serve(
     children_lock = handed.children_lock if handed else data.lock_for_children()
     if not handed:
         data.write_serving(Serving(os.getpid(), __version__))
-    children = [Child(config("relay"), relay, children_lock) for _ in range(settings.workers)]
-    children += [
-        Child(config("recorder"), None, children_lock),
-        Child(config("dashboard"), dashboard, children_lock),
-    ]
+    children = [Child(config("dashboard"), listeners["dashboard"], children_lock)]
+    if relays:
+        workers = [Child(config("relay"), listeners["listen"], children_lock) for _ in range(settings.workers)]
+        children = [*workers, Child(config("recorder"), None, children_lock), *children]
     if simulator is not None:
         children.append(Child(config("simulator"), simulator, children_lock))
         if _has_openai_sdk():
@@ -130,12 +147,12 @@ def _check_unchanged(settings: Settings, data: DataDirectory, handed: HandedOver
 
     A reload cannot change these settings.
     """
-    for name in ("listen", "dashboard"):
-        if _listener_key(settings, name) not in handed.listeners:
-            (before,) = (each for each in handed.listeners if each.startswith(f"{name} "))
+    for each in handed.listeners:
+        name, _, before = each.partition(" ")
+        if each != _listener_key(settings, name):
             raise BadSetting(
                 name,
-                f"{name} changed from {before.removeprefix(f'{name} ')} to {getattr(settings, name)}, which requires a "
+                f"{name} changed from {before} to {getattr(settings, name)}, which requires a "
                 "restart. Restart the server, or restore the setting.",
             )
     if not data.is_locked_by(handed.serve_lock):
@@ -256,16 +273,29 @@ def _print_start(settings: Settings, base_url: str, dashboard: str) -> None:
         else "if the disk is full, requests are forwarded unlogged (with --when-log-fails refuse, requests are refused)"
     )
     public_url = f"  (public: {settings.dashboard_url})" if settings.dashboard_url else ""
+    listens = f"  (the relay listens on {settings.listen})" if settings.relay_url else ""
     policy = _retention_text(settings)
     policy = f"survives power failures, {policy}" if settings.durable else policy
     policy = f"without bodies, {policy}" if settings.log == "no-bodies" else policy
     _warn_if_public(settings)
     print(
         f"Relaybook {__version__}{_program_text(program())}\n"
-        f"base URL   {base_url}  →  {settings.upstream}\n"
+        f"base URL   {base_url}{listens}  →  {settings.upstream}\n"
         f"dashboard  {dashboard}{public_url}\n"
         f"data       {data.path}{'' if settings.store == 'sqlite' else f', log in {settings.store}'}\n"
         f"log        {policy}; {free / 1e9:.0f} GB free{estimate}; {disk_full}",
+        flush=True,
+    )
+
+
+def _print_dashboard_start(settings: Settings, base_url: str, dashboard: str) -> None:
+    public_url = f"  (public: {settings.dashboard_url})" if settings.dashboard_url else ""
+    print(
+        f"Relaybook {__version__}, only the dashboard\n"
+        f"dashboard  {dashboard}{public_url}\n"
+        f"log        {settings.store}\n"
+        f"base URL   {base_url}  (of the relays, which run elsewhere)\n"
+        f"data       {settings.data}",
         flush=True,
     )
 

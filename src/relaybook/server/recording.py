@@ -65,11 +65,14 @@ log = logging.getLogger("relaybook.recorder")
 _LOCK_WAIT_SECONDS: Final = 60.0
 
 
-def record(settings: Settings, data: DataDirectory, supervisor_pipe: int) -> int:
-    """Record until a stop signal, or until the supervisor ends. Return the exit code."""
+def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, until_read: bool = False) -> int:
+    """Record until a stop signal, or until the supervisor ends. Return the exit code.
+
+    With ``until_read``, stop when the journal is read, as after a stop signal.
+    """
     collect_rarely()
     take_long_slices()  # the relay must not wait for the recorder
-    stop_requests = _StopRequests()
+    stop_requests = _StopRequests(int(until_read))
     signal.signal(signal.SIGTERM, stop_requests)
     signal.signal(signal.SIGINT, stop_requests)
     with suppress(OSError):
@@ -157,8 +160,8 @@ class _StopRequests:
     The class uses no lock, because a signal handler can interrupt the main thread anywhere.
     """
 
-    def __init__(self) -> None:
-        self.count = 0
+    def __init__(self, count: int) -> None:
+        self.count = count
 
     def __call__(self, *_: Any) -> None:
         self.count += 1

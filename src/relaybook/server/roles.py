@@ -50,12 +50,13 @@ def _inherited(descriptor: int | None) -> socket.socket:
 def _relay(config: WorkerConfig, data: DataDirectory, supervisor_pipe: int) -> None:
     from relaybook.relay.worker import run_worker
 
+    shared_secret = config.settings.fingerprint_secret
     run_worker(
         config.settings,
         _inherited(config.socket),
         supervisor_pipe,
         data.journal,
-        data.secret(),
+        shared_secret.encode() if shared_secret else data.secret(),
         base_url=config.base_url,
         dashboard_url=config.dashboard_url,
     )

@@ -10,12 +10,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, NewType
+from typing import Any, Final, Literal, NewType
 from urllib.parse import urlsplit
 
 from relaybook.settings.store_url import parse_store_url
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+#: Characters of ``fingerprint_secret``.
+_MIN_SECRET: Final = 32
 
 
 #: A number of days, from 0 to 100 years.
@@ -52,11 +54,21 @@ class Settings:
     """All settings of ``relaybook serve``. Other commands use some of these settings."""
 
     listen: str = setting("127.0.0.1:4100", "Address of the relay, host:port. Port 0 picks a free port")
+    relay_url: str | None = setting(
+        None, "Base URL that clients use, if it differs from --listen, such as https://llm.example.com/v1"
+    )
     dashboard: str = setting("127.0.0.1:4101", "Address of the dashboard and its API, host:port")
     dashboard_url: str | None = setting(None, "Public URL of the dashboard, if it is behind a reverse proxy")
     dashboard_token: str | None = setting(None, "Token for signing in to the dashboard", secret=True, flag=False)
     feedback_token: str | None = setting(
         None, "Token for programs that send feedback. It allows no other call", secret=True, flag=False
+    )
+    fingerprint_secret: str | None = setting(
+        None,
+        "Secret for the fingerprints of API keys. Default: the file secret in the data directory. Servers that share a "
+        "log need the same secret",
+        secret=True,
+        flag=False,
     )
     upstream: str = setting(
         "https://api.openai.com/v1", "Base URL of the upstream. It replaces /v1 in the path of a request"
@@ -161,7 +173,15 @@ class Settings:
                 "feedback_token and dashboard_token are the same. Choose another feedback_token, because the programs "
                 "that have it must not read the log.",
             )
-        check_upstream(self.upstream)
+        if self.fingerprint_secret is not None and len(self.fingerprint_secret) < _MIN_SECRET:
+            raise BadSetting(
+                "fingerprint_secret",
+                f"fingerprint_secret has {len(self.fingerprint_secret)} characters. The minimum is {_MIN_SECRET}, so "
+                "that nobody can guess it. To make a secret, run openssl rand -hex 32.",
+            )
+        check_base_url("upstream", self.upstream)
+        if self.relay_url is not None:
+            check_base_url("relay_url", self.relay_url)
         check_store(self.store, self.disk_budget)
         for name in POSITIVE:
             if getattr(self, name) <= 0:
@@ -268,8 +288,8 @@ def check_store(store: str, budget: str | int) -> None:
         )
 
 
-def check_upstream(url: str) -> None:
-    """Raise BadSetting if the relay cannot use the base URL."""
+def check_base_url(name: str, url: str) -> None:
+    """Raise BadSetting if the setting ``name`` is not a base URL for HTTP."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -278,6 +298,6 @@ def check_upstream(url: str) -> None:
     clean = url.isascii() and url.isprintable() and " " not in url
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or port == 0 or not clean:
         hint = "" if "://" in url else " It must start with https:// or http://."
-        raise BadSetting("upstream", f"upstream is {url!r}: expected a URL such as https://api.openai.com/v1.{hint}")
+        raise BadSetting(name, f"{name} is {url!r}: expected a URL such as https://api.openai.com/v1.{hint}")
     if parts.query or parts.fragment:
-        raise BadSetting("upstream", f"upstream is {url!r}. A base URL cannot contain ? or #.")
+        raise BadSetting(name, f"{name} is {url!r}. A base URL cannot contain ? or #.")
