@@ -18,6 +18,18 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
+class _WithoutMarks(dict[int, int | None]):
+    """A table for ``str.translate`` that removes combining marks. It is filled as characters occur."""
+
+    def __missing__(self, character: int) -> int | None:
+        kept = None if unicodedata.category(chr(character)) == "Mn" else character
+        self[character] = kept
+        return kept
+
+
+_without_marks: Final = _WithoutMarks()
+
+
 def spaced(text: str) -> str:
     """Return the text to index, with spaces around characters that each count as a word.
 
@@ -31,9 +43,7 @@ def words_of(text: str) -> list[str]:
     """Return the words in order, case-folded and without diacritics."""
     text = spaced(text)
     if not text.isascii():
-        text = "".join(
-            character for character in unicodedata.normalize("NFD", text) if unicodedata.category(character) != "Mn"
-        )
+        text = unicodedata.normalize("NFD", text).translate(_without_marks)
     return _WORD.findall(text.casefold())
 
 
