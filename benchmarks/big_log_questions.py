@@ -34,11 +34,11 @@ class Question(NamedTuple):
     may_be_missing: bool = False
 
 
-def questions(recipe: Recipe, last_seq: int) -> list[Question]:
-    """Return all queries for a log whose newest record is ``last_seq``."""
+def questions(recipe: Recipe, first_seq: int, last_seq: int) -> list[Question]:
+    """Return all queries for a log with records from ``first_seq`` to ``last_seq``."""
     values = Values(recipe)
     requests = "/api/requests?limit=50"
-    facts = values.complete()
+    facts, cursors = values.complete(), values.cursors(first_seq, last_seq)
     spans = [f"/api/stats?from=-{hours}h&bucket=3600&by=namespace" for hours in range(720, 720 - DIFFERENT, -1)]
     sorts = [(sort, limit) for sort in ("last_at", "requests", "failed", "cost_usd") for limit in range(1, 51)]
     return [
@@ -47,7 +47,9 @@ def questions(recipe: Recipe, last_seq: int) -> list[Question]:
         Question("page by namespace", _FILTERED_MS, [f"{requests}&namespace={each}" for each in values.namespaces()]),
         Question("page by property", _FILTERED_MS, [f"{requests}&{urlencode(each)}" for each in values.properties()]),
         Question("page by model and outcome", _FILTERED_MS, [f"{requests}&{urlencode(it)}" for it in values.models()]),
-        Question("page 10,000 or deeper", _PAGE_MS, [f"{requests}&cursor={at}" for at in values.cursors(last_seq)]),
+        Question(
+            "page 10,000 or deeper", _PAGE_MS, [f"{requests}&cursor={at}" for at in cursors]
+        ),
         Question("namespaces", _LIST_MS, [f"/api/namespaces?sort={sort}&limit={limit}" for sort, limit in sorts]),
         Question("namespaces by prefix", _LIST_MS, [f"/api/namespaces?prefix={each}" for each in values.prefixes()]),
         Question("values of model", _LIST_MS, [f"/api/values/model?limit={n}" for n in range(1, DIFFERENT + 1)]),
@@ -111,10 +113,12 @@ class Values:
         self._chance.shuffle(found)
         return found[:DIFFERENT]
 
-    def cursors(self, last_seq: int) -> list[Cursor]:
+    def cursors(self, first_seq: int, last_seq: int) -> list[Cursor]:
         """Return cursors from page 10,000 on, or from the middle of a smaller log."""
-        top = last_seq - _DEEP_PAGES * _PAGE
-        return [Cursor("older", self._chance.randint(_PAGE, max(top, last_seq // 2))) for _ in range(DIFFERENT)]
+        page = (last_seq - first_seq) * _PAGE // self._recipe.records
+        top = last_seq - _DEEP_PAGES * page
+        middle = (first_seq + last_seq) // 2
+        return [Cursor("older", self._chance.randint(first_seq + page, max(top, middle))) for _ in range(DIFFERENT)]
 
     def days(self) -> list[dict[str, str]]:
         """Return the 24 hours before each of the last 200 full hours, each with a sort field."""

@@ -58,14 +58,14 @@ def run(bench: Bench) -> Result:
     here = replace(bench, directory=directory)
     with _server(here) as relay:
         relay.wait_until_indexed(900)  # otherwise, text from an earlier run would be indexed during the queries
-        asked = questions(recipe, relay.get("/api/status")["last_seq"])
+        asked = questions(recipe, 1, relay.get("/api/status")["last_seq"])
     tidy(directory)
     _read_the_disk(store_of(directory), result)
     for question in asked:
         with _server(here) as relay:
             how = drop_page_cache(store_of(directory))
             for state in ("cold", "warm"):
-                result.rounds.append({"state": state, "page_cache": how} | _send(relay.dashboard, question))
+                result.rounds.append({"state": state, "page_cache": how} | send(relay.dashboard, question))
     _send_during_recording(here, asked, result)
     for state in _STATES:
         for question in asked:
@@ -108,7 +108,7 @@ def _server(bench: Bench) -> Iterator[Relaybook]:
         yield relay
 
 
-def _send(dashboard: str, question: Question, every_s: float = 0.0) -> dict[str, Any]:
+def send(dashboard: str, question: Question, every_s: float = 0.0) -> dict[str, Any]:
     """Request every path once, with at least ``every_s`` seconds between requests.
 
     Returns milliseconds and responses.
@@ -141,10 +141,10 @@ def _send(dashboard: str, question: Question, every_s: float = 0.0) -> dict[str,
 def _send_during_recording(bench: Bench, asked: list[Question], result: Result) -> None:
     with _server(bench) as relay:
         for question in asked:
-            _send(relay.dashboard, question)
+            send(relay.dashboard, question)
         with _recording(relay) as pace:
             for question in asked:
-                result.rounds.append({"state": "recording"} | _send(relay.dashboard, question, _EVERY_SECONDS))
+                result.rounds.append({"state": "recording"} | send(relay.dashboard, question, _EVERY_SECONDS))
         relay.wait_until_recorded(600)
     result.rounds.append({"recording": pace})
     result.add("exchanges written per second", pace["written_per_second"], "")

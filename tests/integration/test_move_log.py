@@ -123,6 +123,21 @@ def test_the_command_moves_the_log_once(
     server.close()
 
 
+def test_a_move_that_was_interrupted_between_its_renames_is_finished(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "store.new").mkdir(parents=True)
+    (data / "store.new" / "recorder").touch()
+    (data / "journal").mkdir()
+    assert DataDirectory(data).has_log()
+    with pytest.raises(StoreMisconfigured, match="Run relaybook import again with the same --data and --store"):
+        open_store(data / "store").check()
+    assert main(["import", "--data", str(data), "--store", "clickhouse://127.0.0.1:1/log"]) == 0
+    assert [path.name for path in (data / "store").iterdir()] == ["recorder"]
+    assert not (data / "store.new").exists()
+    with pytest.raises(StoreMisconfigured, match="is in ClickHouse. Set store to its URL"):
+        open_store(data / "store").check()
+
+
 def test_a_directory_of_a_shared_log_gets_no_log_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     directory = tmp_path / "data" / "store"
     directory.mkdir(parents=True)

@@ -40,9 +40,12 @@ def move_log(configuration: Configuration) -> int:
         data.open()
     except DataInUse:
         raise CommandFailed(f"A server uses {configuration.data}. Stop it before you import its log.") from None
-    new = data.store.with_name("store.new")
-    source, target = open_store(data.store), open_store(new, configuration.settings)
+    source, target = open_store(data.store), open_store(data.new_store, configuration.settings)
     try:
+        if data.new_store.exists() and not data.store.exists():  # an earlier import was interrupted at its end
+            data.new_store.rename(data.store)
+            print(f"The log of {configuration.data} is in {configuration.settings.store}.")
+            return 0
         if not source.exists():
             raise CommandFailed(
                 f"There is no SQLite log in {configuration.data}. Choose another directory with --data."
@@ -51,7 +54,7 @@ def move_log(configuration: Configuration) -> int:
         _copy_or_advise(source, target, configuration.settings.store)
         old = data.store.with_name(f"store.moved-{clock.wall_us()}")
         data.store.rename(old)
-        new.rename(data.store)
+        data.new_store.rename(data.store)
     except (StoreUnavailable, StoreTooNew) as error:
         raise CommandFailed(str(error)) from None
     finally:

@@ -59,6 +59,10 @@ class ClickHouse:
     def port(self) -> int:
         return self.root.port
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def create_log(self, name: str = "relaybook") -> DatabaseAddress:
         """Create a database without tables."""
         address = self.root._replace(database=name)

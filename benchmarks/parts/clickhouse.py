@@ -1,0 +1,155 @@
+"""The log in ClickHouse: requests inserted per second, and response times beside those of the same log in SQLite."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from tests.support.clickhouse.server import ClickHouse, url_of
+
+from benchmarks.bench import Bench, Relaybook
+from benchmarks.big_log import RECORDS, fill, sizes, write
+from benchmarks.big_log_facts import Recipe
+from benchmarks.big_log_questions import Question, questions
+from benchmarks.figures import Result, percentile
+from benchmarks.parts.big_log import send
+from benchmarks.process_cpu import cpu_seconds
+from relaybook import clock
+from relaybook.log.store.clickhouse.connection import Database
+from relaybook.log.store.clickhouse.writer import ClickHouseWriter
+from relaybook.settings.store_url import DatabaseAddress, parse_store_url
+
+PASSWORD: Final = "benchmark"
+_INSERTED: Final = 100_000
+METHOD: Final = (
+    "The engine is chdb-core behind an HTTP server, on the same two cores as everything else. *insert*: one process, "
+    f"or two at the same time, each insert {_INSERTED:,} records of benchmarks/big_log.py in batches of 5,000 with the "
+    "store's own writer, which also extracts the words. The records were made before. The CPU time of the engine "
+    "includes the merges until the last insert. *SQLite* and *ClickHouse*: two logs of the same recipe, each behind "
+    "`relaybook serve`, are asked the same questions in turn, over one connection each, 20 times with different "
+    "values; the first question of each kind is not counted. The logs are those of RELAYBOOK_BIG_LOG (a directory) and "
+    "RELAYBOOK_BIG_LOG_STORE (a URL), or are made here. Goals of ClickHouse are those of SQLite."
+)
+_TIMES: Final = 20
+
+
+def run(bench: Bench) -> Result:
+    """Measure inserts on an empty log, then queries on two equal logs."""
+    os.environ.setdefault("RELAYBOOK_STORE_PASSWORD", PASSWORD)
+    result = Result("clickhouse", METHOD)
+    server = ClickHouse(bench.place("engine"), PASSWORD)
+    try:
+        _measure_inserts(bench, server, result)
+        _measure_queries(bench, server, result)
+    finally:
+        server.close()
+    return result
+
+
+def _measure_inserts(bench: Bench, server: ClickHouse, result: Result) -> None:
+    records = 10_000 if bench.quick else _INSERTED
+    for round_ in range(bench.rounds(3)):
+        for recorders in (1, 2):
+            log = server.create_log(f"insert_{round_}_{recorders}")
+            result.rounds.append({"recorders": recorders} | _insert(server, log, records, recorders))
+            server.execute(f"DROP DATABASE {log.database}")
+    one, two = (result.median("per_second", recorders=number) for number in (1, 2))
+    result.add("insert, one recorder: requests per second", one, "", 20_000, at_least=True)
+    result.add("insert, two recorders: requests per second", two, "")
+    result.add("insert, two recorders instead of one", two / one, "times", 1.8, at_least=True)
+    result.add("insert: CPU of the recorder per request", result.median("recorder_us", recorders=1), "µs")
+    result.add("insert: CPU of ClickHouse per request", result.median("engine_us", recorders=1), "µs")
+
+
+def _insert(server: ClickHouse, log: DatabaseAddress, records: int, recorders: int) -> dict[str, float]:
+    """Let processes insert records at the same time, and return the rate and the CPU time per record."""
+    command = [sys.executable, "-m", "benchmarks.clickhouse_insert", url_of(log), str(records)]
+    variables = os.environ | {"RELAYBOOK_STORE_PASSWORD": PASSWORD}
+    processes = [
+        subprocess.Popen(
+            [*command, str(number)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=variables
+        )
+        for number in range(recorders)
+    ]
+    for process in processes:
+        _read(process)
+    began, engine_s = time.perf_counter(), cpu_seconds(server.pid)
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    recorder_s = sum(float(_read(process)) for process in processes)
+    seconds, engine_s = time.perf_counter() - began, cpu_seconds(server.pid) - engine_s
+    for process in processes:
+        process.wait(60)
+    count = records * recorders
+    return {
+        "per_second": count / seconds,
+        "recorder_us": recorder_s / count * 1e6,
+        "engine_us": engine_s / count * 1e6,
+    }
+
+
+def _read(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+def _measure_queries(bench: Bench, server: ClickHouse, result: Result) -> None:
+    directory = Path(os.environ.get("RELAYBOOK_BIG_LOG", bench.directory / "big-log"))
+    recipe = Recipe.kept(directory)
+    if recipe is None:
+        directory.mkdir(parents=True)
+        recipe = Recipe(20_000 if bench.quick else RECORDS, clock.wall_us())
+        fill(directory, recipe)
+    if url := os.environ.get("RELAYBOOK_BIG_LOG_STORE"):
+        log = parse_store_url(url)._replace(password=os.environ["RELAYBOOK_STORE_PASSWORD"])
+    else:
+        log = server.create_log("big_log")
+        write(ClickHouseWriter(log, "01234567-0000-7000-8000-000000000000"), recipe)
+    stored = sum(sizes(directory).values())
+    statement = "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = {name:String}"
+    ((bytes_on_disk,),) = Database(log).query(statement, {"name": log.database})
+    result.add("SQLite: bytes per request", stored / recipe.records, "B")
+    result.add("ClickHouse: bytes per request", bytes_on_disk / recipe.records, "B", 0.8 * stored / recipe.records)
+    _ask(bench, directory, recipe, log, result)
+
+
+def _ask(bench: Bench, directory: Path, recipe: Recipe, log: DatabaseAddress, result: Result) -> None:
+    """Ask both stores each question in turn."""
+    sqlite = Bench(directory, bench.python, bench.source, bench.quick)
+    upstream = "http://127.0.0.1:9/v1"
+    with (
+        Relaybook(sqlite, "log", upstream) as first,
+        Relaybook(bench, "node", upstream, "--store", url_of(log)) as second,
+    ):
+        first.wait_until_indexed(900)
+        relays = {"SQLite": first, "ClickHouse": second}
+        asked = {name: questions(recipe, *_seqs(relay)) for name, relay in relays.items()}
+        for each in zip(*asked.values(), strict=True):
+            for name, question in zip(relays, each, strict=True):
+                some = question._replace(paths=question.paths[: _TIMES + 1])
+                result.rounds.append({"store": name} | send(relays[name].dashboard, some))
+        for name, of_store in asked.items():
+            for question in of_store:
+                _summarize(result, name, question)
+
+
+def _seqs(relay: Relaybook) -> tuple[int, int]:
+    """Return the lowest and highest ``seq`` of a log."""
+    oldest: dict[str, Any] = relay.get("/api/requests?limit=1&cursor=n0")["data"][0]
+    return oldest["seq"], relay.get("/api/status")["last_seq"]
+
+
+def _summarize(result: Result, store: str, question: Question) -> None:
+    [found] = [each for each in result.rounds if each.get("store") == store and each["question"] == question.name]
+    times = found["ms"][1:]
+    result.add(f"{store}: {question.name}, median", median(times), "ms", question.goal_ms)
+    result.add(f"{store}: {question.name}, slowest", percentile(times, 100), "ms")
+    if others := sum(found["statuses"].values()) - found["statuses"].get("200", 0):
+        result.add(f"{store}: {question.name}, responses with a status other than 200", others, "", 0)
+    if found["incomplete"]:
+        result.add(f"{store}: {question.name}, responses cut off by the deadline", found["incomplete"], "", 0)
