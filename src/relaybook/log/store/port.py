@@ -449,7 +449,8 @@ def body_size(body: Body | None) -> int | None:
     """
     if body is None:
         return None
-    return sum(ref.size for ref in body.refs) + sum(map(len, body.rest))
+    in_store = sum(ref.size for ref in body.refs) if body.refs else 0
+    return in_store + sum(map(len, body.rest))
 
 
 def reject_unstorable(batch: Batch) -> None:
