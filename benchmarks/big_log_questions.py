@@ -47,9 +47,7 @@ def questions(recipe: Recipe, first_seq: int, last_seq: int) -> list[Question]:
         Question("page by namespace", _FILTERED_MS, [f"{requests}&namespace={each}" for each in values.namespaces()]),
         Question("page by property", _FILTERED_MS, [f"{requests}&{urlencode(each)}" for each in values.properties()]),
         Question("page by model and outcome", _FILTERED_MS, [f"{requests}&{urlencode(it)}" for it in values.models()]),
-        Question(
-            "page 10,000 or deeper", _PAGE_MS, [f"{requests}&cursor={at}" for at in cursors]
-        ),
+        Question("page 10,000 or deeper", _PAGE_MS, [f"{requests}&cursor={at}" for at in cursors]),
         Question("namespaces", _LIST_MS, [f"/api/namespaces?sort={sort}&limit={limit}" for sort, limit in sorts]),
         Question("namespaces by prefix", _LIST_MS, [f"/api/namespaces?prefix={each}" for each in values.prefixes()]),
         Question("values of model", _LIST_MS, [f"/api/values/model?limit={n}" for n in range(1, DIFFERENT + 1)]),

@@ -4,6 +4,9 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
@@ -15,8 +18,11 @@ from benchmarks.big_log import RECORDS, fill, sizes, write
 from benchmarks.big_log_facts import Recipe
 from benchmarks.big_log_questions import Question, questions
 from benchmarks.figures import Result, percentile
+from benchmarks.messages import FIVE
+from benchmarks.nginx import start_provider
 from benchmarks.parts.big_log import send
 from benchmarks.process_cpu import cpu_seconds
+from benchmarks.wrk import Load, run_wrk
 from relaybook import clock
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
@@ -24,11 +30,15 @@ from relaybook.settings.store_url import DatabaseAddress, parse_store_url
 
 PASSWORD: Final = "benchmark"
 _INSERTED: Final = 100_000
+_SERVERS, _CONNECTIONS, _PAUSE_MS, _SECONDS = 3, 32, 100, 30
 METHOD: Final = (
     "The engine is chdb-core behind an HTTP server, on the same two cores as everything else. *insert*: one process, "
     f"or two at the same time, each insert {_INSERTED:,} records of benchmarks/big_log.py in batches of 5,000 with the "
     "store's own writer, which also extracts the words. The records were made before. The CPU time of the engine "
-    "includes the merges until the last insert. *SQLite* and *ClickHouse*: two logs of the same recipe, each behind "
+    "includes the merges until the last insert. *servers*: three `relaybook serve` on one log each relay "
+    f"{_CONNECTIONS * 1000 // _PAUSE_MS} requests per second from wrk (five headers, bodies of 0.5 and 0.8 KB) to "
+    "nginx with a canned completion. The CPU time of a role is that of all three servers until everything is recorded, "
+    "divided by the requests. *SQLite* and *ClickHouse*: two logs of the same recipe, each behind "
     "`relaybook serve`, are asked the same questions in turn, over one connection each, 20 times with different "
     "values; the first question of each kind is not counted. The logs are those of RELAYBOOK_BIG_LOG (a directory) and "
     "RELAYBOOK_BIG_LOG_STORE (a URL), or are made here. Goals of ClickHouse are those of SQLite."
@@ -43,6 +53,7 @@ def run(bench: Bench) -> Result:
     server = ClickHouse(bench.place("engine"), PASSWORD)
     try:
         _measure_inserts(bench, server, result)
+        _measure_servers(bench, server, result)
         _measure_queries(bench, server, result)
     finally:
         server.close()
@@ -96,6 +107,38 @@ def _insert(server: ClickHouse, log: DatabaseAddress, records: int, recorders: i
 def _read(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline()
+
+
+def _measure_servers(bench: Bench, server: ClickHouse, result: Result) -> None:
+    """Measure the CPU time of each role when three servers relay at a moderate rate to one log."""
+    log = server.create_log("servers")
+    with ExitStack() as stack:
+        provider = stack.enter_context(start_provider(bench.place("provider"), FIVE))
+        upstream, store = f"http://127.0.0.1:{provider.port}/v1", ("--store", url_of(log))
+        relays = [
+            stack.enter_context(Relaybook(bench, f"server-{number}", upstream, *store)) for number in range(_SERVERS)
+        ]
+        before, engine_s = [relay.cpu() for relay in relays], cpu_seconds(server.pid)
+        with ThreadPoolExecutor(_SERVERS) as pool:
+
+            def run(relay: Relaybook) -> Load:
+                return run_wrk(relay.port, FIVE, bench.seconds(_SECONDS), _CONNECTIONS, pause_ms=_PAUSE_MS)
+
+            loads = list(pool.map(run, relays))
+        for relay in relays:
+            relay.wait_until_recorded(120)
+        requests = sum(load.requests for load in loads)
+        after, engine_s = [relay.cpu() for relay in relays], cpu_seconds(server.pid) - engine_s
+        found = {
+            role: sum(new[role] - old[role] for new, old in zip(after, before, strict=True)) / requests * 1e6
+            for role in ("relay", "recorder")
+        }
+        found["ClickHouse"] = engine_s / requests * 1e6
+    result.rounds.append({"servers": _SERVERS, "cpu_us": found, "loads": [asdict(load) for load in loads]})
+    result.add("servers: requests per second", sum(load.per_second for load in loads), "")
+    result.add("servers: failed requests", sum(load.failed + load.broken for load in loads), "", 0)
+    for role, spent in found.items():
+        result.add(f"servers: CPU of {role} per request", spent, "µs")
 
 
 def _measure_queries(bench: Bench, server: ClickHouse, result: Result) -> None:

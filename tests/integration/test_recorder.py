@@ -143,6 +143,26 @@ def test_requests_that_the_relay_logs_during_a_commit_before_the_stop_are_record
     assert list_runs(world.journal) == []
 
 
+def test_a_store_with_expensive_commits_gets_one_per_interval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world, now_ns = World(tmp_path), clock.monotonic_ns()
+    world.store.commit_interval_ns = clock.NANOSECONDS
+    monkeypatch.setattr(clock, "monotonic_ns", lambda: now_ns)
+    monkeypatch.setattr(loop, "_RUNNING_EVERY_NS", 10 * clock.NANOSECONDS)
+    recorder = world.recorder()
+    recorder.step()
+    found = []
+    for _ in range(16):
+        world.close(world.open())
+        now_ns += clock.NANOSECONDS // 4
+        recorder.step()
+        recorder.step()
+        found.append(len(world.records()))
+    assert found == [0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12, 16]
+    world.close(world.open())
+    recorder.run()
+    assert len(world.records()) == 17
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_a_recorder_that_crashes_anywhere_loses_and_duplicates_nothing(tmp_path: Path, seed: int) -> None:
     world = World(tmp_path)

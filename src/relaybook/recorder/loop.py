@@ -150,6 +150,7 @@ class Recorder:
         self._since_ns: int | None = None
         self._runs_listed_ns = 0
         self._running_written_ns = 0
+        self._committed_ns = 0
         self._had_running = False
         self._remove_after_ns = 0
         #: Whether the last step read many frames, so more frames are probably waiting.
@@ -187,7 +188,11 @@ class Recorder:
         if self._changed and self._since_ns is None:
             self._since_ns = now
         full = len(self._entries) >= MAX_ENTRIES or self._bytes >= MAX_BYTES
-        due = self._since_ns is not None and now - self._since_ns >= COMMIT_AFTER_NS
+        due = (
+            self._since_ns is not None
+            and now - self._since_ns >= COMMIT_AFTER_NS
+            and now - self._committed_ns >= self._store.commit_interval_ns
+        )
         if full or due or now - self._running_written_ns > _RUNNING_EVERY_NS:
             self._commit()
             self._metrics.write_if_due()
@@ -320,6 +325,7 @@ class Recorder:
         self._bytes = 0
         self._changed = False
         self._since_ns = None
+        self._committed_ns = clock.monotonic_ns()
         self._clean_up()
 
     def _checkpoints(self, run: Run) -> list[ExchangeCheckpoint]:

@@ -256,6 +256,9 @@ class Retained(msgspec.Struct, frozen=True, kw_only=True):
 class Writer(Protocol):
     """The interface through which the recorder writes to a store. Only one thread of one process uses it."""
 
+    #: Shortest time between two commits that have room for more records. It is longer if small commits are expensive.
+    commit_interval_ns: int
+
     def commit(self, batch: Batch) -> None:
         """Store the batch in one transaction and assign each record its ``seq``.
 

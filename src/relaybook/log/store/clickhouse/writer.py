@@ -55,6 +55,9 @@ _decode_checkpoint: Final = msgspec.msgpack.Decoder(ExchangeCheckpoint).decode
 class ClickHouseWriter:
     """One of the recorders that write to a database. Not thread-safe."""
 
+    #: Each insert creates a part of the table with all its columns and indexes, which ClickHouse then merges.
+    commit_interval_ns = clock.NANOSECONDS
+
     def __init__(
         self,
         address: DatabaseAddress,

@@ -69,6 +69,8 @@ class MemoryStore:
     Any thread can read while one thread writes.
     """
 
+    commit_interval_ns = 0
+
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._entries: list[Entry] = []

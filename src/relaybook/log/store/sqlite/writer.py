@@ -40,6 +40,8 @@ _SEQ_BY_ID: Final = "SELECT seq FROM requests WHERE id = ?"
 class SqliteWriter:
     """The single writer of a directory. Not thread-safe."""
 
+    commit_interval_ns = 0
+
     def __init__(
         self,
         directory: Path,
