@@ -44,6 +44,11 @@ METHOD: Final = (
     "RELAYBOOK_BIG_LOG_STORE (a URL), or are made here. Goals of ClickHouse are those of SQLite."
 )
 _TIMES: Final = 20
+#: The CPU time of the server since its start, and the rows that it inserted.
+_SPENT: Final = """
+SELECT sumIf(value, event IN ('UserTimeMicroseconds', 'SystemTimeMicroseconds')), sumIf(value, event = 'InsertedRows')
+FROM system.events
+"""
 
 
 def run(bench: Bench) -> Result:
@@ -153,6 +158,8 @@ def _measure_queries(bench: Bench, server: ClickHouse, result: Result) -> None:
     else:
         log = server.create_log("big_log")
         write(ClickHouseWriter(log, "01234567-0000-7000-8000-000000000000"), recipe)
+    ((spent_us, inserted),) = Database(log).query(_SPENT)
+    result.add("large log: CPU of ClickHouse per request, with merges", spent_us / inserted, "µs")
     stored = sum(sizes(directory).values())
     statement = "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = {name:String}"
     ((bytes_on_disk,),) = Database(log).query(statement, {"name": log.database})
