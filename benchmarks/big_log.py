@@ -302,6 +302,7 @@ def main() -> None:
     else:
         settings = Settings(store=asked.store, store_password=os.environ.get("RELAYBOOK_STORE_PASSWORD"))
         figures = write(open_store(store_of(asked.directory), settings).open_writer(), recipe)
+        recipe.keep(asked.directory)
     for name, value in figures.items():
         per_record = f", {value / asked.records:,.0f} per record" if name.endswith("_bytes") else ""
         print(f"{name}: {value:,.1f}{per_record}")

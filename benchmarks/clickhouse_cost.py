@@ -28,7 +28,7 @@ def cpu_us() -> dict[str, float]:
     return {
         "relay": figure("relay_requests", "five headers: relay, compiled"),
         "recorder": read_and_build + figure("clickhouse", "insert: CPU of the recorder per request"),
-        "ClickHouse": figure("clickhouse", "large log: CPU of ClickHouse per request, with merges"),
+        "ClickHouse": figure("clickhouse", "large log: CPU of ClickHouse per inserted row, with merges"),
     }
 
 

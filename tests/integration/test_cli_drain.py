@@ -4,46 +4,40 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Iterator
 from pathlib import Path
+from subprocess import PIPE
+from typing import Final
 
+import pytest
+from tests.support.clickhouse.server import ClickHouse, needs_clickhouse, new_server, url_of
+from tests.support.records import an_entry
 from tests.support.repeating_client import RepeatingClient
 from tests.support.server import Server, SimulatedProvider, is_running, wait_until
 
-from relaybook.log.query.filters import Filter
+from relaybook.journal.reader import list_runs
 from relaybook.log.store import open_store
+from relaybook.log.store.clickhouse.reader import ClickHouseReader
+from relaybook.log.store.port import Reader
+from relaybook.recorder.quarantine import Quarantine
 from relaybook.server.data_directory import DataDirectory
 
-
-def drain(data: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    arguments = [sys.executable, "-m", "relaybook.cli.main", "drain", "--data", str(data), *flags]
-    return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=120)
+COMMAND: Final = (sys.executable, "-m", "relaybook.cli.main", "drain", "--data")
 
 
-def records(data: DataDirectory) -> list[str]:
-    reader = open_store(data.store).open_reader()
-    page = reader.page(Filter(), 500, None, time.monotonic_ns() + 10**10)
-    reader.close()
-    return [record.id for record in page.records]
+def drain(data: Path, *flags: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, str(data), *flags], env=env, capture_output=True, text=True, timeout=120)
 
 
-def test_a_running_server_is_stopped_and_no_request_is_lost(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
-        client = RepeatingClient(server)
-        client.start()
-        wait_until(lambda: len(client.ids) > 20, what="requests")
-        ended = drain(server.data)
-        assert (ended.returncode, ended.stderr) == (0, "")
-        assert f"Stopping the server, process {server.process.pid}" in ended.stdout
-        assert server.process.wait(10) == 0
-        client.stop()
-        assert set(client.ids) <= set(records(DataDirectory(server.data)))
-        assert list(DataDirectory(server.data).journal.iterdir()) == []
+def not_recorded(ids: list[str], reader: Reader) -> list[str]:
+    return [each for each in ids if reader.get(each) is None]
 
 
-def test_the_journal_of_a_killed_server_is_recorded_without_relaying(tmp_path: Path) -> None:
-    with SimulatedProvider(tmp_path) as provider:
-        server = Server(tmp_path, provider.url)
+class Killed:
+    """A server that was killed with all its processes while its journal had requests that were not recorded."""
+
+    def __init__(self, directory: Path, provider: SimulatedProvider, *flags: str, env: dict[str, str] | None = None):
+        server = Server(directory, provider.url, *flags, env=env)
         client = RepeatingClient(server)
         client.start()
         wait_until(lambda: len(client.ids) > 20, what="requests")
@@ -56,35 +50,70 @@ def test_the_journal_of_a_killed_server_is_recorded_without_relaying(tmp_path: P
         server.process.wait(10)
         client.stop()
         wait_until(lambda: not any(map(is_running, pids)), what="the end of all processes")
-        data = DataDirectory(server.data)
-        assert not set(client.ids) <= set(records(data))
-        ended = drain(server.data)
-        assert (ended.returncode, ended.stdout) == (
-            0,
-            f"The journal in {data.path} is recorded. The log is in the data directory.\n",
-        ), ended.stderr
-        assert set(client.ids) <= set(records(data))
-        assert list(data.journal.iterdir()) == []
-        ended = drain(server.data)
-        assert (ended.returncode, ended.stderr) == (0, "")
+        self.data = DataDirectory(server.data)
+        self.ids = client.ids
 
 
-def test_if_the_store_is_away_the_journal_stays_and_the_command_fails(tmp_path: Path) -> None:
+def test_the_journal_of_a_killed_server_is_recorded_without_relaying(tmp_path: Path) -> None:
+    with SimulatedProvider(tmp_path) as provider:
+        server = Killed(tmp_path, provider)
+    reader = open_store(server.data.store).open_reader()
+    assert not_recorded(server.ids, reader)
+    expected = f"Everything in the journal of {server.data.path} is in the log. The log is in the data directory.\n"
+    for _ in range(2):
+        ended = drain(server.data.path)
+        assert (ended.returncode, ended.stdout) == (0, expected), ended.stderr
+        assert not_recorded(server.ids, reader) == []
+        assert list_runs(server.data.journal) == []
+
+
+@pytest.fixture
+def clickhouse(tmp_path: Path) -> Iterator[ClickHouse]:
+    started = new_server(tmp_path / "clickhouse", "pw")
+    yield started
+    started.close()
+
+
+@needs_clickhouse
+def test_the_journal_of_a_killed_server_is_recorded_in_clickhouse(tmp_path: Path, clickhouse: ClickHouse) -> None:
+    log = clickhouse.create_log()
+    variables = {**os.environ, "RELAYBOOK_STORE_PASSWORD": log.password}
+    store = ("--store", url_of(log))
+    with SimulatedProvider(tmp_path) as provider:
+        server = Killed(tmp_path, provider, *store, env=variables)
+    if clickhouse.is_own:
+        clickhouse.kill()
+        with subprocess.Popen([*COMMAND, str(server.data.path), *store], env=variables, text=True, stderr=PIPE) as away:
+            assert away.stderr is not None
+            assert "store_unavailable" in away.stderr.readline()
+            away.send_signal(signal.SIGINT)
+            assert "is not recorded to its end" in away.stderr.read()
+        assert away.returncode == 1
+        clickhouse.start()
+    ended = drain(server.data.path, *store, env=variables)
+    assert ended.returncode == 0, ended.stderr
+    assert not_recorded(server.ids, ClickHouseReader(log)) == []
+    assert list_runs(server.data.journal) == []
+
+
+def test_a_running_server_is_left_alone(tmp_path: Path) -> None:
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
-        os.kill(server.pid_of("recorder"), signal.SIGSTOP)
-        client = RepeatingClient(server)
-        client.start()
-        wait_until(lambda: len(client.ids) > 5, what="requests")
-        client.stop()
-        for role in ("recorder", "relay", "dashboard"):
-            os.kill(server.pid_of(role), signal.SIGKILL)
-        server.kill()
-        data = DataDirectory(server.data)
-        before = sum(path.stat().st_size for path in data.journal.rglob("*") if path.is_file())
-        ended = drain(server.data, "--store", "clickhouse://127.0.0.1:1/log")
+        ended = drain(server.data)
         assert (ended.returncode, ended.stdout) == (1, "")
-        assert "127.0.0.1:1/log did not respond: Connection refused" in ended.stderr
-        assert sum(path.stat().st_size for path in data.journal.rglob("*") if path.is_file()) == before
+        assert f"{server.data} is in use by another server. Stop that server" in ended.stderr
+        assert server.process.poll() is None
+
+
+def test_requests_in_the_quarantine_are_reported(tmp_path: Path) -> None:
+    data = DataDirectory(tmp_path / "data")
+    data.open()
+    data.close()
+    quarantine = Quarantine(data.quarantine)
+    quarantine.put(an_entry(b"{}", b"{}"), "a reason")
+    ended = drain(data.path)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "1 requests are in" in ended.stderr
+    assert "relaybook check --requeue" in ended.stderr
 
 
 def test_a_directory_without_a_journal_is_refused(tmp_path: Path) -> None:

@@ -115,27 +115,31 @@ def test_the_command_moves_the_log_once(
     assert main(command) == 0
     last = capsys.readouterr().out.splitlines()[-1]
     (old,) = data.glob("store.moved-*")
-    assert last == f"The SQLite log is now in {old}. Delete this directory when you no longer need it."
+    assert last == f"The files of the SQLite log are now in {old}. Delete this directory when you no longer need it."
     assert (old / "relaybook.sqlite").exists()
     assert sorted(path.name for path in (data / "store").iterdir()) == ["recorder", "store.lock"]
+    assert not (data / "store.new").exists()
     assert main(command) == 1
     assert "There is no SQLite log in" in capsys.readouterr().err
     server.close()
 
 
-def test_a_move_that_was_interrupted_between_its_renames_is_finished(tmp_path: Path) -> None:
+def test_a_move_that_was_interrupted_while_it_moved_files_is_finished(
+    source: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     data = tmp_path / "data"
-    (data / "store.new").mkdir(parents=True)
-    (data / "store.new" / "recorder").touch()
-    (data / "journal").mkdir()
-    assert DataDirectory(data).has_log()
-    with pytest.raises(StoreMisconfigured, match="Run relaybook import again with the same --data and --store"):
-        open_store(data / "store").check()
-    assert main(["import", "--data", str(data), "--store", "clickhouse://127.0.0.1:1/log"]) == 0
-    assert [path.name for path in (data / "store").iterdir()] == ["recorder"]
-    assert not (data / "store.new").exists()
-    with pytest.raises(StoreMisconfigured, match="is in ClickHouse. Set store to its URL"):
-        open_store(data / "store").check()
+    (data / "store" / "recorder").touch()
+    (data / "store.moved-1").mkdir()
+    (data / "store" / "bodies").rename(data / "store.moved-1" / "bodies")
+    with pytest.raises(StoreMisconfigured, match=r"is in ClickHouse\. Set store"):
+        source.check()
+    command = ["import", "--data", str(data), "--store", "clickhouse://127.0.0.1:1/log"]
+    assert main(command) == 0
+    assert f"The files of the SQLite log are now in {data / 'store.moved-1'}. Delete" in capsys.readouterr().out
+    assert sorted(path.name for path in (data / "store").iterdir()) == ["recorder", "store.lock"]
+    assert {"bodies", "relaybook.sqlite"} <= {path.name for path in (data / "store.moved-1").iterdir()}
+    assert main(command) == 1
+    assert "There is no SQLite log in" in capsys.readouterr().err
 
 
 def test_a_directory_of_a_shared_log_gets_no_log_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -147,7 +147,6 @@ def test_a_store_with_expensive_commits_gets_one_per_interval(tmp_path: Path, mo
     world, now_ns = World(tmp_path), clock.monotonic_ns()
     world.store.commit_interval_ns = clock.NANOSECONDS
     monkeypatch.setattr(clock, "monotonic_ns", lambda: now_ns)
-    monkeypatch.setattr(loop, "_RUNNING_EVERY_NS", 10 * clock.NANOSECONDS)
     recorder = world.recorder()
     recorder.step()
     found = []

@@ -19,8 +19,7 @@ _NOT_BUILT: Final = """<!doctype html>
 <meta name="viewport" content="width=device-width">
 <title>Relaybook</title>
 <h1>Relaybook {version}</h1>
-<p>This is the dashboard. The relay listens on <code>{relay_base_url}</code>. Use this URL as the base URL in your
-client.</p>
+<p>This is the dashboard. Use <code>{relay_base_url}</code> as the base URL in your client.</p>
 <p>The dashboard page is not built. Run <code>make page</code> in the repository, then restart Relaybook. The log is
 also available as JSON:</p>
 <ul>

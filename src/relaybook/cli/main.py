@@ -32,13 +32,13 @@ PLATFORM: Final = os.name
 _EQUIVALENTS: Final = {"--port": "--listen HOST:PORT", "--host": "--listen HOST:PORT", "--limit": "-n N"}
 _ID_MISSING: Final = "The id of the request is missing. Write relaybook show ID. To list ids, run relaybook tail --ids."
 #: Settings that the demo sets itself.
-_DEMO_SETTINGS: Final = ("upstream", "upstream_ca_file", "price_as")
+_DEMO_SETTINGS: Final = ("upstream", "upstream_ca_file", "relay_url", "price_as")
 #: Settings that select the log to read.
 _LOG_SETTINGS: Final = ("data", "dashboard", "dashboard_url")
 #: Settings of the dashboard alone.
 _DASHBOARD_SETTINGS: Final = (
-    *("store", "relay_url", "data", "dashboard", "dashboard_url", "trusted_proxies", "header_prefix", "upstream"),
-    *("keep_bodies_days", "keep_days", "keep_aggregates_days"),
+    *("store", "relay_url", "data", "dashboard", "dashboard_url", "trusted_proxies"),
+    *("keep_bodies_days", "keep_days", "keep_aggregates_days", "default_namespace", "header_prefix", "upstream"),
 )
 #: Commands whose arguments are filters.
 _FILTERED: Final = ("tail", "export", "delete")
@@ -65,7 +65,7 @@ def serve(**flags: Any) -> int:
 @takes_settings(_DASHBOARD_SETTINGS)
 def dashboard(**flags: Any) -> int:
     """Serve only the dashboard of a log in ClickHouse, which servers on other machines write."""
-    configuration = _resolve(flags)
+    configuration = _resolve({**flags, "listen": "127.0.0.1:0"})  # the default could be the port of the dashboard
     from relaybook.server.program import dashboard
 
     return dashboard(configuration.settings)
@@ -276,7 +276,7 @@ def reload(**flags: Any) -> int:
 @app.command
 @takes_settings([name for name in FLAGS if name not in ("listen", "dashboard", "dashboard_url", "relay_url")])
 def drain(**flags: Any) -> int:
-    """Stop the server if it is running, and record everything in its journal. Then the machine may be removed."""
+    """Record everything that a stopped or killed server left in its journal, without relaying."""
     from relaybook.cli.drain import drain
 
     return drain(_resolve(flags))

@@ -4,9 +4,11 @@ The server must be stopped. An interrupted import can be repeated, because reque
 Afterwards, the SQLite log has another name, so that a later import does not bring back what was deleted meanwhile.
 """
 
+import shutil
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Final
 
 from relaybook import clock
@@ -14,7 +16,8 @@ from relaybook.cli.failure import CommandFailed
 from relaybook.cli.progress import progress_bar
 from relaybook.log.namespaces import LabelChange, NamespaceRow
 from relaybook.log.record import Side
-from relaybook.log.store import open_store
+from relaybook.log.store import disk, open_store
+from relaybook.log.store.disk import LOCK, RECORDER
 from relaybook.log.store.errors import BatchRejected, StoreTooNew, StoreUnavailable
 from relaybook.log.store.port import Batch, Body, Entry, Reader, Store, Writer
 from relaybook.server.data_directory import DataDirectory, DataInUse
@@ -31,7 +34,7 @@ _RETRY_NS: Final = 20 * clock.NANOSECONDS
 
 
 def move_log(configuration: Configuration) -> int:
-    """Copy the log, then rename the directory of the SQLite log. Raises CommandFailed.
+    """Copy the log, then move the files of the SQLite log to another directory. Raises CommandFailed.
 
     Requests are copied with their bodies and feedback, and gaps, labels and saved filters are copied too.
     """
@@ -40,27 +43,44 @@ def move_log(configuration: Configuration) -> int:
         data.open()
     except DataInUse:
         raise CommandFailed(f"A server uses {configuration.data}. Stop it before you import its log.") from None
-    source, target = open_store(data.store), open_store(data.new_store, configuration.settings)
+    new = data.store.with_name("store.new")
+    source, target = open_store(data.store), open_store(new, configuration.settings)
     try:
-        if data.new_store.exists() and not data.store.exists():  # an earlier import was interrupted at its end
-            data.new_store.rename(data.store)
-            print(f"The log of {configuration.data} is in {configuration.settings.store}.")
-            return 0
-        if not source.exists():
+        # If the directory has the name of a recorder, an earlier import ended before it moved all files.
+        is_copied = (data.store / RECORDER).exists()
+        if not (_sqlite_files(data.store) if is_copied else source.exists()):
             raise CommandFailed(
                 f"There is no SQLite log in {configuration.data}. Choose another directory with --data."
             )
-        target.check()
-        _copy_or_advise(source, target, configuration.settings.store)
-        old = data.store.with_name(f"store.moved-{clock.wall_us()}")
-        data.store.rename(old)
-        data.new_store.rename(data.store)
+        if not is_copied:
+            target.check()
+            _copy_or_advise(source, target, configuration.settings.store)
+            # From now on, the log is in ClickHouse: SQLite refuses a directory with this file.
+            (new / RECORDER).rename(data.store / RECORDER)
+            disk.sync_directory(data.store)
+            shutil.rmtree(new)
+        old = _move_files(data.store)
     except (StoreUnavailable, StoreTooNew) as error:
         raise CommandFailed(str(error)) from None
     finally:
         data.close()
-    print(f"The SQLite log is now in {old}. Delete this directory when you no longer need it.")
+    print(f"The files of the SQLite log are now in {old}. Delete this directory when you no longer need it.")
     return 0
+
+
+def _sqlite_files(store: Path) -> list[Path]:
+    """Return the files and directories that a store in ClickHouse does not have."""
+    return [path for path in store.iterdir() if path.name not in (RECORDER, LOCK)]
+
+
+def _move_files(store: Path) -> Path:
+    """Move the files of a SQLite log out of the directory, which belongs to ClickHouse now. Return where they are."""
+    begun = sorted(store.parent.glob("store.moved-*"))
+    old = begun[-1] if begun else store.with_name(f"store.moved-{clock.wall_us()}")
+    disk.make_directory(old)
+    for path in _sqlite_files(store):
+        path.rename(old / path.name)
+    return old
 
 
 def _copy_or_advise(source: Store, target: Store, name: str) -> None:

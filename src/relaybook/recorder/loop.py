@@ -156,20 +156,21 @@ class Recorder:
         #: Whether the last step read many frames, so more frames are probably waiting.
         self._is_behind = False
 
-    def run(self) -> None:
+    def run(self, *, until_read: bool = False) -> None:
         """Record until a stop is requested and the journal is read, or until an immediate stop is requested.
 
+        With ``until_read``, stop when the journal is read, without a request. No relay may write to the journal then.
         Raises StoreDamaged and DefectiveBatch. The journal still contains all data that was not committed.
         """
         with suppress(RetryAborted):
             while not self._retry.must_stop_now():
                 # The relays ended before the stop was requested, so a step that begins later reads their last frames.
-                is_stop_requested = self._retry.is_stop_requested()
-                if is_stop_requested:
+                is_last = until_read or self._retry.is_stop_requested()
+                if is_last:
                     self._list_runs(clock.monotonic_ns())
                 if self.step():
                     continue
-                if is_stop_requested:
+                if is_last:
                     break
                 if not self._catch_up(_IDLE_NS):
                     self._wait()
@@ -188,12 +189,9 @@ class Recorder:
         if self._changed and self._since_ns is None:
             self._since_ns = now
         full = len(self._entries) >= MAX_ENTRIES or self._bytes >= MAX_BYTES
-        due = (
-            self._since_ns is not None
-            and now - self._since_ns >= COMMIT_AFTER_NS
-            and now - self._committed_ns >= self._store.commit_interval_ns
-        )
-        if full or due or now - self._running_written_ns > _RUNNING_EVERY_NS:
+        due = self._since_ns is not None and now - self._since_ns >= COMMIT_AFTER_NS
+        due = due or now - self._running_written_ns > _RUNNING_EVERY_NS
+        if full or (due and now - self._committed_ns >= self._store.commit_interval_ns):
             self._commit()
             self._metrics.write_if_due()
             if worked and not self._is_behind:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from relaybook.journal import disk
-from relaybook.log.store.disk import NEW_STORE
 from relaybook.settings.definitions import BadSetting, Settings
 
 if TYPE_CHECKING:  # not loaded by relay workers
@@ -42,8 +41,6 @@ class DataDirectory:
         self.path = path
         self.journal = path / "journal"
         self.store = path / "store"
-        #: Exists only while a log is moved.
-        self.new_store = path / NEW_STORE
         self.quarantine = path / "quarantine"
         self.metrics = path / "recorder.metrics"
         self.ballast = path / "ballast"
@@ -69,6 +66,8 @@ class DataDirectory:
                 os.write(descriptor, b"*\n")
                 os.close(descriptor)
             self._lock = lock if lock is not None else disk.try_lock(self.path / _LOCK)
+            if lock is None and self._lock is not None:
+                os.ftruncate(self._lock, 0)  # it has the pid of an earlier server
             self.secret()
         except OSError as error:
             is_not_directory = isinstance(error, FileExistsError | NotADirectoryError)
@@ -122,7 +121,7 @@ class DataDirectory:
 
     def has_log(self) -> bool:
         """Return whether an earlier server has written to the journal or the store."""
-        return self.store.exists() or self.new_store.exists() or any(self.journal.iterdir())
+        return self.store.exists() or any(self.journal.iterdir())
 
     def has_children(self) -> bool:
         """Return whether children of an earlier server are running. Call this method before ``lock_for_children``."""

@@ -30,6 +30,8 @@ from relaybook.settings.definitions import BadSetting, Settings, is_loopback, sp
 log = logging.getLogger("relaybook.server")
 
 _BAD_SETTINGS: Final = 2
+#: The exit code of a stop after which the journal has requests that are not in the shared log.
+_NOT_RECORDED: Final = 1
 #: Clients cannot connect to a wildcard address, so the loopback address is printed instead.
 _LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not bound here
 _PORT_WAIT_NS: Final = 60 * clock.NANOSECONDS
@@ -94,9 +96,15 @@ def _serve(
         if handed:
             _check_unchanged(settings, data, handed)
         data.open(handed.serve_lock if handed else None)
-        _check_log(settings, data)
+        check_log(settings, data)
         names = ("listen", "dashboard") if relays else ("dashboard",)
         listeners = {name: _listener(settings, name, data, handed) for name in names}
+        if not relays and any(data.journal.iterdir()):
+            raise BadSetting(
+                "data",
+                f"{data.path} has the journal of a server, which would not be recorded. Choose another directory with "
+                "--data.",
+            )
     except (BadSetting, DataInUse, LaterVersion) as error:
         print(f"relaybook: {error}", file=sys.stderr)
         return _BAD_SETTINGS
@@ -139,7 +147,20 @@ def _serve(
     supervisor = Supervisor(predecessors, settings.drain_timeout, reload, on_replaced)
     code = supervisor.run(children, lambda: print_start(settings, base_url, local_url))
     data.close()
+    if code == 0 and settings.store != "sqlite" and _has_unrecorded(data):
+        print(
+            f"relaybook: some requests are not in the log yet, because {settings.store} could not be written in time. "
+            f"They are in {data.journal}. To record them, run relaybook drain, or start the server again.",
+            file=sys.stderr,
+        )
+        return _NOT_RECORDED
     return code
+
+
+def _has_unrecorded(data: DataDirectory) -> bool:
+    from relaybook.journal.reader import list_runs
+
+    return bool(list_runs(data.journal))
 
 
 def _check_unchanged(settings: Settings, data: DataDirectory, handed: HandedOver) -> None:
@@ -210,7 +231,7 @@ def _check_ca_file(settings: Settings) -> None:
         ) from error
 
 
-def _check_log(settings: Settings, data: DataDirectory) -> None:
+def check_log(settings: Settings, data: DataDirectory) -> None:
     """Raise LaterVersion if a later version wrote the journal or the store.
 
     Raises BadSetting if the store cannot be used. The check runs before the server writes to the journal or the store.

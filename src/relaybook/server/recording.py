@@ -68,11 +68,11 @@ _LOCK_WAIT_SECONDS: Final = 60.0
 def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, until_read: bool = False) -> int:
     """Record until a stop signal, or until the supervisor ends. Return the exit code.
 
-    With ``until_read``, stop when the journal is read, as after a stop signal.
+    With ``until_read``, also stop when the journal is read.
     """
     collect_rarely()
     take_long_slices()  # the relay must not wait for the recorder
-    stop_requests = _StopRequests(int(until_read))
+    stop_requests = _StopRequests()
     signal.signal(signal.SIGTERM, stop_requests)
     signal.signal(signal.SIGINT, stop_requests)
     with suppress(OSError):
@@ -83,7 +83,8 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, unt
     try:
         writer = _open(settings, store, Retry(reserve, lambda: 2 * stop_requests.count))  # nothing to finish yet
         try:
-            _recorder(settings, data, store, writer, Retry(reserve, lambda: stop_requests.count)).run()
+            recorder = _recorder(settings, data, store, writer, Retry(reserve, lambda: stop_requests.count))
+            recorder.run(until_read=until_read)
         finally:
             reserve.remove()
             writer.close()  # another recorder can start only after this
@@ -160,8 +161,8 @@ class _StopRequests:
     The class uses no lock, because a signal handler can interrupt the main thread anywhere.
     """
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    def __init__(self) -> None:
+        self.count = 0
 
     def __call__(self, *_: Any) -> None:
         self.count += 1

@@ -16,8 +16,7 @@ from urllib.parse import urlsplit
 from relaybook.settings.store_url import parse_store_url
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-#: Characters of ``fingerprint_secret``.
-_MIN_SECRET: Final = 32
+_MIN_SECRET_CHARACTERS: Final = 32
 
 
 #: A number of days, from 0 to 100 years.
@@ -173,11 +172,11 @@ class Settings:
                 "feedback_token and dashboard_token are the same. Choose another feedback_token, because the programs "
                 "that have it must not read the log.",
             )
-        if self.fingerprint_secret is not None and len(self.fingerprint_secret) < _MIN_SECRET:
+        if self.fingerprint_secret is not None and len(self.fingerprint_secret) < _MIN_SECRET_CHARACTERS:
             raise BadSetting(
                 "fingerprint_secret",
-                f"fingerprint_secret has {len(self.fingerprint_secret)} characters. The minimum is {_MIN_SECRET}, so "
-                "that nobody can guess it. To make a secret, run openssl rand -hex 32.",
+                f"fingerprint_secret has {len(self.fingerprint_secret)} characters. The minimum is "
+                f"{_MIN_SECRET_CHARACTERS}, so that nobody can guess it. To make a secret, run openssl rand -hex 32.",
             )
         check_base_url("upstream", self.upstream)
         if self.relay_url is not None:
@@ -288,6 +287,9 @@ def check_store(store: str, budget: str | int) -> None:
         )
 
 
+_EXAMPLES: Final = {"upstream": "https://api.openai.com/v1", "relay_url": "https://llm.example.com/v1"}
+
+
 def check_base_url(name: str, url: str) -> None:
     """Raise BadSetting if the setting ``name`` is not a base URL for HTTP."""
     try:
@@ -298,6 +300,6 @@ def check_base_url(name: str, url: str) -> None:
     clean = url.isascii() and url.isprintable() and " " not in url
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or port == 0 or not clean:
         hint = "" if "://" in url else " It must start with https:// or http://."
-        raise BadSetting(name, f"{name} is {url!r}: expected a URL such as https://api.openai.com/v1.{hint}")
+        raise BadSetting(name, f"{name} is {url!r}: expected a URL such as {_EXAMPLES[name]}.{hint}")
     if parts.query or parts.fragment:
         raise BadSetting(name, f"{name} is {url!r}. A base URL cannot contain ? or #.")

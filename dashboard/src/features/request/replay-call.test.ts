@@ -26,6 +26,11 @@ describe("a request copied as curl", () => {
     );
   });
 
+  it("is sent to the public URL of the relay, which may have a path", () => {
+    const status = { ...STATUS, relay_base_url: "https://corp.example/llm/v1" };
+    expect(callOf(sampleRequest({}), status, undefined).url).toBe("https://corp.example/llm/v1/chat/completions");
+  });
+
   it("quotes the body for the shell", () => {
     expect(quoted('it\'s\n$(rm -rf ~) `x` "y" \\')).toBe("'it'\\''s\n$(rm -rf ~) `x` \"y\" \\'");
     expect(asCurl(call({ text: "'; echo owned; '" }))).toContain("--data-raw ''\\''; echo owned; '\\'''");

@@ -52,8 +52,8 @@ const KEY_HEADERS = ["authorization", "api-key", "x-api-key"];
 const FOR_PROVIDER = /^(content-type|openai-|anthropic-)/;
 
 export function callOf(request: RequestDetail, status: Status, body: Body): Call {
-  const origin = new URL(status.relay_base_url).origin;
-  const url = `${origin}${request.path}${request.query === "" ? "" : `?${request.query}`}`;
+  const root = status.relay_base_url.replace(/\/(v1\/?)?$/, "");
+  const url = `${root}${request.path}${request.query === "" ? "" : `?${request.query}`}`;
   const [path, method] = SDK[request.kind] ?? [];
   const json = body !== undefined && "text" in body ? jsonObject(body.text) : undefined;
   const isForSdk =

@@ -20,8 +20,8 @@ from relaybook import clock
 BODIES: Final = "bodies"
 #: The file with the name of this machine's recorder, in the store's directory. Only a shared store has this file.
 RECORDER: Final = "recorder"
-#: The directory of the shared store while a SQLite log is moved to it, beside the store's directory.
-NEW_STORE: Final = "store.new"
+#: The file that the single writer locks, in the store's directory.
+LOCK: Final = "store.lock"
 
 _ZEROS: Final = bytes(1 << 20)
 _KEEP_SIZE_AND_PUNCH: Final = 0x01 | 0x02

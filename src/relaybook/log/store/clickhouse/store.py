@@ -68,7 +68,7 @@ class ClickHouseStore:
         """Open the log for this node's recorder. Commits are always synced by the server."""
         try:
             disk.make_directory(self._directory)
-            lock = disk.lock(self._directory / "store.lock", lock_wait_s)
+            lock = disk.lock(self._directory / disk.LOCK, lock_wait_s)
             if lock is None:
                 raise StoreUnavailable(f"{self._directory} is in use, because another Relaybook writes to this log.")
             try:

@@ -13,7 +13,7 @@ from relaybook.log.deletions import Deletions
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
 from relaybook.log.saved_filters import SavedFilters
-from relaybook.log.store.disk import BODIES, NEW_STORE, RECORDER
+from relaybook.log.store.disk import BODIES, RECORDER
 from relaybook.log.store.errors import StoreMisconfigured
 from relaybook.log.store.port import Backup, Durability, Reader, SetAside, TextIndex, Verification, Writer
 
@@ -42,11 +42,6 @@ class SqliteStore:
             raise StoreMisconfigured(
                 f"The log of {self._directory.parent} is in ClickHouse. Set store to its URL, or choose another "
                 f"directory with --data. To keep the log in SQLite, delete {self._directory / RECORDER}."
-            )
-        if not self._directory.exists() and self._directory.with_name(NEW_STORE).exists():
-            raise StoreMisconfigured(
-                f"The log of {self._directory.parent} was moved to ClickHouse, but relaybook import was interrupted at "
-                "its end. Run relaybook import again with the same --data and --store."
             )
 
     def exists(self) -> bool:

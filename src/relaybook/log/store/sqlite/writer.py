@@ -237,7 +237,7 @@ class SqliteWriter:
 
 def _acquire_lock(directory: Path, wait_s: float) -> int:
     disk.make_directory(directory)
-    fd = disk.lock(directory / "store.lock", wait_s)
+    fd = disk.lock(directory / disk.LOCK, wait_s)
     if fd is None:
         raise StoreUnavailable(
             f"{directory} is in use, because another Relaybook writes to this store. Stop that Relaybook, or choose "
