@@ -84,8 +84,10 @@ def assert_fails(ended: subprocess.CompletedProcess[str], *words: str) -> None:
 
 
 def contents(directory: Path) -> dict[str, str]:
-    """Return a digest of every file below a directory, except files that SQLite creates only for reading."""
+    """Return a digest of every file below a directory, except files that SQLite creates only for reading, and the file
+    with the state of the running server."""
     files = [path for path in sorted(directory.rglob("*")) if path.is_file() and not path.name.endswith("-shm")]
+    files = [path for path in files if path.name != "serve.lock"]
     return {
         str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in files
