@@ -15,13 +15,14 @@ COPY . .
 RUN PATH=/build/bin:$PATH RELAYBOOK_COMPILE=1 python3 -m hatchling build -t wheel -d /wheel && \
     /build/bin/pip --python /opt/relaybook install --quiet --no-cache-dir --no-compile --no-deps /wheel/*.whl
 # Remove files that the program never opens: SQLite's own tools, a second backend of zstandard, stubs and sources of
-# compiled modules. Bytecode is written now because the root of a container may be read-only, but not for the lexers of
-# pygments, which rich depends on.
+# compiled modules, and the lexers of pygments, which rich depends on. Bytecode is written now because the root of a
+# container may be read-only.
 RUN cd /opt/relaybook/lib/python3*/site-packages && \
     rm -rf apsw/sqlite_extra_binaries zstandard/_cffi.*.so && \
     find . -name '*.py[ix]' -delete && \
+    find pygments/lexers -name '[a-z]*.py' ! -name special.py -delete && \
     find . -name '*.so' -exec strip --strip-unneeded {} + && \
-    /opt/relaybook/bin/python -m compileall -q -x /pygments/lexers/ --invalidation-mode unchecked-hash .
+    /opt/relaybook/bin/python -m compileall -q --invalidation-mode unchecked-hash .
 
 FROM ${BASE}
 LABEL org.opencontainers.image.title="Relaybook" \
