@@ -28,7 +28,6 @@ from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.settings.store_url import DatabaseAddress, parse_store_url
 
-PASSWORD: Final = "benchmark"
 _INSERTED: Final = 100_000
 _SERVERS, _CONNECTIONS, _PAUSE_MS, _SECONDS = 3, 32, 100, 30
 METHOD: Final = (
@@ -54,9 +53,9 @@ FROM system.events
 
 def run(bench: Bench) -> Result:
     """Measure inserts on an empty log, then queries on two equal logs."""
-    os.environ.setdefault("RELAYBOOK_STORE_PASSWORD", PASSWORD)
+    password = os.environ.setdefault("RELAYBOOK_STORE_PASSWORD", "benchmark")
     result = Result("clickhouse", METHOD)
-    server = ClickHouse(bench.place("engine"), PASSWORD)
+    server = ClickHouse(bench.place("engine"), password)
     try:
         _measure_inserts(bench, server, result)
         _measure_servers(bench, server, result)
@@ -84,11 +83,8 @@ def _measure_inserts(bench: Bench, server: ClickHouse, result: Result) -> None:
 def _insert(server: ClickHouse, log: DatabaseAddress, records: int, recorders: int) -> dict[str, float]:
     """Let processes insert records at the same time, and return the rate and the CPU time per record."""
     command = [sys.executable, "-m", "benchmarks.clickhouse_insert", url_of(log), str(records)]
-    variables = os.environ | {"RELAYBOOK_STORE_PASSWORD": PASSWORD}
     processes = [
-        subprocess.Popen(
-            [*command, str(number)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=variables
-        )
+        subprocess.Popen([*command, str(number)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for number in range(recorders)
     ]
     for process in processes:
