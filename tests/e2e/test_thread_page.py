@@ -230,10 +230,13 @@ def test_a_request_that_ends_while_the_user_is_at_the_end_appears_there(empty: W
 def test_a_request_that_ends_while_the_user_is_elsewhere_is_held_back(empty: World, open_tab: OpenTab) -> None:
     empty.talk(USER, *["A question.\n" * 40 + str(number) for number in range(3)])
     tab = open_thread(open_tab(empty.dashboard))
-    scroller = tab.page.get_by_role("region", name="Conversations")
     expect(turns(tab).last.get_by_role("button", name="show all").first).to_be_visible()
-    scroller.evaluate("(one) => { one.scrollTop = 0; }")
-    tab.page.wait_for_function("() => document.querySelector('[data-scroller]').scrollTop === 0")
+    # While messages are being folded, the page moves what the user sees back to its place.
+    tab.page.wait_for_function("""() => new Promise((resolve) => {
+      const scroller = document.querySelector("[data-scroller]");
+      scroller.scrollTop = 0;
+      requestAnimationFrame(() => requestAnimationFrame(() => resolve(scroller.scrollTop === 0)));
+    })""")
     empty.log(Call(namespace=USER, text="Are you there?"))
     news = tab.page.get_by_role("button", name="1 newer request")
     expect(news).to_be_visible()

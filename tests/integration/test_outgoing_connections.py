@@ -16,6 +16,7 @@ from typing import Final, NamedTuple, Self
 from urllib.parse import urlsplit
 
 import pytest
+from tests.support.clickhouse.server import needs_clickhouse
 from tests.support.needs import needs
 from tests.support.raw_http import send_request
 from tests.support.server import Program, Server, wait_until
@@ -44,12 +45,13 @@ COMMANDS: Final = (
     "export --dashboard {dashboard} --output {exported}",
     "backup {copy} --data {data}",
     "import {exported} --data {copy}",
+    "drain --data {copy}",
     "check --data {copy} --upstream {upstream} --listen 127.0.0.1:0 --dashboard 127.0.0.1:0",
     "reload --data {data}",
     "delete namespace=dialled --yes --dashboard {dashboard}",
 )
 #: Commands that run until they are stopped. A separate test runs each command.
-LASTING: Final = frozenset({"serve", "demo", "simulate"})
+LASTING: Final = frozenset({"serve", "dashboard", "demo", "simulate"})
 _ADDRESS: Final = re.compile(
     r'sa_family=AF_INET6?, sin6?_port=htons\((\d+)\).*?(?:inet_addr\(|inet_pton\(AF_INET6, )"([^"]+)"'
 )
@@ -68,7 +70,8 @@ class Traced(Program):
 
     def __init__(self, directory: Path, command: str, *flags: str) -> None:
         self._calls = directory / f"{command}.calls"
-        relaybook = [*RELAYBOOK, command, "--listen", "127.0.0.1:0", *flags]
+        listen = () if command == "dashboard" else ("--listen", "127.0.0.1:0")
+        relaybook = [*RELAYBOOK, command, *listen, *flags]
         arguments = ["-c", EXEC_STRACE, *strace(self._calls, "-D"), *relaybook]
         Program.__init__(self, arguments, directory, command, os.environ | PROXIES)
         try:
@@ -194,6 +197,18 @@ def test_the_demo_connects_to_no_other_machine(tmp_path: Path) -> None:
         lines = demo.lines()
         assert remote_peers(lines) == set()
         assert peer_of(demo.base_url) in dialled(lines)
+
+
+@needs("strace")
+@needs_clickhouse
+def test_the_dashboard_alone_connects_only_to_clickhouse(tmp_path: Path) -> None:
+    store, relay = Peer("127.0.0.1", 1), "http://127.0.0.1:2/v1"
+    flags = ("--store", f"clickhouse://127.0.0.1:{store.port}/log", "--relay-url", relay)
+    with Traced(tmp_path, "dashboard", "--data", str(tmp_path / "data"), "--dashboard", "127.0.0.1:0", *flags) as page:
+        url = page.printed(r"dashboard\s+(http\S+)")
+        with pytest.raises(urllib.error.HTTPError, match="503"):
+            urllib.request.urlopen(f"{url}/api/status", timeout=TIMEOUT_SECONDS)
+        assert dialled(page.lines()) == {store}
 
 
 @needs("strace")
