@@ -1,4 +1,4 @@
-"""Counts, the list of namespaces and the status are computed from the sums in each part, not from all requests."""
+"""Queries use the projections of each part: the sums, and the orders by foreign ids."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,9 +25,8 @@ def log(tmp_path: Path) -> Iterator[DatabaseAddress]:
     server.close()
 
 
-def test_queries_about_the_whole_log_read_only_the_sums(log: DatabaseAddress, monkeypatch: pytest.MonkeyPatch) -> None:
-    writer, reader = ClickHouseWriter(log, "recorder"), ClickHouseReader(log)
-    writer.commit(Batch(entries=[an_entry(namespace=f"n{number % 7}") for number in range(1000)]))
+def recorded_queries(patch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
+    """Return a list to which each query of requests is added, with its values."""
     queries: list[tuple[str, Any]] = []
     query = Database.query
 
@@ -36,8 +35,15 @@ def test_queries_about_the_whole_log_read_only_the_sums(log: DatabaseAddress, mo
             queries.append((sql, values))
         return query(database, sql, values, **options)
 
+    patch.setattr(Database, "query", recorded)
+    return queries
+
+
+def test_queries_about_the_whole_log_read_only_the_sums(log: DatabaseAddress, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer, reader = ClickHouseWriter(log, "recorder"), ClickHouseReader(log)
+    writer.commit(Batch(entries=[an_entry(namespace=f"n{number % 7}") for number in range(1000)]))
     with monkeypatch.context() as patch:
-        patch.setattr(Database, "query", recorded)
+        queries = recorded_queries(patch)
         reader.count(Filter(), soon())
         reader.count(Filter((Term("namespace", ("n1",), negated=True, prefixes=("n2",)),)), soon())
         reader.namespaces("n", "last_at", 10, None, False, soon())
@@ -47,5 +53,23 @@ def test_queries_about_the_whole_log_read_only_the_sums(log: DatabaseAddress, mo
     for sql, values in queries:
         plan = "\n".join(line for (line,) in database.query(f"EXPLAIN {sql}", values))
         assert "ReadFromMergeTree (by_namespace)" in plan, sql
+    for opened in (writer, reader, database):
+        opened.close()
+
+
+def test_a_request_is_found_by_a_foreign_id_in_the_order_of_a_projection(
+    log: DatabaseAddress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, reader = ClickHouseWriter(log, "recorder"), ClickHouseReader(log)
+    entries = [an_entry(completion_id=f"c{number}") for number in range(20_000)]
+    writer.commit(Batch(entries=entries))
+    with monkeypatch.context() as patch:
+        queries = recorded_queries(patch)
+        assert [record.id for record in reader.find("c471", 2)] == [entries[471].record.id]
+    ((sql, values),) = queries
+    database = Database(log)
+    by_ids = sql[sql.index("IN (") + len("IN (") : sql.rindex(") ORDER BY")]
+    plan = "\n".join(line for (line,) in database.query(f"EXPLAIN {by_ids}", values))
+    assert "ReadFromMergeTree (by_completion_id)" in plan, plan
     for opened in (writer, reader, database):
         opened.close()

@@ -167,6 +167,7 @@ class Database:
     def _connect(self) -> Any:
         try:
             import clickhouse_connect
+            from clickhouse_connect.driver.httputil import default_pool_manager
         except ImportError:
             raise StoreMisconfigured(
                 "A log in ClickHouse needs the package clickhouse-connect: pip install 'relaybook[clickhouse]'."
@@ -186,6 +187,7 @@ class Database:
             query_retries=0,
             autogenerate_session_id=False,  # requests with the same session cannot run at the same time
             client_name="relaybook",
+            pool_mgr=default_pool_manager(),  # without it, the client would use the proxy of HTTP_PROXY
         )
 
     @contextmanager

@@ -36,7 +36,7 @@ def read_entries(
         (RECORD, "r.detail", "r.chain", *(_BODY.format(side, max_bytes) for side in ("request", "response")))
     )
     sql = f"SELECT {columns} FROM requests AS r WHERE r.seq IN ({', '.join(map(str, chosen))}) ORDER BY {order}"
-    rows = database.query(sql, as_bytes=("detail", "chain", "request_rest", "response_rest"))
+    rows = database.query(sql, as_bytes=("record", "detail", "chain", "request_rest", "response_rest"))
     entries = [_entry(database, row, max_bytes) for row in rows]
     load_feedback(database, [entry.record for entry in entries])
     return entries

@@ -83,7 +83,7 @@ def top(database: Database, filter_: Filter, field: SortField, limit: int, last:
             f"SELECT {RECORD} FROM requests AS r WHERE r.{field} IS NOT NULL AND {matching.sql} "
             f"ORDER BY r.{field} DESC, r.seq DESC LIMIT {limit}"
         )
-        rows = database.query(sql, matching.values, deadline_ns=deadline_ns)
+        rows = database.query(sql, matching.values, deadline_ns=deadline_ns, as_bytes=("record",))
         is_complete = matching.is_complete
     except DeadlinePassed:
         pass

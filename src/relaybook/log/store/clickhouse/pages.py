@@ -51,7 +51,7 @@ def search(
     *,
     newest_first: bool,
     columns: str = RECORD,
-    as_bytes: Sequence[str] = (),
+    as_bytes: Sequence[str] = ("record",),
 ) -> Found:
     """Return the columns of at most ``limit`` matches whose ``seq`` is within the bounds."""
     rows: list[Row] = []
@@ -66,10 +66,11 @@ def search(
             found = containing(database, filter_, (low, high), wanted, deadline_ns, newest_first=newest_first)
             extra.append(f"r.seq IN ({', '.join(map(str, found.seqs)) or '-1'})")
             reached = found.reached
-        sql = (
-            f"SELECT {columns} FROM requests AS r WHERE {condition(filter_, parameters, *extra)} "
-            f"ORDER BY r.seq {'DESC' if newest_first else ''} LIMIT {wanted}"
-        )
+        order = f"ORDER BY r.seq {'DESC' if newest_first else ''}"
+        matching = f"{condition(filter_, parameters, *extra)} {order} LIMIT {wanted}"
+        if filter_.terms:  # first, only the columns of the terms are read
+            matching = f"r.seq IN (SELECT r.seq FROM requests AS r WHERE {matching}) {order}"
+        sql = f"SELECT {columns} FROM requests AS r WHERE {matching}"
         try:
             # Reading what a search for substrings found takes little time, and must not be lost.
             until_ns = deadline_ns if reached is None else max(deadline_ns, clock.monotonic_ns() + clock.NANOSECONDS)

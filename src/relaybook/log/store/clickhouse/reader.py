@@ -26,7 +26,7 @@ from relaybook.log.store.clickhouse.labels import decode_labels
 from relaybook.log.store.clickhouse.recorders import complete_to, live_recorders, recorder_states
 from relaybook.log.store.clickhouse.rows import RECORD, decode_detail, decode_position, record_of, records_of
 from relaybook.log.store.clickhouse.saved_filters import read_saved_filters
-from relaybook.log.store.clickhouse.schema import NAMESPACE_SUMS, create_tables
+from relaybook.log.store.clickhouse.schema import FOREIGN_IDS, NAMESPACE_SUMS, create_tables
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.clickhouse.stats import stats
 from relaybook.log.store.port import (
@@ -45,7 +45,6 @@ from relaybook.settings.store_url import DatabaseAddress
 #: Deadline of calls without a deadline parameter.
 _DEADLINE_NS: Final = 10 * clock.NANOSECONDS
 _STORED: Final = f"{RECORD}, r.detail, r.request_size, r.response_size"
-_FOREIGN_IDS: Final = ("provider_request_id", "completion_id", "client_request_id")
 _TOTALLED: Final = ("requests", "first_at", "first_content_at")
 _TOTALS: Final = f"""
 SELECT sum(requests), count(), minOrNull(first_at), min(first_content_at) FROM (
@@ -140,7 +139,7 @@ class ClickHouseReader:
             f"SELECT {_STORED} FROM requests AS r WHERE r.{column} = {parameters.add(value, type_)} AND NOT r.removed "
             "LIMIT 1"
         )
-        rows = self._database.query(sql, parameters.values, as_bytes=("detail",))
+        rows = self._database.query(sql, parameters.values, as_bytes=("record", "detail"))
         if not rows:
             return None
         *row, detail, request_size, response_size = rows[0]
@@ -178,11 +177,9 @@ class ClickHouseReader:
     def find(self, foreign_id: str, limit: int) -> list[Record]:
         parameters = Parameters()
         value = parameters.add(foreign_id)
-        sql = (
-            f"SELECT {RECORD} FROM requests AS r WHERE {' OR '.join(f'r.{name} = {value}' for name in _FOREIGN_IDS)} "
-            f"ORDER BY r.seq DESC LIMIT {limit}"
-        )
-        records = list(records_of(self._database.query(sql, parameters.values)))
+        found = " UNION ALL ".join(f"SELECT seq FROM requests WHERE `{name}` = {value}" for name in FOREIGN_IDS)
+        sql = f"SELECT {RECORD} FROM requests AS r WHERE r.seq IN ({found}) ORDER BY r.seq DESC LIMIT {limit}"
+        records = list(records_of(self._database.query(sql, parameters.values, as_bytes=("record",))))
         load_feedback(self._database, records)
         return records
 

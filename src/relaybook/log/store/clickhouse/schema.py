@@ -41,10 +41,12 @@ RECORD_COLUMNS: Final[dict[str, str]] = {
 }
 #: An insert that begins later than this after it was sent is rejected.
 MAX_SENT_US: Final = 10_000_000
-#: The other columns of ``requests``. Sizes are NULL if a body is not stored. ``request`` and ``response`` are the bytes
+#: The other columns of ``requests``. ``record`` has the fields of the record that do not change, so that pages read one
+#: column instead of fifty. Sizes are NULL if a body is not stored. ``request`` and ``response`` are the bytes
 #: of a body that follow those in its chunks, which are given by id and size. ``words`` are those that can be searched.
 #: ``sent_at`` is the time of the insert by the server's clock.
 REQUEST_COLUMNS: Final[dict[str, str]] = RECORD_COLUMNS | {
+    "record": "String",
     "detail": "String",
     "request": "String",
     "response": "String",
@@ -82,8 +84,11 @@ NAMESPACE_SUMS: Final = {
     "last_at": "max(started_at)",
     "first_content_at": "minOrNullIf(started_at, has_content)",
 }
-_LARGE: Final = ("detail", "request", "response", "chain", "words")
-_SEARCHED: Final = ("id", "namespace", "user", "provider_request_id", "completion_id", "client_request_id")
+_LARGE: Final = ("record", "detail", "request", "response", "chain", "words")
+_SEARCHED: Final = ("id", "namespace", "user")
+#: The ids that others gave to a request. Each part of ``requests`` has them in order, so that a request is found at
+#: once. ClickHouse uses this order only for queries with no other columns than the id and ``seq``.
+FOREIGN_IDS: Final = ("provider_request_id", "completion_id", "client_request_id")
 #: Inserts and merges are synced, because replaced parts are deleted at once and the journal after the commit.
 _SETTINGS: Final = (
     "SETTINGS old_parts_lifetime = 0, fsync_after_insert = 1, fsync_part_directory = 1, "
@@ -101,6 +106,7 @@ def _requests() -> str:
     indexes.append("INDEX words_index words TYPE text(tokenizer = splitByString([' ']))")
     sums = ", ".join(NAMESPACE_SUMS.values())
     indexes.append(f"PROJECTION by_namespace (SELECT namespace, removed, {sums} GROUP BY namespace, removed)")
+    indexes += [f"PROJECTION by_{name} (SELECT `{name}`, seq ORDER BY `{name}`)" for name in FOREIGN_IDS]
     # Nothing that a dead recorder sent is inserted after another one has asked which requests exist.
     in_time = f"CONSTRAINT in_time CHECK sent_at > toUnixTimestamp64Micro(now64(6)) - {MAX_SENT_US}"
     return (

@@ -28,7 +28,9 @@ LEFT JOIN (
 def stats(database: Database, question: StatsQuery, last: int, deadline_ns: int) -> Stats:
     """Return aggregates. The values of the largest groups are found first; all others are one group. Raises
     DeadlinePassed."""
-    ((began_us,),) = database.query("SELECT minOrNull(started_at) FROM requests", deadline_ns=deadline_ns)
+    began_us = None
+    if question.from_us is None:
+        ((began_us,),) = database.query("SELECT minOrNull(started_at) FROM requests", deadline_ns=deadline_ns)
     span = span_of(question, began_us)
     matching = condition_of(
         database, question.filter_, last, deadline_ns, with_removed=_is_kept_of_removed_requests(question)
