@@ -16,14 +16,20 @@ _ALONE: Final = re.compile(
 )
 _WORD: Final = re.compile(r"[^\W_]+")
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+#: The characters from here on are mostly Chinese, Japanese and Korean.
+_END_OF_ALPHABETS: Final = 0x3000
 
 
 class _WithoutMarks(dict[int, int | None]):
-    """A table for ``str.translate`` that removes combining marks. It is filled as characters occur."""
+    """A table for ``str.translate`` that removes combining marks.
+
+    It is filled as characters occur, but only with those of alphabets, because texts may contain any character.
+    """
 
     def __missing__(self, character: int) -> int | None:
         kept = None if unicodedata.category(chr(character)) == "Mn" else character
-        self[character] = kept
+        if character < _END_OF_ALPHABETS:
+            self[character] = kept
         return kept
 
 

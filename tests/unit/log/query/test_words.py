@@ -2,6 +2,7 @@
 
 import pytest
 
+from relaybook.log.query import words
 from relaybook.log.query.words import contains, has_words, spaced, words_of
 
 
@@ -56,3 +57,9 @@ def test_characters_that_cannot_be_stored_separate_words() -> None:
 )
 def test_whether_a_phrase_has_words(phrase: str, has: bool) -> None:
     assert has_words(phrase) is has
+
+
+def test_a_text_with_every_character_does_not_fill_the_memory() -> None:
+    words_of("".join(map(chr, range(0x110000))))
+    assert len(words._without_marks) <= 0x3000
+    assert words_of("Ünïcödé, привет, ἀρχή") == ["unicode", "привет", "αρχη"]
