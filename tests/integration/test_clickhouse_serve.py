@@ -128,6 +128,24 @@ def test_while_clickhouse_is_down_requests_are_relayed_and_recorded_once_when_it
         assert "urllib3" not in server.stderr
 
 
+def test_a_stop_while_clickhouse_is_down_leaves_requests_in_the_journal_and_says_so(
+    tmp_path: Path, clickhouse: ClickHouse, log: DatabaseAddress
+) -> None:
+    with SimulatedProvider(tmp_path) as provider:
+        server = serve(tmp_path, provider, log)
+        server.record(send(server, "before"))
+        clickhouse.kill()
+        left = send(server, "while it is down")
+        assert server.stop(60) == 1
+        (event,) = server.events("journal_not_recorded")
+        assert event["journal"] == str(server.data / "journal")
+        clickhouse.start()
+        with serve(tmp_path, provider, log) as server:
+            server.record(left, seconds=60)
+        assert server.process.returncode == 0
+        assert server.events("journal_not_recorded") == []
+
+
 def test_a_request_that_is_deleted_by_a_command_is_gone_from_the_log(tmp_path: Path, log: DatabaseAddress) -> None:
     with SimulatedProvider(tmp_path) as provider:
         with serve(tmp_path, provider, log) as server:

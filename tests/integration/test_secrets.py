@@ -21,7 +21,7 @@ import pytest
 from tests.integration.hostile.secrets import FORMS, KeyForm, found, keys_in, new_key, with_key
 from tests.support.api_log import app_of
 from tests.support.asgi import Client
-from tests.support.raw_http import QUESTION, parse, send_raw
+from tests.support.raw_http import QUESTION, parse, send_raw, send_request
 from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import World, put_script
 
@@ -154,6 +154,19 @@ class _Broken(MemoryStore):
 
     def status(self) -> "object":  # type: ignore[override]  # it always raises
         raise RuntimeError("a defect")
+
+
+def test_servers_with_the_same_fingerprint_secret_give_a_key_the_same_fingerprint(tmp_path: Path) -> None:
+    keys = []
+    with SimulatedProvider(tmp_path) as provider:
+        for number, secret in enumerate(("a" * 32, "a" * 32, "b" * 32)):
+            (tmp_path / str(number)).mkdir()
+            variables = {**os.environ, "RELAYBOOK_FINGERPRINT_SECRET": secret}
+            with Server(tmp_path / str(number), provider.url, env=variables) as server:
+                response = send_request(server.port, b"Authorization: Bearer sk-one-key")
+                keys.append(server.record(str(response.header("Service-Request-Id")))["key"])
+                assert "set, not shown" in server.get("/api/status")["settings"]["fingerprint_secret"]
+    assert keys[0] == keys[1] != keys[2]
 
 
 def test_an_internal_error_of_the_dashboard_discloses_no_key() -> None:

@@ -22,6 +22,8 @@ SENTENCES: Final = {
     "child_not_started": "{role} could not be started and will be started again: {reason}",
     "frames_lost": "the journal is damaged, and {frames} frames of run {run} are lost. Test the disk and the memory",
     "journal_failed": "the journal could not be written: {reason}",
+    "journal_not_recorded": "some requests are only in {journal}, because {store} could not be written in time. To "
+    "record them, run relaybook drain, or start the server again",
     "later_version": "{reason}",
     "live_poll_failed": "the dashboard could not read the log and will try again:",
     "log_unavailable": "requests cannot be logged: {reason}",

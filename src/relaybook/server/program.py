@@ -148,11 +148,7 @@ def _serve(
     code = supervisor.run(children, lambda: print_start(settings, base_url, local_url))
     data.close()
     if code == 0 and settings.store != "sqlite" and _has_unrecorded(data):
-        print(
-            f"relaybook: some requests are not in the log yet, because {settings.store} could not be written in time. "
-            f"They are in {data.journal}. To record them, run relaybook drain, or start the server again.",
-            file=sys.stderr,
-        )
+        log.error("journal_not_recorded", extra={"journal": str(data.journal), "store": settings.store})
         return _NOT_RECORDED
     return code
 
