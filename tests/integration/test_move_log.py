@@ -129,7 +129,9 @@ def test_a_move_that_was_interrupted_while_it_moved_files_is_finished(
 ) -> None:
     data = tmp_path / "data"
     (data / "store" / "recorder").touch()
-    (data / "store.moved-1").mkdir()
+    for name in ("store.moved-0", "store.moved-1", "store.new"):
+        (data / name).mkdir()
+    (data / "store.moved-0" / "bodies").mkdir()  # of an earlier log
     (data / "store" / "bodies").rename(data / "store.moved-1" / "bodies")
     with pytest.raises(StoreMisconfigured, match=r"is in ClickHouse\. Set store"):
         source.check()
@@ -137,6 +139,7 @@ def test_a_move_that_was_interrupted_while_it_moved_files_is_finished(
     assert main(command) == 0
     assert f"The files of the SQLite log are now in {data / 'store.moved-1'}. Delete" in capsys.readouterr().out
     assert sorted(path.name for path in (data / "store").iterdir()) == ["recorder", "store.lock"]
+    assert not (data / "store.new").exists()
     assert {"bodies", "relaybook.sqlite"} <= {path.name for path in (data / "store.moved-1").iterdir()}
     assert main(command) == 1
     assert "There is no SQLite log in" in capsys.readouterr().err

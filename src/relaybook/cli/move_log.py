@@ -31,6 +31,8 @@ _NAMESPACES: Final = 500
 _DELETIONS: Final = 1000
 _QUERY_NS: Final = 60 * clock.NANOSECONDS
 _RETRY_NS: Final = 20 * clock.NANOSECONDS
+#: The beginning of the name of the directory to which the files of a SQLite log are moved. The time follows.
+_MOVED: Final = "store.moved-"
 
 
 def move_log(configuration: Configuration) -> int:
@@ -55,11 +57,14 @@ def move_log(configuration: Configuration) -> int:
         if not is_copied:
             target.check()
             _copy_or_advise(source, target, configuration.settings.store)
+            disk.make_directory(data.store.with_name(f"{_MOVED}{clock.wall_us()}"))
             # From now on, the log is in ClickHouse: SQLite refuses a directory with this file.
             (new / RECORDER).rename(data.store / RECORDER)
             disk.sync_directory(data.store)
-            shutil.rmtree(new)
-        old = _move_files(data.store)
+        old = max(data.path.glob(f"{_MOVED}*"))
+        for path in _sqlite_files(data.store):
+            path.rename(old / path.name)
+        shutil.rmtree(new, ignore_errors=True)
     except (StoreUnavailable, StoreTooNew) as error:
         raise CommandFailed(str(error)) from None
     finally:
@@ -71,16 +76,6 @@ def move_log(configuration: Configuration) -> int:
 def _sqlite_files(store: Path) -> list[Path]:
     """Return the files and directories that a store in ClickHouse does not have."""
     return [path for path in store.iterdir() if path.name not in (RECORDER, LOCK)]
-
-
-def _move_files(store: Path) -> Path:
-    """Move the files of a SQLite log out of the directory, which belongs to ClickHouse now. Return where they are."""
-    begun = sorted(store.parent.glob("store.moved-*"))
-    old = begun[-1] if begun else store.with_name(f"store.moved-{clock.wall_us()}")
-    disk.make_directory(old)
-    for path in _sqlite_files(store):
-        path.rename(old / path.name)
-    return old
 
 
 def _copy_or_advise(source: Store, target: Store, name: str) -> None:
