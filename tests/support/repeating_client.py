@@ -31,6 +31,7 @@ class RepeatingClient(threading.Thread):
             except (OSError, http.client.HTTPException) as error:
                 self.errors.append(repr(error))
                 connection.close()
+                self._stop_requested.wait(0.01)  # the server may be gone
                 continue
             if response.status != 200 or not body.endswith(b"}"):
                 self.errors.append(f"{response.status} {body[-200:]!r}")
