@@ -8,6 +8,8 @@ import pytest
 from tests.support.clickhouse.server import needs_clickhouse, new_server
 from tests.support.records import an_entry, soon
 
+from relaybook.clock import wall_us
+from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.reader import ClickHouseReader
@@ -53,6 +55,25 @@ def test_queries_about_the_whole_log_read_only_the_sums(log: DatabaseAddress, mo
     for sql, values in queries:
         plan = "\n".join(line for (line,) in database.query(f"EXPLAIN {sql}", values))
         assert "ReadFromMergeTree (by_namespace)" in plan, sql
+    for opened in (writer, reader, database):
+        opened.close()
+
+
+def test_charts_of_whole_hours_read_only_the_sums(log: DatabaseAddress, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer, reader = ClickHouseWriter(log, "recorder"), ClickHouseReader(log)
+    writer.commit(Batch(entries=[an_entry(model=f"m{number % 7}") for number in range(1000)]))
+    by_model = Filter((Term("model", ("m1",)),))
+    with monkeypatch.context() as patch:
+        queries = recorded_queries(patch)
+        for filter_, by, bucket_s in ((Filter(), "model", 3600), (by_model, None, 86_400), (Filter(), None, 21_600)):
+            reader.stats(StatsQuery(filter_=filter_, from_us=None, to_us=wall_us(), bucket_s=bucket_s, by=by), soon())
+        whole_log = [query for query in queries if "min(started_at)" in query[0]]
+    database = Database(log)
+    assert (len(queries), len(whole_log)) == (7, 3)
+    for sql, values in queries:
+        plan = "\n".join(line for (line,) in database.query(f"EXPLAIN {sql}", values))
+        expected = "by_namespace" if (sql, values) in whole_log else "by_hour"
+        assert f"ReadFromMergeTree ({expected})" in plan, sql
     for opened in (writer, reader, database):
         opened.close()
 

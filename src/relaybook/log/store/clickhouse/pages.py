@@ -29,8 +29,11 @@ class Found(NamedTuple):
     reached: int | None
 
 
-def windows(low: int, high: int, *, newest_first: bool) -> Iterator[tuple[int, int]]:
-    """Split the range from ``low`` to ``high``, both inclusive, into windows in scan order."""
+def windows(database: Database, low: int, high: int, *, newest_first: bool) -> Iterator[tuple[int, int]]:
+    """Split the range from ``low`` to ``high``, both inclusive, into windows in scan order.
+
+    After the first window, nothing older than the oldest request is in a window.
+    """
     size = HOUR
     while low <= high:
         if newest_first:
@@ -39,6 +42,9 @@ def windows(low: int, high: int, *, newest_first: bool) -> Iterator[tuple[int, i
         else:
             yield low, min(high, low + size - 1)
             low += size
+        if size == HOUR and low <= high:
+            ((oldest,),) = database.query("SELECT min(seq) FROM requests")
+            low = max(low, oldest)
         size *= _GROWTH
 
 
@@ -55,10 +61,8 @@ def search(
 ) -> Found:
     """Return the columns of at most ``limit`` matches whose ``seq`` is within the bounds."""
     rows: list[Row] = []
-    for low, high in windows(*bounds, newest_first=newest_first):
+    for low, high in windows(database, *bounds, newest_first=newest_first):
         wanted = limit - len(rows)
-        if wanted <= 0:
-            break
         parameters = Parameters()
         extra = [f"r.seq BETWEEN {low} AND {high}"]
         reached = None
@@ -79,6 +83,8 @@ def search(
             return Found(rows, high + 1 if newest_first else low - 1)
         if reached is not None:
             return Found(rows, reached)
+        if len(rows) >= limit:
+            break
     return Found(rows, None)
 
 

@@ -34,6 +34,8 @@ _KEPT: Final = (
         "cost_usd",
         "duration_ms",
         "first_token_ms",
+        "duration_bin",
+        "first_token_bin",
     ),
 )
 _NO_DETAIL: Final = f"unhex('{msgspec.msgpack.encode(Detail()).hex()}')"

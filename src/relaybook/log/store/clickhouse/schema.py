@@ -4,7 +4,7 @@ from types import NoneType
 from typing import Any, Final, get_args, get_type_hints
 
 from relaybook.log.aggregate.aggregates import MAX_TOKENS
-from relaybook.log.record import FIELDS, Record
+from relaybook.log.record import Record
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.errors import StoreTooNew
@@ -14,10 +14,7 @@ VERSION: Final = 1
 _SCALARS: Final = {int: "Int64", float: "Float64", bool: "Bool"}
 #: Text with few different values.
 _FEW_VALUES: Final = frozenset(
-    (
-        *("outcome", "route", "upstream", "method", "path", "kind", "user_agent", "key", "model", "response_model"),
-        *("stream_ended", "error_code", "prices_version", "finish_reason", "body_state"),
-    )
+    ("outcome", "route", "path", "kind", "key", "model", "error_code", "finish_reason", "body_state")
 )
 _LISTS: Final = {"properties": "Map(LowCardinality(String), String)"} | dict.fromkeys(
     ("warnings", "advice"), "Array(Tuple(LowCardinality(String), String))"
@@ -35,16 +32,24 @@ def _type(name: str, hint: Any) -> str:
 
 
 _HINTS: Final = get_type_hints(Record)
-#: The fields of a record that are columns of ``requests``, with their types. Feedback has its own table.
+#: The fields of a record that filters, charts, lists and mutations use. Pages read all others from ``record``.
+_USED: Final = (
+    *("id", "seq", "started_at", "ended_at", "outcome", "failed", "namespace", "properties", "warnings", "advice"),
+    *("route", "path", "kind", "key", "model", "status", "error_code", "error_message", "duration_ms"),
+    *("first_token_ms", "input_tokens", "output_tokens", "cost_usd", "finish_reason", "user", "provider_request_id"),
+    *("completion_id", "client_request_id", "retry_count", "input_preview", "output_preview", "body_state"),
+)
+#: Those fields as columns of ``requests``, with their types.
 RECORD_COLUMNS: Final[dict[str, str]] = {
-    name: "Int64" if name == "seq" else _type(name, _HINTS[name]) for name in FIELDS if name != "feedback"
+    name: "Int64" if name == "seq" else _type(name, _HINTS[name]) for name in _USED
 }
 #: An insert that begins later than this after it was sent is rejected.
 MAX_SENT_US: Final = 10_000_000
 #: The other columns of ``requests``. ``record`` has the fields of the record that do not change, so that pages read one
-#: column instead of fifty. Sizes are NULL if a body is not stored. ``request`` and ``response`` are the bytes
+#: column instead of all. Sizes are NULL if a body is not stored. ``request`` and ``response`` are the bytes
 #: of a body that follow those in its chunks, which are given by id and size. ``words`` are those that can be searched.
-#: ``sent_at`` is the time of the insert by the server's clock.
+#: ``duration_bin`` and ``first_token_bin`` are the bins of these durations in a distribution. ``sent_at`` is the time
+#: of the insert by the server's clock.
 REQUEST_COLUMNS: Final[dict[str, str]] = RECORD_COLUMNS | {
     "record": "String",
     "detail": "String",
@@ -56,6 +61,8 @@ REQUEST_COLUMNS: Final[dict[str, str]] = RECORD_COLUMNS | {
     "response_size": "Nullable(Int64)",
     "chain": "Nullable(String)",
     "words": "String",
+    "duration_bin": "Nullable(Int16)",
+    "first_token_bin": "Nullable(Int16)",
     "has_content": "Bool",
     "removed": "Bool",
     "recorded_on": "Date",
@@ -84,8 +91,22 @@ NAMESPACE_SUMS: Final = {
     "last_at": "max(started_at)",
     "first_content_at": "minOrNullIf(started_at, has_content)",
 }
+HOUR_US: Final = 3_600_000_000
+#: The hour in which a request started, counted from the epoch.
+STARTED_HOUR: Final = f"intDiv(started_at, {HOUR_US})"
+#: What charts show, in the order of ``Aggregates``.
+AGGREGATES: Final = (
+    "count()",
+    "countIf(failed)",
+    NAMESPACE_SUMS["input_sum"],
+    NAMESPACE_SUMS["output_sum"],
+    NAMESPACE_SUMS["cost_sum"],
+    "count(cost_usd)",
+    *(f"sumMapIf(map(assumeNotNull({name}), toUInt64(1)), {name} IS NOT NULL)"
+      for name in ("duration_bin", "first_token_bin")),
+)  # fmt: skip
 _LARGE: Final = ("record", "detail", "request", "response", "chain", "words")
-_SEARCHED: Final = ("id", "namespace", "user")
+_SEARCHED: Final = ("namespace", "user")
 #: The ids that others gave to a request. Each part of ``requests`` has them in order, so that a request is found at
 #: once. ClickHouse uses this order only for queries with no other columns than the id and ``seq``.
 FOREIGN_IDS: Final = ("provider_request_id", "completion_id", "client_request_id")
@@ -94,24 +115,31 @@ _SETTINGS: Final = (
     "SETTINGS old_parts_lifetime = 0, fsync_after_insert = 1, fsync_part_directory = 1, "
     "min_rows_to_fsync_after_merge = 1, non_replicated_deduplication_window = 100"
 )
+#: Rows per granule, the least that is read of a column. Bodies are large, and requests that match are often far apart.
+_GRANULE: Final = 1024
+#: Granules per entry of an index.
+_INDEXED: Final = 4
 
 
 def _requests() -> str:
     columns = [
         f"`{name}` {type_}{' CODEC(ZSTD(3))' if name in _LARGE else ''}" for name, type_ in REQUEST_COLUMNS.items()
     ]
-    indexes = [f"INDEX `{name}_filter` `{name}` TYPE bloom_filter" for name in _SEARCHED]
-    indexes.append("INDEX properties_filter mapValues(properties) TYPE bloom_filter")
-    indexes += [f"INDEX `{name}_range` `{name}` TYPE minmax" for name in ("id", "started_at")]
+    indexes = [f"INDEX `{name}_filter` `{name}` TYPE bloom_filter GRANULARITY {_INDEXED}" for name in _SEARCHED]
+    indexes.append(f"INDEX properties_filter mapValues(properties) TYPE bloom_filter GRANULARITY {_INDEXED}")
+    # Ids begin with the time, so a granule has a narrow range of them.
+    indexes += [f"INDEX `{name}_range` `{name}` TYPE minmax GRANULARITY {_INDEXED}" for name in ("id", "started_at")]
     indexes.append("INDEX words_index words TYPE text(tokenizer = splitByString([' ']))")
     sums = ", ".join(NAMESPACE_SUMS.values())
     indexes.append(f"PROJECTION by_namespace (SELECT namespace, removed, {sums} GROUP BY namespace, removed)")
+    hour = f"{STARTED_HOUR}, removed, model, outcome"
+    indexes.append(f"PROJECTION by_hour (SELECT {hour}, {', '.join(AGGREGATES)} GROUP BY {hour})")
     indexes += [f"PROJECTION by_{name} (SELECT `{name}`, seq ORDER BY `{name}`)" for name in FOREIGN_IDS]
     # Nothing that a dead recorder sent is inserted after another one has asked which requests exist.
     in_time = f"CONSTRAINT in_time CHECK sent_at > toUnixTimestamp64Micro(now64(6)) - {MAX_SENT_US}"
     return (
         f"CREATE TABLE IF NOT EXISTS requests ({', '.join([*columns, *indexes, in_time])}) ENGINE = MergeTree "
-        f"PARTITION BY recorded_on ORDER BY seq {_SETTINGS}"
+        f"PARTITION BY recorded_on ORDER BY seq {_SETTINGS}, index_granularity = {_GRANULE}"
     )
 
 

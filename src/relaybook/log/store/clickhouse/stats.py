@@ -2,21 +2,16 @@
 
 from typing import Final
 
-from relaybook.log.aggregate.aggregates import MAX_TOKENS, Aggregates
+from relaybook.log.aggregate.aggregates import Aggregates
 from relaybook.log.aggregate.stats import MAX_GROUPS, Points, Stats, StatsQuery, build, groups_of, span_of
 from relaybook.log.store.clickhouse.connection import Database, Parameters
 from relaybook.log.store.clickhouse.matching import condition_of
 from relaybook.log.store.clickhouse.retention import CHART_FIELDS
+from relaybook.log.store.clickhouse.schema import AGGREGATES, HOUR_US, STARTED_HOUR
 from relaybook.log.store.errors import DeadlinePassed
 
-#: The bin of a duration, as ``aggregates.bin_of`` computes it.
-_BIN: Final = "toInt32(if(ifNull({0}, 0) > 0.001, floor(log2({0} * 1000) * 8), 0))"
-_DISTRIBUTION: Final = f"sumMapIf(map(assumeNotNull({_BIN}), toUInt64(1)), {{0}} IS NOT NULL)"
-_AGGREGATES: Final = f"""
-count(), countIf(r.failed), sum(least(ifNull(r.input_tokens, 0), {MAX_TOKENS})),
-sum(least(ifNull(r.output_tokens, 0), {MAX_TOKENS})), toFloat64(sum(toDecimal128(ifNull(r.cost_usd, 0), 15))),
-count(r.cost_usd), {_DISTRIBUTION.format("r.duration_ms")}, {_DISTRIBUTION.format("r.first_token_ms")}
-"""
+_COST: Final = Aggregates.__struct_fields__.index("cost_usd")
+_BEGAN: Final = "SELECT count(), min(started_at) FROM requests"
 #: The latest label of each request, by id.
 _LABELS: Final = """
 LEFT JOIN (
@@ -30,7 +25,8 @@ def stats(database: Database, question: StatsQuery, last: int, deadline_ns: int)
     DeadlinePassed."""
     began_us = None
     if question.from_us is None:
-        ((began_us,),) = database.query("SELECT minOrNull(started_at) FROM requests", deadline_ns=deadline_ns)
+        ((requests, began_us),) = database.query(_BEGAN, deadline_ns=deadline_ns)
+        began_us = began_us if requests else None
     span = span_of(question, began_us)
     matching = condition_of(
         database, question.filter_, last, deadline_ns, with_removed=_is_kept_of_removed_requests(question)
@@ -38,27 +34,46 @@ def stats(database: Database, question: StatsQuery, last: int, deadline_ns: int)
     if not matching.is_complete:
         raise DeadlinePassed
     parameters = Parameters(matching.values)
-    value = "NULL" if question.by is None else _value(question.by, parameters)
+    # Whole hours are read from the sums of each hour, if they have the fields of the filter.
+    unit_us, started = (1, "started_at") if span.bucket_us % HOUR_US else (HOUR_US, STARTED_HOUR)
     source = (
-        f"FROM requests AS r {_LABELS if question.by == 'label' else ''} "
-        f"WHERE r.started_at >= {span.from_us} AND r.started_at < {span.to_us} AND {matching.sql}"
+        f"FROM requests AS r {_LABELS if question.by == 'label' else ''} WHERE {started} >= {span.from_us // unit_us} "
+        f"AND {started} < {span.to_us // unit_us} AND {matching.sql}"
     )
-    largest = (
-        f"SELECT {value} AS value {source} GROUP BY value "
-        f"ORDER BY count() DESC, value IS NULL, value LIMIT {MAX_GROUPS}"
-    )
-    values = [row[0] for row in database.query(largest, parameters.values, deadline_ns=deadline_ns)]
-    # Of several groups without a value, one is of requests without a value, and one of all groups that are not largest.
-    chosen = parameters.add(values, "Array(Nullable(String))")
+    values: list[str | None] = [None]
+    slot = "1"
+    if question.by is not None:
+        value = _value(question.by, parameters)
+        largest = (
+            f"SELECT {value} AS value {source} GROUP BY value "
+            f"ORDER BY count() DESC, value IS NULL, value LIMIT {MAX_GROUPS}"
+        )
+        values = [row[0] for row in database.query(largest, parameters.values, deadline_ns=deadline_ns)]
+        slot = _slot(value, values, parameters)
     sql = (
-        f"SELECT indexOf({chosen}, {value}) AS slot, intDiv(r.started_at, {span.bucket_us}) * {span.bucket_us} AS at, "
-        f"{_AGGREGATES} {source} GROUP BY slot, at ORDER BY at"
+        f"SELECT {slot} AS slot, intDiv({started}, {span.bucket_us // unit_us}) * {span.bucket_us} AS at, "
+        f"{', '.join(AGGREGATES)} {source} GROUP BY slot, at ORDER BY at"
     )
     slots: dict[int, Points] = {}
-    for slot, at, *aggregates in database.query(sql, parameters.values, deadline_ns=deadline_ns):
-        slots.setdefault(slot, {})[at] = Aggregates(*aggregates)
+    for number, at, *aggregates in database.query(sql, parameters.values, deadline_ns=deadline_ns):
+        aggregates[_COST] = float(aggregates[_COST])
+        slots.setdefault(number, {})[at] = Aggregates(*aggregates)
     other = groups_of({None: slots.pop(0)}) if 0 in slots else []
-    return build(span, groups_of({values[slot - 1]: points for slot, points in slots.items()}), "log", other)
+    return build(span, groups_of({values[number - 1]: points for number, points in slots.items()}), "log", other)
+
+
+def _slot(value: str, values: list[str | None], parameters: Parameters) -> str:
+    """Return the expression for the number of a value in a list, from 1. Other values have the number 0.
+
+    Of several groups without a value, one is of requests without a value, and one of all values not in the list.
+    """
+    names = [name for name in values if name is not None]
+    numbers = [number for number, name in enumerate(values, 1) if name is not None]
+    known = "0"
+    if names:
+        chosen, places = parameters.add(names, "Array(String)"), parameters.add(numbers, "Array(UInt8)")
+        known = f"transform(toString(ifNull({value}, '')), {chosen}, {places}, 0)"
+    return f"if(isNull({value}), {values.index(None) + 1 if None in values else 0}, {known})"
 
 
 def _is_kept_of_removed_requests(question: StatsQuery) -> bool:
