@@ -6,7 +6,6 @@ them. A clock that is slowed or stepped for a leap second moves by at most a sec
 """
 
 import asyncio
-import os
 import random
 import time
 from itertools import pairwise
@@ -20,6 +19,7 @@ from tests.crash.judge import judge
 from tests.crash.load import Choice, Load
 from tests.crash.service import Provider, Service, wait_for
 from tests.support.long import LONG
+from tests.support.moved_clock import MovedClock
 
 from relaybook import clock
 
@@ -28,44 +28,13 @@ CLIENTS: Final = 6
 RESPONSES_PER_ERA: Final = 15 if LONG else 6
 PAGE: Final = 7
 _TIMEOUT_SECONDS: Final = 60.0
-#: Source of a module that Python runs at the start of every process that has the module on its path.
-_SITECUSTOMIZE: Final = """
-import os, time
-real = time.time_ns
-def time_ns():
-    with open(os.environ["WALL_CLOCK_FILE"]) as file:
-        return real() + int(file.read()) * 1_000_000_000
-time.time_ns = time_ns
-time.time = lambda: time_ns() / 1e9
-"""
-
-
-class WallClock:
-    """Sets the wall clock of every Python program that is started from now on.
-
-    The clock of these programs is the machine's clock plus an offset in seconds.
-    """
-
-    def __init__(self, directory: Path, patch: pytest.MonkeyPatch) -> None:
-        self._file = directory / "wall-clock"
-        self.set(0)
-        path = directory / "path"
-        path.mkdir()
-        (path / "sitecustomize.py").write_text(_SITECUSTOMIZE)
-        patch.setenv("PYTHONPATH", f"{path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}".rstrip(os.pathsep))
-        patch.setenv("WALL_CLOCK_FILE", str(self._file))
-
-    def set(self, offset: int) -> None:
-        new = self._file.with_suffix(".new")
-        new.write_text(str(offset))
-        new.rename(self._file)
 
 
 def _streams(rng: random.Random) -> Choice:
     return "stream", rng.randint(30, 100), None
 
 
-async def _send_through_jumps(load: Load, wall_clock: WallClock, offsets: tuple[int, ...]) -> None:
+async def _send_through_jumps(load: Load, wall_clock: MovedClock, offsets: tuple[int, ...]) -> None:
     """Send requests continuously while the clock jumps.
 
     Each jump comes after a few responses, while other responses are incomplete.
@@ -86,7 +55,7 @@ async def _send_through_jumps(load: Load, wall_clock: WallClock, offsets: tuple[
         await load.abandon()
 
 
-def _run(service: Service, load: Load, wall_clock: WallClock, *offsets: int) -> None:
+def _run(service: Service, load: Load, wall_clock: MovedClock, *offsets: int) -> None:
     async def run() -> None:
         await _send_through_jumps(load, wall_clock, offsets)
         await wait_for(service.is_idle, "all recorded", _TIMEOUT_SECONDS)
@@ -111,7 +80,7 @@ def test_during_clock_jumps_of_days_the_log_stays_complete_and_ordered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Provider(tmp_path) as provider:
-        wall_clock = WallClock(tmp_path, monkeypatch)
+        wall_clock = MovedClock(tmp_path, monkeypatch)
         started, started_us = time.monotonic(), clock.wall_us()
         with Service(tmp_path, provider.url) as service:
             load = Load(service.server.port, CLIENTS, random.Random(1), _streams)
@@ -159,7 +128,7 @@ def test_a_service_restarted_on_the_day_before_loses_and_duplicates_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Provider(tmp_path) as provider:
-        wall_clock = WallClock(tmp_path, monkeypatch)
+        wall_clock = MovedClock(tmp_path, monkeypatch)
         with Service(tmp_path, provider.url) as service:
             load = Load(service.server.port, CLIENTS, random.Random(2), _streams)
             served, calls = [], []
