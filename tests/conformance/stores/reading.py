@@ -55,5 +55,6 @@ def derived(reader: Reader) -> dict[str, Any]:
             ]
             for sort in ("last_at", "requests", "cost_usd")
         },
+        "links": [(each.id, each.chain) for each in reader.links(EVERYTHING, 10_000, None, FAR)],
         "top": [each.id for each in reader.top(EVERYTHING, "duration_ms", 10, FAR).records],
     }  # fmt: skip

@@ -6,16 +6,18 @@ from typing import Any
 
 from tests.conformance.stores.conftest import Store
 from tests.conformance.stores.reading import EVERYTHING, FAR, MIDNIGHT, a_request, derived, page
+from tests.support.long import LONG
 
 from relaybook import clock
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.deletions import Deletion
-from relaybook.log.query.filters import Filter, Term
+from relaybook.log.query.filters import Filter, Term, matches
 from relaybook.log.record import Feedback
 from relaybook.log.retention import DAY_US
 
 WEB = Filter((Term("property.channel", ("web",)),))
 NO_FEEDBACK = Term("feedback", ("none",))
+DELETIONS = 200 if LONG else 20
 
 
 def delete(store: Store, filter_: Filter) -> Deletion:
@@ -105,8 +107,8 @@ def test_after_random_deletions_everything_equals_a_fresh_log(store: Store, twin
             model=chosen.choice(["gpt-4o", "gpt-4o-mini", None]),
             status=chosen.choice([200, 200, 429]),
             failed=chosen.random() < 0.2,
-            user=f"user-{chosen.randrange(60)}",
-            properties=chosen.choice([{}, {"channel": "ios"}, {"channel": "web", "build": f"{chosen.randrange(99)}"}]),
+            user=f"user-{chosen.randrange(3 * DELETIONS)}",
+            properties=chosen.choice([{}, {"channel": "ios"}, {"channel": "web", "build": f"{chosen.randrange(999)}"}]),
             cost_usd=chosen.choice([None, 0.125]),
             feedback=[
                 Feedback(source=source, score=chosen.choice([None, 1.0, -1.0]), label=chosen.choice("gb"), at=1)
@@ -117,10 +119,15 @@ def test_after_random_deletions_everything_equals_a_fresh_log(store: Store, twin
     ]
     for start in range(0, len(entries), 100):
         store.commit(*entries[start : start + 100])
-    gone = {f"user-{number}" for number in range(0, 60, 3)}
-    for user in sorted(gone):
-        delete(store, Filter((Term("user", (user,)),)))
-    left = [each for each in entries if each.record.user not in gone]
+    left = entries
+    for entry in chosen.sample(entries, DELETIONS):
+        build = entry.record.properties.get("build", "")
+        terms = Term("id", (entry.record.id,)), Term("user", (entry.record.user,)), Term("property.build", (build,))
+        filter_ = Filter((chosen.choice(terms),))
+        removed = delete(store, filter_).removed
+        remaining = [each for each in left if not matches(filter_, each.record)]
+        assert removed == len(left) - len(remaining)
+        left = remaining
     for start in range(0, len(left), 100):
         twin.commit(*left[start : start + 100])
     assert derived(store.reader) == derived(twin.reader)
