@@ -14,7 +14,7 @@ from relaybook.api.errors import ApiError
 from relaybook.api.options import options_of
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
-from relaybook.api.schemas import DeletionList, DeletionRow, RequestedDeletion
+from relaybook.api.status_schemas import DeletionList, DeletionRow, RequestedDeletion
 from relaybook.clock import format_timestamp
 from relaybook.log.deletions import Deletion, Deletions
 from relaybook.log.query.filters import Filter, Term

@@ -15,7 +15,7 @@ from relaybook.api.errors import ApiError
 from relaybook.api.options import ApiOptions, LogMetrics, options_of
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
-from relaybook.api.schemas import (
+from relaybook.api.status_schemas import (
     Health,
     JournalStatus,
     LogGap,

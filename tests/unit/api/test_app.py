@@ -10,7 +10,7 @@ import pytest
 from tests.support.api_log import app_of, client_of, log_of, open_of, record_of, running_of
 from tests.support.asgi import Client
 
-from relaybook.api import schemas
+from relaybook.api import schemas, status_schemas
 from relaybook.api.app import DEFAULT_HEADERS, SecurityHeaders
 from relaybook.log.query.filters import NAMES
 from relaybook.log.record import FIELDS, Gap
@@ -69,9 +69,9 @@ def test_the_dashboard_starts_without_libraries_that_only_some_requests_need() -
         ("/api/thread?namespace=a", schemas.Thread),
         ("/api/values/model", schemas.FieldValues),
         ("/api/saved-filters", schemas.SavedFilterList),
-        ("/api/status", schemas.Status),
-        ("/healthz", schemas.Health),
-        ("/readyz", schemas.Health),
+        ("/api/status", status_schemas.Status),
+        ("/healthz", status_schemas.Health),
+        ("/readyz", status_schemas.Health),
         ("/api/nothing", schemas.ErrorResponse),
     ],
 )

@@ -7,7 +7,8 @@ from tests.support.asgi import Client
 
 from relaybook.api import openapi
 from relaybook.api.routes import Routes
-from relaybook.api.schemas import Health, SignIn
+from relaybook.api.schemas import SignIn
+from relaybook.api.status_schemas import Health
 
 
 def declared() -> Routes:

@@ -1,0 +1,203 @@
+"""Define the models of the responses about the log as a whole: its status, its retention and its deletions.
+
+The conventions are those of ``schemas``.
+"""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from relaybook.api.record_fields import TimestampText
+from relaybook.log.deletions import DeletionState
+from relaybook.log.retention import RemovalReason
+
+
+class LogGap(Struct, kw_only=True):
+    """A time range in which requests were refused or not logged, or in which records were lost."""
+
+    from_at: TimestampText
+    to_at: TimestampText
+    count: int
+    reason: Literal["log_unavailable", "forwarded_unlogged", "damaged", "store_set_aside"]
+
+
+class JournalStatus(Struct, kw_only=True):
+    """How much of the journal is not recorded yet. A field is `null` if its value is unknown."""
+
+    lag_bytes: int | None
+    lag_seconds: float | None
+
+
+class RecorderStatus(Struct, kw_only=True):
+    """One of the servers that share the log."""
+
+    server: Annotated[str, Meta(description="Name of its machine, a colon, and its data directory.")]
+    state: Annotated[
+        Literal["live", "lost"],
+        Meta(description="`lost`: it was not stopped, but has not responded for 30 seconds. Listed for an hour."),
+    ]
+    lag_seconds: Annotated[
+        float,
+        Meta(description="Age of the newest request that it stored last, or if it is idle, time since it responded."),
+    ]
+
+
+class StorageStatus(Struct, kw_only=True):
+    """The location of the log, and when its disk is full at the current rate.
+
+    A field is `null` if its value is unknown.
+    """
+
+    data_path: str | None
+    store_bytes: int
+    disk_free_bytes: int | None
+    days_left: Annotated[float | None, Meta(description="Days until the disk is full, at the rate of the last week.")]
+
+
+class Removal(Struct, kw_only=True):
+    """The result of one retention pass."""
+
+    at: TimestampText
+    reason: Annotated[
+        RemovalReason, Meta(description="`age`: the data was too old. `disk_budget`: the log took too much disk space.")
+    ]
+    requests: Annotated[int, Meta(description="Number of requests that were removed.")]
+    contents: Annotated[int, Meta(description="Number of other requests whose content was removed.")]
+
+
+class RetentionClock(Struct, kw_only=True):
+    """One kind of data and how long this data is kept."""
+
+    days: Annotated[
+        int,
+        Meta(
+            description="Number of days after which the data is removed, as set. 0 means that the data is never "
+            "removed."
+        ),
+    ]
+    oldest_day: Annotated[
+        str | None,
+        Meta(
+            description="The oldest day (UTC) for which the log still has data of this kind. `null` if the log has no "
+            "such data.",
+            extra_json_schema={"format": "date"},
+        ),
+    ]
+    next_removal: Annotated[
+        str | None,
+        Meta(
+            description="The day (UTC) on which data from `oldest_day` becomes old enough to be removed. A past day "
+            "means that the data is being removed. `null` if `oldest_day` is `null` or if no data is removed by age.",
+            extra_json_schema={"format": "date"},
+        ),
+    ]
+
+
+class RetentionStatus(Struct, kw_only=True):
+    """How long data is kept, the disk budget and the last removal.
+
+    Namespaces can have their own values, see `settings.namespaces`.
+    """
+
+    bodies: Annotated[
+        RetentionClock,
+        Meta(description="The content of requests: bodies, headers, previews, error messages, searchable text."),
+    ]
+    requests: RetentionClock
+    aggregates: Annotated[RetentionClock, Meta(description="Aggregates over time.")]
+    disk_budget_bytes: Annotated[
+        int | None,
+        Meta(
+            description="Disk space that the journal and the store may take up. If `disk_budget` is `auto`, the limit "
+            "depends on the free space. `null` if there is no limit or if the limit is unknown."
+        ),
+    ]
+    disk_used_bytes: Annotated[
+        int | None, Meta(description="Disk space that the journal and the store take up. `null` if unknown.")
+    ]
+    last_removal: Annotated[
+        Removal | None,
+        Meta(description="The last retention pass that removed data. `null` if no pass has removed data."),
+    ]
+
+
+class DeletionRow(Struct, kw_only=True):
+    """A deletion, which is kept forever."""
+
+    id: str
+    state: Annotated[
+        DeletionState,
+        Meta(
+            description="`removing`: requests are being removed from the log. `erasing`: all requests are removed, and "
+            "their bytes are being erased from the files. `done`: no file contains the bytes of these requests."
+        ),
+    ]
+    filter: Annotated[
+        list[tuple[str, str | None]],
+        Meta(
+            description="Parameters of `GET /api/requests` that select the requests. In the states `erasing` and "
+            "`done`, values that could identify a person are `null`."
+        ),
+    ]
+    requests: Annotated[int, Meta(description="Number of requests that matched when the deletion was requested.")]
+    removed: Annotated[int, Meta(description="Number of requests removed so far.")]
+    requested_at: TimestampText
+    requested_by: Annotated[
+        str, Meta(description="Address of the client that requested the deletion, or `command line`.")
+    ]
+    done_at: Annotated[TimestampText | None, Meta(description="`null` until the deletion is done.")]
+
+
+class Status(Struct, kw_only=True):
+    """The state of Relaybook."""
+
+    version: str
+    program: Annotated[
+        Literal["compiled", "plain"],
+        Meta(description="Whether the code that relays requests is compiled or plain Python."),
+    ]
+    relay_base_url: str
+    dashboard_url: str | None
+    page_build: Annotated[str | None, Meta(description="Build id of the page. `null` if the page was not built.")]
+    sample_data: Annotated[bool, Meta(description="Whether `relaybook demo` fills this log.")]
+    records: int
+    namespaces: Annotated[int, Meta(description="Number of namespaces, including pinned ones.")]
+    labels: Annotated[int, Meta(description="Number of pinned namespaces.")]
+    last_seq: int
+    feedback: Annotated[int, Meta(description="Number of requests that have feedback.")]
+    indexed_to: Annotated[int, Meta(description="`seq` of the newest record that full-text search can find.")]
+    running: int
+    refused: Annotated[dict[str, int], Meta(description="Number of requests that were not admitted, by error code.")]
+    frames_lost: int
+    journal: JournalStatus
+    recorders: Annotated[
+        list[RecorderStatus],
+        Meta(description="The servers that share the log, by name. Empty if the log is in the data directory."),
+    ]
+    storage: StorageStatus
+    retention: RetentionStatus
+    deletions: Annotated[list[DeletionRow], Meta(description="The latest 10 deletions, newest first.")]
+    gaps: Annotated[list[LogGap], Meta(description="The latest 100 gaps.")]
+    gap_count: int
+    settings: Annotated[dict[str, Any], Meta(description="Effective settings, without secrets.")]
+
+
+class RequestedDeletion(DeletionRow, kw_only=True):
+    """The deletion that was requested."""
+
+    running: Annotated[
+        int,
+        Meta(description="Number of running requests that match. These requests are not deleted, even after they end."),
+    ]
+
+
+class DeletionList(Struct, kw_only=True):
+    """Deletions, newest first."""
+
+    data: list[DeletionRow]
+
+
+class Health(Struct, kw_only=True):
+    """The health of this listener."""
+
+    status: Literal["ok", "ready"]
