@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.support.clickhouse.server import ClickHouse, needs_clickhouse, new_server
 from tests.support.records import a_record, an_entry, soon
@@ -16,6 +17,7 @@ from relaybook import clock
 from relaybook.ids import id_text, new_id
 from relaybook.log.query.filters import Cursor, Filter, Term
 from relaybook.log.record import Detail
+from relaybook.log.retention import Cutoff, Cutoffs
 from relaybook.log.store.clickhouse import recorders
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.deletions import ClickHouseDeletions
@@ -270,3 +272,62 @@ def test_bodies_and_positions_of_one_recorder_are_not_those_of_another(
     assert second.read_body(refs[1]) == b"of the second"
     assert first.positions() == second.positions() == {}
     assert reader.status().records == 0
+
+
+def test_content_in_chunks_expires_although_its_chunks_are_still_being_removed(
+    log: DatabaseAddress, reader: ClickHouseReader
+) -> None:
+    writer, database = ClickHouseWriter(log, a_name()), Database(log)
+    old = an_entry(Body(refs=[writer.write_body(b"in a chunk, ")], rest=[b"and in the row"]))
+    writer.commit(Batch(entries=[old]))
+    cutoffs = Cutoffs(general=Cutoff(content=clock.wall_us()))
+
+    def is_expired() -> bool:
+        assert not writer.retain(cutoffs, soon()).is_complete
+        stored = reader.get(old.record.id)
+        return stored is not None and stored.record.body_state == "expired"
+
+    database.execute("SYSTEM STOP MERGES chunks")
+    wait_until(is_expired, 5, what="expiry")
+    mutations = "SELECT count() FROM system.mutations WHERE database = currentDatabase() AND table = 'chunks'"
+    assert database.query(mutations) == [(1,)]
+    database.execute("SYSTEM START MERGES chunks")
+    wait_until(lambda: writer.retain(cutoffs, soon()).is_complete, what="the end of the pass")
+    assert database.query("SELECT data FROM chunks") == []
+
+
+def test_a_recorder_that_was_late_while_it_found_text_joins_before_it_numbers_requests(
+    log: DatabaseAddress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = ClickHouseWriter(log, a_name())
+    writer.commit(Batch())
+    calls: list[str] = []
+
+    def noted(target: object, name: str) -> None:
+        method = getattr(target, name)
+        monkeypatch.setattr(target, name, lambda *arguments: (calls.append(name), method(*arguments))[1])
+
+    noted(writer, "_text")
+    noted(writer._recorders, "join_if_late")
+    noted(writer._recorders, "take")
+    writer.commit(Batch(entries=[an_entry()]))
+    assert calls == ["_text", "join_if_late", "take"]
+
+
+def test_only_requests_that_were_shown_as_running_leave_deleted_keys(
+    server: ClickHouse, log: DatabaseAddress, reader: ClickHouseReader
+) -> None:
+    writer, database = ClickHouseWriter(log, a_name()), Database(log)
+    keys = "SELECT uniqExact(key) FROM state WHERE kind LIKE 'running%'"
+    writer.commit(Batch(entries=[an_entry(), an_entry()], running=[]))
+    assert database.query(keys) == [(0,)]
+    shown = Running(record=a_record(outcome="open"))
+    server.fail(lose=1)
+    with pytest.raises(StoreUnavailable):
+        writer.commit(Batch(running=[shown]))
+    server.fail()
+    wait_until(lambda: len(reader.running(EVERYTHING)) == 1, what="the running request")
+    ended = msgspec.structs.replace(shown.record, outcome="complete")
+    persist(writer, Batch(entries=[Entry(record=ended, detail=Detail(), request=None, response=None)], running=[]))
+    assert reader.running(EVERYTHING) == []
+    assert database.query(keys) == [(1,)]

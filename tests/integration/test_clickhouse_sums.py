@@ -14,6 +14,7 @@ from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.reader import ClickHouseReader
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
+from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Batch
 from relaybook.settings.store_url import DatabaseAddress
 
@@ -93,4 +94,25 @@ def test_a_request_is_found_by_a_foreign_id_in_the_order_of_a_projection(
     plan = "\n".join(line for (line,) in database.query(f"EXPLAIN {by_ids}", values))
     assert "ReadFromMergeTree (by_completion_id)" in plan, plan
     for opened in (writer, reader, database):
+        opened.close()
+
+
+def test_a_search_that_cannot_read_the_oldest_request_in_time_goes_on(
+    log: DatabaseAddress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, reader = ClickHouseWriter(log, "recorder"), ClickHouseReader(log)
+    writer.commit(Batch(entries=[an_entry() for _ in range(3)]))
+    query = Database.query
+
+    def late(database: Database, sql: str, values: Any = None, **options: Any) -> list[Any]:
+        if "min(seq)" in sql:
+            assert options["deadline_ns"] is not None
+            raise DeadlinePassed
+        return query(database, sql, values, **options)
+
+    monkeypatch.setattr(Database, "query", late)
+    assert len(reader.page(Filter(), 10, None, soon()).records) == 3
+    by_kind = Filter((Term("kind", ("chat", "other"), negated=False),))
+    assert reader.count(by_kind, soon()).requests == 3
+    for opened in (writer, reader):
         opened.close()

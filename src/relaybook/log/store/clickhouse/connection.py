@@ -22,6 +22,8 @@ _CONNECT_SECONDS: Final = 5
 #: A server that sends nothing for this time is considered unavailable.
 _RECEIVE_SECONDS: Final = 60
 _INSERT_SECONDS: Final = 15
+#: Mutations run in the background. By default, some versions of the server answer only when a mutation has ended.
+_IN_BACKGROUND: Final = {"mutations_sync": 0}
 #: Statements with many ids are longer than the default limit of the server.
 _LONG: Final = {"max_query_size": 64 << 20}
 _TIMEOUT_CODES: Final = (159, 160)
@@ -104,9 +106,10 @@ class Database:
             return rows
 
     def execute(self, sql: str, values: Values | None = None) -> None:
-        """Run a statement without a result. Raises StoreUnavailable."""
+        """Run a statement without a result, or begin a mutation. Raises StoreUnavailable."""
+        settings = _IN_BACKGROUND | (_LONG if len(sql) > 100_000 else {})
         with self._translated():
-            self._connected().command(sql, parameters=values or None, settings=_LONG if len(sql) > 100_000 else {})
+            self._connected().command(sql, parameters=values or None, settings=settings)
 
     def insert(self, table: str, types: Mapping[str, str], rows: Sequence[Sequence[Any]], query_id: str = "") -> None:
         """Insert rows in one block. ``types`` are the columns with their types.

@@ -36,7 +36,7 @@ def count(database: Database, filter_: Filter, last: int, deadline_ns: int) -> C
     requests, failed, last_at, is_complete = 0, 0, None, True
     try:
         matching = condition_of(database, filter_, last, deadline_ns)
-        for low, high in windows(database, 1, last, newest_first=True):
+        for low, high in windows(database, 1, last, deadline_ns, newest_first=True):
             sql = (
                 f"SELECT count(), countIf(r.failed), max(r.started_at) FROM requests AS r "
                 f"WHERE r.seq BETWEEN {low} AND {high} AND {matching.sql}"

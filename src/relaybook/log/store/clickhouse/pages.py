@@ -4,6 +4,7 @@ A search covers a window of ``seq`` values per query, so that the position that 
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from relaybook import clock
@@ -29,7 +30,9 @@ class Found(NamedTuple):
     reached: int | None
 
 
-def windows(database: Database, low: int, high: int, *, newest_first: bool) -> Iterator[tuple[int, int]]:
+def windows(
+    database: Database, low: int, high: int, deadline_ns: int, *, newest_first: bool
+) -> Iterator[tuple[int, int]]:
     """Split the range from ``low`` to ``high``, both inclusive, into windows in scan order.
 
     After the first window, nothing older than the oldest request is in a window.
@@ -43,8 +46,9 @@ def windows(database: Database, low: int, high: int, *, newest_first: bool) -> I
             yield low, min(high, low + size - 1)
             low += size
         if size == HOUR and low <= high:
-            ((oldest,),) = database.query("SELECT min(seq) FROM requests")
-            low = max(low, oldest)
+            with suppress(DeadlinePassed):  # the query of the next window says so
+                ((oldest,),) = database.query("SELECT min(seq) FROM requests", deadline_ns=deadline_ns)
+                low = max(low, oldest)
         size *= _GROWTH
 
 
@@ -61,7 +65,7 @@ def search(
 ) -> Found:
     """Return the columns of at most ``limit`` matches whose ``seq`` is within the bounds."""
     rows: list[Row] = []
-    for low, high in windows(database, *bounds, newest_first=newest_first):
+    for low, high in windows(database, *bounds, deadline_ns, newest_first=newest_first):
         wanted = limit - len(rows)
         parameters = Parameters()
         extra = [f"r.seq BETWEEN {low} AND {high}"]

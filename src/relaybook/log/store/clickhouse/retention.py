@@ -14,7 +14,6 @@ from relaybook.log.aggregate.stats import MINUTE_US
 from relaybook.log.record import Detail
 from relaybook.log.retention import Cutoffs, Removal
 from relaybook.log.store.clickhouse.connection import Database, quoted
-from relaybook.log.store.clickhouse.deletions import pending_mutations
 from relaybook.log.store.clickhouse.schema import REQUEST_COLUMNS
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.port import Entry, Retained
@@ -85,9 +84,7 @@ class RetentionPass:
         return cutoffs == self._done
 
     def work(self, cutoffs: Cutoffs) -> Retained:
-        """Begin to remove what is too old; see ``Writer.retain``."""
-        if pending_mutations(self._database):
-            return Retained(is_complete=False)
+        """Begin to remove what is too old; see ``Writer.retain``. No mutation may be running."""
         removed, expired = _conditions(cutoffs)
         sql = f"SELECT countIf({removed}), countIf(NOT {removed} AND {expired}) FROM requests WHERE NOT removed"
         ((removed_count, expired_count),) = self._database.query(sql)
@@ -105,14 +102,16 @@ class RetentionPass:
         return Retained()
 
     def _is_cleaning_up(self, cutoffs: Cutoffs) -> bool:
-        """Begin to remove what is left of removed requests. Returns False if nothing is left."""
+        """Begin to remove what is left of removed requests. Returns False if nothing is left.
+
+        Feedback is removed first, because its requests are found in ``requests``.
+        """
         aggregates = f"removed AND started_at < {cutoffs.aggregates // MINUTE_US * MINUTE_US}"
-        began = False
         for table, condition in (("feedback", _OF_REMOVED), ("requests", aggregates)):
             if self._database.query(f"SELECT 1 FROM {table} WHERE {condition} LIMIT 1"):
                 self._database.execute(f"ALTER TABLE {table} DELETE WHERE {condition}")
-                began = True
-        return began
+                return True
+        return False
 
 
 def _conditions(cutoffs: Cutoffs) -> tuple[str, str]:

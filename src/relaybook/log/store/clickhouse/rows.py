@@ -14,8 +14,7 @@ from relaybook.log.store.port import Body, Entry, RunPosition, body_size
 
 #: The fields of a record that change: ``seq`` is given by the writer, and the others change when the content expires.
 _CHANGING: Final = ("seq", "body_state", "input_preview", "output_preview", "error_message")
-#: The columns that ``record_of`` reads, for ``requests AS r``. Reading ``record``, which has all other fields, takes a
-#: third of the time that reading all columns takes.
+#: The columns that ``record_of`` reads, for ``requests AS r``. ``record`` has all other fields.
 RECORD: Final = ", ".join(f"r.{name}" for name in ("record", *_CHANGING))
 _NAMES: Final = tuple(RECORD_COLUMNS)
 _NOTES: Final = ("warnings", "advice")

@@ -21,7 +21,7 @@ from relaybook.log.request_view import MAX_BODY_BYTES
 from relaybook.log.retention import Cutoffs
 from relaybook.log.search_text import text_of
 from relaybook.log.store.clickhouse.connection import Database, Parameters, quoted
-from relaybook.log.store.clickhouse.deletions import DeletionPass
+from relaybook.log.store.clickhouse.deletions import DeletionPass, pending_mutations
 from relaybook.log.store.clickhouse.entries import body_chunks
 from relaybook.log.store.clickhouse.feedback import join_pending, store_feedback
 from relaybook.log.store.clickhouse.labels import decode_labels, encode_label
@@ -145,7 +145,6 @@ class ClickHouseWriter:
     def commit(self, batch: Batch) -> None:
         reject_unstorable(batch)
         self._wait_for_inserts()
-        self._recorders.join_if_late()
         self._delete_uncommitted()
         seqs = self._stored_seqs(batch.entries)
         self._erase_repeated([entry for entry in batch.entries if entry.record.id in seqs])
@@ -196,8 +195,9 @@ class ClickHouseWriter:
         ``seq`` by id."""
         store_feedback(self._database, ((e.record.id, each) for e in entries for each in e.record.feedback))
         today = datetime.fromtimestamp(clock.wall_us() // 1_000_000, UTC).date()
-        seqs = self._recorders.take(len(entries))
         texts = [self._text(entry) for entry in entries]
+        self._recorders.join_if_late()  # nothing that takes long may follow: readers soon pass the numbers taken here
+        seqs = self._recorders.take(len(entries))
         self._unanswered_us = sent_us = self._numbering.server_us()
         rows = [row_of(entry, seq, text, today, sent_us) for seq, entry, text in zip(seqs, entries, texts, strict=True)]
         self._database.insert("requests", REQUEST_COLUMNS, rows, f"{self._query_prefix}{id_text(new_id())}")
@@ -219,8 +219,9 @@ class ClickHouseWriter:
     def _changes(self, batch: Batch, refused: dict[str, int]) -> _NewValues:
         recorded = {entry.record.id for entry in batch.entries}
         running = None if batch.running is None else {each.record.id: each for each in batch.running}
-        ended = self._running & recorded if running is None else self._running | recorded
+        ended = self._running & recorded if running is None else set(self._running)
         changes: _NewValues = {(kind, key): None for key in ended for kind in ("running", "running_content")}
+        self._running |= (running or {}).keys() - recorded  # they may be written although the answer is missing
         for key, each in (running or {}).items():
             if key not in recorded:
                 record = msgspec.structs.replace(each.record, seq=None)
@@ -302,12 +303,15 @@ class ClickHouseWriter:
     def retain(self, cutoffs: Cutoffs, until_ns: int) -> Retained:
         if self._retention.is_done(cutoffs) or not self._recorders.leads():
             return Retained()
+        if pending_mutations(self._database):
+            return Retained(is_complete=False)
         chunks = {str(chunk) for chunk in self._retention.chunks(cutoffs)} - self._erasures
         if chunks:
             self._state.write({("erasure", chunk): b"" for chunk in chunks})
             self._erasures |= chunks
-            self._erase()
-        return self._retention.work(cutoffs)
+        done = self._retention.work(cutoffs)
+        self._erase()
+        return done
 
     def delete(self, until_ns: int) -> int:
         self._wait_for_inserts()
