@@ -19,7 +19,9 @@ from tests.support.records import soon
 from tests.support.sqlite_dashboard import Dashboard
 
 from relaybook.cli import export as module
+from relaybook.cli.failure import CommandFailed
 from relaybook.cli.main import main
+from relaybook.cli.store_log import StoreLog
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Batch
@@ -198,6 +200,20 @@ def test_a_partial_file_of_another_export_is_not_continued(
     Path("log.part.json").write_text("{")
     assert main([*command, "namespace=ios"]) == 1
     assert "Start over without --resume." in capsys.readouterr().err
+
+
+def test_an_export_that_ended_before_it_wrote_does_not_continue_the_file_of_another(
+    dashboard: Dashboard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["export", "--data", str(dashboard.directory.parent), "-o", "log"]
+    with monkeypatch.context() as patched:
+        cut_after(patched, 1)
+        assert main([*command, "namespace=ios"]) == 1
+    with monkeypatch.context() as patched:
+        patched.setattr(StoreLog, "count_matching", lambda *_: (_ for _ in ()).throw(CommandFailed("no answer")))
+        assert main([*command, "namespace=web"]) == 1
+    assert main([*command, "namespace=web", "--resume"]) == 0
+    assert {line.get("namespace", "web") for line in lines(tmp_path / "log")} == {"web"}
 
 
 def test_a_new_property_changes_the_columns(

@@ -12,6 +12,7 @@ from tests.support.records import A_TIMESTAMP, an_entry, soon, traffic
 from relaybook.cli import move_log
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.main import main
+from relaybook.ids import id_text, new_id
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Feedback, Gap
@@ -164,6 +165,18 @@ def test_a_log_from_which_requests_are_being_deleted_is_not_moved(source: Store,
     with pytest.raises(CommandFailed, match="Requests are being deleted"):
         move_log.copy_log(source, target, "the store")
     assert not target.exists()
+
+
+def test_a_log_whose_journal_is_not_recorded_is_not_moved(
+    source: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "data"
+    (data / "journal" / id_text(new_id())).mkdir(parents=True)
+    assert main(["import", "--data", str(data), "--store", "clickhouse://127.0.0.1:1/log"]) == 1
+    assert capsys.readouterr().err == (
+        f"relaybook: The journal in {data} has requests that are not in the log yet. Run relaybook drain --store "
+        f"sqlite --data {data} first.\n"
+    )
 
 
 def test_there_must_be_a_log_and_no_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

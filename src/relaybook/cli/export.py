@@ -153,6 +153,7 @@ def _to_file(log: LogSource, wanted: _State, output: Path, *, resume: bool) -> i
         state = wanted
         download = log.export(state.terms, _options(state))
         state.through = download.through
+        part.unlink(missing_ok=True)  # it may be of another export, which the state file described
         state_file.touch(mode=0o600)
         state_file.write_bytes(msgspec.json.encode(state))
     total = log.count_matching(state.terms)

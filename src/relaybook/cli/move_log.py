@@ -14,6 +14,7 @@ from typing import Final
 from relaybook import clock
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.progress import progress_bar
+from relaybook.journal.reader import list_runs
 from relaybook.log.namespaces import LabelChange, NamespaceRow
 from relaybook.log.record import Side
 from relaybook.log.store import disk, open_store
@@ -55,6 +56,11 @@ def move_log(configuration: Configuration) -> int:
                 f"There is no SQLite log in {configuration.data}. Choose another directory with --data."
             )
         if not is_copied:
+            if list_runs(data.journal):
+                raise CommandFailed(
+                    f"The journal in {data.path} has requests that are not in the log yet. Run relaybook drain --store "
+                    f"sqlite --data {data.path} first."
+                )
             target.check()
             _copy_or_advise(source, target, configuration.settings.store)
             disk.make_directory(data.store.with_name(f"{_MOVED}{clock.wall_us()}"))

@@ -59,6 +59,8 @@ def _work(writer: Writer, text: TextPass, reader: Reader, deletion_id: str) -> I
         yield row
         if row["state"] == "done":
             return
+        if row["state"] != "erasing":  # in a shared log, another recorder may be removing the requests
+            worked_ns = clock.monotonic_ns()
 
 
 def _row(reader: Reader, deletion_id: str) -> dict[str, Any]:
