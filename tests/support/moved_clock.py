@@ -24,7 +24,8 @@ time.time = lambda: time.time_ns() / 1e9
 class MovedClock:
     """Moves the clocks of every Python program that is started from now on.
 
-    Its clocks are those of the machine plus offsets in seconds.
+    Their wall clock and ``time.monotonic_ns`` are those of the machine plus offsets in seconds. Timers of event loops
+    and threads do not move.
     """
 
     def __init__(self, directory: Path, patch: pytest.MonkeyPatch) -> None:
@@ -43,7 +44,7 @@ class MovedClock:
         self._write()
 
     def advance(self, seconds: int) -> None:
-        """Let time pass: both clocks move."""
+        """Move both clocks, as if this time had passed."""
         self._wall += seconds
         self._monotonic += seconds
         self._write()
