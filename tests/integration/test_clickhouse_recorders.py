@@ -15,12 +15,15 @@ from tests.support.server import wait_until
 
 from relaybook import clock
 from relaybook.ids import id_text, new_id
+from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import Cursor, Filter, Term
-from relaybook.log.record import Detail
+from relaybook.log.record import Detail, Feedback
 from relaybook.log.retention import Cutoff, Cutoffs
 from relaybook.log.store.clickhouse import recorders
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.deletions import ClickHouseDeletions
+from relaybook.log.store.clickhouse.feedback import ClickHouseFeedbackLog
+from relaybook.log.store.clickhouse.labels import ClickHouseLabels
 from relaybook.log.store.clickhouse.reader import ClickHouseReader
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.errors import StoreUnavailable
@@ -331,3 +334,19 @@ def test_only_requests_that_were_shown_as_running_leave_deleted_keys(
     persist(writer, Batch(entries=[Entry(record=ended, detail=Detail(), request=None, response=None)], running=[]))
     assert reader.running(EVERYTHING) == []
     assert database.query(keys) == [(1,)]
+
+
+def test_a_correction_counts_although_the_clock_of_its_server_is_behind(
+    log: DatabaseAddress, reader: ClickHouseReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, entry = ClickHouseWriter(log, a_name()), an_entry(namespace="web")
+    writer.commit(Batch(entries=[entry]))
+    ClickHouseLabels(log).change(LabelChange(namespace="web", pinned=True, color=3))
+    ClickHouseFeedbackLog(log).add_feedback(entry.record.id, Feedback(source="users", at=2, score=0.1))
+    monkeypatch.setattr(clock, "wall_ns", lambda: time.time_ns() - 3600 * clock.NANOSECONDS)
+    ClickHouseLabels(log).change(LabelChange(namespace="web", color=4))
+    ClickHouseFeedbackLog(log).add_feedback(entry.record.id, Feedback(source="users", at=1, score=0.9))
+    rows, _ = reader.namespaces("", "last_at", 9, None, None, soon())
+    assert [row.color for row in rows] == [4]
+    (record,) = reader.page(EVERYTHING, 9, None, soon()).records
+    assert [each.score for each in record.feedback] == [0.9]

@@ -1,6 +1,7 @@
-"""Queries use the projections of each part: the sums, and the orders by foreign ids."""
+"""Queries use the projections of each part: the sums, and the orders by foreign ids. They end at their deadline."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,13 @@ import pytest
 from tests.support.clickhouse.server import needs_clickhouse, new_server
 from tests.support.records import an_entry, soon
 
-from relaybook.clock import wall_us
+from relaybook import clock
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.query.filters import Filter, Term
+from relaybook.log.record import Feedback
+from relaybook.log.store.clickhouse import substrings
 from relaybook.log.store.clickhouse.connection import Database
+from relaybook.log.store.clickhouse.feedback import ClickHouseFeedbackLog
 from relaybook.log.store.clickhouse.reader import ClickHouseReader
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.errors import DeadlinePassed
@@ -67,7 +71,9 @@ def test_charts_of_whole_hours_read_only_the_sums(log: DatabaseAddress, monkeypa
     with monkeypatch.context() as patch:
         queries = recorded_queries(patch)
         for filter_, by, bucket_s in ((Filter(), "model", 3600), (by_model, None, 86_400), (Filter(), None, 21_600)):
-            reader.stats(StatsQuery(filter_=filter_, from_us=None, to_us=wall_us(), bucket_s=bucket_s, by=by), soon())
+            reader.stats(
+                StatsQuery(filter_=filter_, from_us=None, to_us=clock.wall_us(), bucket_s=bucket_s, by=by), soon()
+            )
         whole_log = [query for query in queries if "min(started_at)" in query[0]]
     database = Database(log)
     assert (len(queries), len(whole_log)) == (7, 3)
@@ -114,5 +120,47 @@ def test_a_search_that_cannot_read_the_oldest_request_in_time_goes_on(
     assert len(reader.page(Filter(), 10, None, soon()).records) == 3
     by_kind = Filter((Term("kind", ("chat", "other"), negated=False),))
     assert reader.count(by_kind, soon()).requests == 3
+    for opened in (writer, reader):
+        opened.close()
+
+
+def test_a_search_for_a_substring_ends_at_the_deadline_and_what_it_found_counts(
+    log: DatabaseAddress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, reader = ClickHouseWriter(log, "recorder"), ClickHouseReader(log)
+    entries = [
+        an_entry(request=b'{"messages":[{"role":"user","content":"needle"}]}', cost_usd=float(number))
+        for number in range(5)
+    ]
+    writer.commit(Batch(entries=entries))
+    ClickHouseFeedbackLog(log).add_feedback(entries[4].record.id, Feedback(source="users", at=1, score=0.5))
+    monkeypatch.setattr(substrings, "_FEW", 1)
+    query = Database.query
+    left: list[int] = []
+
+    def slow(database: Database, sql: str, values: Any = None, **options: Any) -> list[Any]:
+        if sql.startswith("SELECT r.seq, r.request_size"):
+            if left[0] == 0:
+                deadline_ns = options["deadline_ns"]
+                time.sleep(max(0, deadline_ns - clock.monotonic_ns()) / 1e9)
+                raise DeadlinePassed
+            left[0] -= 1
+        return query(database, sql, values, **options)
+
+    monkeypatch.setattr(Database, "query", slow)
+    filter_ = Filter((Term("contains", ("needle",)),))
+
+    def after_two(call: Callable[[int], Any]) -> Any:
+        left[:] = [2]
+        return call(clock.monotonic_ns() + 500_000_000)
+
+    page = after_two(lambda deadline_ns: reader.page(filter_, 10, None, deadline_ns))
+    assert ([record.cost_usd for record in page.records], page.complete) == ([4.0, 3.0], False)
+    counted = after_two(lambda deadline_ns: reader.count(filter_, deadline_ns))
+    assert (counted.requests, counted.complete) == (2, False)
+    top = after_two(lambda deadline_ns: reader.top(filter_, "cost_usd", 10, deadline_ns))
+    assert ([record.cost_usd for record in top.records], top.complete) == ([4.0, 3.0], False)
+    totals = after_two(lambda deadline_ns: reader.feedback_totals(filter_, deadline_ns))
+    assert (totals.requests, totals.score_sum, totals.complete) == (1, 0.5, False)
     for opened in (writer, reader):
         opened.close()

@@ -22,6 +22,8 @@ _CONNECT_SECONDS: Final = 5
 #: A server that sends nothing for this time is considered unavailable.
 _RECEIVE_SECONDS: Final = 60
 _INSERT_SECONDS: Final = 15
+#: How often the server is asked for its time.
+_ASK_EVERY_NS: Final = 10 * clock.NANOSECONDS
 #: Mutations run in the background. By default, some versions of the server answer only when a mutation has ended.
 _IN_BACKGROUND: Final = {"mutations_sync": 0}
 #: Statements with many ids are longer than the default limit of the server.
@@ -80,6 +82,25 @@ class Database:
         self.address = address
         self._client: Any = None
         self._lock = threading.Lock()
+        self._server_us = 0
+        self._asked_ns: int | None = None
+        self._version = 0
+
+    def server_us(self) -> int:
+        """Return the time by the server's clock, in microseconds since 1970. Raises StoreUnavailable."""
+        now_ns = clock.monotonic_ns()
+        if self._asked_ns is None or now_ns - self._asked_ns >= _ASK_EVERY_NS:
+            ((self._server_us,),) = self.query("SELECT toUnixTimestamp64Micro(now64(6))")
+            self._asked_ns = now_ns = clock.monotonic_ns()
+        return self._server_us + (now_ns - self._asked_ns) // 1000
+
+    def next_version(self) -> int:
+        """Return a version for rows that replace others: higher than all before it, whatever the clock of the machine
+        that wrote them. Raises StoreUnavailable."""
+        now_us = self.server_us()
+        with self._lock:
+            self._version = max(self._version + 1, now_us)
+            return self._version
 
     def query(
         self, sql: str, values: Values | None = None, *, deadline_ns: int | None = None, as_bytes: Collection[str] = ()

@@ -16,16 +16,22 @@ _BODY: Final = "r.{0}_size, r.{0}_chunks, if(ifNull(r.{0}_size, 0) <= {1}, r.{0}
 
 
 def read_entries(
-    database: Database, condition: str, parameters: Parameters, order: str, limit: int, max_bytes: int
+    database: Database,
+    condition: str,
+    parameters: Parameters,
+    order: str,
+    limit: int,
+    max_bytes: int,
+    deadline_ns: int | None = None,
 ) -> list[Entry]:
-    """Return matching requests of ``requests AS r``, as ``Reader.entries`` does."""
+    """Return matching requests of ``requests AS r``, as ``Reader.entries`` does. Raises DeadlinePassed."""
     sizes = (
         "SELECT r.seq, r.request_size, r.response_size FROM requests AS r "
         f"WHERE {condition} ORDER BY {order} LIMIT {limit}"
     )
     chosen: list[int] = []
     remaining = max_bytes
-    for seq, *both in database.query(sizes, parameters.values):
+    for seq, *both in database.query(sizes, parameters.values, deadline_ns=deadline_ns):
         remaining -= sum(size for size in both if size is not None and size <= max_bytes)
         if remaining < 0 and chosen:
             break
@@ -36,16 +42,19 @@ def read_entries(
         (RECORD, "r.detail", "r.chain", *(_BODY.format(side, max_bytes) for side in ("request", "response")))
     )
     sql = f"SELECT {columns} FROM requests AS r WHERE r.seq IN ({', '.join(map(str, chosen))}) ORDER BY {order}"
-    rows = database.query(sql, as_bytes=("record", "detail", "chain", "request_rest", "response_rest"))
-    entries = [_entry(database, row, max_bytes) for row in rows]
-    load_feedback(database, [entry.record for entry in entries])
+    as_bytes = ("record", "detail", "chain", "request_rest", "response_rest")
+    rows = database.query(sql, deadline_ns=deadline_ns, as_bytes=as_bytes)
+    entries = [_entry(database, row, max_bytes, deadline_ns) for row in rows]
+    load_feedback(database, [entry.record for entry in entries], deadline_ns)
     return entries
 
 
-def _entry(database: Database, row: Row, max_bytes: int) -> Entry:
+def _entry(database: Database, row: Row, max_bytes: int, deadline_ns: int | None) -> Entry:
     *record, detail, chain = row[:-6]
     bodies = [
-        None if size is None or size > max_bytes else Body([], [b"".join(body_chunks(database, chunks, rest))])
+        None
+        if size is None or size > max_bytes
+        else Body([], [b"".join(body_chunks(database, chunks, rest, deadline_ns))])
         for size, chunks, rest in (row[-6:-3], row[-3:])
     ]
     return Entry(
@@ -67,11 +76,14 @@ def read_body(database: Database, record_id: str, side: Side) -> Iterator[bytes]
     return body_chunks(database, chunks, rest)
 
 
-def body_chunks(database: Database, chunks: Sequence[tuple[int, int]], rest: bytes) -> Iterator[bytes]:
-    """Yield the bytes of a body. Only one chunk is in memory, besides the rest. Raises BodyDamaged."""
+def body_chunks(
+    database: Database, chunks: Sequence[tuple[int, int]], rest: bytes, deadline_ns: int | None = None
+) -> Iterator[bytes]:
+    """Yield the bytes of a body. Only one chunk is in memory, besides the rest. Raises BodyDamaged and
+    DeadlinePassed."""
     for chunk, size in chunks:
         sql = f"SELECT data FROM chunks WHERE id = {chunk}"
-        data = b"".join(data for (data,) in database.query(sql, as_bytes=("data",)))
+        data = b"".join(data for (data,) in database.query(sql, deadline_ns=deadline_ns, as_bytes=("data",)))
         if len(data) != size:
             raise BodyDamaged(f"{database.address} does not have all bytes of the chunk {chunk} of a body.")
         yield from _split(data)

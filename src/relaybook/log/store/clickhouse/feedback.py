@@ -95,10 +95,9 @@ def join_pending(database: Database, state: State, ended: Iterable[str]) -> None
 
 def store_feedback(database: Database, feedback: Iterable[tuple[str, Feedback]]) -> None:
     """Store feedback by request id. It replaces earlier feedback of the same source."""
-    version = clock.wall_ns()
     rows = [
-        (record_id, each.source, each.score, each.label, each.comment, each.at, version + number)
-        for number, (record_id, each) in enumerate(feedback)
+        (record_id, each.source, each.score, each.label, each.comment, each.at, database.next_version())
+        for record_id, each in feedback
     ]
     database.insert("feedback", FEEDBACK_COLUMNS, rows)
 

@@ -36,12 +36,12 @@ def count(database: Database, filter_: Filter, last: int, deadline_ns: int) -> C
     requests, failed, last_at, is_complete = 0, 0, None, True
     try:
         matching = condition_of(database, filter_, last, deadline_ns)
-        for low, high in windows(database, 1, last, deadline_ns, newest_first=True):
+        for low, high in windows(database, 1, last, matching.deadline_ns, newest_first=True):
             sql = (
                 f"SELECT count(), countIf(r.failed), max(r.started_at) FROM requests AS r "
                 f"WHERE r.seq BETWEEN {low} AND {high} AND {matching.sql}"
             )
-            ((some, some_failed, latest),) = database.query(sql, matching.values, deadline_ns=deadline_ns)
+            ((some, some_failed, latest),) = database.query(sql, matching.values, deadline_ns=matching.deadline_ns)
             if some:
                 requests, failed, last_at = requests + some, failed + some_failed, max(last_at or latest, latest)
         is_complete = matching.is_complete
@@ -68,7 +68,7 @@ def feedback_totals(database: Database, filter_: Filter, last: int, deadline_ns:
             "SELECT uniqExact(id), count(score), sum(score) FROM feedback FINAL "
             f"WHERE id IN (SELECT r.id FROM requests AS r WHERE {matching.sql})"
         )
-        ((requests, scores, score_sum),) = database.query(sql, matching.values, deadline_ns=deadline_ns)
+        ((requests, scores, score_sum),) = database.query(sql, matching.values, deadline_ns=matching.deadline_ns)
     except DeadlinePassed:
         return FeedbackTotals(complete=False)
     return FeedbackTotals(requests=requests, scores=scores, score_sum=score_sum or 0.0, complete=matching.is_complete)
@@ -83,7 +83,7 @@ def top(database: Database, filter_: Filter, field: SortField, limit: int, last:
             f"SELECT {RECORD} FROM requests AS r WHERE r.{field} IS NOT NULL AND {matching.sql} "
             f"ORDER BY r.{field} DESC, r.seq DESC LIMIT {limit}"
         )
-        rows = database.query(sql, matching.values, deadline_ns=deadline_ns, as_bytes=("record",))
+        rows = database.query(sql, matching.values, deadline_ns=matching.deadline_ns, as_bytes=("record",))
         is_complete = matching.is_complete
     except DeadlinePassed:
         pass

@@ -6,18 +6,20 @@ from typing import NamedTuple
 from relaybook.log.query.filters import CONTAINS, Filter
 from relaybook.log.store.clickhouse.connection import Database, Parameters, Values
 from relaybook.log.store.clickhouse.filter_sql import condition
-from relaybook.log.store.clickhouse.substrings import containing
+from relaybook.log.store.clickhouse.substrings import containing, extended
 
 
 class Matching(NamedTuple):
     """A condition on ``requests AS r`` with its values.
 
     ``is_complete`` is False if the deadline ended the search for substrings, so that only newer matches are known.
+    ``deadline_ns`` is the deadline for queries with the condition.
     """
 
     sql: str
     values: Values
     is_complete: bool
+    deadline_ns: int
 
 
 def condition_of(
@@ -29,6 +31,13 @@ def condition_of(
     """
     parameters = Parameters()
     if all(term.name != CONTAINS for term in filter_.terms):
-        return Matching(condition(filter_, parameters, with_removed=with_removed), parameters.values, True)
+        sql = condition(filter_, parameters, with_removed=with_removed)
+        return Matching(sql, parameters.values, is_complete=True, deadline_ns=deadline_ns)
     found = containing(database, filter_, (1, last), sys.maxsize, deadline_ns, newest_first=True)
-    return Matching(f"r.seq IN ({', '.join(map(str, found.seqs)) or '-1'})", {}, found.reached is None)
+    is_complete = found.reached is None
+    return Matching(
+        f"r.seq IN ({', '.join(map(str, found.seqs)) or '-1'})",
+        {},
+        is_complete=is_complete,
+        deadline_ns=deadline_ns if is_complete else extended(deadline_ns),
+    )

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-from relaybook import clock
 from relaybook.log.query.filters import CONTAINS, Cursor, Filter
 from relaybook.log.record import Record
 from relaybook.log.store.clickhouse.connection import Database, Parameters, Row
@@ -15,7 +14,7 @@ from relaybook.log.store.clickhouse.feedback import load_feedback
 from relaybook.log.store.clickhouse.filter_sql import condition
 from relaybook.log.store.clickhouse.recorders import HOUR
 from relaybook.log.store.clickhouse.rows import RECORD, records_of
-from relaybook.log.store.clickhouse.substrings import containing
+from relaybook.log.store.clickhouse.substrings import containing, extended
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Page
 
@@ -80,8 +79,7 @@ def search(
             matching = f"r.seq IN (SELECT r.seq FROM requests AS r WHERE {matching}) {order}"
         sql = f"SELECT {columns} FROM requests AS r WHERE {matching}"
         try:
-            # Reading what a search for substrings found takes little time, and must not be lost.
-            until_ns = deadline_ns if reached is None else max(deadline_ns, clock.monotonic_ns() + clock.NANOSECONDS)
+            until_ns = deadline_ns if reached is None else extended(deadline_ns)
             rows += database.query(sql, parameters.values, deadline_ns=until_ns, as_bytes=as_bytes)
         except DeadlinePassed:
             return Found(rows, high + 1 if newest_first else low - 1)

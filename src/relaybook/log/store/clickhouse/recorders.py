@@ -34,8 +34,6 @@ _LIVE_US: Final = 30_000_000
 _JOIN_AGAIN_NS: Final = 4 * clock.NANOSECONDS
 #: A number is given to another recorder if its owner was not live for this time.
 _NUMBER_FREE_US: Final = 3600 * 1_000_000
-#: How often the server is asked for its time.
-_ASK_EVERY_NS: Final = 10 * clock.NANOSECONDS
 _encode: Final = msgspec.msgpack.Encoder().encode
 
 
@@ -103,8 +101,6 @@ class Numbering:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._server_us = 0
-        self._asked_ns: int | None = None
 
     def now(self) -> int:
         """Return the time in units. Raises StoreUnavailable."""
@@ -112,21 +108,11 @@ class Numbering:
 
     def server_us(self) -> int:
         """Return the time by the server's clock, in microseconds since 1970. Raises StoreUnavailable."""
-        now_ns = clock.monotonic_ns()
-        if self._asked_ns is None or now_ns - self._asked_ns >= _ASK_EVERY_NS:
-            self._server_us = server_us(self._database)
-            self._asked_ns = now_ns = clock.monotonic_ns()
-        return self._server_us + (now_ns - self._asked_ns) // 1000
+        return self._database.server_us()
 
     def first(self, unit: int) -> int:
         """Return the lowest ``seq`` of a unit."""
         return unit * self.slots
-
-
-def server_us(database: Database) -> int:
-    """Return the time by the server's clock, in microseconds since 1970."""
-    ((now_us,),) = database.query("SELECT toUnixTimestamp64Micro(now64(6))")
-    return int(now_us)
 
 
 class Membership:

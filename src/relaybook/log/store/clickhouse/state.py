@@ -7,7 +7,6 @@ the same key are not merged: the later one wins.
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from relaybook import clock
 from relaybook.log.store.clickhouse.connection import Database, Parameters
 
 COLUMNS: Final = {
@@ -32,7 +31,6 @@ class State:
     def __init__(self, database: Database, recorder: str = "") -> None:
         self._database = database
         self._recorder = recorder
-        self._version = 0
 
     def exists(self) -> bool:
         """Return whether the table was created."""
@@ -90,7 +88,7 @@ class State:
 
     def write(self, changes: Changes) -> None:
         """Make all changes. Raises StoreUnavailable; then all of them or none are made, perhaps later."""
-        self._version = max(self._version + 1, clock.wall_ns())
+        version = self._database.next_version()
         rows = [
             (
                 kind,
@@ -98,7 +96,7 @@ class State:
                 key,
                 value or b"",
                 int(value is None),
-                self._version,
+                version,
             )
             for (kind, key), value in changes.items()
         ]

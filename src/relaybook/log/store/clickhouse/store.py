@@ -21,7 +21,6 @@ from relaybook.log.store.clickhouse.deletions import ClickHouseDeletions
 from relaybook.log.store.clickhouse.feedback import ClickHouseFeedbackLog
 from relaybook.log.store.clickhouse.labels import ClickHouseLabels
 from relaybook.log.store.clickhouse.reader import ClickHouseReader
-from relaybook.log.store.clickhouse.recorders import server_us
 from relaybook.log.store.clickhouse.saved_filters import ClickHouseSavedFilters
 from relaybook.log.store.clickhouse.schema import TABLE_NAMES, VERSION, create_tables
 from relaybook.log.store.clickhouse.state import State
@@ -46,7 +45,7 @@ class ClickHouseStore:
             state = State(database)
             create_tables(database, state)
             state.write({("meta", "version"): b"%d" % VERSION})  # fails if the user may only read
-            if abs(server_us(database) - clock.wall_us()) > _MAX_CLOCK_DIFFERENCE_US:
+            if abs(database.server_us() - clock.wall_us()) > _MAX_CLOCK_DIFFERENCE_US:
                 raise StoreMisconfigured(
                     f"The clock of this machine differs by more than {_MAX_CLOCK_DIFFERENCE_US // 60_000_000} minutes "
                     f"from the clock of ClickHouse at {database.address}. Correct the clock, for example with NTP."

@@ -11,6 +11,7 @@ from relaybook.log.search_text import text_of
 from relaybook.log.store.clickhouse.connection import Database, Parameters
 from relaybook.log.store.clickhouse.entries import read_entries
 from relaybook.log.store.clickhouse.filter_sql import condition
+from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Entry
 
 #: Requests per query.
@@ -34,12 +35,13 @@ def containing(
     low, high = bounds
     seqs: list[int] = []
     while low <= high and len(seqs) < limit:
-        if clock.monotonic_ns() >= deadline_ns:
-            return Containing(seqs, high + 1 if newest_first else low - 1)
         parameters = Parameters()
         sql = condition(filter_, parameters, f"r.seq BETWEEN {low} AND {high}")
         order = f"r.seq {'DESC' if newest_first else ''}"
-        entries = read_entries(database, sql, parameters, order, _FEW, MAX_BODY_BYTES)
+        try:
+            entries = read_entries(database, sql, parameters, order, _FEW, MAX_BODY_BYTES, deadline_ns)
+        except DeadlinePassed:
+            return Containing(seqs, high + 1 if newest_first else low - 1)
         if not entries:
             break
         seqs += [entry.record.seq for entry in entries if entry.record.seq is not None and _matches(filter_, entry)]
@@ -55,3 +57,9 @@ def _matches(filter_: Filter, entry: Entry) -> bool:
         for term in filter_.terms
         if term.name == CONTAINS
     )
+
+
+def extended(deadline_ns: int) -> int:
+    """Return the deadline for reading what a search found before its deadline. This takes little time, and the matches
+    must not be lost."""
+    return max(deadline_ns, clock.monotonic_ns() + clock.NANOSECONDS)
