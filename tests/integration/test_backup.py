@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import threading
 import urllib.request
 from pathlib import Path
@@ -100,6 +101,49 @@ def test_packs_that_the_log_no_longer_has_leave_the_backup(tmp_path: Path, monke
     back_up(source, target)
     assert not (target / "store" / "bodies" / old.name).exists()
     writer.close()
+
+
+def test_requests_that_expire_while_they_are_copied_are_expired_in_the_copy(tmp_path: Path) -> None:
+    source, target = tmp_path / "data", tmp_path / "copy"
+    writer = SqliteWriter(source / "store")
+    fill(writer, 50)
+    cutoffs = Cutoffs(general=Cutoff(content=clock.wall_us() + DAY_US))
+
+    def expire(done: int, total: int) -> None:
+        while not writer.retain(cutoffs, FAR).is_complete or writer.run_maintenance(FAR):
+            pass
+
+    assert open_store(source / "store").back_up(target / "store", expire).records == 50
+    copy = open_store(target / "store")
+    assert copy.verify(lambda done, total: None).problems == []
+    reader = copy.open_reader()
+    assert {each.body_state for each in reader.page(Filter(), 99, None, FAR).records} == {"expired"}
+    reader.close()
+    writer.close()
+
+
+def test_a_backup_is_whole_after_the_log_lost_commits_in_a_power_cut(tmp_path: Path) -> None:
+    source, target, synced = tmp_path / "data", tmp_path / "copy", tmp_path / "synced"
+    writer = SqliteWriter(source / "store")
+    fill(writer, 50)
+    writer.close()
+    shutil.copytree(source, synced)
+    writer = SqliteWriter(source / "store")
+    fill(writer, 50, b"lost in the power cut")
+    writer.close()
+    back_up(source, target)
+    shutil.rmtree(source)
+    synced.rename(source)
+    writer = SqliteWriter(source / "store")
+    ids = fill(writer, 80, b"recorded again, and differently")
+    writer.close()
+    back_up(source, target)
+    copy = open_store(target / "store")
+    assert copy.verify(lambda done, total: None).problems == []
+    reader = copy.open_reader()
+    bodies = [b"".join(reader.body(each, "request") or ()) for each in ids]
+    assert bodies == [b"recorded again, and differently %d" % number for number in range(80)]
+    reader.close()
 
 
 def test_an_interrupted_backup_leaves_the_earlier_one_usable(tmp_path: Path) -> None:

@@ -87,7 +87,8 @@ def test_a_merge_that_is_not_possible_now_happens_later(log: Path) -> None:
     writer = SqliteWriter(log, busy_s=0)
     other = apsw.Connection(str(log / DATABASE))
     other.execute("BEGIN IMMEDIATE")
-    assert not writer.run_maintenance(soon())
+    with pytest.raises(StoreUnavailable, match="another program is using the database"):
+        writer.run_maintenance(soon())
     other.execute("ROLLBACK")
     assert writer.run_maintenance(soon())
     writer.commit(a_batch(an_entry(completion_id="late")))

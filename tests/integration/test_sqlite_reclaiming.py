@@ -13,7 +13,7 @@ from relaybook import clock, ids
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Feedback
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
-from relaybook.log.store.errors import BodyDamaged
+from relaybook.log.store.errors import BodyDamaged, StoreUnavailable
 from relaybook.log.store.port import Batch, Body, Entry, ExchangeCheckpoint
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.text_index import SqliteTextIndex
@@ -250,3 +250,20 @@ def test_a_reader_reports_damaged_content_that_has_not_expired(tmp_path: Path, s
         reader.get(entry.record.id)
     writer.close()
     reader.close()
+
+
+def test_bytes_that_cannot_be_erased_are_reported_until_they_are(tmp_path: Path, set_clock: SetClock) -> None:
+    writer = SqliteWriter(tmp_path)
+    writer.commit(Batch(entries=[an_entry_now()]))
+    retain(writer, content=clock.wall_us() + 1000)
+    (name,) = packs(tmp_path)
+    pack, aside = tmp_path / "bodies" / name, tmp_path / "aside"
+    pack.rename(aside)
+    pack.mkdir()
+    with pytest.raises(StoreUnavailable, match=name):
+        maintain(writer)
+    pack.rmdir()
+    aside.rename(pack)
+    maintain(writer)
+    assert pack.read_bytes().strip(b"\0") == b""
+    writer.close()

@@ -306,7 +306,7 @@ class Writer(Protocol):
         """Do deferred maintenance until ``until_ns`` (monotonic clock).
 
         Maintenance includes erasing the bytes of removed requests and freeing their space. Readers see no change.
-        Returns False if there was nothing to do.
+        Returns False if there was nothing to do. Raises StoreUnavailable.
         """
 
     def close(self) -> None: ...

@@ -1,10 +1,11 @@
 """Copy a store while a writer uses it. The copy contains all data that was committed when the copy began.
 
-While the packs are copied, requests may be moved within the packs and erased at their old location (see rebasing.py).
-If a request was moved, a new snapshot is copied, without the pack bytes that are already copied.
+While the packs are copied, requests of the snapshot may be removed or moved, and the bytes at their location erased
+(see reclaiming.py). Then a new snapshot is copied, in which these requests are removed or at their new location, without
+the pack bytes that are already copied.
 
 Packs only grow, so a later backup to the same directory copies only the bytes after the pack lengths in the earlier
-copy's database. The database is copied to a temporary file and renamed last. If a backup is interrupted, the earlier
+copy's database, unless the log lost its last commits in a power cut and recorded them again. The database is copied to a temporary file and renamed last. If a backup is interrupted, the earlier
 backup stays usable, because a writer ignores bytes beyond the pack lengths in its database.
 """
 
@@ -30,7 +31,9 @@ from relaybook.log.store.sqlite.text_index import FILE
 _CHUNK_BYTES: Final = 8 << 20
 _PAGES: Final = 1024
 _LINEAGE: Final = "SELECT value FROM totals WHERE name = 'lineage'"
-_MOVED: Final = "SELECT value FROM totals WHERE name = 'moved'"
+_ERASURES: Final = "SELECT value FROM totals WHERE name = 'erasures'"
+_NEWEST: Final = "SELECT seq, id, bodies FROM requests WHERE bodies IS NOT NULL ORDER BY seq DESC"
+_SAME_SEQ: Final = "SELECT id, bodies FROM requests WHERE seq = ?"
 _IS_BACKUP: Final = "SELECT EXISTS (SELECT 1 FROM totals WHERE name = 'is_backup')"
 
 #: Called with the number of bytes copied so far and the total.
@@ -67,7 +70,7 @@ def back_up(directory: Path, target: Path, on_progress: OnProgress) -> Backup:
 
 
 def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dict[int, int]:
-    """Return the lengths of the packs in the target's backup. The result is empty if there is no backup.
+    """Return the lengths of the packs in the target's backup. The result is empty if their bytes cannot be used.
 
     The first read also starts the connection's snapshot. Raises StoreUnavailable if the target has a log that is not an
     unchanged backup of this log.
@@ -81,9 +84,20 @@ def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dic
             raise StoreUnavailable(
                 f"{target} has a log that is not an unchanged backup of this log. Choose another directory."
             )
+        if not _has_same_requests(connection, earlier):
+            return {}
         return dict(earlier.execute("SELECT pack, length FROM packs"))
     finally:
         earlier.close()
+
+
+def _has_same_requests(connection: apsw.Connection, earlier: apsw.Connection) -> bool:
+    """Return whether the newest request of the backup that the log still has is at the same location in both."""
+    for seq, *request in earlier.execute(_NEWEST):
+        found = connection.execute(_SAME_SEQ, (seq,)).fetchone()
+        if found is not None and found[1] is not None:
+            return list(found) == request
+    return False
 
 
 class _Copy:
@@ -106,7 +120,7 @@ class _Copy:
         self._present = present
         self.lengths: dict[int, int] = dict(connection.execute("SELECT pack, length FROM packs"))
         self._total = sum(self.lengths.values())
-        self._moved: int = connection.execute(_MOVED).get
+        self._erasures: int = connection.execute(_ERASURES).get
         self._done = 0
         #: The number of copied pack bytes, without the bytes that the target already had.
         self.copied = 0
@@ -123,11 +137,11 @@ class _Copy:
                     os.close(descriptor)
 
     def has_missed_data(self) -> bool:
-        """Return whether data was moved since the snapshot, so that the data at its old location may be erased."""
+        """Return whether bytes were erased since the snapshot, perhaps before they were copied."""
         connection = open_for_reading(self._log)
         try:
-            moved: int = connection.execute(_MOVED).get
-            return moved != self._moved
+            erasures: int = connection.execute(_ERASURES).get
+            return erasures != self._erasures
         finally:
             connection.close()
 

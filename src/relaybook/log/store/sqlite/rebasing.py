@@ -34,8 +34,6 @@ _MOVE_BASE: Final = """
 UPDATE frame_bases SET base_pack = ?, base_offset = ?, base_length = ? WHERE base_pack = ? AND base_offset = ?
 """
 _FORGET_BASE: Final = 'DELETE FROM frame_bases WHERE pack = ? AND "offset" = ?'
-#: Backups compare the number of moved requests, because frames of an earlier snapshot may be erased after a move.
-_COUNT_MOVED: Final = "UPDATE totals SET value = value + 1 WHERE name = 'moved'"
 
 
 class Rebaser:
@@ -103,5 +101,4 @@ class Rebaser:
             execute(ADD_PACK_RECORDS, (1, pack))
         for pack in before - after:
             execute(ADD_PACK_RECORDS, (-1, pack))
-        execute(_COUNT_MOVED)
         self._bases.forget([old])

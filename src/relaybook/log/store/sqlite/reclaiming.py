@@ -28,6 +28,8 @@ _FORGET_FRAME: Final = 'DELETE FROM removed_frames WHERE pack = ? AND "offset" =
 _TEXTS: Final = "SELECT first, last FROM removed_texts ORDER BY first LIMIT 1"
 _FORGET_TEXTS: Final = "DELETE FROM removed_texts WHERE first = ?"
 _SHORTEN_TEXTS: Final = "UPDATE removed_texts SET first = ? WHERE first = ?"
+#: A backup compares this number, because the frames of requests in its snapshot may be erased while it copies them.
+_COUNT_ERASURE: Final = "UPDATE totals SET value = value + 1 WHERE name = 'erasures'"
 _OLDEST_CHECKPOINT: Final = "SELECT min(exchange) FROM checkpoints"
 #: Limits of one step.
 _ERASED_BYTES: Final = 4 << 20
@@ -68,6 +70,7 @@ class Reclaimer:
         pack: int | None = self._connection.execute(_EMPTY_PACK, (self._first_needed_pack(),)).get
         if pack is None:
             return False
+        self._connection.execute(_COUNT_ERASURE)
         self._packs.delete(pack)
         with self._connection:
             self._connection.execute(_FORGET_FRAMES, (pack,))
@@ -96,6 +99,7 @@ class Reclaimer:
                 break
             size += length
             ranges.append((offset, length))
+        self._connection.execute(_COUNT_ERASURE)
         self._packs.erase(pack, ranges)
         with self._connection:
             self._connection.executemany(_FORGET_FRAME, ((pack, offset) for offset, _ in ranges))

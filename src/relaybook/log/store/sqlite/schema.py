@@ -119,9 +119,9 @@ CREATE TABLE value_counts (field TEXT NOT NULL, value TEXT NOT NULL, requests IN
   PRIMARY KEY (field, value)) STRICT, WITHOUT ROWID;
 CREATE TABLE totals (name TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 -- identity: identifies the log; its text index has the same value
--- moved: the number of times that a request's data was moved, see rebasing.py
+-- erasures: the number of times that body frames were erased or a pack was deleted, see reclaiming.py
 -- lineage: the same in a log and its backups until one of the backups is written to, see become_a_log
-INSERT INTO totals VALUES ('records', 0), ('last_seq', 0), ('namespaces', 0), ('auto_pinned', 0), ('moved', 0),
+INSERT INTO totals VALUES ('records', 0), ('last_seq', 0), ('namespaces', 0), ('auto_pinned', 0), ('erasures', 0),
   ('identity', random()), ('lineage', random());
 
 -- costed: the number of requests whose cost is known

@@ -205,14 +205,11 @@ class SqliteWriter:
             return self._deletions.work(until_ns)
 
     def run_maintenance(self, until_ns: int) -> bool:
-        try:
-            with translated(self._path):
-                self._entries.feedback.expire()
-                # during a pass, a pack may still lose all its records; such a pack is deleted instead of erased
-                reclaimed = self._retention.is_complete and self._reclaimer.work(until_ns)
-                return self._foreign_ids.work(until_ns) or reclaimed
-        except StoreUnavailable:
-            return False
+        with translated(self._path):
+            self._entries.feedback.expire()
+            # during a pass, a pack may still lose all its records; such a pack is deleted instead of erased
+            reclaimed = self._retention.is_complete and self._reclaimer.work(until_ns)
+            return self._foreign_ids.work(until_ns) or reclaimed
 
     def positions(self) -> dict[str, RunPosition]:
         with translated(self._path):
