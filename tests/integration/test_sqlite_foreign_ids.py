@@ -7,6 +7,7 @@ import pytest
 from tests.support.records import a_batch, an_entry, soon
 
 from relaybook import clock
+from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.sqlite import entries, foreign_ids
 from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.reader import SqliteReader

@@ -1,12 +1,13 @@
 """Copy a store while a writer uses it. The copy contains all data that was committed when the copy began.
 
 While the packs are copied, requests of the snapshot may be removed or moved, and the bytes at their location erased
-(see reclaiming.py). Then a new snapshot is copied, in which these requests are removed or at their new location, without
-the pack bytes that are already copied.
+(see reclaiming.py). Then a new snapshot is copied, in which these requests are removed or at their new location,
+without the pack bytes that are already copied.
 
 Packs only grow, so a later backup to the same directory copies only the bytes after the pack lengths in the earlier
-copy's database, unless the log lost its last commits in a power cut and recorded them again. The database is copied to a temporary file and renamed last. If a backup is interrupted, the earlier
-backup stays usable, because a writer ignores bytes beyond the pack lengths in its database.
+copy's database, unless the log lost its last commits in a power cut and recorded them again. The database is copied to
+a temporary file and renamed last. If a backup is interrupted, the earlier backup stays usable, because a writer ignores
+bytes beyond the pack lengths in its database.
 """
 
 import errno
