@@ -2,6 +2,7 @@
 
 import random
 
+import msgspec
 from tests.conformance.stores.conftest import Store
 from tests.conformance.stores.reading import EVERYTHING, FAR, MIDNIGHT, a_request, derived, page
 from tests.support.records import A_TIMESTAMP, an_entry
@@ -105,6 +106,33 @@ def test_aggregates_of_removed_requests_remain_until_their_own_time(store: Store
     assert group.total.requests == 1
     whole_log = StatsQuery(filter_=EVERYTHING, from_us=None, to_us=MIDNIGHT, bucket_s=86_400, by=None)
     assert store.reader.stats(whole_log, FAR).total.requests == 1
+
+
+def test_charts_count_removed_requests_by_the_fields_whose_aggregates_are_kept(store: Store) -> None:
+    store.commit(a_request(3, model="m", namespace="n", failed=True, status=429, properties={"channel": "ios"}))
+    retain(store, Cutoffs(general=Cutoff(0, MIDNIGHT)))
+
+    def count(by: str | None, *terms: Term) -> int:
+        question = StatsQuery(filter_=Filter(terms), from_us=MIDNIGHT - 9 * DAY_US, to_us=MIDNIGHT, by=by)
+        return store.reader.stats(question, FAR).total.requests
+
+    kept = [Term("namespace", ("n",)), Term("model", ("m",)), Term("property.channel", ("ios",))]
+    assert [count(by) for by in (None, "namespace", "model", "outcome", "property.channel")] == [1] * 5
+    assert [count(None, term) for term in kept] == [1] * 3
+    not_kept = [Term("failed", ("true",)), Term("status", ("429",)), Term("kind", ("chat",))]
+    assert [count(None, term) for term in not_kept] == [0] * 3
+    assert count("model", Term("namespace", ("n",))) == count(None, *kept[:2]) == count("label") == 0
+    assert count(None, Term("model", ("other",), negated=True)) == 0
+
+
+def test_charts_end_where_aggregates_do_although_the_requests_are_kept(store: Store) -> None:
+    store.commit(*(a_request(days, model="m", namespace="n") for days in (3, 2, 1)))
+    retain(store, Cutoffs(aggregates=MIDNIGHT - DAY_US))
+    assert len(page(store)) == 3
+    by_model = StatsQuery(filter_=EVERYTHING, from_us=MIDNIGHT - 9 * DAY_US, to_us=MIDNIGHT, by="model")
+    assert store.reader.stats(by_model, FAR).total.requests == 1
+    both = msgspec.structs.replace(by_model, filter_=Filter((Term("namespace", ("n",)),)))
+    assert store.reader.stats(both, FAR).total.requests == 3
 
 
 def test_everything_derived_from_the_log_equals_a_fresh_log_of_what_is_left(store: Store, twin: Store) -> None:

@@ -23,6 +23,10 @@ _TARGET_BUCKETS: Final = 120
 MAX_BUCKETS: Final = 3000
 MAX_GROUPS: Final = 20
 FIELDS: Final = ("namespace", "model", "outcome", "label")
+#: The field whose only value, "", all requests have.
+ALL: Final = ""
+#: The fields by whose values aggregates over time are kept when requests are removed. Properties are kept, too.
+KEPT_FIELDS: Final = ("namespace", "model", "outcome")
 _NUMBER: Final = re.compile(r"\d{1,6}", re.ASCII)
 
 #: Start of a bucket (microseconds) → its aggregates. Buckets without requests are omitted.
@@ -111,6 +115,16 @@ def _bucket(text: str, from_us: int | None, to_us: int) -> int:
             f"bucket is {text}: the time range has more than {MAX_BUCKETS} buckets of this size. Use longer buckets.",
         )
     return seconds
+
+
+def kept_field(query: StatsQuery) -> str | None:
+    """Return the field whose kept aggregates answer a query. `None` if only the requests in the log do."""
+    terms = query.filter_.terms
+    if len(terms) > 1 or any(term.negated or term.prefixes for term in terms):
+        return None
+    names = {term.name for term in terms} | ({query.by} if query.by else set())
+    name = names.pop() if names else ALL
+    return name if not names and (name in (ALL, *KEPT_FIELDS) or _is_property(name)) else None
 
 
 def span_of(query: StatsQuery, began_us: int | None) -> Span:

@@ -113,7 +113,7 @@ class ClickHouseReader:
         return lists.feedback_totals(self._database, filter_, self.last_seq(), deadline_ns)
 
     def stats(self, question: StatsQuery, deadline_ns: int) -> Stats:
-        return stats(self._database, question, self.last_seq(), deadline_ns)
+        return stats(self._database, self._state, question, self.last_seq(), deadline_ns)
 
     def running(self, filter_: Filter) -> list[Record]:
         _ = self._database

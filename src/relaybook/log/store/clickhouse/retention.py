@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from relaybook import clock
-from relaybook.log.aggregate.stats import MINUTE_US
+from relaybook.log.aggregate.stats import KEPT_FIELDS, MINUTE_US
 from relaybook.log.record import Detail
 from relaybook.log.retention import Cutoffs, Removal
 from relaybook.log.store.clickhouse.connection import Database, quoted
@@ -18,11 +18,12 @@ from relaybook.log.store.clickhouse.schema import REQUEST_COLUMNS
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.port import Entry, Retained
 
-#: What a removed request keeps. Charts can be filtered and grouped by the text fields among them.
-CHART_FIELDS: Final = ("namespace", "model", "outcome", "failed", "status")
+#: What a removed request keeps, for charts.
 _KEPT: Final = (
-    *CHART_FIELDS,
+    *KEPT_FIELDS,
     *(
+        "properties",
+        "failed",
         "seq",
         "id",
         "started_at",
@@ -52,6 +53,7 @@ _REMOVED: Final = {
     for name, type_ in REQUEST_COLUMNS.items()
     if name not in _KEPT
 } | {"removed": "true"}
+_KEPT_FROM: Final = "aggregates_from"
 _OF_REMOVED: Final = "id IN (SELECT id FROM requests WHERE removed)"
 
 
@@ -98,6 +100,8 @@ class RetentionPass:
             return Retained(removed=removed_count, expired=expired_count, is_complete=False)
         if self._is_cleaning_up(cutoffs):
             return Retained(is_complete=False)
+        if kept_from(self._state) != cutoffs.aggregates:
+            self._state.write({("meta", _KEPT_FROM): b"%d" % cutoffs.aggregates})
         self._done = cutoffs
         return Retained()
 
@@ -112,6 +116,11 @@ class RetentionPass:
                 self._database.execute(f"ALTER TABLE {table} DELETE WHERE {condition}")
                 return True
         return False
+
+
+def kept_from(state: State, deadline_ns: int | None = None) -> int:
+    """Return the time from which aggregates are kept, in microseconds since the epoch. 0 if all are."""
+    return int(state.get("meta", _KEPT_FROM, deadline_ns=deadline_ns) or 0)
 
 
 def _conditions(cutoffs: Cutoffs) -> tuple[str, str]:

@@ -77,13 +77,15 @@ class State:
         )
         return self._database.query(sql, parameters.values, as_bytes=("value",))
 
-    def get(self, kind: str, key: str, recorders: Collection[str] | None = None) -> bytes | None:
+    def get(
+        self, kind: str, key: str, recorders: Collection[str] | None = None, deadline_ns: int | None = None
+    ) -> bytes | None:
         """Return one value, from any recorder or only from some. `None` if there is no value."""
         parameters = Parameters()
         sql = f"SELECT value FROM state FINAL WHERE kind = {parameters.add(kind)} AND key = {parameters.add(key)}"
         if recorders is not None:
             sql += f" AND recorder IN {parameters.add(sorted(recorders), 'Array(String)')}"
-        rows = self._database.query(sql, parameters.values, as_bytes=("value",))
+        rows = self._database.query(sql, parameters.values, deadline_ns=deadline_ns, as_bytes=("value",))
         return rows[0][0] if rows else None
 
     def write(self, changes: Changes) -> None:

@@ -3,11 +3,12 @@
 from typing import Final
 
 from relaybook.log.aggregate.aggregates import Aggregates
-from relaybook.log.aggregate.stats import MAX_GROUPS, Points, Stats, StatsQuery, build, groups_of, span_of
+from relaybook.log.aggregate.stats import MAX_GROUPS, Points, Stats, StatsQuery, build, groups_of, kept_field, span_of
 from relaybook.log.store.clickhouse.connection import Database, Parameters
 from relaybook.log.store.clickhouse.matching import condition_of
-from relaybook.log.store.clickhouse.retention import CHART_FIELDS
+from relaybook.log.store.clickhouse.retention import kept_from
 from relaybook.log.store.clickhouse.schema import AGGREGATES, HOUR_US, STARTED_HOUR
+from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.errors import DeadlinePassed
 
 _COST: Final = Aggregates.__struct_fields__.index("cost_usd")
@@ -20,7 +21,7 @@ LEFT JOIN (
 """
 
 
-def stats(database: Database, question: StatsQuery, last: int, deadline_ns: int) -> Stats:
+def stats(database: Database, state: State, question: StatsQuery, last: int, deadline_ns: int) -> Stats:
     """Return aggregates. The values of the largest groups are found first; all others are one group. Raises
     DeadlinePassed."""
     began_us = None
@@ -28,16 +29,16 @@ def stats(database: Database, question: StatsQuery, last: int, deadline_ns: int)
         ((requests, began_us),) = database.query(_BEGAN, deadline_ns=deadline_ns)
         began_us = began_us if requests else None
     span = span_of(question, began_us)
-    matching = condition_of(
-        database, question.filter_, last, deadline_ns, with_removed=_is_kept_of_removed_requests(question)
-    )
+    is_kept = kept_field(question) is not None
+    matching = condition_of(database, question.filter_, last, deadline_ns, with_removed=is_kept)
     if not matching.is_complete:
         raise DeadlinePassed
     parameters = Parameters(matching.values)
     # Whole hours are read from the sums of each hour, if they have the fields of the filter.
     unit_us, started = (1, "started_at") if span.bucket_us % HOUR_US else (HOUR_US, STARTED_HOUR)
+    from_us = max(span.from_us, kept_from(state, deadline_ns)) if is_kept else span.from_us
     source = (
-        f"FROM requests AS r {_LABELS if question.by == 'label' else ''} WHERE {started} >= {span.from_us // unit_us} "
+        f"FROM requests AS r {_LABELS if question.by == 'label' else ''} WHERE {started} >= {from_us // unit_us} "
         f"AND {started} < {span.to_us // unit_us} AND {matching.sql}"
     )
     values: list[str | None] = [None]
@@ -74,14 +75,6 @@ def _slot(value: str, values: list[str | None], parameters: Parameters) -> str:
         chosen, places = parameters.add(names, "Array(String)"), parameters.add(numbers, "Array(UInt8)")
         known = f"transform(toString(ifNull({value}, '')), {chosen}, {places}, 0)"
     return f"if(isNull({value}), {values.index(None) + 1 if None in values else 0}, {known})"
-
-
-def _is_kept_of_removed_requests(question: StatsQuery) -> bool:
-    """Return whether charts count removed requests: as in other stores, only if they depend on at most one field."""
-    terms = question.filter_.terms
-    fields = {term.name for term in terms} | ({question.by} if question.by else set())
-    is_simple = len(fields) <= 1 and len(terms) <= 1 and not any(term.negated or term.prefixes for term in terms)
-    return is_simple and fields <= set(CHART_FIELDS)
 
 
 def _value(by: str, parameters: Parameters) -> str:

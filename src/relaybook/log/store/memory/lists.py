@@ -87,13 +87,6 @@ def _values_of(record: Record, field: str) -> Iterator[str]:
         yield value
 
 
-def has_rollups(question: StatsQuery) -> bool:
-    """Return whether aggregates over time of removed requests are kept for a query."""
-    fields = {term.name for term in question.filter_.terms} | ({question.by} if question.by else set())
-    terms = question.filter_.terms
-    return len(fields) <= 1 and len(terms) <= 1 and not any(term.negated or term.prefixes for term in terms)
-
-
 def stats(records: Sequence[Record], matched: Sequence[Record], question: StatsQuery) -> Stats:
     """Return statistics; see ``Reader.stats``.
 

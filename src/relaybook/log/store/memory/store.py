@@ -15,7 +15,7 @@ import msgspec
 
 from relaybook import clock
 from relaybook.ids import id_text, new_id, parse_id
-from relaybook.log.aggregate.stats import MINUTE_US, Stats, StatsQuery
+from relaybook.log.aggregate.stats import MINUTE_US, Stats, StatsQuery, kept_field
 from relaybook.log.deletions import Deletion, without_values
 from relaybook.log.feedback import (
     MAX_PENDING,
@@ -78,6 +78,7 @@ class MemoryStore:
         self._last_seq = 0
         #: Removed records that aggregates over time still count.
         self._counted: list[Record] = []
+        self._aggregates_from = 0
         #: The ids of requests whose content has expired.
         self._expired: set[str] = set()
         self._last_removal: Removal | None = None
@@ -176,11 +177,8 @@ class MemoryStore:
                 elif fate == "expired" and record.id not in self._expired:
                     self._expire(entry)
                     expired += 1
-            self._counted = [
-                record
-                for record in self._counted
-                if record.started_at // MINUTE_US + 1 > cutoffs.aggregates // MINUTE_US
-            ]
+            self._aggregates_from = cutoffs.aggregates // MINUTE_US * MINUTE_US
+            self._counted = [record for record in self._counted if record.started_at >= self._aggregates_from]
         if removed or expired:
             self._last_removal = Removal(at=clock.wall_us(), reason=cutoffs.reason, requests=removed, contents=expired)
         return Retained(removed=removed, expired=expired)
@@ -361,12 +359,11 @@ class MemoryStore:
         return FeedbackTotals(requests=len(matched), scores=len(scores), score_sum=sum(scores))
 
     def stats(self, question: StatsQuery, deadline_ns: int) -> Stats:
-        counted = [record for record in self._counted if matches(question.filter_, record)]
-        if not lists.has_rollups(question):
-            counted = []
-        return lists.stats(
-            [*self._matching(Filter()), *self._counted], [*self._matching(question.filter_), *counted], question
-        )
+        matched = self._matching(question.filter_)
+        if kept_field(question) is not None:
+            matched += [record for record in self._counted if matches(question.filter_, record)]
+            matched = [record for record in matched if record.started_at >= self._aggregates_from]
+        return lists.stats([*self._matching(Filter()), *self._counted], matched, question)
 
     def running(self, filter_: Filter) -> list[Record]:
         running = [_copy(entry).record for entry in self._running.values() if matches(filter_, entry.record)]

@@ -97,7 +97,8 @@ def _has_same_requests(connection: apsw.Connection, earlier: apsw.Connection) ->
     for seq, *request in earlier.execute(_NEWEST):
         found = connection.execute(_SAME_SEQ, (seq,)).fetchone()
         if found is not None and found[1] is not None:
-            return list(found) == request
+            is_same: bool = list(found) == request
+            return is_same
     return False
 
 

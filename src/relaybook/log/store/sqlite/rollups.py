@@ -16,7 +16,7 @@ import apsw
 import msgspec
 
 from relaybook.log.aggregate.aggregates import Aggregates, Contribution, contribution_of
-from relaybook.log.aggregate.stats import MINUTE_US
+from relaybook.log.aggregate.stats import ALL, MINUTE_US
 from relaybook.log.namespaces import looks_like_id
 from relaybook.log.record import Record
 
@@ -25,8 +25,6 @@ LEVELS: Final = (1, 60, 1440)
 MAX_VALUES: Final = {"model": 256, "namespace": 256, "outcome": 16}
 MAX_PROPERTY_VALUES: Final = 64
 MAX_PROPERTIES: Final = 64
-#: The field whose only series contains all requests. The only value of this field is "".
-ALL: Final = ""
 
 _SET: Final = "INSERT OR REPLACE INTO rollups (level, field, at, series, aggregates) VALUES (?, ?, ?, ?, ?)"
 _GET: Final = "SELECT aggregates FROM rollups WHERE level = ? AND field = ? AND at = ? AND series = ?"

@@ -9,6 +9,7 @@ import msgspec
 
 from relaybook.log.aggregate.aggregates import MAX_TOKENS, Aggregates, Contribution, PackedAggregates, bin_of
 from relaybook.log.aggregate.stats import (
+    ALL,
     MINUTE_US,
     Group,
     Points,
@@ -17,6 +18,7 @@ from relaybook.log.aggregate.stats import (
     StatsQuery,
     build,
     groups_of,
+    kept_field,
     merge_groups,
     span_of,
     total_of,
@@ -26,7 +28,7 @@ from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.sqlite.filter_sql import clamped_int, placeholders
 from relaybook.log.store.sqlite.pages import last_seq
 from relaybook.log.store.sqlite.plan import make_plan
-from relaybook.log.store.sqlite.rollups import ALL, LEVELS, MAX_PROPERTIES, MAX_PROPERTY_VALUES, MAX_VALUES
+from relaybook.log.store.sqlite.rollups import LEVELS, MAX_PROPERTIES, MAX_PROPERTY_VALUES, MAX_VALUES
 from relaybook.log.store.sqlite.search import Deadline, Windows
 
 _CELLS: Final = "SELECT at, series, aggregates FROM rollups WHERE level = ? AND field = ? AND at >= ? AND at < ?"
@@ -78,13 +80,10 @@ class _CoveredSeries(NamedTuple):
 
 def _covered_series(connection: apsw.Connection, question: StatsQuery) -> _CoveredSeries | None:
     """Return the series that cover the query, or `None` if the rollups do not cover it."""
-    terms = question.filter_.terms
-    term = terms[0] if len(terms) == 1 else None
-    if len(terms) > 1 or (term is not None and (term.negated or term.prefixes or question.by not in (None, term.name))):
+    name = kept_field(question)
+    if name is None:
         return None
-    name = term.name if term is not None else question.by or ALL
-    if name not in (ALL, *MAX_VALUES) and not name.startswith("property."):
-        return None
+    term = next(iter(question.filter_.terms), None)
     field, is_open = connection.execute("SELECT id, is_open FROM rollup_fields WHERE field = ?", (name,)).get or (
         None,
         False,
