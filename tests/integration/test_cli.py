@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import apsw
 import pytest
 from tests.support.commands import entry, environment, relaybook, three_requests
 
@@ -27,6 +29,7 @@ from relaybook.cli.server_log import NoServer, ServerLog
 from relaybook.cli.store_log import StoreLog
 from relaybook.log.record import Detail
 from relaybook.log.store.port import Batch, Body, Entry, Running
+from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server.data_directory import DataDirectory, Serving
@@ -299,6 +302,31 @@ def test_tail_from_now_shows_no_earlier_requests(data: Path, monkeypatch: pytest
     seqs = count(here)
     monkeypatch.setattr(store_log, "time", SimpleNamespace(sleep=write_one))
     assert next(StoreLog.open(data).follow([], 0))["seq"] == here
+
+
+def test_a_log_of_a_later_version_cannot_be_read_and_says_so(data: Path, tmp_path: Path) -> None:
+    log = StoreLog.open(data)
+    connection = apsw.Connection(str(DataDirectory(data).store / DATABASE))
+    connection.pragma("user_version", 99)
+    connection.close()
+    with pytest.raises(CommandFailed, match="later version"):
+        next(log.follow([], 0))
+    checked = relaybook(tmp_path, "check", "--data", "data", "--bodies")
+    assert (checked.returncode, checked.stderr) == (1, "")
+    assert "✗ bodies: " in checked.stdout
+
+
+def test_ctrl_c_ends_a_command_without_a_message(data: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "relaybook.cli.main", "tail", "-f", "--data", str(data)]
+    with subprocess.Popen(
+        command, env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        for _ in range(3):
+            process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stderr) == (130, "")
 
 
 @contextmanager

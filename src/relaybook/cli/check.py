@@ -131,12 +131,12 @@ def _store(configuration: Configuration) -> str:
 
 def _bodies(configuration: Configuration) -> str:
     from relaybook.log.store import open_store
-    from relaybook.log.store.errors import StoreUnavailable
+    from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
 
     try:
         with progress_bar() as on_progress:
             found = open_store(configuration.data / "store", configuration.settings).verify(on_progress)
-    except StoreUnavailable as error:
+    except (StoreTooNew, StoreUnavailable) as error:
         raise CommandFailed(str(error)) from None
     if found.problems:
         shown = "; ".join(found.problems[:3])

@@ -29,7 +29,7 @@ def drain(configuration: Configuration) -> int:
         check_log(configuration.settings, data)
         if list_runs(data.journal):
             _record(configuration, data)
-    except KeyboardInterrupt:  # otherwise, the exit code would be that of success
+    except KeyboardInterrupt:
         raise CommandFailed("Interrupted. To continue, run relaybook drain again.") from None
     except (DataInUse, LaterVersion, StoreUnavailable) as error:
         raise CommandFailed(str(error)) from None

@@ -4,6 +4,8 @@ from typing import Final
 
 BAD_SETTINGS: Final = 2
 FAILED: Final = 1
+#: Ctrl+C, as shells report it.
+INTERRUPTED: Final = 130
 
 
 class CommandFailed(Exception):

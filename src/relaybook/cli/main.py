@@ -15,7 +15,7 @@ from cyclopts import App, CycloptsError, Parameter
 from cyclopts.exceptions import MissingArgumentError, UnknownOptionError, UnusedCliTokensError
 
 from relaybook import __version__, program
-from relaybook.cli.failure import BAD_SETTINGS, FAILED, BadArgument, CommandFailed
+from relaybook.cli.failure import BAD_SETTINGS, FAILED, INTERRUPTED, BadArgument, CommandFailed
 from relaybook.cli.flags import takes_settings
 from relaybook.settings.configuration import FIELDS, FLAGS, Configuration, flag_of, resolve, variable_of
 from relaybook.settings.definitions import BadSetting
@@ -320,7 +320,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except KeyboardInterrupt:
-        return 0
+        return INTERRUPTED
 
 
 def _run(argv: list[str]) -> int:

@@ -92,7 +92,7 @@ class StoreLog:
     def follow(self, terms: list[tuple[str, str]], limit: int) -> Iterator[Row]:
         """See ``LogSource``."""
         filter_ = filter_of(terms)
-        seq = self._reader.last_seq()
+        seq = self._read(lambda reader, _: reader.last_seq())
         # Records that are written between the two reads have a higher seq, so the first iteration of the loop yields
         # them.
         earlier = self.latest(terms, limit) if limit else []
