@@ -3,6 +3,7 @@
 Only this module uses platform-specific system calls. The functions raise the OSError of a failed system call.
 """
 
+import errno
 import fcntl
 import mmap
 import os
@@ -76,10 +77,20 @@ def write_all(descriptor: int, data: bytes, at: int) -> None:
 def sync(descriptor: int) -> None:
     """Sync the data of a file to stable storage."""
     if hasattr(fcntl, "F_FULLFSYNC"):
-        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # type: ignore[attr-defined,unused-ignore]
+        sync_on_macos(descriptor)
     elif hasattr(os, "fdatasync"):
         os.fdatasync(descriptor)
     else:
+        os.fsync(descriptor)
+
+
+def sync_on_macos(descriptor: int) -> None:
+    """Sync with ``F_FULLFSYNC``, or with ``fsync`` on volumes that do not have it, such as network drives."""
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # type: ignore[attr-defined,unused-ignore]
+    except OSError as error:
+        if error.errno not in (errno.ENOTSUP, errno.ENOTTY, errno.EINVAL):
+            raise
         os.fsync(descriptor)
 
 

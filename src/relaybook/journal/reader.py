@@ -186,7 +186,7 @@ class RunReader:
             if over:
                 self._finished = True
             return False
-        if not (self._sealed or over or self._segment is None) and not self._left_behind():
+        if not (self._sealed or over or self._left_behind()):
             return False
         self._close_segment()
         self.place = Place(following, HEADER_BYTES, self.place.number)
@@ -198,11 +198,17 @@ class RunReader:
         return None
 
     def _left_behind(self) -> bool:
-        """Return whether the writer left this file unsealed and continued in a later file."""
+        """Return whether the writer left this file unsealed and continued in a later file.
+
+        A file that cannot be opened may be one that the writer is creating, until a later file is in use.
+        """
         in_use = False
         with suppress(FileNotFoundError):
             in_use = any(self._in_use(number) for number in sequences(self.path) if number > self.place.segment)
-        return in_use and self._segment is not None and self._segment.mark <= self.place.offset
+        if not in_use:
+            return False
+        segment = self._open()
+        return segment is None or segment.mark <= self.place.offset
 
     def _in_use(self, number: int) -> bool:
         with suppress(FileNotFoundError, JournalDamaged):

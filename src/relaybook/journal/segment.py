@@ -54,6 +54,7 @@ class NewSegment:
     def create(cls, run: Path, run_id: bytes, sequence: int, secret: int, size: int, *, durable: bool) -> "NewSegment":
         """Create the file at its full size. With ``durable``, sync the file and its name. Raises OSError."""
         path = segment_path(run, sequence)
+        path.unlink(missing_ok=True)  # left by an attempt whose file could not be deleted
         descriptor = disk.create_file(path)
         try:
             disk.allocate(descriptor, size, zero=durable)

@@ -290,7 +290,8 @@ class JournalWriter:
     def tick(self) -> None:
         """Seal the segment if it is due, and append the frames that report lost batches.
 
-        Call this method about once a second, when the batch is empty. Raises JournalUnavailable.
+        Call this method about once a second, when the batch is empty. If the segment cannot be sealed, no frame is
+        lost, and the next call or write continues in the spare segment. Raises JournalUnavailable if that fails too.
         """
         if not self.spare_ready:
             return
@@ -299,15 +300,18 @@ class JournalWriter:
         if self._seal_at_ns is None and self._segment is not None and not self._segment.is_empty:
             self._seal_within(_MAX_AGE * self._seal_after_ns)
         if self._seal_at_ns is not None and clock.monotonic_ns() >= self._seal_at_ns and not self._parts:
-            try:
-                if self._is_spoiled:
-                    self._take_spare()
-                    if self._unsynced:
-                        self._write_across(self._unsynced[:])
-                    else:
-                        self._seal_at_ns = None
-                else:
+            if not self._is_spoiled:
+                try:
                     self._seal([], self._number)
+                except OSError:
+                    self._is_spoiled = True
+                return
+            try:
+                self._take_spare()
+                if self._unsynced:
+                    self._write_across(self._unsynced[:])
+                else:
+                    self._seal_at_ns = None
             except (OSError, _NoSpare) as error:
                 self._is_spoiled = True
                 raise JournalUnavailable(f"the journal in {self.path} cannot be written: {error}") from error
