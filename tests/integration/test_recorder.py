@@ -313,6 +313,27 @@ def test_only_errors_caused_by_the_data_lead_to_quarantine(tmp_path: Path) -> No
     assert len(list((tmp_path / "quarantine").iterdir())) == 1
 
 
+def test_a_rejected_request_with_a_checkpoint_does_not_come_back_after_a_restart(tmp_path: Path) -> None:
+    world = World(tmp_path, FailingStore())
+    long = world.store.rejects = world.open()
+    for _ in range(2 * MIB // 100_000 + 1):
+        world.put(FrameKind.ASKED, long, b"x" * 100_000)
+    run_until_idle(world.recorder())
+    (run,) = world.store.positions()
+    assert len(world.store.checkpoints(run)) == 1
+    world.close(long)
+    run_until_idle(world.recorder())
+    (file,) = (tmp_path / "quarantine").iterdir()
+    saved = file.read_bytes()
+    assert world.store.checkpoints(run) == []
+    recorder = world.recorder()
+    world.writer.close()
+    run_until_idle(recorder)
+    run_until_idle(recorder)
+    assert file.read_bytes() == saved
+    assert world.records() == []
+
+
 def test_rejected_requests_are_counted_and_gaps_are_recorded(tmp_path: Path) -> None:
     world = World(tmp_path)
     world.put(

@@ -392,6 +392,7 @@ class Recorder:
             except BatchRejected as error:
                 log.error("record_quarantined", extra={"id": entry.record.id, "reason": str(error)})
                 self._quarantine.put(entry, str(error))
+                batch.rejected.append(entry.record.id)
         batch.entries = []
         return batch
 

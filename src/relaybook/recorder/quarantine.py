@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from relaybook.journal import disk
 from relaybook.log.store.port import Entry
 
 _MAX_INTEGER: Final = (1 << 63) - 1
@@ -21,17 +22,25 @@ class Quarantine:
     def put(self, entry: Entry, reason: str) -> None:
         """Save the entry. Values that msgpack cannot encode are replaced with the nearest encodable values.
 
-        Saving the same entry again replaces its file. Raises OSError.
+        Saving the same entry again replaces its file. The file is synced, because the journal is deleted afterwards.
+        Raises OSError.
         """
         try:
             data = msgspec.msgpack.encode((reason, entry))
         except (ValueError, OverflowError):
             data = msgspec.msgpack.encode((reason, _nearest(msgspec.to_builtins(entry, builtin_types=(bytes,)))))
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        disk.make_directory(self._directory)
         path = self._directory / f"{entry.record.id}.msgpack"
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+        new = path.with_suffix(".new")
+        new.unlink(missing_ok=True)
+        descriptor = disk.create_file(new)
+        try:
+            disk.write_all(descriptor, data, 0)
+            disk.sync(descriptor)
+        finally:
+            os.close(descriptor)
+        new.rename(path)
+        disk.sync_directory(self._directory)
 
 
 def _nearest(value: Any) -> Any:

@@ -208,8 +208,8 @@ class ClientConnection(Connection):
 
     def response_sent(self, _: bytes) -> None:
         """End the exchange once the kernel has the last byte of the response, then read the next request."""
-        if self.lost:
-            return
+        if self.lost or self.transport.is_closing():
+            return  # the last write failed, and connection_lost follows
         if self.write_paused:
             self.waiting_for_flush = True
             return
@@ -302,8 +302,11 @@ class ClientConnection(Connection):
         elif self.exchange is None:
             if now > self.deadline:
                 self._deadline_passed()
-        elif not self.body.complete and self.reading and not self.waiting_for_flush:
-            self._sweep_body(self.exchange, now)
+        elif not self.body.complete and not self.waiting_for_flush:
+            if self.reading:
+                self._sweep_body(self.exchange, now)
+            else:  # the upstream is slow, and the client is measured again when it may send
+                self.body_since, self.deadline = now, now + settings.body_timeout
 
     def _deadline_passed(self) -> None:
         if self.lingering >= 0 or not self.partial:

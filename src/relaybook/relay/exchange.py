@@ -448,7 +448,8 @@ class Exchange:
         lines = refuse.error_lines(error, body, self.tags.prefix, self.id_text)
         answered = Answered(error.status, b"", b"\r\n".join(lines), made=True)
         self.frame(FrameKind.ANSWERED, self.id, encode_event(answered))
-        self.frame(FrameKind.MADE, self.id, body)
+        if self.method != b"HEAD":
+            self.frame(FrameKind.MADE, self.id, body)
         if self.request_state != RequestState.SENT or self.relay.retiring:
             client.keep_alive = False
         lines.append(self.relay_headers)

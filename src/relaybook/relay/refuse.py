@@ -16,7 +16,7 @@ from relaybook.tags import Tags
 RETRY_AFTER_MS: Final = 1000
 #: The code of the warning on responses to requests that are not logged.
 NOT_LOGGED: Final = "not_logged"
-#: A 405 response must list the supported methods (RFC 9110 §15.5.6). Extension methods are also relayed.
+#: A 405 response must list the supported methods (RFC 9110 §15.5.6).
 _ALLOW: Final = b"Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _RETRY: Final = (RelayError.OVERLOADED, RelayError.LOG_UNAVAILABLE, RelayError.SHUTTING_DOWN)
 

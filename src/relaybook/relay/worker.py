@@ -6,12 +6,14 @@ Whenever the process ends, the journal contains all bytes that were sent.
 """
 
 import asyncio
+import logging
 import os
 import resource
 import signal
 import socket
 from collections.abc import Coroutine
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +25,16 @@ from relaybook.relay import last_resort
 from relaybook.relay.relay import Relay
 from relaybook.settings.definitions import Settings
 
+log = logging.getLogger("relaybook.relay")
+
 _SWEEPS_PER_SECOND = 4
 _BACKLOG = 4096
 #: Seconds for which a stopping relay still accepts requests, because some connections may be new.
 _FIRST_REQUEST_SECONDS = 0.1
+#: The limit on open files that a relay asks for if there is no limit.
+_MAX_DESCRIPTORS = 1 << 20
+#: Descriptors that are not connections: segments of the journal, pipes and libraries.
+_OTHER_DESCRIPTORS = 64
 
 
 def run_worker(
@@ -40,7 +48,7 @@ def run_worker(
     dashboard_url: str,
 ) -> None:
     """Run the relay until it is stopped."""
-    _raise_descriptor_limit()
+    settings = _with_descriptors(settings, _raise_descriptor_limit())
     journal = JournalWriter(
         journal_directory,
         settings.segment_bytes,
@@ -53,14 +61,32 @@ def run_worker(
     journal.close()
 
 
-def _raise_descriptor_limit() -> None:
-    """Raise the limit on open files to its maximum, because each request needs two descriptors."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    soft = 1 << 20 if hard == resource.RLIM_INFINITY else hard
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    except (ValueError, OSError):
-        return  # macOS rejects values above its own maximum, so keep the current limit
+def _raise_descriptor_limit() -> int:
+    """Raise the limit on open files as far as possible, and return the limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else hard
+    while wanted > soft:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        except (ValueError, OSError):
+            wanted //= 2  # macOS rejects values above its own maximum
+        else:
+            return wanted
+    return soft
+
+
+def _with_descriptors(settings: Settings, limit: int) -> Settings:
+    """Lower ``max_connections`` to what the limit on open files allows, so that the journal can still open its files.
+
+    A client's connection and its upstream connection need two descriptors.
+    """
+    allowed = max(1, (limit - _OTHER_DESCRIPTORS) // 2)
+    if allowed >= settings.max_connections:
+        return settings
+    if allowed < settings.max_in_flight:
+        log.warning("few_descriptors", extra={"limit": limit, "connections": allowed})
+    lowered: Settings = replace(settings, max_connections=allowed)
+    return lowered
 
 
 async def _serve(

@@ -167,8 +167,10 @@ class Predecessor:
             case "relay":
                 self.signal(signal.SIGHUP)
             case "recorder":
-                self.signal(signal.SIGTERM)
-                self.signal(signal.SIGTERM)  # a second signal means stop now, because the journal keeps growing
+                # Without a supervisor, a recorder stops now. After a signal, it would first read the journal to its
+                # end, but the journal keeps growing. Two signals that mean "stop now" can arrive as one.
+                with socket.socket(fileno=os.dup(self._running.channel)) as channel, suppress(OSError):
+                    channel.shutdown(socket.SHUT_RDWR)
             case _:
                 self.signal(signal.SIGTERM)
 

@@ -20,6 +20,8 @@ SENTENCES: Final = {
     "child_died": "{role} exited with code {code} and will be restarted in {restart_ms} ms",
     "child_killed": "{role} did not stop in time and was killed",
     "child_not_started": "{role} could not be started and will be started again: {reason}",
+    "few_descriptors": "a relay may open only {limit} files, so it accepts only {connections} connections. Raise the "
+    "limit on open files, for example with ulimit -n",
     "frames_lost": "the journal is damaged, and {frames} frames of run {run} are lost. Test the disk and the memory",
     "journal_failed": "the journal could not be written: {reason}",
     "journal_not_recorded": "some requests are only in {journal}, because {store} could not be written in time. To "

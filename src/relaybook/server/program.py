@@ -9,6 +9,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -243,14 +244,15 @@ def check_log(settings: Settings, data: DataDirectory) -> None:
     try:
         for run in list_runs(data.journal):
             for sequence in sequences(run)[:1]:
-                OldSegment(run, sequence).close()
+                with suppress(JournalDamaged, FileNotFoundError):  # the recorder skips and reports damage
+                    OldSegment(run, sequence).close()
         open_store(data.store, settings).check()
     except (JournalTooNew, StoreTooNew) as error:
         raise LaterVersion(str(error)) from error
     except StoreMisconfigured as error:
         raise BadSetting("store", str(error)) from error
-    except (JournalDamaged, FileNotFoundError, StoreUnavailable):
-        return  # the recorder skips and reports damage
+    except StoreUnavailable:
+        return  # the recorder retries, or sets a damaged store aside
 
 
 def _bind(address: str, name: str, data: DataDirectory) -> socket.socket:
@@ -264,7 +266,7 @@ def _bind(address: str, name: str, data: DataDirectory) -> socket.socket:
         except OSError as error:
             if error.errno == errno.EADDRINUSE and data.has_children() and clock.monotonic_ns() < deadline_ns:
                 if not is_announced:
-                    print(f"relaybook: waiting for the previous server to finish its requests on {address}", flush=True)
+                    _print(f"relaybook: waiting for the previous server to finish its requests on {address}")
                 is_announced = True
                 time.sleep(0.1)
                 continue
@@ -277,6 +279,14 @@ def _address(setting: str, listener: socket.socket) -> str:
     host = _LOOPBACK.get(host, host)
     port = listener.getsockname()[1]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _print(text: str) -> None:
+    """Print text. A server must not stop because its standard output was closed, or is a file on a full disk."""
+    try:
+        print(text, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # otherwise, Python would fail when it flushes stdout at exit
 
 
 def _print_start(settings: Settings, base_url: str, dashboard: str) -> None:
@@ -295,25 +305,23 @@ def _print_start(settings: Settings, base_url: str, dashboard: str) -> None:
     policy = f"survives power failures, {policy}" if settings.durable else policy
     policy = f"without bodies, {policy}" if settings.log == "no-bodies" else policy
     _warn_if_public(settings)
-    print(
+    _print(
         f"Relaybook {__version__}{_program_text(program())}\n"
         f"base URL   {base_url}{listens}  →  {settings.upstream}\n"
         f"dashboard  {dashboard}{public_url}\n"
         f"data       {data.path}{'' if settings.store == 'sqlite' else f', log in {settings.store}'}\n"
-        f"log        {policy}; {free / 1e9:.0f} GB free{estimate}; {disk_full}",
-        flush=True,
+        f"log        {policy}; {free / 1e9:.0f} GB free{estimate}; {disk_full}"
     )
 
 
 def _print_dashboard_start(settings: Settings, base_url: str, dashboard: str) -> None:
     public_url = f"  (public: {settings.dashboard_url})" if settings.dashboard_url else ""
-    print(
+    _print(
         f"Relaybook {__version__}, only the dashboard\n"
         f"dashboard  {dashboard}{public_url}\n"
         f"log        {settings.store}\n"
         f"base URL   {base_url}  (of the relays, which run elsewhere)\n"
-        f"data       {settings.data}",
-        flush=True,
+        f"data       {settings.data}"
     )
 
 

@@ -53,6 +53,17 @@ def test_a_state_is_deleted_with_the_commit_of_its_record(store: Store) -> None:
     assert store.writer.checkpoints(RUN) == []
 
 
+def test_the_state_of_a_rejected_request_is_deleted(store: Store) -> None:
+    exchange, other = ids.new_id(), ids.new_id()
+    store.commit(checkpoints=[moved(exchange), moved(other)])
+    store.restart()
+    store.commit(rejected=[ids.id_text(exchange)])
+    assert store.writer.checkpoints(RUN) == [moved(other)]
+    store.commit(rejected=[ids.id_text(other)], checkpoints=[moved(other)])
+    store.restart()
+    assert store.writer.checkpoints(RUN) == []
+
+
 def test_a_finished_run_is_forgotten(store: Store) -> None:
     exchange, other = ids.new_id(), ids.new_id()
     store.commit(

@@ -197,6 +197,14 @@ def test_before_the_response_head_the_client_gets_an_error_response() -> None:
     assert (world.upstream.calls, world.client.keep_alive) == (["aborted"], True)
 
 
+def test_the_error_response_to_a_head_request_has_no_body_in_the_journal_either() -> None:
+    world = World(b"Content-Length: 0", method=b"HEAD").request()
+    broken(world)
+    assert world.client.sent.startswith(b"HTTP/1.1 502 ")
+    assert world.client.sent.endswith(b"\r\n\r\n")
+    assert world.payloads(FrameKind.MADE) == []
+
+
 def test_a_stream_broken_between_two_events_gets_an_error_event_and_no_clean_end() -> None:
     world = World().request().respond(*STREAM)
     world.exchange.response_chunk(b"data: 1\n\n", False)

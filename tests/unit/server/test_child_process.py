@@ -1,12 +1,17 @@
-"""Test that the start of a child is retried later if it fails."""
+"""Test the start of a child, and the end of a child of the program before a reload."""
 
 import os
+import signal
+import socket
 import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from relaybook.server.child_process import Child
+from relaybook.server.child_process import Child, Predecessor
+from relaybook.server.reload import RunningChild
 from relaybook.server.worker_config import WorkerConfig
 from relaybook.settings.definitions import Settings
 
@@ -31,3 +36,18 @@ def test_a_failed_start_is_retried_with_growing_delays(child: Child) -> None:
     assert due == sorted(due)
     assert due[2] > 3 * due[0] > 0
     assert (child.is_new, child.exit_code, child.to_hand_over(), child.wait(0)) == (True, None, [], True)
+
+
+def test_the_recorder_of_the_program_before_a_reload_stops_now(tmp_path: Path) -> None:
+    """It may be stopped by the system in between, when two signals would count as one."""
+    ours, theirs = socket.socketpair()
+    code = "import signal, os, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); sys.exit(len(os.read(0, 1)))"
+    process = subprocess.Popen([sys.executable, "-c", code], stdin=theirs)
+    theirs.close()
+    process.send_signal(signal.SIGSTOP)
+    predecessor = Predecessor(RunningChild("recorder", process.pid, ours.detach(), is_told=False))
+    predecessor.finish()
+    assert predecessor.to_hand_over() != []
+    process.send_signal(signal.SIGCONT)
+    assert predecessor.wait(30)
+    process.returncode = 0  # the predecessor has waited for it

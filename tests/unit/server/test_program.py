@@ -1,10 +1,18 @@
-"""Test the first lines that the server prints."""
+"""Test what the server checks before it starts, and the first lines that it prints."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
+import apsw
 import pytest
 
+from relaybook.ids import id_text, new_id
+from relaybook.log.store.sqlite.connection import DATABASE
+from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server import program
+from relaybook.server.data_directory import DataDirectory
 from relaybook.settings.definitions import Settings
 
 
@@ -16,3 +24,26 @@ def test_the_first_line_tells_what_plain_python_costs(
     program._print_start(Settings(data=tmp_path), "http://127.0.0.1:4100/v1", "http://127.0.0.1:4101")
     first = capsys.readouterr().out.splitlines()[0]
     assert ("make compiled" in first) == (kind == "plain")
+
+
+def test_a_closed_standard_output_does_not_stop_the_server() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    code = "from relaybook.server import program; program._print('relaybook'); program._print('again')"
+    done = subprocess.run([sys.executable, "-c", code], stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_unreadable_segment_does_not_hide_a_store_of_a_later_version(tmp_path: Path) -> None:
+    data = DataDirectory(tmp_path)
+    run = data.journal / id_text(new_id())
+    run.mkdir(parents=True)
+    (run / "0000000000000001.segment").touch()
+    SqliteWriter(data.store).close()
+    program.check_log(Settings(data=tmp_path), data)
+    connection = apsw.Connection(str(data.store / DATABASE))
+    connection.pragma("user_version", 99)
+    connection.close()
+    with pytest.raises(program.LaterVersion):
+        program.check_log(Settings(data=tmp_path), data)

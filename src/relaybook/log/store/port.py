@@ -106,7 +106,7 @@ class Batch(msgspec.Struct, kw_only=True):
     - ``running`` replaces all running requests, unless it is `None`. Requests whose record is in ``entries`` are always
       removed from the running requests.
     - ``checkpoints`` replaces earlier checkpoints of the same exchanges. The checkpoint of an exchange is deleted if
-      the exchange is in ``entries``.
+      the exchange is in ``entries`` or in ``rejected``, the ids of requests that are in the quarantine.
     - ``finished_runs`` deletes the positions and checkpoints of runs that have been read completely.
     - ``erase`` lists body bytes that must be unreadable within seconds after the commit. The store completes the
       erasure even after a crash.
@@ -121,6 +121,7 @@ class Batch(msgspec.Struct, kw_only=True):
     gaps: list[Gap] = []
     refused: dict[str, int] = {}
     erase: list[BodyRef] = []
+    rejected: list[str] = []
 
 
 class Page(msgspec.Struct, kw_only=True):

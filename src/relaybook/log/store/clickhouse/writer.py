@@ -229,10 +229,11 @@ class ClickHouseWriter:
                 changes["running_content", key] = _encode((each.detail, each.request, each.response))
         for checkpoint in batch.checkpoints:
             changes["checkpoint", id_text(checkpoint.exchange)] = _encode(checkpoint)
+        ended_exchanges = recorded.union(batch.rejected)
         for key, run in self._checkpoints.items():
-            if key in recorded or run in batch.finished_runs:
+            if key in ended_exchanges or run in batch.finished_runs:
                 changes["checkpoint", key] = None
-        for key in recorded:
+        for key in ended_exchanges:
             if ("checkpoint", key) in changes:
                 changes["checkpoint", key] = None
         changes |= {("position", run): _encode(position) for run, position in batch.positions.items()}
@@ -252,8 +253,9 @@ class ClickHouseWriter:
         self._committed_chunk = self._last_chunk
         self._refused |= refused
         self._checkpoints |= {id_text(each.exchange): each.run for each in batch.checkpoints}
+        ended = recorded.union(batch.rejected)
         self._checkpoints = {
-            key: run for key, run in self._checkpoints.items() if key not in recorded and run not in batch.finished_runs
+            key: run for key, run in self._checkpoints.items() if key not in ended and run not in batch.finished_runs
         }
         if batch.running is not None:
             self._running = {each.record.id for each in batch.running}

@@ -120,7 +120,7 @@ class MemoryStore:
             self._checkpoints = {
                 exchange: checkpoint
                 for exchange, checkpoint in self._checkpoints.items()
-                if id_text(exchange) not in recorded and checkpoint.run not in batch.finished_runs
+                if id_text(exchange) not in recorded.union(batch.rejected) and checkpoint.run not in batch.finished_runs
             }
             for run in batch.finished_runs:
                 self._positions.pop(run, None)

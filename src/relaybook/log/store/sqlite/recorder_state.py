@@ -3,7 +3,7 @@
 These contents are positions, checkpoints, gaps, refusal counts, pending erasures and pack lengths.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import apsw
 
@@ -48,36 +48,36 @@ class RecorderStateTables:
                 for checkpoint in batch.checkpoints
             ),
         )
-        execute_many(
-            "DELETE FROM checkpoints WHERE exchange = ?", ((exchange,) for exchange, _ in self._recorded(batch))
-        )
+        ended = ((exchange,) for exchange in self._ended(batch))
+        execute_many("DELETE FROM checkpoints WHERE exchange = ?", ended)
         execute_many("DELETE FROM checkpoints WHERE run = ?", ((run,) for run in batch.finished_runs))
         execute_many("DELETE FROM positions WHERE run = ?", ((run,) for run in batch.finished_runs))
         execute_many(_ADD_GAP, ((gap.from_at, gap.to_at, gap.count, gap.reason) for gap in batch.gaps))
         execute_many(_ADD_REFUSED, batch.refused.items())
         execute_many(_ADD_ERASURE, (ref.location for ref in batch.erase))
 
-    def _recorded(self, batch: Batch) -> Sequence[tuple[bytes, Entry]]:
-        """Return the entries of the batch whose exchanges have a checkpoint."""
+    def _ended(self, batch: Batch) -> dict[bytes, Entry | None]:
+        """Return the exchanges that have a checkpoint and end with the batch. `None` instead of a rejected entry."""
         known = {*self._runs, *(checkpoint.exchange for checkpoint in batch.checkpoints)}
         if not known:
-            return ()
-        pairs = ((parse_id(entry.record.id), entry) for entry in batch.entries)
-        return [(exchange, entry) for exchange, entry in pairs if exchange is not None and exchange in known]
+            return {}
+        entries: dict[str, Entry | None] = dict.fromkeys(batch.rejected)
+        entries.update((entry.record.id, entry) for entry in batch.entries)
+        pairs = ((parse_id(record_id), entry) for record_id, entry in entries.items())
+        return {exchange: entry for exchange, entry in pairs if exchange is not None and exchange in known}
 
     def committed(self, batch: Batch) -> bool:
         """Update the cached state after the commit of the transaction.
 
         Returns True if a deleted checkpoint may contain text that must not be stored.
         """
-        recorded = self._recorded(batch)
-        removed = {exchange for exchange, _ in recorded}
+        ended = self._ended(batch)
         self._runs.update((checkpoint.exchange, checkpoint.run) for checkpoint in batch.checkpoints)
-        if removed or batch.finished_runs:
-            remaining = ((exchange, run) for exchange, run in self._runs.items() if exchange not in removed)
+        if ended or batch.finished_runs:
+            remaining = ((exchange, run) for exchange, run in self._runs.items() if exchange not in ended)
             self._runs = {exchange: run for exchange, run in remaining if run not in batch.finished_runs}
         self._has_erasures = self._has_erasures or bool(batch.erase)
-        return any(entry.record.body_state == "no_bodies" for _, entry in recorded)
+        return any(entry is not None and entry.record.body_state == "no_bodies" for entry in ended.values())
 
     def positions(self) -> dict[str, RunPosition]:
         return read_positions(self._connection)

@@ -1,0 +1,85 @@
+"""A client's connection: how slow uploads are measured, and what counts as sent."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from relaybook.relay.downstream import ClientConnection
+from relaybook.relay.exchange import RequestState
+from relaybook.relay.framing import LengthBody
+from relaybook.settings.definitions import Settings
+
+
+class FakeTransport:
+    """A transport whose peer may be gone before the event loop says so."""
+
+    def __init__(self) -> None:
+        self.closing = False
+
+    def get_extra_info(self, name: str) -> None:
+        return None
+
+    def set_write_buffer_limits(self, high: int, low: int) -> None: ...
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+    def is_closing(self) -> bool:
+        return self.closing
+
+
+class FakeExchange:
+    """An exchange that records how it ends."""
+
+    def __init__(self) -> None:
+        self.request_state = RequestState.READING
+        self.ended: list[str] = []
+
+    def response_sent(self) -> None:
+        self.ended.append("sent")
+
+    def client_gone(self) -> None:
+        self.ended.append("client gone")
+
+    def refuse(self, error: object, message: str) -> None:
+        self.ended.append(message)
+
+
+@pytest.fixture
+def relay() -> Any:
+    return SimpleNamespace(settings=Settings(), now=0.0, connections=set(), draining=False, retiring=False)
+
+
+@pytest.fixture
+def client(relay: Any) -> Any:
+    connection: Any = ClientConnection(relay)
+    connection.connection_made(FakeTransport())
+    connection.exchange = FakeExchange()
+    return connection
+
+
+def test_a_response_whose_last_write_failed_is_not_sent(client: Any) -> None:
+    exchange = client.exchange
+    client.transport.closing = True
+    client.response_sent(b"")
+    client.connection_lost(None)
+    assert exchange.ended == ["client gone"]
+
+
+def test_a_client_is_not_blamed_for_an_upstream_that_stopped_reading(client: Any, relay: Any) -> None:
+    exchange, seconds = client.exchange, relay.settings.body_timeout
+    client.body, client.body_bytes = LengthBody(1 << 20), 300 * 1024
+    client.deadline = seconds
+    client.set_reading(False)
+    for now in range(1000):
+        client.sweep(float(now))
+    client.set_reading(True)
+    client.sweep(1000.0)
+    assert exchange.ended == []
+    client.sweep(1000.0 + seconds)
+    assert len(exchange.ended) == 1

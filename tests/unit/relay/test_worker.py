@@ -1,0 +1,32 @@
+"""The limit on open files decides how many connections a relay accepts."""
+
+import resource
+
+import pytest
+
+from relaybook.relay import worker
+from relaybook.settings.definitions import Settings
+
+
+@pytest.mark.parametrize(("hard", "most", "limit"), [(-1, 10_240, 8_192), (4096, 4096, 4096), (256, 256, 256)])
+def test_the_limit_is_raised_as_far_as_the_system_allows(
+    monkeypatch: pytest.MonkeyPatch, hard: int, most: int, limit: int
+) -> None:
+    def set_limit(_: int, limits: tuple[int, int]) -> None:
+        if limits[0] > most:
+            raise ValueError("not allowed to raise maximum limit")
+
+    monkeypatch.setattr(resource, "RLIM_INFINITY", -1)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (256, hard))
+    monkeypatch.setattr(resource, "setrlimit", set_limit)
+    assert worker._raise_descriptor_limit() == limit
+
+
+def test_connections_leave_descriptors_for_the_journal(caplog: pytest.LogCaptureFixture) -> None:
+    settings = Settings(max_connections=500, max_in_flight=100)
+    assert worker._with_descriptors(settings, 4096) is settings
+    assert caplog.records == []
+    assert worker._with_descriptors(settings, 512).max_connections == 224
+    assert caplog.records == []
+    assert worker._with_descriptors(settings, 256).max_connections == 96
+    assert [record.getMessage() for record in caplog.records] == ["few_descriptors"]
