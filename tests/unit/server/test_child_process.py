@@ -41,9 +41,13 @@ def test_a_failed_start_is_retried_with_growing_delays(child: Child) -> None:
 def test_the_recorder_of_the_program_before_a_reload_stops_now(tmp_path: Path) -> None:
     """It may be stopped by the system in between, when two signals would count as one."""
     ours, theirs = socket.socketpair()
-    code = "import signal, os, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); sys.exit(len(os.read(0, 1)))"
+    code = (
+        "import signal, os, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.write(0, b'.'); "
+        "sys.exit(len(os.read(0, 1)))"
+    )
     process = subprocess.Popen([sys.executable, "-c", code], stdin=theirs)
     theirs.close()
+    assert ours.recv(1) == b"."
     process.send_signal(signal.SIGSTOP)
     predecessor = Predecessor(RunningChild("recorder", process.pid, ours.detach(), is_told=False))
     predecessor.finish()
