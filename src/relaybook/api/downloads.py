@@ -27,13 +27,13 @@ _PARAMETERS = [
 ]
 
 
-@routes.get("/api/requests/{id}/request", openapi.describe(None, _PARAMETERS, "text/plain"))
+@routes.get("/api/requests/{id:path}/request", openapi.describe(None, _PARAMETERS, "text/plain"))
 async def get_request_body(request: Request) -> Response:
     """Return the stored request body as an attachment, with its content encoding decoded."""
     return await _download(request, "request")
 
 
-@routes.get("/api/requests/{id}/response", openapi.describe(None, _PARAMETERS, "text/plain"))
+@routes.get("/api/requests/{id:path}/response", openapi.describe(None, _PARAMETERS, "text/plain"))
 async def get_response_body(request: Request) -> Response:
     """Return the stored response body as an attachment, with its content encoding decoded."""
     return await _download(request, "response")

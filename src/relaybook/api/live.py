@@ -55,8 +55,9 @@ _LAST_EVENT_ID = openapi.parameter(
 async def stream_requests(request: Request) -> Response:
     """Stream requests as server-sent events.
 
-    The event `request` contains a row and is sent again when the row changes. The event `gap` means that rows were
-    skipped, so reload the list. A comment is sent every 15 seconds. With a full-text filter (words in `q`, or
+    The event `request` contains a row and is sent again when the row changes, except for feedback on a finished
+    request, which sends no event. The event `gap` means that rows were skipped, so reload the list. A comment is sent
+    every 15 seconds. With a full-text filter (words in `q`, or
     `contains`), only finished requests are sent. Each request is sent as soon as full-text search can find it.
     """
     filter_ = arguments.filter_of(arguments.pairs_of(request))

@@ -80,7 +80,11 @@ def _read_thread(
     page, cursor = _page(reader, filter_, limit, page_position, deadline_ns)
     links = reader.links(filter_, limit + _LOOKBACK, cursor, deadline_ns)
     positions = positions_of(reversed(links))
-    records = [record for record in reversed(page.records) if record.id in positions]
+    records = page.records[::-1]
+    unlinked = [
+        record.id for record in records if record.id not in positions
+    ]  # the deadline ended the search for links
+    positions |= {record_id: Position(record_id, 1, None, None, 0, 0) for record_id in unlinked}
     continuing = sum(positions[record.id].follows is not None for record in records)
     return Thread(
         data=[_row(record, positions[record.id]) for record in records],
@@ -88,7 +92,7 @@ def _read_thread(
         total=_total(reader, filter_, deadline_ns),
         is_thread=continuing * 5 >= len(records),
         next_cursor=str(page.next_cursor) if page.next_cursor else None,
-        complete=page.complete,
+        complete=page.complete and not unlinked,
     )
 
 

@@ -72,6 +72,15 @@ def test_a_compression_bomb_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> N
     assert download(bytes(100_001), ("content-encoding", "gzip")).status == 422
 
 
+@pytest.mark.parametrize("side", ["request", "response"])
+def test_an_id_with_slashes_finds_the_body(side: str) -> None:
+    store = MemoryStore()
+    made = entry_of(record_of(1, client_request_id="job/42"), request=b"text", response=b"text")
+    store.commit(Batch(entries=[made]))
+    response = client_of(store).get(f"/api/requests/job/42/{side}")
+    assert (response.status, response.body) == (200, b"text")
+
+
 def test_the_request_body_is_served() -> None:
     response = client_of(log_of(record_of(1))).get(f"/api/requests/{record_of(1).id}/request")
     assert (response.status, response.body) == (200, b"{}")

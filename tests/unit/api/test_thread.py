@@ -59,6 +59,17 @@ def test_a_conversation_is_listed_turn_by_turn() -> None:
     assert (result["next_cursor"], result["complete"]) == (None, True)
 
 
+def test_requests_whose_links_were_not_read_in_time_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = log(*conversation(5))
+    links = store.links
+    monkeypatch.setattr(store, "links", lambda *arguments: links(*arguments)[:2])
+    result = thread(store, "namespace=user-1&limit=3")
+    assert [row["turn"] for row in result["data"]] == [1, 1, 2]
+    assert result["complete"] is False
+    earlier = thread(store, f"namespace=user-1&limit=3&cursor={result['next_cursor']}")
+    assert len(result["data"]) + len(earlier["data"]) == 5
+
+
 def test_a_page_has_links_to_requests_of_earlier_pages() -> None:
     store = log(*conversation(7))
     result = thread(store, "namespace=user-1&limit=3")

@@ -96,7 +96,7 @@ def parse_stats_query(filter_: Filter, bucket: str | None, by: str | None, now_u
         filter_=Filter(tuple(term for term in filter_.terms if term.name not in ("from", "to"))),
         from_us=from_us,
         to_us=to_us,
-        bucket_s=None if bucket is None else _bucket(bucket, from_us, to_us),
+        bucket_s=None if bucket is None else _bucket(bucket),
         by=by.lower().replace("_", "-") if by is not None and _is_property(by) else by,
     )
 
@@ -105,16 +105,10 @@ def _is_property(by: str) -> bool:
     return by.startswith("property.") and len(by) > len("property.")
 
 
-def _bucket(text: str, from_us: int | None, to_us: int) -> int:
+def _bucket(text: str) -> int:
     if not (_NUMBER.fullmatch(text) and int(text) in BUCKETS):
         raise BadFilter("bucket", f"bucket is {text[:80]!r}: expected seconds, one of {', '.join(map(str, BUCKETS))}.")
-    seconds = int(text)
-    if from_us is not None and (to_us - from_us) // (seconds * 1_000_000) > MAX_BUCKETS:
-        raise BadFilter(
-            "bucket",
-            f"bucket is {text}: the time range has more than {MAX_BUCKETS} buckets of this size. Use longer buckets.",
-        )
-    return seconds
+    return int(text)
 
 
 def kept_field(query: StatsQuery) -> str | None:
@@ -130,11 +124,18 @@ def kept_field(query: StatsQuery) -> str | None:
 def span_of(query: StatsQuery, began_us: int | None) -> Span:
     """Return the whole buckets that a query covers.
 
-    ``began_us`` is the start time of the log's first request, or `None` if the log is empty.
+    ``began_us`` is the start time of the log's first request, or `None` if the log is empty. Raises BadFilter if there
+    are too many buckets of the given length.
     """
     start = query.from_us
     if start is None:
         start = query.to_us - 1 if began_us is None else min(began_us, query.to_us - 1)
+    if query.bucket_s is not None and (query.to_us - start) // (query.bucket_s * 1_000_000) > MAX_BUCKETS:
+        raise BadFilter(
+            "bucket",
+            f"bucket is {query.bucket_s}: the time range has more than {MAX_BUCKETS} buckets of this size. Use longer "
+            "buckets.",
+        )
     bucket_us = (query.bucket_s or _fitting(start, query.to_us)) * 1_000_000
     return Span(
         from_us=start // bucket_us * bucket_us, to_us=-(-query.to_us // bucket_us) * bucket_us, bucket_us=bucket_us

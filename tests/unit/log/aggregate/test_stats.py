@@ -65,9 +65,13 @@ def test_a_bucket_length_that_does_not_divide_a_day_is_rejected(bucket: str) -> 
 
 
 def test_too_many_buckets_are_rejected() -> None:
-    assert query_of("60", from_=NOW - MAX_BUCKETS * 60_000_000).bucket_s == 60
-    with pytest.raises(BadFilter, match="Use longer buckets"):
-        query_of("60", from_=NOW - (MAX_BUCKETS + 1) * 60_000_000)
+    first, before = NOW - MAX_BUCKETS * 60_000_000, NOW - (MAX_BUCKETS + 1) * 60_000_000
+    assert span_of(query_of("60", from_=first), None).bucket_us == 60_000_000
+    assert span_of(query_of("60"), first).bucket_us == 60_000_000
+    for query, began_us in ((query_of("60", from_=before), None), (query_of("60"), before)):
+        with pytest.raises(BadFilter, match="Use longer buckets") as error:
+            span_of(query, began_us)
+        assert error.value.parameter == "bucket"
 
 
 def test_an_empty_time_range_is_rejected() -> None:
