@@ -25,9 +25,10 @@ from relaybook.log.store.clickhouse.deletions import ClickHouseDeletions
 from relaybook.log.store.clickhouse.feedback import ClickHouseFeedbackLog
 from relaybook.log.store.clickhouse.labels import ClickHouseLabels
 from relaybook.log.store.clickhouse.reader import ClickHouseReader
+from relaybook.log.store.clickhouse.store import ClickHouseStore
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.port import Batch, Body, BodyRef, Entry, Running
+from relaybook.log.store.port import Batch, Body, BodyRef, Entry, Running, RunPosition
 from relaybook.settings.store_url import DatabaseAddress
 
 pytestmark = needs_clickhouse
@@ -215,6 +216,40 @@ def test_the_oldest_recorder_deletes_requests_of_all_and_the_next_one_continues(
     assert [(each.id, each.removed) for each in reader.deletions(5)] == [(deletion.id, 2)]
     left = reader.page(EVERYTHING, 10, None, soon()).records
     assert [record.namespace for record in left] == ["kept", "kept"]
+
+
+def test_deletions_do_not_wait_for_a_server_that_is_forgotten(
+    tmp_path: Path, log: DatabaseAddress, reader: ClickHouseReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relaybook.log.store.clickhouse.writer.MAX_SENT_US", 0)
+    store = ClickHouseStore(tmp_path / "store", log)
+    alive, lost = ClickHouseWriter(log, a_name(), server="here"), ClickHouseWriter(log, a_name(), server="away:/data")
+    run, position = a_name(), RunPosition(read_to=(1, 5, 1), replay_from=(1, 0, 0))
+    entry = an_entry(Body(refs=[lost.write_body(b"in a chunk")], rest=[]), namespace="gone")
+    lost.commit(Batch(entries=[entry], positions={run: position}, running=[Running(record=a_record(outcome="open"))]))
+    lost.write_body(b"never committed")
+    deletion = ClickHouseDeletions(log).request(Filter((Term("namespace", ("gone",)),)), 1, "a test")
+    with pytest.raises(StoreUnavailable, match="away:/data is not lost, because it wrote to the log"):
+        store.forget_server("away:/data")
+    monkeypatch.setattr(recorders, "_LIVE_US", 1_000_000)
+
+    def state() -> str:
+        alive.delete(0)
+        return reader.deletions(1)[0].state
+
+    wait_until(lambda: state() == "erasing", 60, what="the removal")
+    for _ in range(50):
+        assert state() == "erasing"
+    with pytest.raises(StoreUnavailable, match=r"no lost server with the name other\. Lost servers: away:/data\."):
+        store.forget_server("other")
+    store.forget_server("away:/data")
+    wait_until(lambda: state() == "done", 60, what="the deletion")
+    assert reader.deletions(1)[0].id == deletion.id
+    assert reader.status().positions == {}
+    database = Database(log)
+    wait_until(lambda: database.query("SELECT count() FROM chunks") == [(0,)], what="the removal of chunks")
+    with pytest.raises(StoreUnavailable, match="no lost server with the name away:/data"):
+        store.forget_server("away:/data")
 
 
 def test_a_commit_of_large_bodies_is_inserted_in_one_part(log: DatabaseAddress, reader: ClickHouseReader) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.support.clickhouse.server import ClickHouse, needs_clickhouse, new_server, url_of
+from tests.support.records import an_entry
 from tests.support.server import Dashboard, Server, SimulatedProvider, wait_until
 
 from relaybook import clock
@@ -20,6 +21,7 @@ from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.clickhouse.store import ClickHouseStore
 from relaybook.log.store.errors import StoreMisconfigured, StoreTooNew
+from relaybook.recorder.quarantine import Quarantine
 from relaybook.settings.store_url import DatabaseAddress
 
 pytestmark = needs_clickhouse
@@ -137,13 +139,17 @@ def test_a_stop_while_clickhouse_is_down_leaves_requests_in_the_journal_and_says
         clickhouse.kill()
         left = send(server, "while it is down")
         assert server.stop(60) == 1
-        (event,) = server.events("journal_not_recorded")
-        assert event["journal"] == str(server.data / "journal")
+        (event,) = server.events("not_recorded")
+        assert event["data"] == str(server.data)
         clickhouse.start()
         with serve(tmp_path, provider, log) as server:
             server.record(left, seconds=60)
         assert server.process.returncode == 0
-        assert server.events("journal_not_recorded") == []
+        assert server.events("not_recorded") == []
+        Quarantine(server.data / "quarantine").put(an_entry(), "a reason")
+        server = serve(tmp_path, provider, log)
+        assert server.stop(60) == 1
+        assert len(server.events("not_recorded")) == 1
 
 
 def test_a_request_that_is_deleted_by_a_command_is_gone_from_the_log(tmp_path: Path, log: DatabaseAddress) -> None:

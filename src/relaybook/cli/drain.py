@@ -1,11 +1,12 @@
-"""``relaybook drain``: record everything that is still in the journal of a server that has ended."""
+"""``relaybook drain``: record everything that is still in the journal of a server that has ended, or give it up."""
 
 import socket
 
 from relaybook.cli.failure import CommandFailed
 from relaybook.journal import disk
 from relaybook.journal.reader import list_runs
-from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store import open_store
+from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
 from relaybook.recorder.quarantine import list_quarantined
 from relaybook.server.data_directory import DataDirectory, DataInUse
 from relaybook.server.operator_log import log_to_stderr
@@ -43,6 +44,17 @@ def drain(configuration: Configuration) -> int:
     store = configuration.settings.store
     where = "the data directory" if store == "sqlite" else store
     print(f"Everything in the journal of {data.path} is in the log. The log is in {where}.")
+    return 0
+
+
+def forget(configuration: Configuration, server: str) -> int:
+    """Tell the log that the journal of a server is lost. Returns the exit code. Raises CommandFailed."""
+    data = DataDirectory(configuration.data)
+    try:
+        open_store(data.store, configuration.settings).forget_server(server)
+    except (StoreTooNew, StoreUnavailable) as error:
+        raise CommandFailed(str(error)) from None
+    print(f"The log no longer waits for {server}. Requests that were only in its journal are lost.")
     return 0
 
 

@@ -275,11 +275,19 @@ def reload(**flags: Any) -> int:
 
 @app.command
 @takes_settings([name for name in FLAGS if name not in ("listen", "dashboard", "dashboard_url", "relay_url")])
-def drain(**flags: Any) -> int:
+def drain(
+    *,
+    lost: Annotated[
+        str | None,
+        Parameter(help="With a log in ClickHouse: a server whose data directory is lost, so that nothing waits for it"),
+    ] = None,
+    **flags: Any,
+) -> int:
     """Record everything that a stopped or killed server left in its journal, without relaying."""
-    from relaybook.cli.drain import drain
+    from relaybook.cli.drain import drain, forget
 
-    return drain(_resolve(flags))
+    configuration = _resolve(flags)
+    return drain(configuration) if lost is None else forget(configuration, lost)
 
 
 @app.command

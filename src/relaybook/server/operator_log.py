@@ -24,11 +24,11 @@ SENTENCES: Final = {
     "limit on open files, for example with ulimit -n",
     "frames_lost": "the journal is damaged, and {frames} frames of run {run} are lost. Test the disk and the memory",
     "journal_failed": "the journal could not be written: {reason}",
-    "journal_not_recorded": "some requests are only in {journal}, because {store} could not be written in time. To "
-    "record them, run relaybook drain, or start the server again",
     "later_version": "{reason}",
     "live_poll_failed": "the dashboard could not read the log and will try again:",
     "log_unavailable": "requests cannot be logged: {reason}",
+    "not_recorded": "some requests are only in {data}, because {store} could not be written in time or rejected them. "
+    "To record them, run relaybook drain, or start the server again",
     "not_ready": "the dashboard could not read the log: {reason}",
     "over_disk_budget": "the log takes {used} bytes, which is more than disk_budget ({budget}), so its oldest content "
     "is removed",

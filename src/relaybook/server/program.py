@@ -31,7 +31,7 @@ from relaybook.settings.definitions import BadSetting, Settings, is_loopback, sp
 log = logging.getLogger("relaybook.server")
 
 _BAD_SETTINGS: Final = 2
-#: The exit code of a stop after which the journal has requests that are not in the shared log.
+#: The exit code of a stop after which the data directory has requests that are not in the shared log.
 _NOT_RECORDED: Final = 1
 #: Clients cannot connect to a wildcard address, so the loopback address is printed instead.
 _LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not bound here
@@ -149,15 +149,16 @@ def _serve(
     code = supervisor.run(children, lambda: print_start(settings, base_url, local_url))
     data.close()
     if code == 0 and settings.store != "sqlite" and _has_unrecorded(data):
-        log.error("journal_not_recorded", extra={"journal": str(data.journal), "store": settings.store})
+        log.error("not_recorded", extra={"data": str(data.path), "store": settings.store})
         return _NOT_RECORDED
     return code
 
 
 def _has_unrecorded(data: DataDirectory) -> bool:
     from relaybook.journal.reader import list_runs
+    from relaybook.recorder.quarantine import list_quarantined
 
-    return bool(list_runs(data.journal))
+    return bool(list_runs(data.journal) or list_quarantined(data.quarantine))
 
 
 def _check_unchanged(settings: Settings, data: DataDirectory, handed: HandedOver) -> None:

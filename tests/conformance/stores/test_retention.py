@@ -10,6 +10,7 @@ from tests.support.records import A_TIMESTAMP, an_entry
 from relaybook import clock
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.query.filters import Filter, Term
+from relaybook.log.record import Feedback
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store.port import Retained
 
@@ -106,6 +107,19 @@ def test_aggregates_of_removed_requests_remain_until_their_own_time(store: Store
     assert group.total.requests == 1
     whole_log = StatsQuery(filter_=EVERYTHING, from_us=None, to_us=MIDNIGHT, bucket_s=86_400, by=None)
     assert store.reader.stats(whole_log, FAR).total.requests == 1
+
+
+def test_a_removed_request_that_is_recorded_again_is_in_the_log_with_its_feedback(store: Store) -> None:
+    entry = a_request(3, namespace="n")
+    store.commit(entry, a_request(3, namespace="n"))
+    cutoffs = Cutoffs(general=Cutoff(0, MIDNIGHT))
+    retain(store, cutoffs)
+    again = a_request(-1, namespace="n", id=entry.record.id, feedback=[Feedback(source="users", at=1, score=0.5)])
+    store.commit(again)
+    retain(store, cutoffs)
+    (record,) = page(store)
+    assert (record.id, [each.score for each in record.feedback]) == (entry.record.id, [0.5])
+    assert store.reader.get(entry.record.id) is not None
 
 
 def test_charts_count_removed_requests_by_the_fields_whose_aggregates_are_kept(store: Store) -> None:

@@ -576,6 +576,12 @@ class Store(Protocol):
         bytes copied so far and the total. Raises StoreUnavailable and StoreTooNew.
         """
 
+    def forget_server(self, server: str) -> None:
+        """Forget a server whose data directory is lost, so that deletions no longer wait for its journal.
+
+        ``server`` is its name in the status. Raises StoreUnavailable if the log has no lost server with this name.
+        """
+
     def verify(self, on_progress: Callable[[int, int], object]) -> Verification:
         """Read and check every stored byte.
 

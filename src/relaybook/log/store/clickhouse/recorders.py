@@ -86,6 +86,19 @@ def recorder_states(state: State) -> list[RecorderState]:
     return sorted(found, key=lambda each: each.server)
 
 
+def lost_recorders(state: State, server: str) -> list[str]:
+    """Return the names of the recorders of a server that have died. Raises StoreUnavailable if there are none."""
+    recorders = [each for each in read_recorders(state) if not each.place.has_ended]
+    lost = [each for each in recorders if not each.is_live]
+    found = [each.name for each in lost if each.place.server == server]
+    if not found and any(each.place.server == server for each in recorders):
+        raise StoreUnavailable(f"The server {server} is not lost, because it wrote to the log in the last 30 seconds.")
+    if not found:
+        names = ", ".join(sorted({each.place.server for each in lost})) or "none"
+        raise StoreUnavailable(f"The log knows no lost server with the name {server}. Lost servers: {names}.")
+    return found
+
+
 def complete_to(state: State) -> int:
     """Return the ``seq`` up to which the log is complete: no request is inserted below it any more."""
     recorders = read_recorders(state)

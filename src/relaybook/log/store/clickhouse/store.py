@@ -6,6 +6,7 @@ which the database knows the recorder of this node.
 
 import os
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -21,15 +22,19 @@ from relaybook.log.store.clickhouse.deletions import ClickHouseDeletions
 from relaybook.log.store.clickhouse.feedback import ClickHouseFeedbackLog
 from relaybook.log.store.clickhouse.labels import ClickHouseLabels
 from relaybook.log.store.clickhouse.reader import ClickHouseReader
+from relaybook.log.store.clickhouse.recorders import lost_recorders
 from relaybook.log.store.clickhouse.saved_filters import ClickHouseSavedFilters
 from relaybook.log.store.clickhouse.schema import TABLE_NAMES, VERSION, create_tables
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.errors import StoreMisconfigured, StoreUnavailable
-from relaybook.log.store.port import Backup, Durability, Reader, SetAside, TextIndex, Verification, Writer
+from relaybook.log.store.port import Backup, Batch, Durability, Reader, SetAside, TextIndex, Verification, Writer
 from relaybook.settings.store_url import DatabaseAddress
 
 _MAX_CLOCK_DIFFERENCE_US: Final = 5 * 60_000_000
+#: How long to try to write the end of a recorder, and how often.
+_END_NS: Final = 30 * clock.NANOSECONDS
+_END_AGAIN_SECONDS: Final = 0.1
 
 
 class ClickHouseStore:
@@ -122,6 +127,30 @@ class ClickHouseStore:
     def bytes_per_day(self) -> float | None:
         """Return `None`, because the log takes no disk space of this node."""
         return None
+
+    def forget_server(self, server: str) -> None:
+        """Write the end of each of its recorders, in their names, so that nothing waits for their journals."""
+        database = Database(self._address)
+        try:
+            create_tables(database, state := State(database))
+            for name in lost_recorders(state, server):
+                self._end(name, server)
+        finally:
+            database.close()
+
+    def _end(self, name: str, server: str) -> None:
+        writer = ClickHouseWriter(self._address, name, server=server)
+        try:
+            until_ns = clock.monotonic_ns() + _END_NS
+            while True:
+                try:
+                    return writer.commit(Batch(running=[], finished_runs=list(writer.positions())))
+                except StoreUnavailable:  # an insert of the lost server may still begin
+                    if clock.monotonic_ns() >= until_ns:
+                        raise
+                    time.sleep(_END_AGAIN_SECONDS)
+        finally:
+            writer.close()
 
     def back_up(self, target: Path, on_progress: Callable[[int, int], object]) -> Backup:
         raise StoreUnavailable(

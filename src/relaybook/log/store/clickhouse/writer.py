@@ -169,13 +169,26 @@ class ClickHouseWriter:
             return
 
     def _stored_seqs(self, entries: Sequence[Entry]) -> dict[str, int]:
-        """Return the ``seq`` of the requests that exist, by id. Ids begin with a time, so few blocks are searched."""
+        """Return the ``seq`` of the requests that exist, by id. Ids begin with a time, so few blocks are searched.
+
+        What is left of a request that retention removed, and that is imported again, is deleted.
+        """
         ids = sorted({entry.record.id for entry in entries})
         found: dict[str, int] = {}
+        removed: list[str] = []
         for start in range(0, len(ids), _IDS):
             some = ids[start : start + _IDS]
-            sql = "SELECT id, seq FROM requests WHERE id >= %(first)s AND id <= %(last)s AND id IN %(ids)s"
-            found.update(self._database.query(sql, {"first": some[0], "last": some[-1], "ids": some}))
+            sql = "SELECT id, seq, removed FROM requests WHERE id >= %(first)s AND id <= %(last)s AND id IN %(ids)s"
+            for record_id, seq, is_removed in self._database.query(
+                sql, {"first": some[0], "last": some[-1], "ids": some}
+            ):
+                if is_removed:
+                    removed.append(record_id)
+                else:
+                    found[record_id] = seq
+        if removed:
+            these = ", ".join(map(quoted, removed))
+            self._database.execute(f"ALTER TABLE requests DELETE WHERE removed AND id IN ({these})")
         return found
 
     def _erase_repeated(self, entries: Sequence[Entry]) -> None:

@@ -14,7 +14,7 @@ from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
 from relaybook.log.saved_filters import SavedFilters
 from relaybook.log.store.disk import BODIES, RECORDER
-from relaybook.log.store.errors import StoreMisconfigured
+from relaybook.log.store.errors import StoreMisconfigured, StoreUnavailable
 from relaybook.log.store.port import Backup, Durability, Reader, SetAside, TextIndex, Verification, Writer
 
 _DAY_SECONDS: Final = 86_400
@@ -96,6 +96,9 @@ class SqliteStore:
                     first = min(first, info.st_ctime)
         days = max((now - first) / _DAY_SECONDS, 1 / 24)
         return written / days if written > _MIN_BYTES else None
+
+    def forget_server(self, server: str) -> None:
+        raise StoreUnavailable("The log is in the data directory, so no other server writes to it.")
 
     def back_up(self, target: Path, on_progress: Callable[[int, int], object]) -> Backup:
         from relaybook.log.store.sqlite.backup import back_up
