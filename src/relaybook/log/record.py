@@ -41,6 +41,10 @@ class Feedback(msgspec.Struct, frozen=True, kw_only=True):
     at: Timestamp
 
 
+#: The ids that others gave to a request: the fields of ``Record`` by which it is also found.
+FOREIGN_IDS: Final = ("provider_request_id", "completion_id", "client_request_id")
+
+
 class Record(msgspec.Struct, kw_only=True):
     """The fields of a request in a list of requests. docs/reference/api.md describes each of them."""
 
@@ -99,6 +103,12 @@ class Record(msgspec.Struct, kw_only=True):
     #: The latest feedback from each source, sorted by source. Feedback is added later, so stores keep it separate from
     #: the other fields.
     feedback: list[Feedback] = []
+
+    @property
+    def foreign_ids(self) -> list[str]:
+        """The values of ``FOREIGN_IDS`` that are set."""
+        found = (self.provider_request_id, self.completion_id, self.client_request_id)
+        return [each for each in found if each is not None]
 
 
 class Detail(msgspec.Struct, kw_only=True, array_like=True):

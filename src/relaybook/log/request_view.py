@@ -192,5 +192,5 @@ def _candidate_ids(reader: Reader, any_id: str, matching: list[Record]) -> Itera
         yield own_id
     yield from (record.id for record in matching[:1])
     for record in reader.running(Filter()):
-        if any_id in (record.provider_request_id, record.completion_id, record.client_request_id):
+        if any_id in record.foreign_ids:
             yield record.id

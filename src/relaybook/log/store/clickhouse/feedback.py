@@ -19,14 +19,13 @@ from relaybook.log.feedback import (
     too_many_pending,
     too_many_sources,
 )
-from relaybook.log.record import Feedback, Record
+from relaybook.log.record import FOREIGN_IDS, Feedback, Record
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.schema import FEEDBACK_COLUMNS, create_tables
 from relaybook.log.store.clickhouse.state import State
 from relaybook.settings.store_url import DatabaseAddress
 
 PENDING: Final = "pending_feedback"
-_FOREIGN_IDS: Final = ("provider_request_id", "completion_id", "client_request_id")
 _encode: Final = msgspec.msgpack.Encoder().encode
 _decode: Final = msgspec.msgpack.Decoder(tuple[str, Feedback]).decode
 
@@ -64,7 +63,7 @@ def _ids_of_requests(database: Database, any_ids: Sequence[str]) -> dict[str, st
     Of several requests with a foreign id, the newest is returned.
     """
     found: dict[str, str] = {}
-    for name in (*_FOREIGN_IDS, "id"):
+    for name in (*FOREIGN_IDS, "id"):
         sql = f"SELECT {name}, argMax(id, seq) FROM requests WHERE {name} IN %(ids)s AND NOT removed GROUP BY {name}"
         found.update(database.query(sql, {"ids": list(any_ids)}))
     return found

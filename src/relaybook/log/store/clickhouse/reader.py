@@ -14,7 +14,7 @@ from relaybook.log.aggregate.stats import Stats, StatsQuery
 from relaybook.log.deletions import Deletion
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField, matches
-from relaybook.log.record import Detail, Gap, Record, Side
+from relaybook.log.record import FOREIGN_IDS, Detail, Gap, Record, Side
 from relaybook.log.retention import Removal
 from relaybook.log.saved_filters import SavedFilter
 from relaybook.log.store.clickhouse import lists, pages
@@ -26,7 +26,7 @@ from relaybook.log.store.clickhouse.labels import decode_labels
 from relaybook.log.store.clickhouse.recorders import complete_to, live_recorders, recorder_states
 from relaybook.log.store.clickhouse.rows import RECORD, decode_detail, decode_position, record_of, records_of
 from relaybook.log.store.clickhouse.saved_filters import read_saved_filters
-from relaybook.log.store.clickhouse.schema import FOREIGN_IDS, NAMESPACE_SUMS, create_tables
+from relaybook.log.store.clickhouse.schema import NAMESPACE_SUMS, create_tables
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.clickhouse.stats import stats
 from relaybook.log.store.port import (

@@ -4,7 +4,7 @@ from types import NoneType
 from typing import Any, Final, get_args, get_type_hints
 
 from relaybook.log.aggregate.aggregates import MAX_TOKENS
-from relaybook.log.record import Record
+from relaybook.log.record import FOREIGN_IDS, Record
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.errors import StoreTooNew
@@ -36,8 +36,9 @@ _HINTS: Final = get_type_hints(Record)
 _USED: Final = (
     *("id", "seq", "started_at", "ended_at", "outcome", "failed", "namespace", "properties", "warnings", "advice"),
     *("route", "path", "kind", "key", "model", "status", "error_code", "error_message", "duration_ms"),
-    *("first_token_ms", "input_tokens", "output_tokens", "cost_usd", "finish_reason", "user", "provider_request_id"),
-    *("completion_id", "client_request_id", "retry_count", "input_preview", "output_preview", "body_state"),
+    *("first_token_ms", "input_tokens", "output_tokens", "cost_usd", "finish_reason", "user"),
+    *FOREIGN_IDS,
+    *("retry_count", "input_preview", "output_preview", "body_state"),
 )
 #: Those fields as columns of ``requests``, with their types.
 RECORD_COLUMNS: Final[dict[str, str]] = {
@@ -107,9 +108,6 @@ AGGREGATES: Final = (
 )  # fmt: skip
 _LARGE: Final = ("record", "detail", "request", "response", "chain", "words")
 _SEARCHED: Final = ("namespace", "user")
-#: The ids that others gave to a request. Each part of ``requests`` has them in order, so that a request is found at
-#: once. ClickHouse uses this order only for queries with no other columns than the id and ``seq``.
-FOREIGN_IDS: Final = ("provider_request_id", "completion_id", "client_request_id")
 #: Inserts and merges are synced, because replaced parts are deleted at once and the journal after the commit.
 _SETTINGS: Final = (
     "SETTINGS old_parts_lifetime = 0, fsync_after_insert = 1, fsync_part_directory = 1, "
@@ -134,6 +132,8 @@ def _requests() -> str:
     indexes.append(f"PROJECTION by_namespace (SELECT namespace, removed, {sums} GROUP BY namespace, removed)")
     hour = f"{STARTED_HOUR}, removed, model, outcome"
     indexes.append(f"PROJECTION by_hour (SELECT {hour}, {', '.join(AGGREGATES)} GROUP BY {hour})")
+    # Each part has the foreign ids in order, so that a request is found at once. ClickHouse uses this order only for
+    # queries with no other columns than the id and seq.
     indexes += [f"PROJECTION by_{name} (SELECT `{name}`, seq ORDER BY `{name}`)" for name in FOREIGN_IDS]
     # Nothing that a dead recorder sent is inserted after another one has asked which requests exist.
     in_time = f"CONSTRAINT in_time CHECK sent_at > toUnixTimestamp64Micro(now64(6)) - {MAX_SENT_US}"

@@ -17,29 +17,26 @@ from relaybook import clock
 from relaybook.ids import id_text, new_id
 from relaybook.log.namespaces import MAX_AUTO_PINNED, Label, LabelChange, apply_change, looks_like_id
 from relaybook.log.record import Record
-from relaybook.log.request_view import MAX_BODY_BYTES
 from relaybook.log.retention import Cutoffs
 from relaybook.log.search_text import text_of
-from relaybook.log.store.clickhouse.connection import Database, Parameters, quoted
+from relaybook.log.store.clickhouse.chunks import Chunks
+from relaybook.log.store.clickhouse.connection import Database, quoted
 from relaybook.log.store.clickhouse.deletions import DeletionPass, pending_mutations
-from relaybook.log.store.clickhouse.entries import body_chunks
 from relaybook.log.store.clickhouse.feedback import join_pending, store_feedback
 from relaybook.log.store.clickhouse.labels import decode_labels, encode_label
 from relaybook.log.store.clickhouse.recorders import Membership, Numbering
 from relaybook.log.store.clickhouse.retention import RetentionPass
-from relaybook.log.store.clickhouse.rows import chunks_of, decode_position, row_of
-from relaybook.log.store.clickhouse.schema import CHUNK_COLUMNS, MAX_SENT_US, REQUEST_COLUMNS, create_tables
+from relaybook.log.store.clickhouse.rows import decode_position, row_of
+from relaybook.log.store.clickhouse.schema import MAX_SENT_US, REQUEST_COLUMNS, create_tables
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import (
     Batch,
-    Body,
     BodyRef,
     Entry,
     ExchangeCheckpoint,
     Retained,
     RunPosition,
-    body_size,
     reject_unstorable,
 )
 from relaybook.settings.store_url import DatabaseAddress
@@ -87,6 +84,7 @@ class ClickHouseWriter:
             self._recorders.join()
         else:
             self._unanswered_us = self._numbering.server_us()
+        self._chunks = Chunks(self._database, self._state, name, self._recorders)
         self._load()
 
     def _load(self) -> None:
@@ -97,29 +95,6 @@ class ClickHouseWriter:
             key: _decode_checkpoint(value).run for key, value in self._state.read_own("checkpoint").items()
         }
         self._running = set(self._state.read_own("running"))
-        self._erasures = set(self._state.read_own("erasure"))
-        self._committed_chunk = int(self._state.read_own("last_chunk").get("", 0))
-        parameters = Parameters()
-        own = f"SELECT max(id) FROM chunks WHERE recorder = {parameters.add(self._name)}"
-        ((newest,),) = self._database.query(own, parameters.values)
-        self._last_chunk = max(self._committed_chunk, newest)
-        #: Chunks that were written before this process, and that no commit contains unless it was interrupted.
-        self._uncommitted = (self._committed_chunk, newest) if newest > self._committed_chunk else None
-        self._erase()
-
-    def _delete_uncommitted(self) -> None:
-        """Delete chunks of an earlier process that no request has. No insert of that process may be running."""
-        if self._uncommitted is None:
-            return
-        low, high = self._uncommitted
-        low = max(low, int(self._state.read_own("last_chunk").get("", 0)))  # a late commit may have ended meanwhile
-        condition = (
-            f"recorder = {quoted(self._name)} AND id > {low} AND id <= {high} "
-            "AND id NOT IN (SELECT arrayJoin(arrayConcat(request_chunks, response_chunks)).1 FROM requests)"
-        )
-        if self._database.query(f"SELECT 1 FROM chunks WHERE {condition} LIMIT 1"):
-            self._database.execute(f"ALTER TABLE chunks DELETE WHERE {condition}")
-        self._uncommitted = None
 
     def _wait_for_inserts(self) -> None:
         """Raise StoreUnavailable while an earlier insert of this recorder may begin or runs.
@@ -145,9 +120,9 @@ class ClickHouseWriter:
     def commit(self, batch: Batch) -> None:
         reject_unstorable(batch)
         self._wait_for_inserts()
-        self._delete_uncommitted()
+        self._chunks.delete_uncommitted()
         seqs = self._stored_seqs(batch.entries)
-        self._erase_repeated([entry for entry in batch.entries if entry.record.id in seqs])
+        self._chunks.will_erase_repeated([entry for entry in batch.entries if entry.record.id in seqs])
         new = list({each.record.id: each for each in reversed(batch.entries) if each.record.id not in seqs}.values())
         new.reverse()
         seqs.update(self._insert(new))
@@ -163,7 +138,7 @@ class ClickHouseWriter:
     def _finish(self, ended: set[str]) -> None:
         """Do what need not be part of the commit. A failure is retried after the next commit."""
         try:
-            self._erase()
+            self._chunks.erase()
             join_pending(self._database, self._state, ended)
         except StoreUnavailable:
             return
@@ -191,18 +166,6 @@ class ClickHouseWriter:
             self._database.execute(f"ALTER TABLE requests DELETE WHERE removed AND id IN ({these})")
         return found
 
-    def _erase_repeated(self, entries: Sequence[Entry]) -> None:
-        """Choose chunks to erase: those written for requests that were stored before, with other chunks."""
-        written = {
-            chunk for entry in entries for body in (entry.request, entry.response) for chunk, _ in chunks_of(body)
-        }
-        if not written:
-            return
-        ids = [entry.record.id for entry in entries]
-        sql = "SELECT arrayJoin(arrayConcat(request_chunks, response_chunks)).1 FROM requests WHERE id IN %(ids)s"
-        stored = {chunk for (chunk,) in self._database.query(sql, {"ids": ids})}
-        self._erasures |= {str(chunk) for chunk in written - stored}
-
     def _insert(self, entries: Sequence[Entry]) -> dict[str, int]:
         """Insert new requests, and before them their feedback, which is not found without its request. Returns their
         ``seq`` by id."""
@@ -219,15 +182,8 @@ class ClickHouseWriter:
 
     def _text(self, entry: Entry) -> str:
         """Return the text of a request that can be searched. Bodies that are already in chunks are read."""
-        bodies = [self._whole(body) for body in (entry.request, entry.response)]
+        bodies = [self._chunks.whole(body) for body in (entry.request, entry.response)]
         return text_of(msgspec.structs.replace(entry, request=bodies[0], response=bodies[1]))
-
-    def _whole(self, body: Body | None) -> Body | None:
-        if body is None or not body.refs:
-            return body
-        if (body_size(body) or 0) > MAX_BODY_BYTES:
-            return None
-        return Body([], [*body_chunks(self._database, chunks_of(body), b""), *body.rest])
 
     def _changes(self, batch: Batch, refused: dict[str, int]) -> _NewValues:
         recorded = {entry.record.id for entry in batch.entries}
@@ -253,17 +209,13 @@ class ClickHouseWriter:
         changes |= {("position", run): None for run in batch.finished_runs}
         changes |= {("gap", f"{gap.to_at:020} {gap.from_at} {gap.reason} {gap.count}"): _encode(gap)
                     for gap in batch.gaps}  # fmt: skip
-        changes |= {("erasure", chunk): b"" for chunk in self._erasures}
-        changes |= {("erasure", str(ref.location[0])): b"" for ref in batch.erase}
         changes |= {("refused", code): b"%d" % count for code, count in refused.items()}
-        if self._last_chunk != self._committed_chunk:
-            changes["last_chunk", ""] = b"%d" % self._last_chunk
-        return changes
+        return changes | self._chunks.changes(batch.erase)
 
     def _committed(self, batch: Batch, refused: dict[str, int]) -> None:
         """Update the cached state after everything was stored."""
         recorded = {entry.record.id for entry in batch.entries}
-        self._committed_chunk = self._last_chunk
+        self._chunks.committed(batch.erase)
         self._refused |= refused
         self._checkpoints |= {id_text(each.exchange): each.run for each in batch.checkpoints}
         ended = recorded.union(batch.rejected)
@@ -274,14 +226,6 @@ class ClickHouseWriter:
             self._running = {each.record.id for each in batch.running}
         self._running -= recorded
         self._retention.committed(batch.entries)
-        self._erasures |= {str(ref.location[0]) for ref in batch.erase}
-
-    def _erase(self) -> None:
-        """Erase the chunks that a commit said to erase."""
-        if self._erasures:
-            self._database.execute(f"ALTER TABLE chunks DELETE WHERE id IN ({', '.join(self._erasures)})")
-            self._state.write({("erasure", chunk): None for chunk in self._erasures})
-            self._erasures = set()
 
     def _auto_pins(self, records: Iterable[Record]) -> _NewValues:
         """Return the labels for the first namespaces of a new log, and how many there are then."""
@@ -303,29 +247,19 @@ class ClickHouseWriter:
         return changes
 
     def write_body(self, data: bytes) -> BodyRef:
-        chunk = self._recorders.number_above(self._last_chunk)
-        try:
-            self._database.insert("chunks", CHUNK_COLUMNS, [(chunk, self._name, bytes(data))])
-        except StoreUnavailable:
-            self._erasures.add(str(chunk))  # it may have been inserted, and the next attempt has another number
-            raise
-        self._last_chunk = chunk
-        return BodyRef((chunk,), len(data))
+        return self._chunks.write(data)
 
     def read_body(self, ref: BodyRef) -> bytes:
-        return b"".join(body_chunks(self._database, [(ref.location[0], ref.size)], b""))
+        return self._chunks.read(ref)
 
     def retain(self, cutoffs: Cutoffs, until_ns: int) -> Retained:
         if self._retention.is_done(cutoffs) or not self._recorders.leads():
             return Retained()
         if pending_mutations(self._database):
             return Retained(is_complete=False)
-        chunks = {str(chunk) for chunk in self._retention.chunks(cutoffs)} - self._erasures
-        if chunks:
-            self._state.write({("erasure", chunk): b"" for chunk in chunks})
-            self._erasures |= chunks
+        self._chunks.will_erase(self._retention.chunks(cutoffs))
         done = self._retention.work(cutoffs)
-        self._erase()
+        self._chunks.erase()
         return done
 
     def delete(self, until_ns: int) -> int:

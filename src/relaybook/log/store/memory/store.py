@@ -250,8 +250,7 @@ class MemoryStore:
         """Move pending feedback to a request that was just recorded."""
         self._expire_feedback()
         record = self._by_id[record_id].record
-        ids = {record.id, record.provider_request_id, record.completion_id, record.client_request_id}
-        joining = [each for id_ in ids if id_ is not None for each in self._pending.pop(id_, [])]
+        joining = [each for id_ in {record.id, *record.foreign_ids} for each in self._pending.pop(id_, [])]
         record.feedback = combined([*record.feedback, *sorted(joining, key=lambda each: each.at)])
 
     def _expire_feedback(self) -> None:
@@ -418,12 +417,7 @@ class MemoryStore:
 
     def find(self, foreign_id: str, limit: int) -> list[Record]:
         matched = self._matching(Filter())[::-1]
-        carriers = [
-            record
-            for record in matched
-            if foreign_id in (record.provider_request_id, record.completion_id, record.client_request_id)
-        ]
-        return carriers[:limit]
+        return [record for record in matched if foreign_id in record.foreign_ids][:limit]
 
     def body(self, record_id: str, side: Side) -> Iterator[bytes] | None:
         entry = self._by_id.get(record_id)

@@ -167,5 +167,4 @@ class FeedbackTables:
 
 
 def _ids(record: Record) -> set[str]:
-    ids = (record.id, record.provider_request_id, record.completion_id, record.client_request_id)
-    return {id_ for id_ in ids if id_ is not None}
+    return {record.id, *record.foreign_ids}

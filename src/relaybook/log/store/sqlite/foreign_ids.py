@@ -67,7 +67,7 @@ def find(connection: apsw.Connection, foreign_id: str, limit: int) -> Iterator[R
         sql = "SELECT seq FROM foreign_ids WHERE part = ? AND hash = ? ORDER BY seq DESC"
         seqs: list[int] = [seq for (seq,) in connection.execute(sql, (part, hash_))]
         for record in load(connection, seqs):
-            if foreign_id in (record.provider_request_id, record.completion_id, record.client_request_id):
+            if foreign_id in record.foreign_ids:
                 yield record
                 found += 1
             if found == limit:
@@ -76,8 +76,7 @@ def find(connection: apsw.Connection, foreign_id: str, limit: int) -> Iterator[R
 
 def hashes_of(record: Record) -> list[int]:
     """Return the hashes of the record's foreign ids."""
-    found = (record.provider_request_id, record.completion_id, record.client_request_id)
-    return [foreign_id_hash(foreign_id) for foreign_id in found if foreign_id is not None]
+    return [foreign_id_hash(foreign_id) for foreign_id in record.foreign_ids]
 
 
 def remove_foreign_ids(connection: apsw.Connection, records: Iterable[Record]) -> None:

@@ -1,0 +1,119 @@
+"""Write the bytes of large bodies in chunks, before their requests exist, and erase them.
+
+The state has the number of the last chunk that a commit contains, and the chunks to erase. After a death, chunks that
+no request has are deleted, and erasing continues.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from relaybook.log.request_view import MAX_BODY_BYTES
+from relaybook.log.store.clickhouse.connection import Database, quoted
+from relaybook.log.store.clickhouse.entries import body_chunks
+from relaybook.log.store.clickhouse.recorders import Membership
+from relaybook.log.store.clickhouse.rows import chunks_of
+from relaybook.log.store.clickhouse.schema import CHUNK_COLUMNS
+from relaybook.log.store.clickhouse.state import State
+from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.port import Body, BodyRef, Entry, body_size
+
+
+class Chunks:
+    """The chunks that one recorder writes."""
+
+    def __init__(self, database: Database, state: State, name: str, recorders: Membership) -> None:
+        """``name`` is the name of the recorder. ``recorders`` numbers the chunks."""
+        self._database = database
+        self._state = state
+        self._name = name
+        self._recorders = recorders
+        #: The chunks to erase.
+        self._erasures = set(state.read_own("erasure"))
+        self._committed = self._committed_last()
+        ((newest,),) = database.query("SELECT max(id) FROM chunks WHERE recorder = %(name)s", {"name": name})
+        self._last = max(self._committed, newest)
+        #: Chunks that were written before this process, and that no commit contains unless it was interrupted.
+        self._uncommitted = (self._committed, newest) if newest > self._committed else None
+        self.erase()
+
+    def _committed_last(self) -> int:
+        return int(self._state.read_own("last_chunk").get("", 0))
+
+    def write(self, data: bytes) -> BodyRef:
+        """Write a chunk. It is kept if a commit contains the reference. Raises StoreUnavailable."""
+        chunk = self._recorders.number_above(self._last)
+        try:
+            self._database.insert("chunks", CHUNK_COLUMNS, [(chunk, self._name, bytes(data))])
+        except StoreUnavailable:
+            self._erasures.add(str(chunk))  # it may have been inserted, and the next attempt has another number
+            raise
+        self._last = chunk
+        return BodyRef((chunk,), len(data))
+
+    def read(self, ref: BodyRef) -> bytes:
+        """Return the bytes that were written. Raises BodyDamaged."""
+        return b"".join(body_chunks(self._database, [(ref.location[0], ref.size)], b""))
+
+    def whole(self, body: Body | None) -> Body | None:
+        """Return a body with all its bytes in memory. `None` if it is too large to be searched."""
+        if body is None or not body.refs:
+            return body
+        if (body_size(body) or 0) > MAX_BODY_BYTES:
+            return None
+        return Body([], [*body_chunks(self._database, chunks_of(body), b""), *body.rest])
+
+    def delete_uncommitted(self) -> None:
+        """Delete chunks of an earlier process that no request has. No insert of that process may be running."""
+        if self._uncommitted is None:
+            return
+        low, high = self._uncommitted
+        low = max(low, self._committed_last())  # a late commit may have ended meanwhile
+        condition = (
+            f"recorder = {quoted(self._name)} AND id > {low} AND id <= {high} "
+            "AND id NOT IN (SELECT arrayJoin(arrayConcat(request_chunks, response_chunks)).1 FROM requests)"
+        )
+        if self._database.query(f"SELECT 1 FROM chunks WHERE {condition} LIMIT 1"):
+            self._database.execute(f"ALTER TABLE chunks DELETE WHERE {condition}")
+        self._uncommitted = None
+
+    def will_erase_repeated(self, entries: Sequence[Entry]) -> None:
+        """Choose chunks to erase: those written for requests that were stored before, with other chunks."""
+        written = {
+            chunk for entry in entries for body in (entry.request, entry.response) for chunk, _ in chunks_of(body)
+        }
+        if not written:
+            return
+        ids = [entry.record.id for entry in entries]
+        sql = "SELECT arrayJoin(arrayConcat(request_chunks, response_chunks)).1 FROM requests WHERE id IN %(ids)s"
+        stored = {chunk for (chunk,) in self._database.query(sql, {"ids": ids})}
+        self._erasures |= {str(chunk) for chunk in written - stored}
+
+    def will_erase(self, chunks: Iterable[int]) -> None:
+        """Choose chunks to erase, also after a death."""
+        new = {str(chunk) for chunk in chunks} - self._erasures
+        if new:
+            self._state.write({("erasure", chunk): b"" for chunk in new})
+            self._erasures |= new
+
+    def changes(self, erase: Iterable[BodyRef]) -> dict[tuple[str, str], bytes | None]:
+        """Return what a commit that erases ``erase`` changes in the state."""
+        erasures = self._erasures | _names(erase)
+        changes: dict[tuple[str, str], bytes | None] = {("erasure", chunk): b"" for chunk in erasures}
+        if self._last != self._committed:
+            changes["last_chunk", ""] = b"%d" % self._last
+        return changes
+
+    def committed(self, erase: Iterable[BodyRef]) -> None:
+        """Continue after a commit."""
+        self._committed = self._last
+        self._erasures |= _names(erase)
+
+    def erase(self) -> None:
+        """Erase the chosen chunks. Raises StoreUnavailable; then call it again."""
+        if self._erasures:
+            self._database.execute(f"ALTER TABLE chunks DELETE WHERE id IN ({', '.join(self._erasures)})")
+            self._state.write({("erasure", chunk): None for chunk in self._erasures})
+            self._erasures = set()
+
+
+def _names(refs: Iterable[BodyRef]) -> set[str]:
+    return {str(ref.location[0]) for ref in refs}
