@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from relaybook.journal import disk
+from relaybook import disk
 
 MIB: Final = 1 << 20
 _PAGE_BYTES: Final = 4096

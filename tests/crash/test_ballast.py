@@ -12,7 +12,7 @@ from tests.crash.service import Provider, Service
 from tests.crash.small_disk import MIB, Filler, mounted
 from tests.support.server import wait_until
 
-from relaybook.journal import disk
+from relaybook import disk
 
 DISK_BYTES: Final = 256 * MIB
 #: The ballast takes a sixteenth of this space, which is twice the size of the unrecorded data.

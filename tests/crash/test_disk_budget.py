@@ -10,8 +10,7 @@ from tests.crash.small_disk import MIB, Filler, mounted
 from tests.support.records import an_entry
 from tests.support.server import Server, SimulatedProvider, wait_until
 
-from relaybook import clock
-from relaybook.journal import disk
+from relaybook import clock, disk
 from relaybook.log.query.filters import Filter
 from relaybook.log.retention import DAY_US
 from relaybook.log.store import open_store

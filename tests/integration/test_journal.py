@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from tests.support.server import wait_until
 
-from relaybook import clock
-from relaybook.journal import disk
+from relaybook import clock, disk
 from relaybook.journal.events import Closed, decode_closed, encode_event
 from relaybook.journal.frame import Frame, FrameKind
 from relaybook.journal.reader import START, Place, RunReader, Unread, list_runs

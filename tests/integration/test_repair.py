@@ -11,8 +11,8 @@ from relaybook.cli.check import check
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.repair import repair
 from relaybook.log.query.filters import Filter
-from relaybook.log.store.disk import BODIES
 from relaybook.log.store.errors import StoreDamaged
+from relaybook.log.store.files import BODIES
 from relaybook.log.store.port import Entry
 from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.reader import SqliteReader

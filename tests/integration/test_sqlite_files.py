@@ -11,11 +11,11 @@ import apsw
 import pytest
 from tests.support.records import a_batch, an_entry, soon
 
+from relaybook import disk
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail
-from relaybook.log.store import disk
-from relaybook.log.store.disk import BODIES
 from relaybook.log.store.errors import BatchRejected, BodyDamaged, StoreDamaged, StoreTooNew, StoreUnavailable
+from relaybook.log.store.files import BODIES
 from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.schema import VERSION

@@ -7,9 +7,9 @@ import os
 import shutil
 from pathlib import Path
 
+from relaybook import disk
 from relaybook.cli.failure import BadArgument, CommandFailed
 from relaybook.cli.progress import progress_bar
-from relaybook.journal import disk
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
 from relaybook.server.data_directory import DataDirectory

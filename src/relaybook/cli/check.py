@@ -12,10 +12,10 @@ from typing import Final
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
 
+from relaybook import disk
 from relaybook.cli.failure import FAILED, CommandFailed
 from relaybook.cli.progress import progress_bar
 from relaybook.cli.server_log import NoRedirect
-from relaybook.journal import disk
 from relaybook.journal.reader import list_runs
 from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment, sequences
 from relaybook.server.data_directory import DataDirectory

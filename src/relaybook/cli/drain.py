@@ -2,8 +2,8 @@
 
 import socket
 
+from relaybook import disk
 from relaybook.cli.failure import CommandFailed
-from relaybook.journal import disk
 from relaybook.journal.reader import list_runs
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreTooNew, StoreUnavailable

@@ -11,15 +11,15 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from relaybook import clock
+from relaybook import clock, disk
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.progress import progress_bar
 from relaybook.journal.reader import list_runs
 from relaybook.log.namespaces import LabelChange, NamespaceRow
 from relaybook.log.record import Side
-from relaybook.log.store import disk, open_store
-from relaybook.log.store.disk import LOCK, RECORDER
+from relaybook.log.store import open_store
 from relaybook.log.store.errors import BatchRejected, StoreTooNew, StoreUnavailable
+from relaybook.log.store.files import LOCK, RECORDER
 from relaybook.log.store.port import Batch, Body, Entry, Reader, Store, Writer
 from relaybook.server.data_directory import DataDirectory, DataInUse
 from relaybook.settings.configuration import Configuration

@@ -11,8 +11,8 @@ from typing import Final
 
 import msgspec
 
+from relaybook import disk
 from relaybook.ids import parse_id
-from relaybook.journal import disk
 from relaybook.journal.frame import HEAD_BYTES, MAX_PAYLOAD, Frame, FrameKind, Span, decode, find_next
 from relaybook.journal.segment import HEADER_BYTES, JournalDamaged, OldSegment, segment_path, sequences
 

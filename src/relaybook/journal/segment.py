@@ -10,7 +10,7 @@ from pathlib import Path
 from struct import Struct
 from typing import Final
 
-from relaybook.journal import disk
+from relaybook import disk
 
 MAGIC: Final = b"RELAYBK\n"
 VERSION: Final = 1
@@ -59,7 +59,7 @@ class NewSegment:
         try:
             disk.allocate(descriptor, size, zero=durable)
             header = _HEADER.pack(MAGIC, VERSION, secret, run_id, sequence).ljust(HEADER_BYTES, b"\0")
-            disk.write_all(descriptor, header, 0)
+            disk.write_at(descriptor, header, 0)
             new = cls(descriptor, sequence, size, durable=durable)
             new.mark()
             if durable:
@@ -83,7 +83,7 @@ class NewSegment:
 
     def write(self, data: bytes) -> None:
         """Append bytes. Raises OSError. After an OSError, the segment must not be used again."""
-        disk.write_all(self.descriptor, data, self.position)
+        disk.write_at(self.descriptor, data, self.position)
         self.position += len(data)
         if self._marks_writes:
             self._marks[_MARK_INDEX] = self.position
@@ -110,7 +110,7 @@ class OldSegment:
         """Open a segment. Raises FileNotFoundError, JournalDamaged or JournalTooNew."""
         self.path = segment_path(run, sequence)
         self.sequence = sequence
-        self._descriptor = disk.open_file(self.path)
+        self._descriptor = disk.open_to_read(self.path)
         try:
             self.size = os.fstat(self._descriptor).st_size
             header = os.pread(self._descriptor, HEADER_BYTES, 0)

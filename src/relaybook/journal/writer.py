@@ -13,9 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from relaybook import clock
+from relaybook import clock, disk
 from relaybook.ids import id_text, new_id
-from relaybook.journal import disk
 from relaybook.journal.frame import HEAD_BYTES, NO_EXCHANGE, FrameKind, encode
 from relaybook.journal.segment import NewSegment
 from relaybook.journal.unreported_loss import UnreportedLoss

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from relaybook.journal import disk
+from relaybook import disk
 
 log = logging.getLogger("relaybook.recorder")
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from relaybook.journal import disk
+from relaybook import disk
 from relaybook.log.store.port import Entry
 
 _MAX_INTEGER: Final = (1 << 63) - 1
@@ -35,7 +35,7 @@ class Quarantine:
         new.unlink(missing_ok=True)
         descriptor = disk.create_file(new)
         try:
-            disk.write_all(descriptor, data, 0)
+            disk.write_at(descriptor, data, 0)
             disk.sync(descriptor)
         finally:
             os.close(descriptor)

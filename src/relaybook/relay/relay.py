@@ -9,9 +9,8 @@ import ssl
 from collections.abc import Iterator
 from typing import Final
 
-from relaybook import clock
+from relaybook import clock, disk
 from relaybook.errors import RelayError
-from relaybook.journal import disk
 from relaybook.journal.events import RefusalCounts, encode_event
 from relaybook.journal.frame import NO_EXCHANGE, FrameKind
 from relaybook.journal.writer import JournalUnavailable, JournalWriter

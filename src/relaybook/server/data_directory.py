@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from relaybook.journal import disk
+from relaybook import disk
 from relaybook.settings.definitions import BadSetting, Settings
 
 if TYPE_CHECKING:  # not loaded by relay workers

@@ -2,9 +2,8 @@
 
 from contextlib import suppress
 
-from relaybook import clock
+from relaybook import clock, disk
 from relaybook.api.options import LogMetrics
-from relaybook.journal import disk
 from relaybook.journal.reader import START, Place, RunReader, Unread, list_runs
 from relaybook.log.store.port import Reader, RunPosition
 from relaybook.recorder.metrics import read_metrics

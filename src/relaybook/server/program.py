@@ -17,8 +17,7 @@ from typing import Final
 
 import msgspec
 
-from relaybook import __version__, clock, program
-from relaybook.journal import disk
+from relaybook import __version__, clock, disk, program
 from relaybook.server.child_process import Child, Predecessor
 from relaybook.server.data_directory import DataDirectory, DataInUse, Serving, days_left
 from relaybook.server.listening import BACKLOG, bind_error, listen

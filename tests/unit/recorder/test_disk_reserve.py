@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from relaybook.journal import disk
+from relaybook import disk
 from relaybook.recorder.disk_reserve import DiskReserve
 
 MIB = 1 << 20

@@ -5,7 +5,7 @@
     requests   a row per finished request: its record, headers, bodies, message chain and words, ordered by ``seq``
     chunks     body bytes that were written before their request ended
     feedback   the feedback on requests, by request id and source
-    removals   the requests that deletions are removing
+    requests_to_delete   the requests that deletions are removing
     state      everything else, by kind and key: positions of recorders, running requests, gaps, labels, and so on
 
 A commit inserts first the rows of ``requests``, in one block, and then one block of ``state``, which has the positions

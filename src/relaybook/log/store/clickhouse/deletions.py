@@ -1,6 +1,6 @@
 """Request deletions, list them, and carry them out.
 
-The requests to delete are first listed in the table ``removals``, so that each table loses the same requests, and only
+The requests to delete are first listed in the table ``requests_to_delete``, so that each table loses the same requests, and only
 once, even after a crash. Then mutations rewrite the parts that have them. A deletion is done when those parts and the
 old parts of ``state`` are off the disk, and the segments of all journals are gone. Each step can be repeated, also by
 another recorder.
@@ -14,7 +14,7 @@ from relaybook import clock, ids
 from relaybook.log.deletions import Deletion, without_values
 from relaybook.log.query.filters import Filter
 from relaybook.log.store.clickhouse.connection import Database, quoted
-from relaybook.log.store.clickhouse.matching import condition_of
+from relaybook.log.store.clickhouse.matching import matching_of
 from relaybook.log.store.clickhouse.recorders import Numbering, complete_to
 from relaybook.log.store.clickhouse.rows import decode_position
 from relaybook.log.store.clickhouse.schema import create_tables
@@ -29,7 +29,7 @@ _CONTINUE_EVERY_NS: Final = 100_000_000
 #: Time to find the requests of a deletion. It is doubled after each search that did not find all of them.
 _SEARCH_NS: Final = 2 * clock.NANOSECONDS
 #: The requests of a deletion.
-_ITS: Final = "FROM removals WHERE deletion = "
+_ITS: Final = "FROM requests_to_delete WHERE deletion = "
 _MUTATIONS: Final = (
     "ALTER TABLE feedback DELETE WHERE id IN (SELECT id {0})",
     "ALTER TABLE chunks DELETE WHERE id IN (SELECT arrayJoin(chunks) {0})",
@@ -150,7 +150,7 @@ class DeletionPass:
         labels = {("label", name): None for (name,) in self._database.query(_EMPTY_NAMESPACES.format(its))}
         if labels:
             self._state.write(labels)
-        self._database.execute(f"ALTER TABLE removals DELETE WHERE deletion = {quoted(key)}")
+        self._database.execute(f"ALTER TABLE requests_to_delete DELETE WHERE deletion = {quoted(key)}")
         deletion.state, deletion.filter_ = "erasing", without_values(deletion.filter_)
         segments = {run: each.read_to[0] - each.is_segment_start for run, each in positions.items()}
         self._write(deletion, msgspec.structs.replace(task, step="erase", segments=segments))
@@ -165,7 +165,7 @@ class DeletionPass:
         if complete_to(self._state) < up_to:
             return False
         try:
-            matching = condition_of(self._database, filter_, up_to, clock.monotonic_ns() + self._search_ns)
+            matching = matching_of(self._database, filter_, up_to, clock.monotonic_ns() + self._search_ns)
         except DeadlinePassed:
             matching = None
         if matching is None or not matching.is_complete:
@@ -173,7 +173,7 @@ class DeletionPass:
             return False
         self._search_ns = _SEARCH_NS
         self._database.execute(
-            f"INSERT INTO removals SELECT {quoted(key)}, r.seq, r.id, r.namespace, "
+            f"INSERT INTO requests_to_delete SELECT {quoted(key)}, r.seq, r.id, r.namespace, "
             "arrayMap(chunk -> chunk.1, arrayConcat(r.request_chunks, r.response_chunks)) "
             f"FROM requests AS r WHERE r.seq <= {up_to} AND {matching.sql}",
             matching.values,

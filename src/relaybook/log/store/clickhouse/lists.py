@@ -8,7 +8,7 @@ from relaybook.log.query.term_values import check_listed
 from relaybook.log.store.clickhouse.connection import Database, Parameters
 from relaybook.log.store.clickhouse.feedback import load_feedback
 from relaybook.log.store.clickhouse.filter_sql import condition
-from relaybook.log.store.clickhouse.matching import condition_of
+from relaybook.log.store.clickhouse.matching import matching_of
 from relaybook.log.store.clickhouse.pages import windows
 from relaybook.log.store.clickhouse.rows import RECORD, records_of
 from relaybook.log.store.clickhouse.schema import NAMESPACE_SUMS
@@ -35,7 +35,7 @@ def count(database: Database, filter_: Filter, last: int, deadline_ns: int) -> C
         return _count_of_namespaces(database, filter_, deadline_ns)
     requests, failed, last_at, is_complete = 0, 0, None, True
     try:
-        matching = condition_of(database, filter_, last, deadline_ns)
+        matching = matching_of(database, filter_, last, deadline_ns)
         for low, high in windows(database, 1, last, matching.deadline_ns, newest_first=True):
             sql = (
                 f"SELECT count(), countIf(r.failed), max(r.started_at) FROM requests AS r "
@@ -63,7 +63,7 @@ def _count_of_namespaces(database: Database, filter_: Filter, deadline_ns: int) 
 def feedback_totals(database: Database, filter_: Filter, last: int, deadline_ns: int) -> FeedbackTotals:
     """Return totals of the feedback on the matches."""
     try:
-        matching = condition_of(database, filter_, last, deadline_ns)
+        matching = matching_of(database, filter_, last, deadline_ns)
         sql = (
             "SELECT uniqExact(id), count(score), sum(score) FROM feedback FINAL "
             f"WHERE id IN (SELECT r.id FROM requests AS r WHERE {matching.sql})"
@@ -78,7 +78,7 @@ def top(database: Database, filter_: Filter, field: SortField, limit: int, last:
     """Return the matches with the highest values of a field."""
     is_complete, rows = False, []
     try:
-        matching = condition_of(database, filter_, last, deadline_ns)
+        matching = matching_of(database, filter_, last, deadline_ns)
         sql = (
             f"SELECT {RECORD} FROM requests AS r WHERE r.{field} IS NOT NULL AND {matching.sql} "
             f"ORDER BY r.{field} DESC, r.seq DESC LIMIT {limit}"

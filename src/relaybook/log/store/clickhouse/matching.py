@@ -22,7 +22,7 @@ class Matching(NamedTuple):
     deadline_ns: int
 
 
-def condition_of(
+def matching_of(
     database: Database, filter_: Filter, last: int, deadline_ns: int, *, with_removed: bool = False
 ) -> Matching:
     """Return the condition for requests up to the ``seq`` ``last``.

@@ -147,12 +147,12 @@ TABLES: Final = (
     _requests(),
     "CREATE TABLE IF NOT EXISTS chunks (id Int64, recorder LowCardinality(String), data String CODEC(ZSTD(3))) "
     f"ENGINE = MergeTree ORDER BY id {_SETTINGS}",
-    "CREATE TABLE IF NOT EXISTS removals (deletion String, seq Int64, id String, namespace String, "
+    "CREATE TABLE IF NOT EXISTS requests_to_delete (deletion String, seq Int64, id String, namespace String, "
     f"chunks Array(Int64)) ENGINE = MergeTree ORDER BY (deletion, seq) {_SETTINGS}",
     f"CREATE TABLE IF NOT EXISTS feedback ({', '.join(f'{name} {type_}' for name, type_ in FEEDBACK_COLUMNS.items())}) "
     f"ENGINE = ReplacingMergeTree(version) ORDER BY (id, source) {_SETTINGS}",
 )
-TABLE_NAMES: Final = ("requests", "chunks", "feedback", "removals", "state")
+TABLE_NAMES: Final = ("requests", "chunks", "feedback", "requests_to_delete", "state")
 
 
 def create_tables(database: Database, state: State) -> None:

@@ -5,7 +5,7 @@ from typing import Final
 from relaybook.log.aggregate.aggregates import Aggregates
 from relaybook.log.aggregate.stats import MAX_GROUPS, Points, Stats, StatsQuery, build, groups_of, kept_field, span_of
 from relaybook.log.store.clickhouse.connection import Database, Parameters
-from relaybook.log.store.clickhouse.matching import condition_of
+from relaybook.log.store.clickhouse.matching import matching_of
 from relaybook.log.store.clickhouse.retention import kept_from
 from relaybook.log.store.clickhouse.schema import AGGREGATES, HOUR_US, STARTED_HOUR
 from relaybook.log.store.clickhouse.state import State
@@ -30,7 +30,7 @@ def stats(database: Database, state: State, question: StatsQuery, last: int, dea
         began_us = began_us if requests else None
     span = span_of(question, began_us)
     is_kept = kept_field(question) is not None
-    matching = condition_of(database, question.filter_, last, deadline_ns, with_removed=is_kept)
+    matching = matching_of(database, question.filter_, last, deadline_ns, with_removed=is_kept)
     if not matching.is_complete:
         raise DeadlinePassed
     parameters = Parameters(matching.values)

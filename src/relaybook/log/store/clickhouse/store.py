@@ -11,12 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from relaybook import clock, ids
+from relaybook import clock, disk, ids
 from relaybook.log.deletions import Deletions
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
 from relaybook.log.saved_filters import SavedFilters
-from relaybook.log.store import disk
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.deletions import ClickHouseDeletions
 from relaybook.log.store.clickhouse.feedback import ClickHouseFeedbackLog
@@ -28,6 +27,7 @@ from relaybook.log.store.clickhouse.schema import TABLE_NAMES, VERSION, create_t
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.errors import StoreMisconfigured, StoreUnavailable
+from relaybook.log.store.files import LOCK, RECORDER
 from relaybook.log.store.port import Backup, Batch, Durability, Reader, SetAside, TextIndex, Verification, Writer
 from relaybook.settings.store_url import DatabaseAddress
 
@@ -72,7 +72,7 @@ class ClickHouseStore:
         """Open the log for this node's recorder. Commits are always synced by the server."""
         try:
             disk.make_directory(self._directory)
-            lock = disk.lock(self._directory / disk.LOCK, lock_wait_s)
+            lock = disk.lock(self._directory / LOCK, lock_wait_s)
             if lock is None:
                 raise StoreUnavailable(f"{self._directory} is in use, because another Relaybook writes to this log.")
             try:
@@ -88,12 +88,12 @@ class ClickHouseStore:
 
     def _name(self) -> str | None:
         """Return the name of this node's recorder. `None` if it has never recorded in ClickHouse."""
-        path = self._directory / disk.RECORDER
+        path = self._directory / RECORDER
         return path.read_text("ascii") if path.exists() else None
 
     def _create_name(self) -> str:
         name = ids.id_text(ids.new_id())
-        new = self._directory / f".new-{disk.RECORDER}"
+        new = self._directory / f".new-{RECORDER}"
         new.unlink(missing_ok=True)
         fd = disk.open_file(new)
         try:
@@ -101,7 +101,7 @@ class ClickHouseStore:
             disk.sync(fd)
         finally:
             os.close(fd)
-        new.rename(self._directory / disk.RECORDER)
+        new.rename(self._directory / RECORDER)
         disk.sync_directory(self._directory)
         return name
 

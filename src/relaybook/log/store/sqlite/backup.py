@@ -19,9 +19,9 @@ from typing import Final
 
 import apsw
 
-from relaybook.log.store import disk
-from relaybook.log.store.disk import BODIES
+from relaybook import disk
 from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.files import BODIES
 from relaybook.log.store.port import Backup
 from relaybook.log.store.sqlite.connection import DATABASE, open_for_reading
 from relaybook.log.store.sqlite.failures import translated

@@ -9,7 +9,7 @@ from typing import Final
 
 import apsw
 
-from relaybook.log.store import disk
+from relaybook import disk
 from relaybook.log.store.port import Durability
 
 DATABASE: Final = "relaybook.sqlite"

@@ -16,8 +16,8 @@ import apsw
 import msgspec
 
 from relaybook.log.record import Detail, Record, Side
-from relaybook.log.store.disk import BODIES
 from relaybook.log.store.errors import BodyDamaged, StoreDamaged
+from relaybook.log.store.files import BODIES
 from relaybook.log.store.port import Body, BodyRef, Entry, StoredRecord
 from relaybook.log.store.sqlite.bases import bases_of
 from relaybook.log.store.sqlite.bodies import BodyLocation, RecordLocation, decode_detail, decode_location, rest, size

@@ -17,8 +17,7 @@ from typing import Final
 
 import zstandard
 
-from relaybook import clock
-from relaybook.log.store import disk
+from relaybook import clock, disk
 from relaybook.log.store.errors import BodyDamaged, SyncFailed
 from relaybook.log.store.port import BodyRef
 from relaybook.log.store.sqlite.failures import translated

@@ -15,7 +15,7 @@ from relaybook.log.query.filters import Cursor, Filter, SortField, matches
 from relaybook.log.record import Gap, Record, Side
 from relaybook.log.retention import Removal
 from relaybook.log.saved_filters import SavedFilter
-from relaybook.log.store.disk import BODIES
+from relaybook.log.store.files import BODIES
 from relaybook.log.store.port import (
     Count,
     Entry,

@@ -13,8 +13,8 @@ from relaybook.log.deletions import Deletions
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
 from relaybook.log.saved_filters import SavedFilters
-from relaybook.log.store.disk import BODIES, RECORDER
 from relaybook.log.store.errors import StoreMisconfigured, StoreUnavailable
+from relaybook.log.store.files import BODIES, RECORDER
 from relaybook.log.store.port import Backup, Durability, Reader, SetAside, TextIndex, Verification, Writer
 
 _DAY_SECONDS: Final = 86_400

@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 
 import apsw
 
+from relaybook import disk
 from relaybook.log.query.filters import WORDS
 from relaybook.log.query.words import spaced
-from relaybook.log.store import disk
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.sqlite.connection import open_for_reading, truncate_wal
 from relaybook.log.store.sqlite.failures import translated

@@ -13,10 +13,10 @@ from typing import Final
 
 import apsw
 
+from relaybook import disk
 from relaybook.log.retention import Cutoffs
-from relaybook.log.store import disk
-from relaybook.log.store.disk import BODIES
 from relaybook.log.store.errors import StoreDamaged, StoreUnavailable
+from relaybook.log.store.files import BODIES, LOCK
 from relaybook.log.store.port import Batch, BodyRef, Durability, Entry, ExchangeCheckpoint, Retained, RunPosition
 from relaybook.log.store.sqlite.bodies import new_compressor
 from relaybook.log.store.sqlite.connection import DATABASE, open_for_writing, truncate_wal
@@ -234,7 +234,7 @@ class SqliteWriter:
 
 def _acquire_lock(directory: Path, wait_s: float) -> int:
     disk.make_directory(directory)
-    fd = disk.lock(directory / disk.LOCK, wait_s)
+    fd = disk.lock(directory / LOCK, wait_s)
     if fd is None:
         raise StoreUnavailable(
             f"{directory} is in use, because another Relaybook writes to this store. Stop that Relaybook, or choose "

@@ -1,21 +1,30 @@
-"""Allocate, sync and lock files, on Linux and macOS.
+"""Open, allocate, write, sync, lock and erase files, on Linux and macOS.
 
-Only this module uses platform-specific system calls. The functions raise the OSError of a failed system call.
+Only this module uses platform-specific system calls. Symbolic links are not followed, child processes do not inherit
+open files, and modes do not depend on the umask. The functions raise the OSError of a failed system call.
 """
 
 import errno
 import fcntl
 import mmap
 import os
+import sys
+import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
+
+from relaybook import clock
 
 _FLAGS: Final = os.O_CLOEXEC | os.O_NOFOLLOW
 #: The page cache keeps the data of one write as one folio. A change to a mapped page makes its whole folio dirty, and
 #: each sync writes the whole folio. So the first page, which contains the mark of a segment, is written separately.
 _FIRST: Final = mmap.PAGESIZE
 _ZEROS: Final = bytes(1 << 16)
+_LOCK_AGAIN_SECONDS: Final = 0.02
+_KEEP_SIZE_AND_PUNCH: Final = 0x01 | 0x02
+_F_PUNCHHOLE: Final = 99
 
 
 def create_file(path: Path) -> int:
@@ -24,17 +33,29 @@ def create_file(path: Path) -> int:
 
 
 def open_file(path: Path) -> int:
+    """Open a file for reading and writing. If it does not exist, it is created. Its mode is set to 0600."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
+    if os.fstat(descriptor).st_mode & 0o777 != 0o600:
+        os.fchmod(descriptor, 0o600)
+    return descriptor
+
+
+def open_to_read(path: Path) -> int:
     """Open an existing file and return a read-only descriptor."""
     return os.open(path, os.O_RDONLY | _FLAGS)
 
 
 def make_directory(path: Path) -> None:
-    """Create a directory and its parents with mode 0700 if they do not exist, and sync their names."""
+    """Create a directory and its missing parents with mode 0700, and sync their names.
+
+    An existing directory is left unchanged.
+    """
     if path.is_dir():
         return
     if not path.parent.exists():
         make_directory(path.parent)
-    path.mkdir(mode=0o700, exist_ok=True)
+    path.mkdir(exist_ok=True)
+    path.chmod(0o700)
     sync_directory(path.parent)
 
 
@@ -48,9 +69,9 @@ def allocate(descriptor: int, size: int, *, zero: bool) -> None:
     elif not zero and hasattr(fcntl, "F_PREALLOCATE"):
         preallocate_on_macos(descriptor, size)
     else:
-        write_all(descriptor, _ZEROS[: min(size, _FIRST)], 0)
+        write_at(descriptor, _ZEROS[: min(size, _FIRST)], 0)
         for at in range(_FIRST, size, len(_ZEROS)):
-            write_all(descriptor, _ZEROS[: size - at], at)
+            write_at(descriptor, _ZEROS[: size - at], at)
 
 
 def preallocate_on_macos(descriptor: int, size: int) -> None:
@@ -61,7 +82,7 @@ def preallocate_on_macos(descriptor: int, size: int) -> None:
     os.ftruncate(descriptor, size)
 
 
-def write_all(descriptor: int, data: bytes, at: int) -> None:
+def write_at(descriptor: int, data: bytes, at: int) -> None:
     """Write all of ``data`` at offset ``at``, with several system calls if needed."""
     written = os.pwrite(descriptor, data, at)
     if written == len(data):
@@ -115,6 +136,66 @@ def try_lock(path: Path) -> int | None:
         os.close(descriptor)
         return None
     return descriptor
+
+
+def lock(path: Path, wait_s: float) -> int | None:
+    """Create a file if needed and lock it exclusively, as ``try_lock`` does, but wait up to ``wait_s``.
+
+    `None` if another process had the lock for all this time.
+    """
+    descriptor = open_file(path)
+    until_ns = clock.monotonic_ns() + int(wait_s * clock.NANOSECONDS)
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if clock.monotonic_ns() >= until_ns:
+                os.close(descriptor)
+                return None
+            time.sleep(_LOCK_AGAIN_SECONDS)
+        except OSError:
+            os.close(descriptor)
+            raise
+        else:
+            return descriptor
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Return the device and inode of a file. `None` if the file does not exist."""
+    try:
+        found = path.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def erase(descriptor: int, ranges: Sequence[tuple[int, int]]) -> None:
+    """Overwrite ranges (offset and length) with zeros, sync once, then free their blocks if possible."""
+    for offset, length in ranges:
+        for at in range(offset, offset + length, len(_ZEROS)):
+            write_at(descriptor, _ZEROS[: offset + length - at], at)
+    sync(descriptor)
+    for offset, length in ranges:
+        _punch_hole(descriptor, offset, length)
+
+
+def _punch_hole(descriptor: int, offset: int, length: int) -> None:
+    """Free the blocks of a range. This only saves space, so systems that do not support it raise no error."""
+    if sys.platform == "darwin":
+        import struct
+
+        block = os.fstatvfs(descriptor).f_bsize
+        start = -(-offset // block) * block
+        whole = (offset + length) // block * block - start
+        if whole > 0:
+            with suppress(OSError):
+                fcntl.fcntl(descriptor, _F_PUNCHHOLE, struct.pack("=IIqq", 0, 0, start, whole))
+    elif sys.platform == "linux":
+        import ctypes
+
+        fallocate = ctypes.CDLL(None, use_errno=True).fallocate
+        fallocate.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
+        fallocate(descriptor, _KEEP_SIZE_AND_PUNCH, offset, length)
 
 
 def free_bytes(path: Path) -> int:

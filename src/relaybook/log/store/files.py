@@ -1,0 +1,10 @@
+"""The names of the files in a store's directory that several modules use."""
+
+from typing import Final
+
+#: The directory of the packs.
+BODIES: Final = "bodies"
+#: The file with the name of this machine's recorder. Only a shared store has this file.
+RECORDER: Final = "recorder"
+#: The file that the single writer locks.
+LOCK: Final = "store.lock"
