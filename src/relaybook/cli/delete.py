@@ -11,7 +11,7 @@ from relaybook.cli.failure import BadArgument, CommandFailed
 from relaybook.cli.output import one_line
 from relaybook.cli.server_log import CountChanged
 from relaybook.cli.source import LogSource, Terms, open_log
-from relaybook.cli.tail import hint, read_terms
+from relaybook.cli.terms import hint, read_terms
 from relaybook.log.query.parameters import parse_filter
 from relaybook.settings.configuration import Configuration
 

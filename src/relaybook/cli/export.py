@@ -22,7 +22,7 @@ from relaybook.cli.output import escape
 from relaybook.cli.progress import progress_bar
 from relaybook.cli.server_log import Download
 from relaybook.cli.source import LogSource, Terms, open_log
-from relaybook.cli.tail import hint, read_terms
+from relaybook.cli.terms import hint, read_terms
 from relaybook.log.export.export import FILE_FORMATS, EndLine
 from relaybook.log.query.language import parts_of
 from relaybook.log.query.term_values import canonical_name, checked_value

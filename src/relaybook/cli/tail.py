@@ -5,147 +5,15 @@ highest values.
 """
 
 import json
-import re
 import sys
 from collections.abc import Iterable, Sequence
-from shlex import quote
-from typing import Final
 
-from relaybook import clock
 from relaybook.cli.failure import BadArgument
-from relaybook.cli.output import Row, escape, may_be_id, one_line
-from relaybook.cli.source import LogSource, open_log
-from relaybook.log.likely_values import likely_value
-from relaybook.log.query.filters import MAX_LIMIT, WORDS, BadFilter, Filter, parse_sort
-from relaybook.log.query.parameters import parse_filter
-from relaybook.log.query.term_values import canonical_name
+from relaybook.cli.output import Row, one_line
+from relaybook.cli.source import open_log
+from relaybook.cli.terms import hint, read_terms
+from relaybook.log.query.filters import BadFilter, parse_sort
 from relaybook.settings.configuration import Configuration
-
-_MAX_LISTED: Final = 8
-
-
-def hint(log: LogSource, terms: Sequence[tuple[str, str]]) -> str:
-    """Suggest why no request matched.
-
-    The text starts with a space, and is empty if there is no likely reason.
-    """
-    parsed = parse_filter(terms, clock.wall_us())
-    return escape(_literal_star(terms) or _future(parsed) or _unknown_name(log, parsed) or _text_hint(log, parsed))
-
-
-def _literal_star(terms: Sequence[tuple[str, str]]) -> str:
-    """Explain that ``name=value*`` is not a prefix."""
-    name, value = next(((name, value) for name, value in terms if name != "q" and value.endswith("*")), ("", ""))
-    field = name.removeprefix("not.").removeprefix("begins.")
-    term = f"-{field}" if name.startswith("not.") else field
-    return f" A * after = is matched literally. For a prefix, write {term}:{value}." if name else ""
-
-
-def _future(parsed: Filter) -> str:
-    """Explain that ``from`` is in the future, probably because of the time zone."""
-    now_us = clock.wall_us()
-    is_later = any(term.name == "from" and int(term.values[0]) > now_us for term in parsed.terms)
-    now = clock.format_timestamp(now_us)
-    if not is_later:
-        return ""
-    return f" The time in from is in the future. The time is now {now}. A timestamp without a time zone is UTC."
-
-
-def _unknown_name(log: LogSource, parsed: Filter) -> str:
-    """Report a property or namespace that is not in the log."""
-    for term in parsed.terms:
-        is_property = term.name.startswith("property.")
-        if term.negated or term.prefixes or not (is_property or term.name == "namespace"):
-            continue
-        name = term.name.removeprefix("property.") if is_property else term.values[0]
-        known = log.values("property" if is_property else "namespace")
-        if len(known) == MAX_LIMIT or set(known) & ({name} if is_property else set(term.values)):
-            continue
-        if is_property:
-            listed = f" Known properties: {', '.join(known)}." if 0 < len(known) <= _MAX_LISTED else ""
-            return f" No request has a property {name}.{_did_you_mean(name, known) or listed}"
-        return f" No request has the namespace {name}.{_did_you_mean(name, known)}"
-    return ""
-
-
-def _did_you_mean(value: str, known: Iterable[str]) -> str:
-    likely = likely_value(value, known)
-    return f" Did you mean {likely}?" if likely else ""
-
-
-def _text_hint(log: LogSource, parsed: Filter) -> str:
-    """Return a hint that explains why a text search found nothing, or an empty text if the filter has no text.
-
-    The likely reason is that the text is an id, a namespace or part of a word, or that bodies are not logged.
-    """
-    found = [term for term in parsed.terms if term.name == WORDS and not term.negated]
-    if found and any(row["body_state"] == "no_bodies" for row in log.latest([], 1)):
-        return " The latest request was logged without bodies (setting log or header Service-Log), so it has no text."
-    word = next((term.values[0] for term in found if term.values), "")
-    if not word:
-        return ""
-    if may_be_id(word) and log.find(word) is not None:
-        return f" The search text is the id of a request. To print the request, run relaybook show {word}"
-    if word in log.values("namespace"):
-        return f" The search text is a namespace. Write {quote(f'namespace={word}')}"
-    return f" Only whole words match. For part of a word, write 'contains:\"{word}\"' from=-1h"
-
-
-_FIELD: Final = re.compile(r"-?[A-Za-z][\w.-]*:")
-_NUMBER: Final = re.compile(r"-\d+", re.ASCII)
-_PARAMETER: Final = re.compile(r"(?:not\.)?(?:begins\.)?(?:property\.[^=]+|[A-Za-z_.-]+)=")
-
-
-def read_terms(arguments: Sequence[str]) -> list[tuple[str, str]]:
-    """Parse arguments into names and values, as in the query string of the API. Raises BadArgument.
-
-    Other arguments than ``name=value`` are joined to ``q``, for example ``duration:>2s``, ``-model:gpt-4o*``, a word or
-    a phrase.
-    """
-    terms = []
-    query = []
-    for argument in arguments:
-        name, equals, value = argument.partition("=")
-        if name == "limit" and equals:
-            raise BadArgument(f"{argument[:80]!r} is not a filter. Set the number of requests with -n, such as -n 5.")
-        if equals and _PARAMETER.match(argument):
-            terms.append((name, value))
-        else:
-            query.append(_query_term(argument))
-    if query:
-        terms.append(("q", " ".join(query)))
-    try:
-        parse_filter(terms, clock.wall_us())
-    except BadFilter as error:
-        # The message omits the position in q, because the user did not write q.
-        term = f"{error.term[:80]!r}: " if error.term else ""
-        raise BadArgument(term + error.advice(quote)) from None
-    return terms
-
-
-def _has_field(word: str) -> bool:
-    """Return whether the word starts with a known field name and a colon, as in the query language."""
-    match = _FIELD.match(word)
-    return match is not None and canonical_name(match[0].strip("-:")) is not None
-
-
-def _query_term(argument: str) -> str:
-    """Convert an argument to query syntax by adding the quotes that the shell removed.
-
-    An argument with spaces can be a phrase, the value of a field, or several terms. Raises BadArgument for ``-5``.
-    """
-    if _NUMBER.fullmatch(argument):
-        number = argument[1:]
-        raise BadArgument(
-            f"{argument} would exclude the word {number}. For the latest {number} requests, write -n {number}. To "
-            f"exclude the word, write '-\"{number}\"' after --."
-        )
-    words = argument.split()
-    if '"' in argument or len(words) < 2 or any(map(_has_field, words[1:])):
-        return argument
-    match = _FIELD.match(argument)
-    name = match[0] if match else ""
-    return f'{name}"{argument[len(name) :]}"'
 
 
 def tail(
