@@ -23,7 +23,7 @@ MODULES: Final = (
         for name in (
             *("admission", "client_framing", "connection", "context", "cors", "dial", "downstream", "exchange"),
             *("fingerprints", "framing", "gate", "head_cache", "header_rules", "last_resort", "limits", "pool"),
-            *("refuse", "relay", "request_head", "response_head", "routes", "upstream"),
+            *("relay", "request_head", "response_head", "response_lines", "routes", "upstream"),
         )
     ),
     *(

@@ -138,7 +138,7 @@ def _record(place: Path, exchanges: int, split: "_Split | None" = None) -> dict[
     recorder = Recorder(
         journal,
         store,
-        Retry(DiskReserve(place / "ballast", 0), lambda: 1),
+        Retry(DiskReserve(place / "reserve", 0), lambda: 1),
         EntryBuilder(Prices("openai"), store.read_body),
         BodyPolicy(store.write_body, store.read_body, 1 << 24),
         Quarantine(place / "quarantine"),

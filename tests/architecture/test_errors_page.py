@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 from relaybook.errors import RelayError
-from relaybook.relay.refuse import NOT_LOGGED
+from relaybook.relay.response_lines import NOT_LOGGED
 from relaybook.tags import WarningCode
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "errors.md").read_text("utf-8")

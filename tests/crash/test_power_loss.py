@@ -61,7 +61,7 @@ def _recovered(path: Path) -> Iterator[SqliteReader]:
     body_policy = BodyPolicy(store.write_body, store.read_body, _KEEP_OTHER_BODIES)
     entry_builder = EntryBuilder(_PRICES, store.read_body)
     quarantine, crash_guard = Quarantine(data.quarantine), CrashGuard(data.path)
-    retry, metrics = Retry(DiskReserve(data.ballast, 0), lambda: 1), Metrics(data.metrics)
+    retry, metrics = Retry(DiskReserve(data.reserve, 0), lambda: 1), Metrics(data.metrics)
     Recorder(
         data.journal,
         store,

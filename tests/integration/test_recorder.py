@@ -50,7 +50,7 @@ class World:
         entry_builder = EntryBuilder(Prices(), self.store.read_body)
         body_policy = BodyPolicy(self.store.write_body, self.store.read_body, 16 * MIB)
         quarantine, crash_guard = Quarantine(self.path / "quarantine"), CrashGuard(self.path)
-        retry, metrics = Retry(DiskReserve(self.path / "ballast", 0), stop_requests), Metrics(self.path / "figures")
+        retry, metrics = Retry(DiskReserve(self.path / "reserve", 0), stop_requests), Metrics(self.path / "figures")
         return Recorder(
             self.journal,
             self.store,

@@ -68,7 +68,7 @@ class DiskReserve:
             self._path.unlink()
         except OSError:
             return False
-        log.warning("ballast_given", extra={"bytes": self._size})
+        log.warning("reserve_released", extra={"bytes": self._size})
         return True
 
     def remove(self) -> None:

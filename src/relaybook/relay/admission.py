@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from relaybook.errors import RelayError
-from relaybook.relay import refuse
+from relaybook.relay import response_lines
 from relaybook.relay.context import RelayContext
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.peers import Client
@@ -83,7 +83,9 @@ def admit(relay: RelayContext, client: Client, head: RequestHead) -> Exchange | 
         if relay.settings.when_log_fails == "refuse":
             raise HeadRefused(RelayError.LOG_UNAVAILABLE, f"{relay.log_problem} Try again.")
         exchange.stop_logging()
-        exchange.add_relay_headers(refuse.warning(exchange.tags.prefix, refuse.NOT_LOGGED, relay.log_problem))
+        exchange.add_relay_headers(
+            response_lines.warning(exchange.tags.prefix, response_lines.NOT_LOGGED, relay.log_problem)
+        )
         relay.count_unlogged()
     if relay.cors is not None:
         exchange.add_relay_headers(relay.cors.headers(head.origin))
@@ -130,7 +132,7 @@ def own_response(relay: RelayContext, head: RequestHead, *, is_last: bool) -> by
     elif path == b"/":
         base = relay.base_url
         text = f"This is Relaybook. Base URL: {base}\nEvery request is logged. The log is at {relay.dashboard_url}\n"
-    return refuse.text_response(status, text, head_only=head.method == b"HEAD", is_last=is_last)
+    return response_lines.text_response(status, text, head_only=head.method == b"HEAD", is_last=is_last)
 
 
 def _not_found_message(relay: RelayContext, head: RequestHead) -> str:

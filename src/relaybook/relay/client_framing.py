@@ -5,7 +5,7 @@ chunked. HTTP/1.0 clients do not support chunked bodies, so their connection clo
 from the upstream becomes one chunk. This module does no I/O.
 """
 
-from relaybook.relay import refuse
+from relaybook.relay import response_lines
 from relaybook.relay.response_head import ResponseHead
 
 
@@ -18,7 +18,7 @@ class ClientFraming:
         no_body = method == b"HEAD" or head.status in (204, 304)
         self._chunked = head.chunked and not (no_body or version_1_0)
         self._lines = head.lines
-        self._status_line = refuse.status_line(head.status, head.reason)
+        self._status_line = response_lines.status_line(head.status, head.reason)
         self.ends_with_close = not (no_body or self._chunked or head.length is not None)
         if head.chunked and version_1_0:
             self._lines = [line for line in head.lines if not line.lower().startswith(b"transfer-encoding:")]

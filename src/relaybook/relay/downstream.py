@@ -7,7 +7,7 @@ is refused before admission gets its response from this module. The refused requ
 import asyncio
 
 from relaybook.errors import RelayError
-from relaybook.relay import admission, refuse
+from relaybook.relay import admission, response_lines
 from relaybook.relay.connection import Connection
 from relaybook.relay.context import RelayContext
 from relaybook.relay.exchange import Exchange, RequestState
@@ -124,7 +124,7 @@ class ClientConnection(Connection):
             if rest and not body.complete:
                 chunk = body.feed(rest)
         except FramingError as error:
-            framing_message = refuse.malformed_body(error)
+            framing_message = response_lines.malformed_body(error)
         self.body_bytes = len(chunk)
         exchange.open(head, admission.client_address(relay, self.address, head), chunk, complete=body.complete)
         if framing_message:
@@ -153,7 +153,7 @@ class ClientConnection(Connection):
         try:
             chunk = body.feed(data)
         except FramingError as error:
-            exchange.refuse(RelayError.BAD_REQUEST, refuse.malformed_body(error))
+            exchange.refuse(RelayError.BAD_REQUEST, response_lines.malformed_body(error))
             return
         self.deadline = self.relay.now + self.relay.settings.body_timeout
         self.body_bytes += len(chunk)
@@ -250,7 +250,7 @@ class ClientConnection(Connection):
         if not self.lost:
             cors_lines = self.relay.cors.headers(head.origin if head else b"") if self.relay.cors else b""
             head_only = head is not None and head.method == b"HEAD"
-            response = refuse.error_response(error, message, self.relay.prefix, cors_lines, head_only=head_only)
+            response = response_lines.error_response(error, message, self.relay.prefix, cors_lines, head_only=head_only)
             self.transport.write(response)
         self.close_gently(linger=True)
 
@@ -321,5 +321,5 @@ class ClientConnection(Connection):
         seconds_elapsed = now - self.body_since
         slow = seconds_elapsed > seconds and self.body_bytes < MIN_BODY_RATE * (seconds_elapsed - seconds)
         if exchange.request_state == RequestState.READING and (now > self.deadline or slow):
-            message = refuse.body_too_slow(self.body_bytes, seconds_elapsed, seconds)
+            message = response_lines.body_too_slow(self.body_bytes, seconds_elapsed, seconds)
             exchange.refuse(RelayError.REQUEST_TIMEOUT, message)

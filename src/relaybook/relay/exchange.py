@@ -59,7 +59,7 @@ from relaybook.ids import id_text, new_id
 from relaybook.journal.events import Answered, Closed, ClosedOutcome, Opened, encode_event
 from relaybook.journal.frame import FrameKind
 from relaybook.kinds import kind_of, stream_error_event
-from relaybook.relay import refuse
+from relaybook.relay import response_lines
 from relaybook.relay.client_framing import ClientFraming
 from relaybook.relay.fingerprints import Fingerprints, keys_in
 from relaybook.relay.gate import Gate
@@ -145,7 +145,7 @@ class Exchange:
         self.request_chunked = head.chunked
         self.keys = [*head.keys, *keys_in(head.target)] if b"?" in head.target else head.keys
         self.pending: list[bytes] = []
-        self.relay_headers = refuse.relay_headers(tags, self.id_text)
+        self.relay_headers = response_lines.relay_headers(tags, self.id_text)
         #: Appends a frame to the journal: ``frame(kind, id, payload)``.
         self.frame = relay.gate.frame if tags.log == "full" else relay.private_frame
 
@@ -376,7 +376,7 @@ class Exchange:
 
     def refuse_large(self, size: int) -> None:
         """End the exchange because the request body is too large. ``size`` is the number of bytes known so far."""
-        message = refuse.body_too_large(size, self.relay.settings.max_request_bytes)
+        message = response_lines.body_too_large(size, self.relay.settings.max_request_bytes)
         self.refuse(RelayError.REQUEST_TOO_LARGE, message)
 
     def client_gone(self) -> None:
@@ -444,8 +444,8 @@ class Exchange:
         client = self.client
         if client is None:
             return
-        body = refuse.error_json(error, message, self.relay.log_url(self.id_text))
-        lines = refuse.error_lines(error, body, self.tags.prefix, self.id_text)
+        body = response_lines.error_json(error, message, self.relay.log_url(self.id_text))
+        lines = response_lines.error_lines(error, body, self.tags.prefix, self.id_text)
         answered = Answered(error.status, b"", b"\r\n".join(lines), made=True)
         self.frame(FrameKind.ANSWERED, self.id, encode_event(answered))
         if self.method != b"HEAD":
@@ -455,7 +455,7 @@ class Exchange:
         lines.append(self.relay_headers)
         if not client.keep_alive:
             lines.append(b"Connection: close")
-        head = b"\r\n".join([refuse.status_line(error.status), *lines, b"", b""])
+        head = b"\r\n".join([response_lines.status_line(error.status), *lines, b"", b""])
         client.send(head if self.method == b"HEAD" else head + body)
         self.relay.gate.then(client.response_sent, b"")
 

@@ -43,7 +43,7 @@ class DataDirectory:
         self.store = path / "store"
         self.quarantine = path / "quarantine"
         self.metrics = path / "recorder.metrics"
-        self.ballast = path / "ballast"
+        self.reserve = path / "reserve"
         self.secret_path = path / "secret"
         self._children = path / "children.lock"
         self._lock: int | None = None

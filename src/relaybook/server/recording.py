@@ -37,6 +37,9 @@ from relaybook.server.data_directory import DataDirectory, disk_use
 from relaybook.server.gc_tuning import collect_rarely
 from relaybook.settings.definitions import Settings
 
+log = logging.getLogger("relaybook.recorder")
+
+_LOCK_WAIT_SECONDS: Final = 60.0
 #: ``struct sched_attr`` of sched_setattr(2): size, policy, flags, nice, priority, runtime, deadline, period.
 _ATTRIBUTES: Final = struct.Struct("=IIQiIQQQ")
 #: The longest slice that Linux allows. The default slice is about 3 ms.
@@ -60,11 +63,6 @@ def take_long_slices() -> None:
     ctypes.CDLL(None).syscall(call, 0, attributes, 0)  # errors are ignored, for example if a container forbids the call
 
 
-log = logging.getLogger("relaybook.recorder")
-
-_LOCK_WAIT_SECONDS: Final = 60.0
-
-
 def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, until_read: bool = False) -> int:
     """Record until a stop signal, or until the supervisor ends. Return the exit code.
 
@@ -79,7 +77,7 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, unt
         os.write(supervisor_pipe, b"\n")  # signals are handled from now on
     threading.Thread(target=_watch, args=(supervisor_pipe, stop_requests.supervisor_gone), daemon=True).start()
     store = open_store(data.store, settings)
-    reserve = DiskReserve(data.ballast, settings.min_free)
+    reserve = DiskReserve(data.reserve, settings.min_free)
     try:
         writer = _open(settings, store, Retry(reserve, lambda: 2 * stop_requests.count))  # nothing to finish yet
         try:

@@ -9,7 +9,7 @@ MIB = 1 << 20
 
 
 def reserve_at(tmp_path: Path, min_free: int = 16 * MIB) -> tuple[DiskReserve, Path]:
-    path = tmp_path / "ballast"
+    path = tmp_path / "reserve"
     return DiskReserve(path, min_free), path
 
 

@@ -30,7 +30,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def retry(tmp_path: Path, stop_requests: Callable[[], int] = lambda: 0) -> Retry:
-    return Retry(DiskReserve(tmp_path / "ballast", MIN_FREE), stop_requests)
+    return Retry(DiskReserve(tmp_path / "reserve", MIN_FREE), stop_requests)
 
 
 def test_it_retries_with_increasing_pauses_until_it_succeeds(tmp_path: Path, pauses: list[float]) -> None:
@@ -62,9 +62,9 @@ def test_damage_and_bugs_are_not_retried(tmp_path: Path, pauses: list[float], er
 def test_on_a_full_disk_it_first_releases_the_reserve(tmp_path: Path, pauses: list[float]) -> None:
     retrying = retry(tmp_path)
     retrying.prepare()
-    assert (tmp_path / "ballast").exists()
+    assert (tmp_path / "reserve").exists()
     assert retrying.until_done(Refusing(StoreFull("full"), StoreFull("full"))) == "done"
-    assert not (tmp_path / "ballast").exists()
+    assert not (tmp_path / "reserve").exists()
     assert pauses == [0.1]
 
 
@@ -72,5 +72,5 @@ def test_other_errors_do_not_release_the_reserve(tmp_path: Path, pauses: list[fl
     retrying = retry(tmp_path)
     retrying.prepare()
     retrying.until_done(Refusing(StoreUnavailable("locked")))
-    assert (tmp_path / "ballast").exists()
+    assert (tmp_path / "reserve").exists()
     assert pauses == [0.1]

@@ -5,12 +5,12 @@ import json
 import pytest
 
 from relaybook.errors import RelayError
-from relaybook.relay import refuse
+from relaybook.relay import response_lines
 
 
 @pytest.mark.parametrize("error", list(RelayError))
 def test_every_error_has_openais_format_and_the_error_header(error: RelayError) -> None:
-    head, _, body = refuse.error_response(error, "What to do: naïve.", "Service").partition(b"\r\n\r\n")
+    head, _, body = response_lines.error_response(error, "What to do: naïve.", "Service").partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 %d " % error.status)
     assert f"Service-Error: {error.code}".encode() in head
     assert b"Content-Length: %d" % len(body) in head
@@ -20,24 +20,24 @@ def test_every_error_has_openais_format_and_the_error_header(error: RelayError) 
 
 def test_retryable_errors_have_retry_after_ms() -> None:
     for error in (RelayError.OVERLOADED, RelayError.LOG_UNAVAILABLE, RelayError.SHUTTING_DOWN):
-        assert b"retry-after-ms: " in refuse.error_response(error, "", "Service")
-    assert b"retry-after-ms" not in refuse.error_response(RelayError.BAD_REQUEST, "", "Service")
+        assert b"retry-after-ms: " in response_lines.error_response(error, "", "Service")
+    assert b"retry-after-ms" not in response_lines.error_response(RelayError.BAD_REQUEST, "", "Service")
 
 
 def test_405_lists_the_supported_methods() -> None:
-    head, _, _ = refuse.error_response(RelayError.METHOD_NOT_ALLOWED, "", "Service").partition(b"\r\n\r\n")
+    head, _, _ = response_lines.error_response(RelayError.METHOD_NOT_ALLOWED, "", "Service").partition(b"\r\n\r\n")
     assert b"Allow: GET, HEAD, POST" in head
     assert b"TRACE" not in head
 
 
 def test_the_error_of_an_admitted_request_has_its_record_id() -> None:
-    assert b"x-request-id: abc" in refuse.error_lines(RelayError.UPSTREAM_RESET, b"{}", "Service", "abc")
+    assert b"x-request-id: abc" in response_lines.error_lines(RelayError.UPSTREAM_RESET, b"{}", "Service", "abc")
 
 
 def test_the_last_response_of_a_connection_has_connection_close() -> None:
-    assert b"\r\nConnection: close\r\n\r\nok\n" in refuse.text_response(200, "ok\n", is_last=True)
-    assert b"Connection" not in refuse.text_response(200, "ok\n")
+    assert b"\r\nConnection: close\r\n\r\nok\n" in response_lines.text_response(200, "ok\n", is_last=True)
+    assert b"Connection" not in response_lines.text_response(200, "ok\n")
 
 
 def test_a_response_to_head_has_no_body() -> None:
-    assert refuse.text_response(200, "ok\n", head_only=True).endswith(b"Content-Length: 3\r\n\r\n")
+    assert response_lines.text_response(200, "ok\n", head_only=True).endswith(b"Content-Length: 3\r\n\r\n")

@@ -15,7 +15,7 @@ from tests.support.server import wait_until
 from relaybook import disk
 
 DISK_BYTES: Final = 256 * MIB
-#: The ballast takes a sixteenth of this space, which is twice the size of the unrecorded data.
+#: The reserve takes a sixteenth of this space, which is twice the size of the unrecorded data.
 MIN_FREE: Final = 128 * MIB
 REQUESTS: Final = 20
 _TIMEOUT_SECONDS: Final = 60.0
@@ -43,8 +43,8 @@ def _send(service: Service, tag: str) -> int:
 
 def test_on_a_completely_full_disk_the_recorder_finishes_and_frees_space(small_disk: Path) -> None:
     with Provider(small_disk) as provider, Service(small_disk, provider.url, *_FLAGS) as service:
-        ballast, filler = service.data.ballast, Filler(small_disk)
-        wait_until(ballast.exists, _TIMEOUT_SECONDS, "a ballast")
+        reserve, filler = service.data.reserve, Filler(small_disk)
+        wait_until(reserve.exists, _TIMEOUT_SECONDS, "a reserve")
         recorder = service.server.pid_of("recorder")
         os.kill(recorder, signal.SIGSTOP)
         try:
@@ -56,11 +56,11 @@ def test_on_a_completely_full_disk_the_recorder_finishes_and_frees_space(small_d
             os.kill(recorder, signal.SIGCONT)
         wait_until(service.is_idle, _TIMEOUT_SECONDS, "recording on a full disk")
         assert sorted(record.properties["tag"] for record in service.all_records()) == sorted(tags)
-        assert [event["bytes"] for event in service.server.events("ballast_given")] == [MIN_FREE // 16]
+        assert [event["bytes"] for event in service.server.events("reserve_released")] == [MIN_FREE // 16]
         assert service.server.events("store_unavailable") == []
         assert disk.free_bytes(service.data.path) > 0
         filler.free()
-        wait_until(ballast.exists, _TIMEOUT_SECONDS, "a ballast for the next time")
+        wait_until(reserve.exists, _TIMEOUT_SECONDS, "a reserve for the next time")
         wait_until(lambda: _send(service, "afterwards-whole-10") == 200, _TIMEOUT_SECONDS, "a request that is relayed")
         assert service.server.stop() == 0
-        assert not ballast.exists()
+        assert not reserve.exists()
