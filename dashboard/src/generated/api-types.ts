@@ -787,11 +787,11 @@ export type JournalStatus = {
 
 /** One of the servers that share the log. */
 export type RecorderStatus = {
-  /** Name of its machine, a colon, and its data directory. */
+  /** Machine name and data directory of the server, such as `host1:/var/lib/relaybook`. */
   server: string;
   /** `lost`: it was not stopped, but has not responded for 30 seconds. Listed for an hour. */
   state: "live" | "lost";
-  /** Age of the newest request that it stored last, or if it is idle, time since it responded. */
+  /** How far the server is behind, in seconds: the age of the newest request in its last commit. If the server is idle, the time since its last response. */
   lag_seconds: number;
 };
 
@@ -825,7 +825,7 @@ export type RetentionStatus = {
 
 /** One kind of data and how long this data is kept. */
 export type RetentionClock = {
-  /** Number of days after which the data is removed, as set. 0 means that the data is never removed. */
+  /** Number of days after which the data is removed, as set. 0 means that the data is not removed because of its age. */
   days: number;
   /** The oldest day (UTC) for which the log still has data of this kind. `null` if the log has no such data. */
   oldest_day: string | null;

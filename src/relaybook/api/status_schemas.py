@@ -31,14 +31,19 @@ class JournalStatus(Struct, kw_only=True):
 class RecorderStatus(Struct, kw_only=True):
     """One of the servers that share the log."""
 
-    server: Annotated[str, Meta(description="Name of its machine, a colon, and its data directory.")]
+    server: Annotated[
+        str, Meta(description="Machine name and data directory of the server, such as `host1:/var/lib/relaybook`.")
+    ]
     state: Annotated[
         Literal["live", "lost"],
         Meta(description="`lost`: it was not stopped, but has not responded for 30 seconds. Listed for an hour."),
     ]
     lag_seconds: Annotated[
         float,
-        Meta(description="Age of the newest request that it stored last, or if it is idle, time since it responded."),
+        Meta(
+            description="How far the server is behind, in seconds: the age of the newest request in its last commit. "
+            "If the server is idle, the time since its last response."
+        ),
     ]
 
 
@@ -71,8 +76,8 @@ class RetentionClock(Struct, kw_only=True):
     days: Annotated[
         int,
         Meta(
-            description="Number of days after which the data is removed, as set. 0 means that the data is never "
-            "removed."
+            description="Number of days after which the data is removed, as set. 0 means that the data is not removed "
+            "because of its age."
         ),
     ]
     oldest_day: Annotated[

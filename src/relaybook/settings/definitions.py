@@ -78,8 +78,8 @@ class Settings:
     default_namespace: str = setting("default", "Namespace of requests that do not set a namespace")
     log: Literal["full", "no-bodies"] = setting(
         "full",
-        "Whether to log everything, or everything except prompts and responses. A request can reduce logging, but not "
-        "extend it",
+        "Whether to log everything, or everything except prompts and responses. Tables of namespaces take precedence. "
+        "A request can reduce logging, but not extend it",
     )
     data: Path | None = setting(
         None, "Directory of the journal and the store. Default: ./relaybook-data if that directory exists"
@@ -139,12 +139,17 @@ class Settings:
     )
     min_free: int = setting(1 * GIB, "New requests are refused if less disk space than this is free")
     max_journal: int = setting(10 * GIB, "New requests are refused if the journal takes more disk space than this")
-    keep_bodies_days: Days = setting(0, "Days until the content of a request is removed. 0 keeps the content forever")
-    keep_days: Days = setting(0, "Days until a request is removed. 0 keeps requests forever")
+    keep_bodies_days: Days = setting(
+        0, "Days until the content of a request is removed. With 0, content is not removed because of its age"
+    )
+    keep_days: Days = setting(
+        0, "Days until a request is removed. With 0, requests are not removed because of their age"
+    )
     keep_aggregates_days: Days = setting(0, "Days until aggregates over time are removed. 0 keeps aggregates forever")
     disk_budget: Literal["auto", "none"] | int = setting(
         "auto",
-        "Maximum disk space of the journal and the store. If they take more space, the oldest content is removed first",
+        "Maximum disk space of the journal and the store. If they take more space, the oldest content is "
+        "removed first, whatever its namespace",
     )
     namespaces: dict[str, NamespaceSettings] = setting(
         {},
