@@ -22,8 +22,8 @@ import apsw
 from tests.support.records import soon, traffic
 
 from relaybook.log.query.filters import Cursor, Filter, Term
+from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Batch, Durability
-from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 

@@ -26,7 +26,7 @@ from tests.crash.service import Provider, Service, wait_for
 from tests.support.long import LONG
 from tests.support.server import wait_until
 
-from relaybook.log.store.sqlite.connection import DATABASE
+from relaybook.log.store.files import DATABASE
 
 TROUBLE_SECONDS: Final = 60.0 if LONG else 2.0
 CLIENTS: Final = 20

@@ -28,8 +28,8 @@ from relaybook.cli.failure import CommandFailed
 from relaybook.cli.server_log import NoServer, ServerLog
 from relaybook.cli.store_log import StoreLog
 from relaybook.log.record import Detail
+from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Batch, Body, Entry, Running
-from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server.data_directory import DataDirectory, Serving

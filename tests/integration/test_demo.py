@@ -193,7 +193,7 @@ def test_without_the_sdk_the_demo_says_so_and_runs_without_sample_traffic(tmp_pa
             client.models.list()
         assert [record["kind"] for record in demo.wait_for("")] == ["models"]
     assert demo.process.returncode == 0
-    advice = "because it needs the OpenAI SDK. To install the SDK, run pip install 'relaybook[demo]'\n"
+    advice = "because it needs the OpenAI SDK. To install the SDK, run pip install 'openai>=3'\n"
     assert f"no sample data, {advice}" in demo.stdout
     assert "contains sample data" not in demo.stdout
     assert demo.warnings() == []

@@ -22,6 +22,7 @@ from relaybook.log.store.clickhouse.store import ClickHouseStore
 from relaybook.log.store.errors import StoreMisconfigured
 from relaybook.log.store.port import Batch, Reader, Store
 from relaybook.server.data_directory import DataDirectory
+from relaybook.settings.definitions import Settings
 
 #: Two batches.
 REQUESTS = 60
@@ -158,6 +159,22 @@ def test_a_directory_of_a_shared_log_gets_no_log_of_its_own(tmp_path: Path, caps
     assert main(["import", str(tmp_path / "log.jsonl"), "--data", str(tmp_path / "data")]) == 1
     assert "is in ClickHouse. Set store to its URL" in capsys.readouterr().err
     assert [path.name for path in directory.iterdir()] == ["recorder"]
+
+
+def test_a_directory_with_a_sqlite_log_gets_no_shared_log(
+    source: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, url = tmp_path / "data", "clickhouse://127.0.0.1:1/log"
+    store = open_store(data / "store", Settings(store=url))
+    for use in (store.check, store.open_writer):
+        with pytest.raises(StoreMisconfigured, match=r"is in SQLite\. Move it to ClickHouse with relaybook import"):
+            use()
+    (tmp_path / "log.jsonl").touch()
+    assert main(["import", str(tmp_path / "log.jsonl"), "--data", str(data), "--store", url]) == 1
+    assert f"The log of {data} is in SQLite." in capsys.readouterr().err
+    assert main(["serve", "--data", str(data), "--store", url, "--upstream", "http://127.0.0.1:1/v1"]) == 2
+    assert f"The log of {data} is in SQLite." in capsys.readouterr().err
+    assert not (data / "store" / "recorder").exists()
 
 
 def test_a_log_from_which_requests_are_being_deleted_is_not_moved(source: Store, target: Store) -> None:

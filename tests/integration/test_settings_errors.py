@@ -17,7 +17,7 @@ from tests.support.server import Server, SimulatedProvider, wait_until
 
 from relaybook.cli.main import main
 from relaybook.journal.segment import VERSION
-from relaybook.log.store.sqlite.connection import DATABASE
+from relaybook.log.store.files import DATABASE
 from relaybook.server import program
 from relaybook.server.data_directory import DataDirectory
 

@@ -18,10 +18,10 @@ from relaybook.log.query.filters import Filter, Term
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreFull
+from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Batch, Entry
 from relaybook.log.store.sqlite import backup
 from relaybook.log.store.sqlite.bases import MAX_BASES, MAX_CHAIN_BYTES, MAX_MEMORY, MAX_USES, Base, Bases, keys_of
-from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter

@@ -11,8 +11,8 @@ from tests.support.records import a_batch, an_entry, new_record_id, soon
 from relaybook import clock
 from relaybook.log.query.filters import Cursor, Filter, Term
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
+from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Count
-from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 

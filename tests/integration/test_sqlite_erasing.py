@@ -8,8 +8,9 @@ from tests.support.records import a_batch, an_entry
 
 from relaybook import ids
 from relaybook.log.record import Gap
+from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Batch, ExchangeCheckpoint
-from relaybook.log.store.sqlite.connection import DATABASE, open_for_reading
+from relaybook.log.store.sqlite.connection import open_for_reading
 from relaybook.log.store.sqlite.packs import PackWriter
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter

@@ -13,7 +13,7 @@ from relaybook.log.feedback import PENDING_US
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Feedback
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.sqlite.connection import DATABASE
+from relaybook.log.store.files import DATABASE
 from relaybook.log.store.sqlite.feedback import SqliteFeedbackLog
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter

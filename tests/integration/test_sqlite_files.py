@@ -15,8 +15,7 @@ from relaybook import disk
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail
 from relaybook.log.store.errors import BatchRejected, BodyDamaged, StoreDamaged, StoreTooNew, StoreUnavailable
-from relaybook.log.store.files import BODIES
-from relaybook.log.store.sqlite.connection import DATABASE
+from relaybook.log.store.files import BODIES, DATABASE
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.schema import VERSION
 from relaybook.log.store.sqlite.writer import SqliteWriter

@@ -8,8 +8,8 @@ from tests.support.records import a_batch, an_entry, soon
 
 from relaybook import clock
 from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.files import DATABASE
 from relaybook.log.store.sqlite import entries, foreign_ids
-from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 

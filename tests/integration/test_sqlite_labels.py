@@ -12,7 +12,8 @@ from tests.support.records import a_batch, an_entry, soon
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.record import Gap
 from relaybook.log.store.errors import BatchRejected, StoreTooNew, StoreUnavailable
-from relaybook.log.store.sqlite.connection import DATABASE, open_for_change
+from relaybook.log.store.files import DATABASE
+from relaybook.log.store.sqlite.connection import open_for_change
 from relaybook.log.store.sqlite.labels import SqliteLabels
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter

@@ -14,8 +14,8 @@ from relaybook import clock
 from relaybook.log.aggregate.stats import Stats, StatsQuery
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
+from relaybook.log.store.files import DATABASE
 from relaybook.log.store.memory import MemoryStore
-from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.rollups import MAX_PROPERTIES, MAX_VALUES
 from relaybook.log.store.sqlite.writer import SqliteWriter

@@ -11,7 +11,7 @@ from tests.support.long import sampled
 from tests.support.raw_http import QUESTION, send_request
 from tests.support.server import Server, SimulatedProvider, wait_until
 
-from relaybook.log.store.sqlite.connection import DATABASE
+from relaybook.log.store.files import DATABASE
 from relaybook.log.store.sqlite.set_aside import list_set_aside
 
 Damage = Callable[[Path], None]

@@ -12,8 +12,8 @@ import httpx2
 from tests.support.api_log import app_of, entry_of, record_of
 
 from relaybook.api.uvicorn_server import DashboardServer
+from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Batch
-from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 

@@ -57,6 +57,7 @@ def import_files(configuration: Configuration, files: list[str]) -> int:
     try:
         writer, last_seq = store.open_writer(lock_wait_s=0), store.open_reader().last_seq()
     except (StoreUnavailable, StoreTooNew) as error:
+        data.close()
         raise CommandFailed(str(error)) from None
     try:
         importer = _Importer(writer, last_seq)

@@ -35,6 +35,8 @@ _FIRST_REQUEST_SECONDS = 0.1
 _MAX_DESCRIPTORS = 1 << 20
 #: Descriptors that are not connections: segments of the journal, pipes and libraries.
 _OTHER_DESCRIPTORS = 64
+#: With fewer connections than this, the limit on open files is probably a mistake.
+_FEW_CONNECTIONS = 1000
 
 
 def run_worker(
@@ -83,7 +85,7 @@ def _with_descriptors(settings: Settings, limit: int) -> Settings:
     allowed = max(1, (limit - _OTHER_DESCRIPTORS) // 2)
     if allowed >= settings.max_connections:
         return settings
-    if allowed < settings.max_in_flight:
+    if allowed < _FEW_CONNECTIONS:
         log.warning("few_descriptors", extra={"limit": limit, "connections": allowed})
     lowered: Settings = replace(settings, max_connections=allowed)
     return lowered

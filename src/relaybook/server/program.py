@@ -362,8 +362,7 @@ def _print_demo_start(settings: Settings, base_url: str, dashboard: str) -> None
     )
     if not _has_openai_sdk():
         samples = (
-            "There is no sample data, because it needs the OpenAI SDK. To install the SDK, run pip install "
-            "'relaybook[demo]'"
+            "There is no sample data, because it needs the OpenAI SDK. To install the SDK, run pip install 'openai>=3'"
         )
     print(
         f"Relaybook {__version__}, demo\n"

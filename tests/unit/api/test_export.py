@@ -72,7 +72,7 @@ def test_parquet_without_pyarrow_is_an_error_that_says_what_to_install(monkeypat
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     response = client_of(log_of(record_of(1))).get("/api/export?format=parquet")
     assert response.status == 400
-    assert "pip install 'relaybook[parquet]'" in response.json()["error"]["message"]
+    assert "pip install 'pyarrow>=20'" in response.json()["error"]["message"]
 
 
 def test_a_store_that_cannot_be_read_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

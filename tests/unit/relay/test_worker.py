@@ -23,10 +23,9 @@ def test_the_limit_is_raised_as_far_as_the_system_allows(
 
 
 def test_connections_leave_descriptors_for_the_journal(caplog: pytest.LogCaptureFixture) -> None:
-    settings = Settings(max_connections=500, max_in_flight=100)
-    assert worker._with_descriptors(settings, 4096) is settings
-    assert caplog.records == []
-    assert worker._with_descriptors(settings, 512).max_connections == 224
+    settings = Settings(max_connections=10_000)
+    assert worker._with_descriptors(settings, 20_064) is settings
+    assert worker._with_descriptors(settings, 4096).max_connections == 2016
     assert caplog.records == []
     assert worker._with_descriptors(settings, 256).max_connections == 96
     assert [record.getMessage() for record in caplog.records] == ["few_descriptors"]

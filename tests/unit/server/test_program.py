@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from relaybook.ids import id_text, new_id
-from relaybook.log.store.sqlite.connection import DATABASE
+from relaybook.log.store.files import DATABASE
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server import program
 from relaybook.server.data_directory import DataDirectory

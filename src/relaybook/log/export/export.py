@@ -57,7 +57,7 @@ def _parquet(reader: Reader, bodies: bool) -> Encoder:
         from relaybook.log.export.parquet import Parquet
     except ImportError:
         raise BadFilter(
-            "format", "parquet needs pyarrow. Run pip install 'relaybook[parquet]' where Relaybook is installed."
+            "format", "parquet needs pyarrow. Run pip install 'pyarrow>=20' where Relaybook is installed."
         ) from None
     return Parquet(bodies=bodies)
 

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+#: The SQLite database. A shared store does not have it.
+DATABASE: Final = "relaybook.sqlite"
 #: The directory of the packs.
 BODIES: Final = "bodies"
 #: The file with the name of this machine's recorder. Only a shared store has this file.

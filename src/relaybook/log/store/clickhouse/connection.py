@@ -194,7 +194,7 @@ class Database:
             from clickhouse_connect.driver.httputil import default_pool_manager
         except ImportError:
             raise StoreMisconfigured(
-                "A log in ClickHouse needs the package clickhouse-connect: pip install 'relaybook[clickhouse]'."
+                "A log in ClickHouse needs the package clickhouse-connect: pip install 'clickhouse-connect>=1.12'."
             ) from None
         for name in ("clickhouse_connect", "urllib3"):
             logging.getLogger(name).setLevel(logging.CRITICAL)  # our errors say the same

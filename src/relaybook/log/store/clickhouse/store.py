@@ -27,7 +27,7 @@ from relaybook.log.store.clickhouse.schema import TABLE_NAMES, VERSION, create_t
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.errors import StoreMisconfigured, StoreUnavailable
-from relaybook.log.store.files import LOCK, RECORDER
+from relaybook.log.store.files import DATABASE, LOCK, RECORDER
 from relaybook.log.store.port import Backup, Batch, Durability, Reader, SetAside, TextIndex, Verification, Writer
 from relaybook.settings.store_url import DatabaseAddress
 
@@ -45,6 +45,7 @@ class ClickHouseStore:
         self._address = address
 
     def check(self) -> None:
+        self._reject_sqlite()
         database = Database(self._address)
         try:
             state = State(database)
@@ -58,6 +59,15 @@ class ClickHouseStore:
         finally:
             database.close()
 
+    def _reject_sqlite(self) -> None:
+        """Raise StoreMisconfigured if the directory has a SQLite log, so that the log is not split."""
+        if (self._directory / DATABASE).exists():
+            data = self._directory.parent
+            raise StoreMisconfigured(
+                f"The log of {data} is in SQLite. Move it to ClickHouse with relaybook import --data {data}, with the "
+                "same --store, or choose another directory with --data."
+            )
+
     def exists(self) -> bool:
         """Return whether the log was created. Also True if the server does not respond, so that a reader reports it."""
         database = Database(self._address)
@@ -70,6 +80,7 @@ class ClickHouseStore:
 
     def open_writer(self, *, durability: Durability = "process", lock_wait_s: float = 5.0) -> Writer:
         """Open the log for this node's recorder. Commits are always synced by the server."""
+        self._reject_sqlite()
         try:
             disk.make_directory(self._directory)
             lock = disk.lock(self._directory / LOCK, lock_wait_s)

@@ -21,9 +21,9 @@ import apsw
 
 from relaybook import disk
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.files import BODIES
+from relaybook.log.store.files import BODIES, DATABASE
 from relaybook.log.store.port import Backup
-from relaybook.log.store.sqlite.connection import DATABASE, open_for_reading
+from relaybook.log.store.sqlite.connection import open_for_reading
 from relaybook.log.store.sqlite.failures import translated
 from relaybook.log.store.sqlite.packs import pack_name
 from relaybook.log.store.sqlite.schema import is_created, mark_as_backup

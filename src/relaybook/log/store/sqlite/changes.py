@@ -7,7 +7,8 @@ from pathlib import Path
 import apsw
 
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.sqlite.connection import DATABASE, open_for_change
+from relaybook.log.store.files import DATABASE
+from relaybook.log.store.sqlite.connection import open_for_change
 from relaybook.log.store.sqlite.failures import translated
 from relaybook.log.store.sqlite.schema import is_created
 

@@ -13,7 +13,8 @@ from typing import Final
 import apsw
 
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.sqlite.connection import DATABASE, open_for_reading
+from relaybook.log.store.files import DATABASE
+from relaybook.log.store.sqlite.connection import open_for_reading
 from relaybook.log.store.sqlite.failures import translated
 from relaybook.log.store.sqlite.pack_reader import PackReader
 from relaybook.log.store.sqlite.schema import is_created

@@ -15,7 +15,7 @@ from relaybook.log.query.filters import Cursor, Filter, SortField, matches
 from relaybook.log.record import Gap, Record, Side
 from relaybook.log.retention import Removal
 from relaybook.log.saved_filters import SavedFilter
-from relaybook.log.store.files import BODIES
+from relaybook.log.store.files import BODIES, DATABASE
 from relaybook.log.store.port import (
     Count,
     Entry,
@@ -29,7 +29,6 @@ from relaybook.log.store.port import (
     body_size,
 )
 from relaybook.log.store.sqlite import bodies, lists, pages
-from relaybook.log.store.sqlite.connection import DATABASE
 from relaybook.log.store.sqlite.count import count
 from relaybook.log.store.sqlite.deletions import deletions
 from relaybook.log.store.sqlite.feedback import feedback_totals

@@ -13,8 +13,9 @@ import apsw
 from relaybook import clock
 from relaybook.log.record import Gap
 from relaybook.log.store.errors import StoreDamaged
+from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Entry
-from relaybook.log.store.sqlite.connection import DATABASE, open_for_reading
+from relaybook.log.store.sqlite.connection import open_for_reading
 from relaybook.log.store.sqlite.reader import SqliteReader
 
 _CONTENTS: Final = "SELECT min(first_at), sum(requests) FROM namespaces WHERE requests > 0"

@@ -14,7 +14,7 @@ from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
 from relaybook.log.saved_filters import SavedFilters
 from relaybook.log.store.errors import StoreMisconfigured, StoreUnavailable
-from relaybook.log.store.files import BODIES, RECORDER
+from relaybook.log.store.files import BODIES, DATABASE, RECORDER
 from relaybook.log.store.port import Backup, Durability, Reader, SetAside, TextIndex, Verification, Writer
 
 _DAY_SECONDS: Final = 86_400
@@ -45,8 +45,6 @@ class SqliteStore:
             )
 
     def exists(self) -> bool:
-        from relaybook.log.store.sqlite.connection import DATABASE
-
         return (self._directory / DATABASE).exists()
 
     def open_writer(self, *, durability: Durability = "process", lock_wait_s: float = 5.0) -> Writer:

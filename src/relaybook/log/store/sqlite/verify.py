@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from relaybook.log.store.errors import BodyDamaged, StoreUnavailable
+from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Verification
 from relaybook.log.store.sqlite.bodies import RecordLocation, decode_location
-from relaybook.log.store.sqlite.connection import DATABASE, open_for_reading
+from relaybook.log.store.sqlite.connection import open_for_reading
 from relaybook.log.store.sqlite.failures import translated
 from relaybook.log.store.sqlite.pack_reader import PackReader
 from relaybook.log.store.sqlite.schema import is_created

@@ -16,10 +16,10 @@ import apsw
 from relaybook import disk
 from relaybook.log.retention import Cutoffs
 from relaybook.log.store.errors import StoreDamaged, StoreUnavailable
-from relaybook.log.store.files import BODIES, LOCK
+from relaybook.log.store.files import BODIES, DATABASE, LOCK
 from relaybook.log.store.port import Batch, BodyRef, Durability, Entry, ExchangeCheckpoint, Retained, RunPosition
 from relaybook.log.store.sqlite.bodies import new_compressor
-from relaybook.log.store.sqlite.connection import DATABASE, open_for_writing, truncate_wal
+from relaybook.log.store.sqlite.connection import open_for_writing, truncate_wal
 from relaybook.log.store.sqlite.deletion_pass import DeletionPass
 from relaybook.log.store.sqlite.entries import EntryTables
 from relaybook.log.store.sqlite.failures import rejecting, translated
