@@ -26,6 +26,9 @@ function buildId(): Plugin {
   };
 }
 
+// Tests run in a time zone other than UTC. Otherwise, a timestamp that is read as local time would pass them.
+process.env.TZ = "Asia/Tokyo";
+
 export default defineConfig({
   base: "./",
   plugins: [react(), buildId()],

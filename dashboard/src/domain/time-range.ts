@@ -36,22 +36,31 @@ export function timeRangeTitle(range: TimeRange, now = new Date()): string {
 }
 
 function formatEnd(text: string, now: Date): string {
-  const at = new Date(text);
-  return Number.isNaN(at.getTime()) || text.startsWith("-") ? text : `${day(at, now)} ${clockTime(text)}`;
+  const at = text.startsWith("-") ? undefined : parseTimestamp(text, now);
+  return at === undefined ? text : `${day(at, now)} ${clockTime(at.toISOString())}`;
 }
 
-/** The range with absolute ends, so that it always selects the same requests. A range without an end ends now. */
+/**
+ * The range with absolute ends, so that it always selects the same requests. A range without an end ends now. Absolute
+ * ends stay as they are, to the microsecond.
+ */
 export function fixedRange(range: TimeRange, now: Date): TimeRange {
-  const fixed = (text: string) => parseTimestamp(text, now)?.toISOString() ?? text;
+  const fixed = (text: string) => (text.startsWith("-") ? (parseTimestamp(text, now)?.toISOString() ?? text) : text);
   const to = range.to === undefined ? now.toISOString() : fixed(range.to);
   return range.from === undefined ? { to } : { from: fixed(range.from), to };
 }
 
 const UNITS_MS: Record<string, number> = { s: 1e3, m: 60e3, h: 3600e3, d: 86_400e3, w: 604_800e3 };
 
-/** Parse one end of a range: RFC 3339, or relative such as `-15m`. Returns `undefined` if the text is invalid. */
+const OFFSET = /(z|[+-]\d\d:?\d\d)$/i;
+
+/**
+ * Parse one end of a range: RFC 3339, or relative such as `-15m`. A timestamp without a UTC offset is in UTC, as in the
+ * API. Returns `undefined` if the text is invalid.
+ */
 export function parseTimestamp(text: string, now: Date): Date | undefined {
   const [, number = "", unit = ""] = /^-(\d{1,6})([smhdw])$/.exec(text) ?? [];
-  const at = number === "" ? new Date(text) : new Date(now.getTime() - Number(number) * (UNITS_MS[unit] ?? 0));
+  const inUtc = text.includes(":") && !OFFSET.test(text) ? `${text}Z` : text;
+  const at = number === "" ? new Date(inUtc) : new Date(now.getTime() - Number(number) * (UNITS_MS[unit] ?? 0));
   return text.startsWith("-") === (number !== "") && !Number.isNaN(at.getTime()) ? at : undefined;
 }

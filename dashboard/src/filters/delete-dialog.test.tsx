@@ -55,6 +55,16 @@ it("the requests of the filter are deleted after a question that says how many t
   expect(searchParams.get("to")).toMatch(/^\d{4}-.*Z$/);
 });
 
+it("the requests of the time range that the log shows are deleted", async () => {
+  const accepted = answerWith([37]);
+  const dialog = await open("?from=2026-11-21T14:00:00&to=2026-11-21T15:00:00.123456Z");
+  await userEvent.click(await within(dialog).findByRole("button", { name: "Delete 37 requests" }));
+  await waitFor(() => expect(accepted).toHaveLength(1));
+  const { searchParams } = accepted[0] as URL;
+  expect(searchParams.get("from")).toBe("2026-11-21T14:00:00");
+  expect(searchParams.get("to")).toBe("2026-11-21T15:00:00.123456Z");
+});
+
 it("the number of more than 1,000 requests must be typed", async () => {
   const accepted = answerWith([1234]);
   const dialog = await open();

@@ -38,6 +38,13 @@ it("replaces a relative end by its timestamp if the other end is changed", async
   expect(where()).toMatch(`from=${shown.toISOString()}&to=20`);
 });
 
+it("shows a timestamp without an offset in the viewer's time zone", async () => {
+  await renderAt("?from=2026-11-21T14:00:00", <TimeRange />);
+  await open();
+  const { value } = screen.getByLabelText("From") as HTMLInputElement;
+  expect(new Date(value).toISOString()).toBe("2026-11-21T14:00:00.000Z");
+});
+
 it("keeps an unchanged relative range", async () => {
   const { where } = await renderAt("?from=-1h", <TimeRange />);
   await open();
