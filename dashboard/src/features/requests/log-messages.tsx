@@ -1,6 +1,6 @@
 /** Messages shown in the log instead of rows, or above them. */
 
-import { Button } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, Suspense } from "react";
 import { countQuery } from "~/api/requests";
@@ -135,6 +135,23 @@ function PrefixHint() {
         {`${whole}*`}
       </Button>
     </p>
+  );
+}
+
+/** Shown below the rows, or without rows, if the search for older requests stopped at its time limit. */
+export function SearchStopped({ isLoading, onContinue }: { isLoading: boolean; onContinue: () => void }) {
+  return (
+    <Group className="muted" justify="center" gap="8px 12px" p={16}>
+      The search reached its time limit, so older requests may be missing.
+      <Button
+        variant="default"
+        size="compact-sm"
+        aria-disabled={isLoading}
+        onClick={isLoading ? undefined : onContinue}
+      >
+        {isLoading ? "Searching…" : "Continue the search"}
+      </Button>
+    </Group>
   );
 }
 

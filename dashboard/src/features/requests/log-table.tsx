@@ -10,6 +10,7 @@ import { LatestSearchContext, SearchContext, useLogSearch } from "~/navigation/s
 import tableCss from "~/ui/table.module.css";
 import { useLogView, usualColumns, visibleColumns } from "./columns";
 import { ColumnsButton, LogHead } from "./log-head";
+import { SearchStopped } from "./log-messages";
 import { itemsOf } from "./log-model";
 import { GapRow, LogRow } from "./log-row";
 import css from "./log-table.module.css";
@@ -153,6 +154,7 @@ export const LogTable = memo(function LogTable(props: Props) {
               {below > 0 && <tr aria-hidden="true" className={css.spacer} style={{ height: below }} />}
             </tbody>
           </table>
+          {list.isStopped && <SearchStopped isLoading={list.isLoading} onContinue={list.loadOlder} />}
         </section>
       </SearchContext>
     </LatestSearchContext>

@@ -137,7 +137,7 @@ export function RequestsPage() {
     loadDrawer().catch(() => {});
   }, []);
 
-  const areRowsKnown = rows.length > 0 || log.isEmpty;
+  const areRowsKnown = rows.length > 0 || log.isEmpty || log.list.isStopped;
   return (
     <SearchContext value={search}>
       <main className={css.page}>

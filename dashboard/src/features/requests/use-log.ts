@@ -26,6 +26,8 @@ export type RowList = {
   /** Whether the rows include the newest row, so that pending rows can be shown above them. */
   includesNewest: boolean;
   isLoading: boolean;
+  /** Whether the search for older rows stopped at its time limit. `loadOlder` continues it. */
+  isStopped: boolean;
   loadOlder: () => void;
   loadNewer: () => void;
 };
@@ -133,6 +135,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
 
   const { hasNextPage, isFetching, fetchNextPage, fetchPreviousPage } = query;
   const isLoading = query.isFetchingNextPage || query.isPending;
+  const isStopped = hasNextPage && pages?.at(-1)?.complete === false;
   const list = useMemo(
     () => ({
       key,
@@ -140,6 +143,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
       rows,
       includesNewest,
       isLoading,
+      isStopped,
       loadOlder: () => {
         if (hasNextPage && !isFetching) void fetchNextPage();
       },
@@ -153,6 +157,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
       rows,
       includesNewest,
       isLoading,
+      isStopped,
       hasNextPage,
       isFetching,
       isAtNewest,
@@ -164,7 +169,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
   return {
     list,
     pendingCount: live.hasGap ? 0 : pendingCount(live),
-    isEmpty: pages !== undefined && !query.isPlaceholderData && rows.length === 0,
+    isEmpty: pages !== undefined && !query.isPlaceholderData && rows.length === 0 && !isStopped,
     isComplete: first?.complete !== false,
     loadedAt: query.dataUpdatedAt,
     error: query.error,
@@ -188,13 +193,14 @@ type Pages = readonly LogPage[] | undefined;
 
 /**
  * Whether the first page includes the newest row. The newest page does, and so does a page that is not full above the
- * anchor.
+ * anchor, unless its search stopped at its time limit.
  */
 function startsAtNewest(pages: Pages, anchor: string | undefined): boolean {
   if (anchor === undefined || pages === undefined) return true;
   const newest = pages[0];
   // Only the newest page has running requests.
   if (newest?.running !== undefined) return true;
+  if (newest?.complete === false) return false;
   const place = newest?.data.findIndex((row) => row.id === anchor) ?? -1;
   return place === -1 ? (newest?.data.length ?? 0) < PAGE_ROWS : place < PAGE_ROWS / 2;
 }

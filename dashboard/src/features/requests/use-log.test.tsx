@@ -1,0 +1,90 @@
+import { fireEvent, screen, waitFor } from "@testing-library/react";
+import { useState } from "react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { useStatus } from "~/api/status";
+import type { DeletionRow, RequestPage } from "~/generated/api-types";
+import { useLogSearch } from "~/navigation/search-context";
+import { stubBrowser } from "~/test/fake-api";
+import { sampleRequest, statusWith } from "~/test/fixtures";
+import { renderAt } from "~/test/render";
+import { useLog } from "./use-log";
+
+/** Returns the page of the log for a request. `undefined` means that the request to read around does not exist. */
+type Answer = (params: URLSearchParams) => Partial<RequestPage> | undefined;
+
+let deletions: Partial<DeletionRow>[];
+
+beforeEach(() => {
+  deletions = [];
+  stubBrowser();
+});
+afterEach(() => vi.unstubAllGlobals());
+
+/** Fake the API of a log. Returns the parameters of the pages that were read. */
+function answerLog(answer: Answer): string[] {
+  const read: string[] = [];
+  vi.stubGlobal("fetch", async (address: string) => {
+    const { pathname, search, searchParams } = new URL(address, "http://relaybook");
+    if (pathname === "/api/status") {
+      return Response.json(statusWith({ deletions: deletions as DeletionRow[] }));
+    }
+    read.push(search);
+    const page = answer(searchParams);
+    if (page !== undefined) return Response.json({ next_cursor: null, newer_cursor: null, complete: true, ...page });
+    const error = { message: "No such request.", type: "invalid_request_error", param: "around", code: "not_found" };
+    return Response.json({ error }, { status: 404 });
+  });
+  return read;
+}
+
+const rows = (...ids: string[]) => ids.map((id) => sampleRequest({ id }));
+
+function Log({ anchor }: { anchor: string | undefined }) {
+  const log = useLog(useLogSearch(), anchor, { onNewRows: () => true, onDeletion: () => true });
+  const { list } = log;
+  const facts = { rows: list.rows.map(({ id }) => id), newest: list.includesNewest, empty: log.isEmpty };
+  return (
+    <>
+      <output>{JSON.stringify({ ...facts, stopped: list.isStopped, error: log.error?.message })}</output>
+      <button type="button" onClick={list.loadOlder}>
+        older
+      </button>
+      <button type="button" onClick={log.refetch}>
+        again
+      </button>
+    </>
+  );
+}
+
+/** The log, which the button hides and shows again. */
+function Page({ anchor }: { anchor?: string }) {
+  const [isShown, setShown] = useState(true);
+  return (
+    <>
+      {useStatus(() => "status known")}
+      {isShown && <Log anchor={anchor} />}
+      <button type="button" onClick={() => setShown(!isShown)}>
+        leave
+      </button>
+    </>
+  );
+}
+
+const shown = () => JSON.parse(screen.getByRole("status").textContent ?? "");
+const press = (name: string) => fireEvent.click(screen.getByRole("button", { name }));
+
+it("a search that stopped at its time limit is not empty, and continues", async () => {
+  answerLog((params) =>
+    params.get("cursor") === "c1" ? { data: rows("a") } : { data: [], running: [], next_cursor: "c1", complete: false },
+  );
+  await renderAt("?contains=x", <Page />);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: [], empty: false, stopped: true, newest: true }));
+  press("older");
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["a"], empty: false, stopped: false }));
+});
+
+it("a page around a request does not include the newest request if its search stopped at its time limit", async () => {
+  answerLog(() => ({ data: rows("b", "a"), next_cursor: "c1", newer_cursor: "n1", complete: false }));
+  await renderAt("?contains=x", <Page anchor="a" />);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["b", "a"], newest: false, stopped: true }));
+});
