@@ -1,12 +1,12 @@
 /** Count the requests that a deletion would remove, delete requests, and notice deletions. */
 
-import { queryOptions, type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useEffectEvent, useState } from "react";
+import { queryOptions, type UseMutationResult, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useEffectEvent } from "react";
 import { ApiError } from "~/domain/api-error";
 import type { RequestCount, RequestedDeletion } from "~/generated/api-types";
 import { apiUrl, getJson, sendJson } from "./client";
 import { getPage } from "./requests";
-import { removalProgress, removedIds, useStatus } from "./status";
+import { removalProgress, removalsQuery, useStatus } from "./status";
 
 /** Parameters of the API that select requests. */
 type Params = readonly (readonly [string, string])[];
@@ -69,14 +69,9 @@ function useDeletion<Input>(urlOf: (input: Input) => string): UseMutationResult<
   });
 }
 
-/** How often a deletion has removed all its requests from the log since the component was mounted. */
+/** How often a deletion has removed all its requests from the log since the page was loaded. */
 export function useRemovals(): number {
-  const removed = useStatus(removedIds);
-  const [seen, setSeen] = useState<{ removed: string | undefined; times: number }>({ removed: undefined, times: 0 });
-  if (removed === undefined || removed === seen.removed) return seen.times;
-  const next = { removed, times: seen.removed === undefined ? 0 : seen.times + 1 };
-  setSeen(next);
-  return next.times;
+  return useQuery(removalsQuery()).data ?? 0;
 }
 
 /** Calls `onProgress` each time a running deletion has removed more requests. */

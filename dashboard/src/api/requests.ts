@@ -31,13 +31,13 @@ export function askedOf(search: LogSearch): [string, string][] {
 /**
  * The log in pages, latest first. Pages can be added at both ends. A sorted list has one page.
  *
- * `anchor` is a request that the first page must include. A new number as `reading` reloads all pages.
+ * `anchor` is a request that the first page must include. A new number as `removals` or `reading` reloads all pages.
  */
-export function logQuery(search: LogSearch, anchor: string | undefined, reading: number) {
+export function logQuery(search: LogSearch, anchor: string | undefined, removals: number, reading = 0) {
   const params = toListParams(search);
   const limit = search.sort === undefined ? undefined : TOP_ROWS;
   return infiniteQueryOptions({
-    queryKey: ["log", params, anchor ?? null, reading],
+    queryKey: ["log", params, anchor ?? null, removals, reading],
     queryFn: async ({ pageParam, signal }): Promise<LogPage> => {
       const { live: _, ...shown } = search;
       const { filter } = shown;

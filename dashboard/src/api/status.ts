@@ -1,6 +1,6 @@
 /** The status query and typed access to the settings in it. */
 
-import { queryOptions, type UseQueryResult, useQuery } from "@tanstack/react-query";
+import { type QueryClient, queryOptions, skipToken, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import type { Status } from "~/generated/api-types";
 import { apiUrl, getJson } from "./client";
 
@@ -33,14 +33,32 @@ export function statusQuery() {
     queryFn: async ({ client, signal }) => {
       const status = await getJson<Status>(apiUrl("status"), signal, 4_000);
       const before = client.getQueryData<Status>(["status"]);
-      // The page may show requests that have been deleted since the last poll.
-      if (before !== undefined && removedIds(before) !== removedIds(status)) {
-        void client.invalidateQueries({ predicate: ({ queryKey }) => !NOT_READ_AGAIN.includes(String(queryKey[0])) });
-      }
+      if (before !== undefined) forgetRemoved(client, before, status);
       return status;
     },
     refetchInterval: 2_000,
   });
+}
+
+/** Forget everything that may contain requests that have been removed since the last poll. */
+function forgetRemoved(client: QueryClient, before: Status, status: Status): void {
+  const areGone = removedIds(before) !== removedIds(status);
+  if (areGone || removalProgress(before) !== removalProgress(status)) {
+    client.removeQueries({ queryKey: ["log"], type: "inactive" });
+  }
+  if (!areGone) return;
+  client.setQueryData(removalsQuery().queryKey, removalsOf(client) + 1);
+  void client.invalidateQueries({ predicate: ({ queryKey }) => !NOT_READ_AGAIN.includes(String(queryKey[0])) });
+}
+
+/** The number of `removalsOf`, for components. It has no data before the first removal. */
+export function removalsQuery() {
+  return queryOptions<number>({ queryKey: ["removals"], queryFn: skipToken, gcTime: Infinity });
+}
+
+/** How often a deletion has removed all its requests from the log since the page was loaded. */
+export function removalsOf(client: QueryClient): number {
+  return client.getQueryData(removalsQuery().queryKey) ?? 0;
 }
 
 /**

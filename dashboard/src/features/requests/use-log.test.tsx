@@ -61,7 +61,7 @@ function Page({ anchor }: { anchor?: string }) {
   const [isShown, setShown] = useState(true);
   return (
     <>
-      {useStatus(() => "status known")}
+      {useStatus((status) => `status known, ${status.deletions[0]?.removed} removed`)}
       {isShown && <Log anchor={anchor} />}
       <button type="button" onClick={() => setShown(!isShown)}>
         leave
@@ -87,4 +87,52 @@ it("a page around a request does not include the newest request if its search st
   answerLog(() => ({ data: rows("b", "a"), next_cursor: "c1", newer_cursor: "n1", complete: false }));
   await renderAt("?contains=x", <Page anchor="a" />);
   await waitFor(() => expect(shown()).toMatchObject({ rows: ["b", "a"], newest: false, stopped: true }));
+});
+
+const REMOVING = { id: "d1", state: "removing", removed: 0 } as const;
+
+it("requests that were deleted do not reappear when the log is shown again", async () => {
+  deletions = [REMOVING];
+  let data = rows("b", "a");
+  answerLog(() => ({ data, running: [] }));
+  await renderAt("", <Page />);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["b", "a"] }));
+  await screen.findByText(/status known/);
+  data = rows("b");
+  deletions = [{ ...REMOVING, state: "done" }];
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["b"] }));
+  press("leave");
+  press("leave");
+  expect(shown().rows).not.toContain("a");
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["b"] }));
+});
+
+it("requests that were deleted while another page was shown do not reappear, not even during the deletion", async () => {
+  deletions = [REMOVING];
+  let data = rows("b", "a");
+  answerLog(() => ({ data, running: [] }));
+  await renderAt("", <Page />);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["b", "a"] }));
+  await screen.findByText(/status known/);
+  press("leave");
+  data = rows("b");
+  deletions = [{ ...REMOVING, removed: 1 }];
+  await waitFor(() => expect(screen.getByText(/status known/)).toHaveTextContent("1 removed"));
+  press("leave");
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["b"] }));
+});
+
+it("a log that is read again is not an earlier list", async () => {
+  let data = rows("a");
+  const read = answerLog(() => ({ data, running: [] }));
+  await renderAt("", <Page />);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["a"] }));
+  press("again");
+  await waitFor(() => expect(read).toHaveLength(2));
+  press("leave");
+  press("leave");
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["a"] }));
+  data = rows("b");
+  press("again");
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["b"] }));
 });

@@ -63,7 +63,7 @@ type MayMove = {
 /** The log that a search selects, with live rows while it is not sorted. */
 export function useLog(search: LogSearch, anchor: string | undefined, mayMove: MayMove): Log {
   const [reading, setReading] = useState(0);
-  const options = logQuery(search, anchor, reading + useRemovals());
+  const options = logQuery(search, anchor, useRemovals(), reading);
   const query = useInfiniteQuery(options);
   const pages = query.data?.pages;
   const key = query.isPlaceholderData ? PREVIOUS_LIST : JSON.stringify(options.queryKey);
@@ -98,7 +98,8 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
     },
     [key, start],
   );
-  const refetch = useCallback(() => setReading((last) => last + 1), []);
+  // A number that was never used, so that no earlier list is shown.
+  const refetch = useCallback(() => setReading(Date.now()), []);
 
   // When a deletion ends, every list is reloaded. During a long deletion, a list is also reloaded if its rows may move.
   useRemovalProgress(() => {
