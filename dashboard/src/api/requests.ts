@@ -34,20 +34,18 @@ export function askedOf(search: LogSearch): [string, string][] {
  * `anchor` is a request that the first page must include. A new number as `removals` or `reading` reloads all pages.
  */
 export function logQuery(search: LogSearch, anchor: string | undefined, removals: number, reading = 0) {
-  const params = toListParams(search);
-  const limit = search.sort === undefined ? undefined : TOP_ROWS;
   return infiniteQueryOptions({
-    queryKey: ["log", params, anchor ?? null, removals, reading],
+    queryKey: ["log", toListParams(search), anchor ?? null, removals, reading],
     queryFn: async ({ pageParam, signal }): Promise<LogPage> => {
       const { live: _, ...shown } = search;
       const { filter } = shown;
       try {
-        return { ...(await getPage(params, pageParam, signal, limit)), ...shown };
+        return { ...(await pageOrNewest(shown, pageParam, signal)), ...shown };
       } catch (error) {
         if (!isQueryRefused(error, search)) throw error;
         const rest = { ...shown, filter: withoutQuery(filter) };
         const refused = { text: queryText(filter), message: error.message };
-        return { ...(await getPage(toListParams(rest), pageParam, signal, limit)), ...rest, refused };
+        return { ...(await pageOrNewest(rest, pageParam, signal)), ...rest, refused };
       }
     },
     initialPageParam: (anchor === undefined ? "newest" : { around: anchor }) as PageParam,
@@ -60,6 +58,18 @@ export function logQuery(search: LogSearch, anchor: string | undefined, removals
     staleTime: search.sort === undefined ? Number.POSITIVE_INFINITY : 0,
     placeholderData: keepPreviousData,
   });
+}
+
+/** A page of the log, or the newest page if the request that the page should be around no longer exists. */
+async function pageOrNewest(search: LogSearch, position: PageParam, signal: AbortSignal): Promise<RequestPage> {
+  const params = toListParams(search);
+  const limit = search.sort === undefined ? undefined : TOP_ROWS;
+  try {
+    return await getPage(params, position, signal, limit);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 404 && error.param === "around")) throw error;
+    return getPage(params, "newest", signal, limit);
+  }
 }
 
 /** Whether the API rejected the query `q`, and not another parameter. */

@@ -36,7 +36,7 @@ async function open(changes: Partial<RequestDetail> = {}) {
   });
   const page = await renderAt(
     "",
-    <RequestDrawer id="chatcmpl-1" newer={null} older={null} onGo={vi.fn()} onClose={vi.fn()} />,
+    <RequestDrawer id="chatcmpl-1" newer={null} older={null} onGo={vi.fn()} onClose={vi.fn()} onDeleted={vi.fn()} />,
   );
   const section = await screen.findByRole("region", { name: "Feedback" });
   return { ...page, section: within(section) };

@@ -22,7 +22,7 @@ async function open(different: Partial<RequestDetail> = {}) {
   answers.set("/api/requests/any-id", () => Response.json(request));
   const page = await renderAt(
     "?model=gpt-4o",
-    <RequestDrawer id="any-id" newer="n1" older={null} onGo={onGo} onClose={onClose} />,
+    <RequestDrawer id="any-id" newer="n1" older={null} onGo={onGo} onClose={onClose} onDeleted={onClose} />,
   );
   await screen.findByText("Conversation", { selector: "h2" });
   return page;
@@ -71,14 +71,20 @@ describe("an open request", () => {
   it("shows the error of the API for an unknown request", async () => {
     const error = { message: "No request in this log has the id 'any-id'.", code: "not_found", param: "id", type: "" };
     answers.set("/api/requests/any-id", () => Response.json({ error }, { status: 404 }));
-    await renderAt("", <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} />);
+    await renderAt(
+      "",
+      <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} onDeleted={onClose} />,
+    );
     expect(await screen.findByRole("alert")).toHaveTextContent("No request in this log has the id 'any-id'.");
   });
 
   it("can be reloaded after an error", async () => {
     const error = { message: "The store is busy.", code: "store_unavailable", param: null, type: "" };
     answers.set("/api/requests/any-id", () => Response.json({ error }, { status: 503 }));
-    await renderAt("", <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} />);
+    await renderAt(
+      "",
+      <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} onDeleted={onClose} />,
+    );
     expect(await screen.findByRole("alert")).toHaveTextContent("The request could not be read: The store is busy.");
     answers.set("/api/requests/any-id", () => Response.json(sampleRequest()));
     await userEvent.click(screen.getByRole("button", { name: "Retry" }));
@@ -139,7 +145,10 @@ describe("an open request", () => {
         }),
       ),
     );
-    await renderAt("?words=one", <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} />);
+    await renderAt(
+      "?words=one",
+      <RequestDrawer id="any-id" newer={null} older={null} onGo={onGo} onClose={onClose} onDeleted={onClose} />,
+    );
     expect(await screen.findByText("one", { selector: "mark" })).toBeVisible();
     expect(screen.queryByRole("button", { name: /earlier messages/ })).not.toBeInTheDocument();
   });

@@ -26,10 +26,12 @@ type RequestDrawerProps = {
   older: string | null;
   onGo: (id: string) => void;
   onClose: () => void;
+  /** Called instead of `onClose` when the request has been deleted. */
+  onDeleted: () => void;
 };
 
 /** One request beside the log, with everything known about it. A running request is read again every second. */
-export function RequestDrawer({ id, newer, older, onGo, onClose }: RequestDrawerProps) {
+export function RequestDrawer({ id, newer, older, onGo, onClose, onDeleted }: RequestDrawerProps) {
   const { data, error, isPlaceholderData, refetch } = useQuery({
     ...requestQuery(id),
     // The previous request stays visible until the next request has loaded.
@@ -64,7 +66,7 @@ export function RequestDrawer({ id, newer, older, onGo, onClose }: RequestDrawer
             <>
               <RequestView key={data.id} request={data} view={view} onView={setView} onGo={onGo} />
               <Group justify="end" px={12} pt={8} pb={16}>
-                <DeleteRequestButton id={data.id} isRunning={data.outcome === "open"} onDeleted={onClose} />
+                <DeleteRequestButton id={data.id} isRunning={data.outcome === "open"} onDeleted={onDeleted} />
               </Group>
             </>
           )}

@@ -1,8 +1,17 @@
-import { screen, waitFor } from "@testing-library/react";
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import {
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  RouterProvider,
+} from "@tanstack/react-router";
+import { render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { answerThread, stubBrowser } from "~/test/fake-api";
-import { statusWith } from "~/test/fixtures";
+import { sampleRequest, statusWith } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { RequestsPage } from "./requests-page";
 
@@ -29,4 +38,37 @@ it("a search that stopped at its time limit does not say that no request matches
   expect(await screen.findByText(/^No request/)).toBeVisible();
   await waitFor(() => expect(screen.queryByRole("button", { name: "Continue the search" })).toBeNull());
   expect(requests).toContain("requests?contains=x&from=-1h&cursor=c1&limit=400");
+});
+
+/** Open a request whose row keeps its position. Returns the history. */
+async function openAnchored(id: string) {
+  const history = createMemoryHistory();
+  history.replace(`/requests/${id}`, { anchor: { id, top: 90 } });
+  const root = createRootRoute();
+  const requests = createRoute({ getParentRoute: () => root, path: "/requests", component: RequestsPage });
+  const request = createRoute({ getParentRoute: () => requests, path: "$id" });
+  const router = createRouter({ routeTree: root.addChildren([requests.addChildren([request])]), history });
+  await router.load();
+  render(
+    <MantineProvider env="test">
+      <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
+        <RouterProvider router={router as never} />
+      </QueryClientProvider>
+    </MantineProvider>,
+  );
+  return history;
+}
+
+it("the log no longer keeps the position of a request that is deleted", async () => {
+  const [kept, gone] = [sampleRequest({ id: "kept" }), sampleRequest({ id: "gone" })];
+  answerThread({
+    ...OTHERS,
+    requests: () => ({ ...PAGE, data: [kept, gone], running: [] }),
+    "requests/gone": () => gone,
+  });
+  const history = await openAnchored("gone");
+  await userEvent.click(await screen.findByRole("button", { name: "Delete this request…" }));
+  await userEvent.click(within(await screen.findByRole("dialog")).getByRole("button", { name: "Delete" }));
+  await waitFor(() => expect(history.location.pathname).toBe("/requests"));
+  expect(history.location.state.anchor).toBeUndefined();
 });

@@ -123,6 +123,11 @@ export function RequestsPage() {
     requestAnimationFrame(() => scrollToRow(scroller.current, id, indexOf(id)));
   };
 
+  const closeDeleted = () => {
+    setChosen(undefined);
+    go({ search, id: null, anchor: anchor?.id === id ? undefined : anchor, replace: true });
+  };
+
   const goToNeighbour = (next: string) => {
     const at = indexOf(next);
     if (at >= rows.length - LOAD_AHEAD) log.list.loadOlder();
@@ -203,7 +208,14 @@ export function RequestsPage() {
         </div>
         {id !== undefined && (
           <Suspense>
-            <RequestDrawer id={idInUrl ?? id} newer={newer} older={older} onGo={goToNeighbour} onClose={close} />
+            <RequestDrawer
+              id={idInUrl ?? id}
+              newer={newer}
+              older={older}
+              onGo={goToNeighbour}
+              onClose={close}
+              onDeleted={closeDeleted}
+            />
           </Suspense>
         )}
         <Outlet />

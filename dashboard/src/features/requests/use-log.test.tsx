@@ -136,3 +136,10 @@ it("a log that is read again is not an earlier list", async () => {
   press("again");
   await waitFor(() => expect(shown()).toMatchObject({ rows: ["b"] }));
 });
+
+it("if the request to read around was deleted, the log shows its newest page", async () => {
+  const read = answerLog((params) => (params.has("around") ? undefined : { data: rows("b"), running: [] }));
+  await renderAt("", <Page anchor="gone" />);
+  await waitFor(() => expect(shown()).toEqual({ rows: ["b"], newest: true, empty: false, stopped: false }));
+  expect(read).toEqual(["?around=gone&limit=100", "?limit=100"]);
+});
