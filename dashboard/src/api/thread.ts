@@ -15,6 +15,7 @@ const WIDE_ROWS = 500;
 /** Number of requests on the latest page, and on a page around a request. */
 const SOME_ROWS = 100;
 
+type Params = readonly (readonly [string, string])[];
 type PageParam = { cursor: string | undefined; limit: number };
 
 /** The thread in pages, latest first. With `isFar`, the first page is large, because the request to show may be old. */
@@ -22,15 +23,22 @@ export function threadQuery(search: LogSearch, isFar: boolean) {
   const params = toApiParams(search);
   return infiniteQueryOptions({
     queryKey: ["thread", params],
-    queryFn: ({ pageParam: { cursor, limit }, signal }) => {
-      const where: [string, string][] = cursor === undefined ? [] : [["cursor", cursor]];
-      return getJson<Thread>(apiUrl("thread", [...params, ["limit", String(limit)], ...where]), signal);
-    },
+    queryFn: ({ pageParam, signal }) => getThread(params, pageParam, signal),
     initialPageParam: { cursor: undefined, limit: isFar ? WIDE_ROWS : PAGE_ROWS } as PageParam,
     getNextPageParam: (page): PageParam | undefined =>
       page.next_cursor === null ? undefined : { cursor: page.next_cursor, limit: MORE_ROWS },
     staleTime: 2_000,
   });
+}
+
+function getThread(params: Params, { cursor, limit }: PageParam, signal?: AbortSignal): Promise<Thread> {
+  const where: [string, string][] = cursor === undefined ? [] : [["cursor", cursor]];
+  return getJson<Thread>(apiUrl("thread", [...params, ["limit", String(limit)], ...where]), signal);
+}
+
+/** Read the latest requests of a thread, without using the cache. */
+export function getLatestThread(params: Params): Promise<Thread> {
+  return getThread(params, { cursor: undefined, limit: PAGE_ROWS });
 }
 
 /** The latest requests of a thread, each with its position in its conversation. */

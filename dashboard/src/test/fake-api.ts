@@ -66,10 +66,22 @@ export function answerThread(answers: Record<string, Answer>): string[] {
   return requests;
 }
 
-/** Browser APIs that jsdom lacks. By default every element is near the visible area. `emit` sends live rows. */
-export function stubBrowser(): { emit: (rows: readonly unknown[]) => void; setNear: (near: boolean) => void } {
+type Browser = {
+  emit: (rows: readonly unknown[]) => void;
+  reconnect: () => void;
+  resize: () => void;
+  setNear: (near: boolean) => void;
+};
+
+/**
+ * Browser APIs that jsdom lacks. By default every element is near the visible area. `emit` sends live rows,
+ * `reconnect` opens the live stream again, and `resize` tells all observers of sizes that a size has changed.
+ */
+export function stubBrowser(): Browser {
   let isNear = true;
   const listeners: ((event: { data: string }) => void)[] = [];
+  const observers = new Set<() => void>();
+  let opened = () => {};
   vi.stubGlobal(
     "IntersectionObserver",
     class {
@@ -83,9 +95,14 @@ export function stubBrowser(): { emit: (rows: readonly unknown[]) => void; setNe
   vi.stubGlobal(
     "ResizeObserver",
     class {
-      observe() {}
+      constructor(private readonly callback: () => void) {}
+      observe() {
+        observers.add(this.callback);
+      }
       unobserve() {}
-      disconnect() {}
+      disconnect() {
+        observers.delete(this.callback);
+      }
     },
   );
   vi.stubGlobal(
@@ -93,6 +110,7 @@ export function stubBrowser(): { emit: (rows: readonly unknown[]) => void; setNe
     class {
       addEventListener(kind: string, listener: (event: { data: string }) => void) {
         if (kind === "request") listeners.push(listener);
+        if (kind === "open") opened = () => listener({ data: "" });
       }
       close() {}
     },
@@ -100,6 +118,10 @@ export function stubBrowser(): { emit: (rows: readonly unknown[]) => void; setNe
   return {
     emit: (rows) => {
       for (const row of rows) listeners.at(-1)?.({ data: JSON.stringify(row) });
+    },
+    reconnect: () => opened(),
+    resize: () => {
+      for (const observer of observers) observer();
     },
     setNear: (near) => {
       isNear = near;

@@ -110,6 +110,32 @@ describe("a thread", () => {
   });
 });
 
+describe("a request that ends while there is no live stream", () => {
+  const [first, second, third] = THREE as [ThreadRow, ThreadRow, ThreadRow];
+
+  it("is shown if the user is at the end", async () => {
+    serve([first, second]);
+    await open();
+    await turn("Turn 2");
+    serve(THREE);
+    browser.reconnect();
+    expect(await turn("Turn 3")).toBeVisible();
+  });
+
+  it("is announced if the user has scrolled up", async () => {
+    // The page starts at this request, and not at the end.
+    serve([second, third]);
+    await open("?namespace=user-42#2");
+    await turn("Turn 3");
+    browser.resize();
+    // An earlier request that the first search did not find before its time limit is not announced.
+    serve([first, second, third, threadRow("4", { turn: 4, seq: 8 })]);
+    browser.reconnect();
+    expect(await screen.findByRole("button", { name: "1 newer request" })).toBeVisible();
+    expect(screen.queryByRole("article", { name: "Turn 4" })).toBeNull();
+  });
+});
+
 describe("a request that ends while a query is running", () => {
   it("is shown, because another query follows", async () => {
     const [first, second, third] = THREE as [ThreadRow, ThreadRow, ThreadRow];

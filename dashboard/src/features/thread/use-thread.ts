@@ -3,9 +3,9 @@
 import { type UseInfiniteQueryResult, useInfiniteQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useRef, useState } from "react";
 import { useLive } from "~/api/live-stream";
-import { threadQuery } from "~/api/thread";
+import { getLatestThread, threadQuery } from "~/api/thread";
 import { type LogSearch, toApiParams } from "~/domain/log-search";
-import type { Thread } from "~/generated/api-types";
+import type { Row, Thread } from "~/generated/api-types";
 import { type ConversationTurns, groupConversations } from "./thread-model";
 
 export type ThreadState = {
@@ -32,24 +32,28 @@ export function useThread(search: LogSearch, isFar: boolean, canFollow: () => bo
   const [newIds, setNewIds] = useState<ReadonlySet<string>>(NONE);
   const known = useMemo(() => new Set(pages?.flatMap((page) => page.data).map((row) => row.id)), [pages]);
   const refetch = useRefetch(query);
+  const params = useMemo(() => toApiParams(search), [search]);
+  const announce = (rows: readonly Row[]) => setNewIds((current) => new Set([...current, ...rows.map(({ id }) => id)]));
 
-  useLive(
-    useMemo(() => toApiParams(search), [search]),
-    query.isSuccess,
-    {
-      onRows: (rows) => {
-        const ended = rows.filter((row) => row.outcome !== "open" && !known.has(row.id));
-        if (ended.length === 0) return;
-        setNewIds((current) => new Set([...current, ...ended.map((row) => row.id)]));
-        // New requests are shown immediately only if they are in conversations. For a busy label without conversations,
-        // the page would move constantly.
-        if (canFollow() && (latest?.is_thread || known.size === 0)) refetch();
-      },
-      onOpen: () => {
-        if (canFollow()) refetch();
-      },
+  useLive(params, query.isSuccess, {
+    onRows: (rows) => {
+      const ended = rows.filter((row) => row.outcome !== "open" && !known.has(row.id));
+      if (ended.length === 0) return;
+      announce(ended);
+      // New requests are shown immediately only if they are in conversations. For a busy label without conversations,
+      // the page would move constantly.
+      if (canFollow() && (latest?.is_thread || known.size === 0)) refetch();
     },
-  );
+    onOpen: () => {
+      if (canFollow()) return refetch();
+      const newest = Math.max(...(latest?.data ?? []).map(seqOf));
+      // An error does not matter, because the next event retries and the status bar shows the failure.
+      getLatestThread(params).then(
+        ({ data }) => announce(data.filter((row) => seqOf(row) > newest)),
+        () => {},
+      );
+    },
+  });
 
   return {
     latest,
@@ -67,6 +71,10 @@ export function useThread(search: LogSearch, isFar: boolean, canFollow: () => bo
 }
 
 const NONE: ReadonlySet<string> = new Set();
+
+function seqOf({ seq }: Row): number {
+  return seq ?? 0;
+}
 
 /** Returns a function that reads the pages again. If a query is already running, another query follows it. */
 function useRefetch({ isFetching, refetch }: Pick<UseInfiniteQueryResult, "isFetching" | "refetch">): () => void {
