@@ -4,6 +4,7 @@ import { createLiveLog, itemsOf, MAX_PENDING, pendingCount, receiveRows, reconci
 
 const row = (id: string, seq: number | null, started = id): Row =>
   ({ id, seq, started_at: started, outcome: seq === null ? "open" : "complete" }) as Row;
+const page = (data: Row[], next_cursor: string | null) => ({ data, next_cursor });
 const ids = (rows: readonly Row[]) => rows.map((each) => each.id).join(" ");
 
 describe("the live end of the log", () => {
@@ -32,15 +33,25 @@ describe("the live end of the log", () => {
     const log = reconcile(
       createLiveLog([row("gone", null), row("on", null)]),
       5,
-      [row("g", 6), row("f", 5)],
+      page([row("g", 6), row("f", 5)], "c5"),
       [row("on", null)],
     );
     expect([ids(log.finished), ids(log.running), log.hasGap]).toEqual(["g", "on", false]);
   });
 
   it("knows that it is torn when the newest page does not reach what is known", () => {
-    expect(reconcile(createLiveLog([]), 5, [row("j", 9), row("i", 8)], []).hasGap).toBe(true);
-    expect(reconcile(createLiveLog([]), 0, [row("j", 9)], []).hasGap).toBe(false);
+    expect(reconcile(createLiveLog([]), 5, page([row("j", 9), row("i", 8)], "c8"), []).hasGap).toBe(true);
+    expect(reconcile(createLiveLog([]), 5, page([row("j", 9), row("i", 8)], null), []).hasGap).toBe(false);
+  });
+
+  it("is torn above an empty log only if the newest page is not everything", () => {
+    expect(reconcile(createLiveLog([]), 0, page([row("j", 9), row("i", 8)], "c8"), []).hasGap).toBe(true);
+    expect(reconcile(createLiveLog([]), 0, page([row("j", 9)], null), []).hasGap).toBe(false);
+  });
+
+  it("is torn when the search for what was missed stopped at its time limit, but not if nothing is known", () => {
+    expect(reconcile(createLiveLog([]), 5, page([], "c8"), []).hasGap).toBe(true);
+    expect(reconcile(createLiveLog([]), 0, page([], "c8"), []).hasGap).toBe(false);
   });
 
   it("lets go of what has ended where only running ones are asked for", () => {

@@ -1,6 +1,6 @@
 /** Loaded and live rows of the log, merged and ordered. Pure. */
 
-import type { LogGap, Row } from "~/generated/api-types";
+import type { LogGap, RequestPage, Row } from "~/generated/api-types";
 
 /** If there are more pending rows than this, the log is read again instead of adding them. */
 export const MAX_PENDING = 2_000;
@@ -50,11 +50,20 @@ export function receiveRows(log: LiveLog, rows: readonly Row[]): LiveLog {
   };
 }
 
-/** Merge the newest page after a reconnect. If the page does not reach the known rows, `hasGap` becomes true. */
-export function reconcile(log: LiveLog, newestKnown: number, page: readonly Row[], running: readonly Row[]): LiveLog {
+/**
+ * Merge the newest page after a reconnect. If the page does not reach the known rows, `hasGap` becomes true. `newestKnown`
+ * is 0 if no row is known.
+ */
+export function reconcile(
+  log: LiveLog,
+  newestKnown: number,
+  { data, next_cursor }: Pick<RequestPage, "data" | "next_cursor">,
+  running: readonly Row[],
+): LiveLog {
   const known = Math.max(newestKnown, log.finished[0]?.seq ?? 0);
-  const missed = page.filter((row) => (row.seq ?? 0) > known);
-  const isTorn = missed.length > 0 && missed.length === page.length && known > 0;
+  const missed = data.filter((row) => (row.seq ?? 0) > known);
+  // An empty page above an empty log stopped at its time limit. Reading it again would not find more.
+  const isTorn = next_cursor !== null && missed.length === data.length && (known > 0 || missed.length > 0);
   const open = new Set(running.map((row) => row.id));
   const still = log.running.filter((row) => open.has(row.id));
   const caught = receiveRows({ ...log, running: still }, [...missed, ...running]);

@@ -115,9 +115,9 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
     onOpen: () => {
       void getPage(asked, "newest").then((page) => {
         const running = runningOf(page, filter);
-        const caught = reconcile(live, newest, page.data, running);
+        const caught = reconcile(live, newest, page, running);
         if (caught.hasGap && includesNewest && mayMove.onNewRows()) refetch();
-        else change((log) => settle(reconcile(log, newest, page.data, running), includesNewest && mayMove.onNewRows()));
+        else change((log) => settle(reconcile(log, newest, page, running), includesNewest && mayMove.onNewRows()));
       }, noMatter);
     },
   });
