@@ -60,3 +60,30 @@ it("the export menu downloads the filtered requests, and shows the command for t
     within(menu).getByText(/^relaybook export namespace=ios from=-1h --format csv --output requests.csv/),
   ).toBeVisible();
 });
+
+/** Show the filter of a log whose first count fails with this status. The next count comes five seconds later. */
+async function failFirstCount(status: number) {
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  let counts = 0;
+  vi.stubGlobal("fetch", async (url: string) => {
+    if (!url.includes("/api/count")) return Response.json({ data: [], is_thread: false });
+    counts += 1;
+    if (counts > 1) return Response.json({ requests: 310, failed: 0, last_at: null, complete: true });
+    return Response.json({ error: { message: "no", code: "no", param: null } }, { status });
+  });
+  await renderAt("?model=o1", <FilterBar />);
+  await screen.findByRole("button", { name: "Export…" });
+  await vi.waitFor(() => expect(counts).toBe(1));
+  await vi.advanceTimersByTimeAsync(11_000);
+  vi.useRealTimers();
+  return counts;
+}
+
+it("the number is read again after an error", async () => {
+  expect(await failFirstCount(503)).toBeGreaterThan(1);
+  expect(await screen.findByText("310 requests")).toBeVisible();
+});
+
+it("the number is not read again if the API rejects the filter", async () => {
+  expect(await failFirstCount(400)).toBe(1);
+});

@@ -14,6 +14,7 @@ import {
 import { countQuery, untilTick } from "~/api/requests";
 import { statusQuery } from "~/api/status";
 import { isConversationQuery } from "~/api/thread";
+import { ApiError } from "~/domain/api-error";
 import { type Filter, hasWords, removeLastValue, removeValue } from "~/domain/filter";
 import { describeValue, termLabel } from "~/domain/filter-text";
 import { count, plural } from "~/format/number";
@@ -200,8 +201,8 @@ function useKeptFocus(filter: Filter): Pick<ComponentProps<"section">, "ref" | "
 }
 
 /** Milliseconds until the next count, or `false` if the API rejected the filter. */
-function refetchUnlessRejected(query: { state: { error: Error | null } }): number | false {
-  return query.state.error === null ? untilTick() : false;
+function refetchUnlessRejected({ state: { error } }: { state: { error: Error | null } }): number | false {
+  return error instanceof ApiError && error.status === 400 ? false : untilTick();
 }
 
 /** In a search for text, the number of requests that are not indexed yet. Empty if all requests are indexed. */
