@@ -9,7 +9,7 @@ import {
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
-import { OWN_SOURCE, withFeedback } from "~/domain/feedback";
+import { OWN_SOURCE, ownFeedback, withFeedback } from "~/domain/feedback";
 import type { LogSearch } from "~/domain/log-search";
 import type {
   AcceptedFeedback,
@@ -20,7 +20,7 @@ import type {
   Row,
 } from "~/generated/api-types";
 import { apiUrl, getJson, sendJson } from "./client";
-import { askedOf } from "./requests";
+import { askedOf, requestQuery } from "./requests";
 import { useStatus } from "./status";
 
 /** The mean score of the requests that match a filter. */
@@ -54,15 +54,20 @@ export function useFeedback({ id, feedback }: Row): readonly RequestFeedback[] {
   return withFeedback(feedback, useQuery(givenQuery(id)).data);
 }
 
-/** Give feedback on a request. The open request and its row show the feedback at once. */
-export function useGiveFeedback(id: string): UseMutationResult<AcceptedFeedback, Error, OwnFeedback> {
+/**
+ * Give feedback on a request. What `changes` leaves out stays as it is, also if somebody else has just given it. The open
+ * request and its row show the feedback at once.
+ */
+export function useGiveFeedback(id: string): UseMutationResult<AcceptedFeedback, Error, Partial<OwnFeedback>> {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (own: OwnFeedback) =>
-      sendJson<AcceptedFeedback>("POST", apiUrl(`requests/${encodeURIComponent(id)}/feedback`), {
-        ...own,
-        source: OWN_SOURCE,
-      }),
+    mutationFn: async (changes: Partial<OwnFeedback>) => {
+      const request = await client.fetchQuery({ ...requestQuery(id), staleTime: 0 });
+      const given = client.getQueryData(givenQuery(id).queryKey);
+      const { score = null, label = null, comment = null } = ownFeedback(withFeedback(request.feedback, given)) ?? {};
+      const feedback: NewFeedback = { score, label, comment, ...changes, source: OWN_SOURCE };
+      return sendJson<AcceptedFeedback>("POST", apiUrl(`requests/${encodeURIComponent(id)}/feedback`), feedback);
+    },
     onSuccess: ({ feedback }) => {
       client.setQueryData(givenQuery(id).queryKey, feedback);
       // The URL may have another id of the open request.

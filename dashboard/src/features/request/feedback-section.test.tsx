@@ -15,6 +15,8 @@ const USERS: RequestFeedback = {
 };
 
 let sent: NewFeedback[];
+/** The feedback on the open request, as the API knows it. */
+let stored: RequestFeedback[];
 let isBusy: boolean;
 
 beforeEach(() => {
@@ -25,8 +27,11 @@ beforeEach(() => {
 /** Open a request. The URL has another id of the request, but feedback is stored under its own id. */
 async function open(changes: Partial<RequestDetail> = {}) {
   const request = sampleRequest(changes);
+  stored = request.feedback;
   vi.stubGlobal("fetch", async (url: string, init?: RequestInit) => {
-    if (url === "/api/requests/chatcmpl-1") return Response.json(request);
+    if (["/api/requests/chatcmpl-1", `/api/requests/${request.id}`].includes(url)) {
+      return Response.json({ ...request, feedback: stored });
+    }
     if (url !== `/api/requests/${request.id}/feedback`) return new Response("no such call", { status: 404 });
     if (isBusy) return Response.json({ error: { message: "Try again.", code: "busy", param: null } }, { status: 503 });
     const feedback = JSON.parse(String(init?.body)) as NewFeedback;
@@ -96,4 +101,28 @@ it("takes no feedback while the request is running", async () => {
   await userEvent.keyboard("+");
   expect(section.queryByRole("button")).not.toBeInTheDocument();
   expect(sent).toEqual([]);
+});
+
+const COLLEAGUES: RequestFeedback = {
+  source: "dashboard",
+  score: 1,
+  label: "wrong_tone",
+  comment: "Too formal.",
+  at: "2026-11-21T13:06:00.000000Z",
+};
+
+it("keeps the label and the comment that somebody else gave since the request was read", async () => {
+  const { section } = await open();
+  stored = [COLLEAGUES];
+  await userEvent.click(section.getByRole("button", { name: /Bad/ }));
+  await waitFor(() => expect(sent).toHaveLength(1));
+  expect(sent[0]).toEqual({ source: "dashboard", score: -1, label: "wrong_tone", comment: "Too formal." });
+});
+
+it("keeps the score and the words that somebody else gave when the label is changed", async () => {
+  const { section } = await open();
+  stored = [COLLEAGUES];
+  await userEvent.type(section.getByRole("textbox", { name: "Label" }), "rude{Enter}");
+  await waitFor(() => expect(sent).toHaveLength(1));
+  expect(sent[0]).toEqual({ source: "dashboard", score: 1, label: "rude", comment: "Too formal." });
 });

@@ -20,7 +20,7 @@ const MAX_COMMENT = 4_000;
 
 const SAVED_MS = 2_500;
 
-type GivingProps = { own: RequestFeedback | undefined; give: (feedback: OwnFeedback) => void };
+type GivingProps = { own: RequestFeedback | undefined; give: (changes: Partial<OwnFeedback>) => void };
 
 /** Feedback on a request. While the request is running, feedback cannot be given. */
 export function Feedback({ request }: { request: RequestDetail }) {
@@ -28,8 +28,8 @@ export function Feedback({ request }: { request: RequestDetail }) {
   const others = request.feedback.filter((each) => each !== own);
   const giving = useGiveFeedback(request.id);
   const [saved, setSaved] = useState<string>();
-  const give = (feedback: OwnFeedback) =>
-    giving.mutate(feedback, {
+  const give = (changes: Partial<OwnFeedback>) =>
+    giving.mutate(changes, {
       onSuccess: (accepted) => {
         const text = feedbackText(accepted.feedback);
         setSaved(text);
@@ -68,7 +68,7 @@ export function Feedback({ request }: { request: RequestDetail }) {
 
 /** Two buttons, which the keys `+` and `-` press. An earlier label and comment are kept. */
 function Thumbs({ own, give }: GivingProps) {
-  const rate = (score: number) => give({ score, label: own?.label ?? null, comment: own?.comment ?? null });
+  const rate = (score: number) => give({ score });
   useShortcuts(({ key, target }) => {
     if (isTextField(target) || hasTextSelection()) return undefined;
     if (key === "+") return () => rate(GOOD);
@@ -96,15 +96,18 @@ function Thumbs({ own, give }: GivingProps) {
 
 /** A form for a label and a comment. An earlier score is kept. */
 function WordsForm({ own, give }: GivingProps) {
-  const [label, setLabel] = useState(own?.label ?? "");
-  const [comment, setComment] = useState(own?.comment ?? "");
+  const [typed, setTyped] = useState<{ label?: string; comment?: string }>({});
+  const { label = own?.label ?? "", comment = own?.comment ?? "" } = typed;
   const words = { label: label.trim() || null, comment: comment.trim() || null };
-  const score = own?.score ?? null;
-  const isUnchanged = words.label === (own?.label ?? null) && words.comment === (own?.comment ?? null);
-  const isEmpty = score === null && words.label === null && words.comment === null;
+  const changes = {
+    ...(words.label !== (own?.label ?? null) && { label: words.label }),
+    ...(words.comment !== (own?.comment ?? null) && { comment: words.comment }),
+  };
+  const isUnchanged = Object.keys(changes).length === 0;
+  const isEmpty = (own?.score ?? null) === null && words.label === null && words.comment === null;
   const save = (event: FormEvent) => {
     event.preventDefault();
-    if (!isUnchanged && !isEmpty) give({ score, ...words });
+    if (!isUnchanged && !isEmpty) give(changes);
   };
   return (
     <form onSubmit={save}>
@@ -115,7 +118,7 @@ function WordsForm({ own, give }: GivingProps) {
           placeholder="Label, such as wrong_tone"
           maxLength={MAX_LABEL}
           value={label}
-          onChange={(event) => setLabel(event.currentTarget.value)}
+          onChange={(event) => setTyped({ ...typed, label: event.currentTarget.value })}
         />
         <Textarea
           size="xs"
@@ -124,7 +127,7 @@ function WordsForm({ own, give }: GivingProps) {
           rows={2}
           maxLength={MAX_COMMENT}
           value={comment}
-          onChange={(event) => setComment(event.currentTarget.value)}
+          onChange={(event) => setTyped({ ...typed, comment: event.currentTarget.value })}
         />
         <Group gap={8}>
           <Button
