@@ -1,5 +1,9 @@
 import { screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { useState } from "react";
 import { afterEach, expect, it, vi } from "vitest";
+import { parseSearch } from "~/domain/log-search";
+import { SearchContext } from "~/navigation/search-context";
 import { answerThread, namespace } from "~/test/fake-api";
 import { renderAt } from "~/test/render";
 import { NamespaceBar } from "./namespace-bar";
@@ -14,4 +18,46 @@ it("a selected namespace that is not pinned comes first in the bar", async () =>
   await screen.findByRole("link", { name: "Filter by namespace production" });
   const links = within(screen.getByRole("navigation", { name: "Namespaces" })).getAllByRole("link");
   expect(links.map((link) => link.dataset.value)).toEqual([undefined, "user-42", "production", "staging"]);
+});
+
+const COUNT = { requests: 620, failed: 62, last_at: null, complete: true };
+
+it("counts that stopped at the time limit are minimums", async () => {
+  answerThread({ namespaces: () => ({ data: LABELS, next_cursor: null, complete: false }), count: () => COUNT });
+  await renderAt("", <NamespaceBar />);
+  const [label] = await screen.findAllByText("310+");
+  expect(label).toBeVisible();
+  expect(screen.getAllByTitle("at least 31 failed")[0]).toHaveTextContent("✗31+ failed");
+});
+
+it("the counts of another time range are not shown", async () => {
+  let isSlow = false;
+  const never = new Promise(() => {});
+  answerThread({
+    namespaces: () => (isSlow ? never : { data: LABELS, next_cursor: null, complete: true }),
+    count: () => (isSlow ? never : COUNT),
+  });
+  const bar = (from: string) => (
+    <SearchContext key="bar" value={parseSearch(from)}>
+      <NamespaceBar />
+    </SearchContext>
+  );
+  function Ranges() {
+    const [from, setFrom] = useState("?from=-1h");
+    return [
+      bar(from),
+      <button key="later" type="button" onClick={() => setFrom("?from=-7d")}>
+        later
+      </button>,
+    ];
+  }
+  await renderAt("", <Ranges />);
+  expect(await screen.findAllByText("310")).toHaveLength(2);
+  expect(await screen.findByText("620")).toBeVisible();
+  isSlow = true;
+  await userEvent.click(screen.getByRole("button", { name: "later" }));
+  expect(screen.getByRole("link", { name: "Filter by namespace production" })).toBeVisible();
+  expect(screen.queryByText("310")).toBeNull();
+  expect(screen.queryByText("620")).toBeNull();
+  expect(screen.queryByTitle("31 failed")).toBeNull();
 });

@@ -18,7 +18,8 @@ import { NamespacesMenu } from "./namespaces-menu";
 /** The pinned namespaces by group with their counts, and the menu. A selected namespace stays visible. */
 export function NamespaceBar() {
   const search = useLogSearch();
-  const labels = useQuery(labelsQuery(search.range)).data?.data;
+  const pinned = useQuery(labelsQuery(search.range));
+  const labels = pinned.data?.data;
   const address = useFilterHref();
   const all = useQuery({ ...countQuery({ filter: [], range: search.range }), refetchInterval: () => untilTick() });
   const selected = selectedValues(search.filter, "namespace");
@@ -31,7 +32,7 @@ export function NamespaceBar() {
         <AppLink className={css.all} href={address(everywhere)} aria-current={isAll ? "true" : undefined}>
           <kbd className={css.key}>0</kbd> All{" "}
           <span className={css.count}>
-            {all.data === undefined ? "" : atLeast(all.data.requests, all.data.complete)}
+            {all.data === undefined || all.isPlaceholderData ? "" : atLeast(all.data.requests, all.data.complete)}
           </span>
         </AppLink>
         {selected
@@ -45,7 +46,13 @@ export function NamespaceBar() {
           <div key={group} className={css.group}>
             {group !== "" && <span className={css.heading}>{group}</span>}
             {members.map((label) => (
-              <Label key={label.namespace} label={label} isChosen={selected.includes(label.namespace)} />
+              <Label
+                key={label.namespace}
+                label={label}
+                isChosen={selected.includes(label.namespace)}
+                isCounted={!pinned.isPlaceholderData}
+                isComplete={pinned.data?.complete !== false}
+              />
             ))}
           </div>
         ))}
@@ -55,18 +62,27 @@ export function NamespaceBar() {
   );
 }
 
-function Label({ label, isChosen }: { label: Namespace & { key?: string }; isChosen: boolean }) {
+type LabelProps = {
+  label: Namespace & { key?: string };
+  isChosen: boolean;
+  /** Whether the counts are those of the time range. While they are loading, they are those of the previous one. */
+  isCounted: boolean;
+  /** Whether counting was completed before its time limit. */
+  isComplete: boolean;
+};
+
+function Label({ label, isChosen, isCounted, isComplete }: LabelProps) {
   return (
     <span className={css.entry} data-chosen={isChosen || undefined}>
       {label.key !== undefined && <kbd className={css.key}>{label.key}</kbd>}
       <FilterLink name="namespace" value={label.namespace} {...labelStyle(label)} title={label.namespace}>
         <TruncateMiddle text={label.namespace} />
       </FilterLink>
-      <span className={css.count}>{shortCount(label.requests)}</span>
-      {label.failed > 0 && (
-        <span data-tone="bad" title={`${label.failed} failed`}>
+      <span className={css.count}>{isCounted && atLeast(label.requests, isComplete)}</span>
+      {isCounted && label.failed > 0 && (
+        <span data-tone="bad" title={`${isComplete ? "" : "at least "}${label.failed} failed`}>
           <span aria-hidden="true">✗</span>
-          {shortCount(label.failed)}
+          {atLeast(label.failed, isComplete)}
           <span className="visually-hidden"> failed</span>
         </span>
       )}
