@@ -18,7 +18,7 @@ const SOME_ROWS = 100;
 type Params = readonly (readonly [string, string])[];
 type PageParam = { cursor: string | undefined; limit: number };
 
-/** The thread in pages, latest first. With `isFar`, the first page is large, because the request to show may be old. */
+/** The thread in pages, latest first. With `isFar`, the pages are large, because the request to show may be old. */
 export function threadQuery(search: LogSearch, isFar: boolean) {
   const params = toApiParams(search);
   return infiniteQueryOptions({
@@ -26,7 +26,7 @@ export function threadQuery(search: LogSearch, isFar: boolean) {
     queryFn: ({ pageParam, signal }) => getThread(params, pageParam, signal),
     initialPageParam: { cursor: undefined, limit: isFar ? WIDE_ROWS : PAGE_ROWS } as PageParam,
     getNextPageParam: (page): PageParam | undefined =>
-      page.next_cursor === null ? undefined : { cursor: page.next_cursor, limit: MORE_ROWS },
+      page.next_cursor === null ? undefined : { cursor: page.next_cursor, limit: isFar ? WIDE_ROWS : MORE_ROWS },
     staleTime: 2_000,
   });
 }

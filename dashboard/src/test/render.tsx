@@ -9,12 +9,16 @@ import { parseSearch } from "~/domain/log-search";
 import { type Label, LabelsContext } from "~/filters/labels";
 import { SearchContext } from "~/navigation/search-context";
 
-/** Render at `/requests` or another path, with these search parameters. Returns functions that read the current location. */
+/**
+ * Render at `/requests` or another path, with these search parameters and this hash. Returns functions that read the
+ * current location.
+ */
 export async function renderAt(search: string, children: ReactNode, labels: Label[] = [], path = "/requests") {
   const history = createMemoryHistory({ initialEntries: [`${path}${search}`] });
+  const parsed = parseSearch(search.replace(/#.*/, ""));
   const root = createRootRoute({
     component: () => (
-      <SearchContext value={parseSearch(search)}>
+      <SearchContext value={parsed}>
         <LabelsContext value={new Map(labels.map((label) => [label.namespace, label]))}>{children}</LabelsContext>
       </SearchContext>
     ),

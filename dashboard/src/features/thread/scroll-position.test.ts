@@ -3,8 +3,10 @@ import { ScrollPosition } from "./scroll-position";
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** A scroll area of 200 pixels that contains one turn of 1,000. */
-function scrollArea(): { scroller: HTMLElement; resize: () => void; shrink: () => void } {
+type Area = { scroller: HTMLElement; resize: () => void; shrink: () => void; load: (id: string) => void };
+
+/** A scroll area of 200 pixels that contains one turn of 1,000. `load` adds a turn of the same size above it. */
+function scrollArea(): Area {
   let resize = () => {};
   let height = 1_000;
   vi.stubGlobal(
@@ -36,7 +38,15 @@ function scrollArea(): { scroller: HTMLElement; resize: () => void; shrink: () =
     height -= 100;
     top = Math.min(top, height - 200);
   };
-  return { scroller, resize: () => resize(), shrink };
+  const load = (id: string) => {
+    const earlier = document.createElement("article");
+    earlier.dataset.request = id;
+    scroller.prepend(earlier);
+    earlier.getBoundingClientRect = () => new DOMRect(0, -top, 100, 1_000);
+    turn.getBoundingClientRect = () => new DOMRect(0, 1_000 - top, 100, height - 1_000);
+    height += 1_000;
+  };
+  return { scroller, resize: () => resize(), shrink, load };
 }
 
 it("starts at the end, and stays there when content grows", () => {
@@ -75,4 +85,27 @@ it("lets the viewer scroll up although content shrinks before the scroll event",
   resize();
   expect(scroller.scrollTop).toBe(0);
   expect(position.isAtEnd()).toBe(false);
+});
+
+it("starts at a request that is loaded later", () => {
+  const { scroller, resize, load } = scrollArea();
+  const position = new ScrollPosition("0");
+  position.mount(scroller);
+  expect([scroller.scrollTop, position.isAtEnd()]).toEqual([800, true]);
+  load("0");
+  resize();
+  expect(position.isAtEnd()).toBe(false);
+  // Slightly above the turn, which is the first one.
+  expect(scroller.scrollTop).toBe(-12);
+});
+
+it("does not move a viewer who has scrolled up to a request that is loaded later", () => {
+  const { scroller, resize, load } = scrollArea();
+  const position = new ScrollPosition("0");
+  position.mount(scroller);
+  scroller.scrollTop = 300;
+  resize();
+  load("0");
+  resize();
+  expect(scroller.scrollTop).toBe(1_300);
 });

@@ -12,7 +12,10 @@ export class ScrollPosition {
   private atEnd = true;
   private lastTop = 0;
 
-  /** `start` is the request at which the page starts. By default the page starts at the end of the thread. */
+  /**
+   * `start` is the request at which the page starts. By default the page starts at the end of the thread. If the request
+   * is loaded later, the page starts at the end, too, and moves to the request unless the viewer has left the end.
+   */
   constructor(private start: string | undefined) {}
 
   /** Whether the viewer is at the end, so that new requests can be shown there. */
@@ -52,10 +55,15 @@ export class ScrollPosition {
     const target = event.target as Element;
     if (!target.closest("button, summary")) return;
     this.onScroll();
-    this.atEnd = false;
+    this.leaveEnd();
     if (this.scroller !== undefined)
       this.setAnchor(this.scroller, target.closest<HTMLElement>("[data-request]") ?? undefined);
   };
+
+  private leaveEnd(): void {
+    this.atEnd = false;
+    this.start = undefined;
+  }
 
   private onScroll = (): void => {
     const { scroller } = this;
@@ -64,7 +72,7 @@ export class ScrollPosition {
     // After content has shrunk, the viewer may be at the end. Growing content moves the end away, so only scrolling up
     // counts as leaving the end.
     if (scrollHeight - clientHeight - scrollTop < NEAR_PX) this.atEnd = true;
-    else if (scrollTop < this.lastTop) this.atEnd = false;
+    else if (scrollTop < this.lastTop) this.leaveEnd();
     if (!this.atEnd) this.holdAnchor(scroller);
     const turns = this.turns();
     this.setAnchor(scroller, turns.find((turn) => this.topOf(turn) >= 0) ?? turns.at(-1));
@@ -74,13 +82,12 @@ export class ScrollPosition {
     const { scroller } = this;
     const turns = this.turns();
     if (scroller === undefined || turns.length === 0) return;
-    const first = turns.find((turn) => turn.dataset.request === this.start);
-    this.start = undefined;
     // The viewer has scrolled, but the scroll event has not arrived yet. Without this call, a viewer who has just left
     // the end would be moved back to it.
     if (scroller.scrollTop !== this.lastTop) this.onScroll();
+    const first = turns.find((turn) => turn.dataset.request === this.start);
     if (first !== undefined) {
-      this.atEnd = false;
+      this.leaveEnd();
       first.focus({ preventScroll: true });
       scroller.scrollTop += this.topOf(first) - EDGE_PX;
       this.setAnchor(scroller, first);

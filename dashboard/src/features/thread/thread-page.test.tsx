@@ -1,6 +1,9 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { threadQuery } from "~/api/thread";
+import { parseSearch } from "~/domain/log-search";
 import type { Thread, ThreadRow } from "~/generated/api-types";
 import { answerThread, requestDetail, stubBrowser, threadPage, threadRow } from "~/test/fake-api";
 import { renderAt } from "~/test/render";
@@ -107,6 +110,68 @@ describe("a thread", () => {
     browser.emit([THREE[2]]);
     expect(await turn("Turn 3")).toBeVisible();
     expect(screen.queryByRole("button", { name: /newer/ })).not.toBeInTheDocument();
+  });
+});
+
+describe("a thread that starts at a request", () => {
+  const [first, second, third] = THREE as [ThreadRow, ThreadRow, ThreadRow];
+  const pages: Record<string, () => Thread> = {
+    none: () => threadPage([third], { next_cursor: "c2" }),
+    c2: () => threadPage([second], { next_cursor: "c1" }),
+    c1: () => threadPage([first]),
+  };
+  const answerPages = () => answerThread({ thread: (params) => pages[params.get("cursor") ?? "none"]?.() });
+
+  it("loads earlier requests until it has the request, and starts there", async () => {
+    const requests = answerPages();
+    await open("?namespace=user-42#2");
+    await turn("Turn 3");
+    browser.resize();
+    const start = await turn("Turn 2");
+    browser.resize();
+    expect(start).toHaveFocus();
+    expect(screen.getByRole("button", { name: "earlier requests" })).toBeVisible();
+    expect(requests.filter((request) => request.startsWith("thread"))).toEqual([
+      "thread?namespace=user-42&limit=500",
+      "thread?namespace=user-42&limit=500&cursor=c2",
+    ]);
+  });
+
+  it("loads earlier requests although a thread without them is in the cache", async () => {
+    function AfterLatest() {
+      const latest = useInfiniteQuery(threadQuery(parseSearch("?namespace=user-42"), false));
+      return latest.isSuccess && <ThreadPage />;
+    }
+    answerPages();
+    await renderAt("?namespace=user-42#1", <AfterLatest />);
+    expect(await turn("Turn 1")).toBeVisible();
+  });
+
+  it("loads all requests if it does not have the request", async () => {
+    answerPages();
+    await open("?namespace=user-42#9");
+    expect(await screen.findByText("No earlier requests.")).toBeVisible();
+  });
+
+  it("loads no more requests when the user has scrolled up", async () => {
+    let respond: (page: Thread) => void = () => undefined;
+    const requests = answerThread({
+      thread: (params) =>
+        params.has("cursor")
+          ? new Promise<Thread>((resolve) => {
+              respond = resolve;
+            })
+          : pages.none?.(),
+    });
+    await open("?namespace=user-42#1");
+    await turn("Turn 3");
+    await waitFor(() => expect(requests.filter((request) => request.includes("cursor="))).toHaveLength(1));
+    // A click on a button counts as leaving the end.
+    await userEvent.click(screen.getByRole("button", { name: "reading…" }));
+    respond(threadPage([second], { next_cursor: "c1" }));
+    await turn("Turn 2");
+    expect(await screen.findByRole("button", { name: "earlier requests" })).toBeVisible();
+    expect(requests.filter((request) => request.includes("cursor="))).toHaveLength(1);
   });
 });
 

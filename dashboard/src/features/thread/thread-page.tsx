@@ -37,14 +37,16 @@ export function ThreadPage() {
   );
 }
 
-/** The thread of the search. The page starts at the end of the thread. */
+/** The thread of the search. The page starts at the request in the hash, or by default at the end of the thread. */
 export function ThreadContent() {
   const search = useLogSearch();
   const hash = useLocation({ select: (location) => location.hash });
   const go = useLogNavigate();
   const open = useOpenRequest();
-  const [position] = useState(() => new ScrollPosition(hash === "" ? undefined : hash));
-  const thread = useThread(search, hash !== "", position.isAtEnd);
+  // When a request of the thread is opened, the hash changes before the page is left.
+  const [start] = useState(hash === "" ? undefined : hash);
+  const [position] = useState(() => new ScrollPosition(start));
+  const thread = useThread(search, start, position.isAtEnd);
   useThreadShortcuts({ position, onOpen: open, onLeave: () => go({ search }) });
   const isEmpty = thread.latest !== undefined && thread.conversations.length === 0;
 

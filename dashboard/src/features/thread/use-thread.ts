@@ -1,7 +1,7 @@
 /** A thread as loaded pages plus live rows. */
 
 import { type UseInfiniteQueryResult, useInfiniteQuery } from "@tanstack/react-query";
-import { useCallback, useMemo, useRef, useState } from "react";
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useLive } from "~/api/live-stream";
 import { getLatestThread, threadQuery } from "~/api/thread";
 import { type LogSearch, toApiParams } from "~/domain/log-search";
@@ -23,15 +23,26 @@ export type ThreadState = {
   refetch: () => void;
 };
 
-/** `canFollow` is called when requests end. If it returns `true`, these requests are shown immediately. */
-export function useThread(search: LogSearch, isFar: boolean, canFollow: () => boolean): ThreadState {
-  const query = useInfiniteQuery(threadQuery(search, isFar));
+/** At most about this many requests are loaded to find the request to start at. The page would be slow with more. */
+const MAX_SEARCHED = 5_000;
+
+/**
+ * `start` is a request that is loaded, even if it is not among the latest requests. `isAtEnd` returns whether the viewer
+ * is at the end. Only there, new requests are shown immediately, and earlier pages are loaded until they have `start`.
+ */
+export function useThread(search: LogSearch, start: string | undefined, isAtEnd: () => boolean): ThreadState {
+  const query = useInfiniteQuery(threadQuery(search, start !== undefined));
   const pages = query.data?.pages;
   const latest = pages?.[0];
   const conversations = useMemo(() => groupConversations(pages ?? []), [pages]);
   const [newIds, setNewIds] = useState<ReadonlySet<string>>(NONE);
   const known = useMemo(() => new Set(pages?.flatMap((page) => page.data).map((row) => row.id)), [pages]);
   const refetch = useRefetch(query);
+  const isStartMissing = start !== undefined && !known.has(start) && query.hasNextPage && known.size < MAX_SEARCHED;
+  useLayoutEffect(() => {
+    if (isStartMissing && !query.isFetching && !query.isError && isAtEnd()) void query.fetchNextPage();
+  });
+
   const params = useMemo(() => toApiParams(search), [search]);
   const announce = (rows: readonly Row[]) => setNewIds((current) => new Set([...current, ...rows.map(({ id }) => id)]));
 
@@ -42,10 +53,10 @@ export function useThread(search: LogSearch, isFar: boolean, canFollow: () => bo
       announce(ended);
       // New requests are shown immediately only if they are in conversations. For a busy label without conversations,
       // the page would move constantly.
-      if (canFollow() && (latest?.is_thread || known.size === 0)) refetch();
+      if (isAtEnd() && (latest?.is_thread || known.size === 0)) refetch();
     },
     onOpen: () => {
-      if (canFollow()) return refetch();
+      if (isAtEnd()) return refetch();
       const newest = Math.max(...(latest?.data ?? []).map(seqOf));
       // An error does not matter, because the next event retries and the status bar shows the failure.
       getLatestThread(params).then(
