@@ -13,15 +13,16 @@ it("each value has a count for every hour, including hours without requests", ()
   expect(hours?.reduce((all, each) => all + each, 0)).toBe(7);
 });
 
-it("the title has the number of requests and the busiest hour", () => {
+it("the title has the number of requests, the start of the first hour, and the busiest hour", () => {
   const sparks = hourlyCountsByValue(
     hourlyAnswer("property.channel", { iOS: { 4: 1000, 5: 41 }, web: { 5: 2 }, tv: { 6: 1 }, even: { 8: 2, 9: 2 } }),
+    new Date(Date.UTC(2026, 10, 22, 13, 20)),
   );
   const at = (hour: number) => clock(new Date(Date.UTC(2026, 10, 21, 13 + hour)).toISOString());
-  expect(sparks.get("iOS")?.words).toBe(`1,041 requests in the last 24 hours, most at ${at(4)}`);
-  expect(sparks.get("web")?.words).toBe(`2 requests in the last 24 hours, all at ${at(5)}`);
-  expect(sparks.get("tv")?.words).toBe(`1 request in the last 24 hours, at ${at(6)}`);
-  expect(sparks.get("even")?.words).toBe(`4 requests in the last 24 hours, most at ${at(8)}`);
+  expect(sparks.get("iOS")?.words).toBe(`1,041 requests since yesterday ${at(0)}, most at ${at(4)}`);
+  expect(sparks.get("web")?.words).toBe(`2 requests since yesterday ${at(0)}, all at ${at(5)}`);
+  expect(sparks.get("tv")?.words).toBe(`1 request since yesterday ${at(0)}, at ${at(6)}`);
+  expect(sparks.get("even")?.words).toBe(`4 requests since yesterday ${at(0)}, most at ${at(8)}`);
 });
 
 it("requests without a value and the remainder are left out", () => {

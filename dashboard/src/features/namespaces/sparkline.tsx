@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { bucketsOf, hourlyQuery } from "~/api/stats";
 import { plural } from "~/format/number";
-import { clockTime } from "~/format/time";
+import { clockTime, day } from "~/format/time";
 import type { StatsGroup, StatsResponse } from "~/generated/api-types";
 import css from "./namespace-table.module.css";
 
@@ -46,26 +46,32 @@ export type HourlyCounts = { readonly hours: readonly number[]; readonly words: 
 /**
  * Counts by value. Values outside of the largest groups are missing, because the API does not return them separately.
  */
-export function hourlyCountsByValue(answer: StatsResponse): ReadonlyMap<string, HourlyCounts> {
+export function hourlyCountsByValue(answer: StatsResponse, now = new Date()): ReadonlyMap<string, HourlyCounts> {
   const begins = bucketsOf(answer);
+  // The first hour began more than 24 hours ago.
+  const since = `since ${day(new Date(answer.from), now)} ${hour(answer.from)}`;
   const sparks = new Map<string, HourlyCounts>();
   for (const group of answer.groups) {
     const value = Object.values(group.by)[0] ?? null;
     if (value === null) continue;
     const requests = new Map(group.points.map((point) => [new Date(point.at).getTime(), point.requests]));
-    sparks.set(value, { hours: begins.map((begin) => requests.get(begin) ?? 0), words: inWords(group) });
+    sparks.set(value, { hours: begins.map((begin) => requests.get(begin) ?? 0), words: inWords(group, since) });
   }
   return sparks;
 }
 
-/** `42 requests in the last 24 hours, most at 14:00`. */
-function inWords({ points, total }: StatsGroup): string {
-  const words = `${plural(total.requests, "request")} in the last 24 hours`;
+/** `42 requests since yesterday 13:00, most at 14:00`. */
+function inWords({ points, total }: StatsGroup, since: string): string {
+  const words = `${plural(total.requests, "request")} ${since}`;
   const most = points.reduce<(typeof points)[number] | undefined>(
     (top, point) => (top === undefined || point.requests > top.requests ? point : top),
     undefined,
   );
   if (most === undefined) return words;
   const how = total.requests === 1 ? "" : most.requests === total.requests ? "all " : "most ";
-  return `${words}, ${how}at ${clockTime(most.at).slice(0, 5)}`;
+  return `${words}, ${how}at ${hour(most.at)}`;
+}
+
+function hour(timestamp: string): string {
+  return clockTime(timestamp).slice(0, 5);
 }

@@ -3,13 +3,14 @@
 import { Table, type TableThProps } from "@mantine/core";
 import "@mantine/core/styles/Table.css";
 import { useState } from "react";
+import { formatTimeSpan } from "~/api/stats";
 import { scoreText } from "~/domain/feedback";
 import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
 import { count, plural, shortCount, tokens } from "~/format/number";
-import type { Aggregate, FeedbackSummary } from "~/generated/api-types";
+import type { FeedbackSummary, StatsResponse } from "~/generated/api-types";
 import { type Fact, FactList } from "~/ui/fact-list";
 import tableCss from "~/ui/table.module.css";
 import { ColorSwatch } from "./chart-panel";
@@ -136,13 +137,18 @@ export function GroupValue({ group, by }: { group: Group; by: string }) {
   );
 }
 
-type TotalsProps = { total: Aggregate; feedback: FeedbackSummary | undefined };
+type TotalsProps = { answer: StatsResponse; feedback: FeedbackSummary | undefined };
 
-/** The aggregates of all requests. The mean score is shown if any request has a score. */
-export function Totals({ total, feedback }: TotalsProps) {
+/** The aggregates of all requests and their time range. The mean score is shown if any request has a score. */
+export function Totals({ answer: { total, from, to }, feedback }: TotalsProps) {
   const { requests, failed, duration_ms, first_token_ms } = total;
   const share = requests === 0 ? "" : ` (${percentText(failed, requests)})`;
   const facts: Fact[] = [
+    {
+      name: "time range",
+      value: formatTimeSpan(new Date(from).getTime(), new Date(to).getTime()),
+      title: "Totals and charts cover whole bars, even if the selected time range starts or ends within a bar",
+    },
     { name: "requests", value: count(requests) },
     {
       name: "failed",

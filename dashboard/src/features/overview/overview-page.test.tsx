@@ -1,5 +1,6 @@
 import { act, fireEvent, renderHook, screen, within } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
+import { formatTimeSpan } from "~/api/stats";
 import type { StatsResponse } from "~/generated/api-types";
 import { point, statsAnswer } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
@@ -181,4 +182,12 @@ it("charts that reach behind the oldest request say that only the aggregates rem
 it("charts reach behind a log if any of their requests is older than its oldest day", () => {
   const found = statsAnswer("model", [["gpt-4o", [point(0, 3)]]], [point(1, 2)]);
   expect(["2026-11-22", "2026-11-23", ""].map((oldest) => reachesBehind(found, oldest))).toEqual([false, true, true]);
+});
+
+it("the totals say which time range they cover, because it consists of whole bars", async () => {
+  answerWith(statsAnswer(undefined, [[null, [point(0, 30)]]]));
+  await renderAt("?from=2026-11-22T14:03:00Z&to=2026-11-22T14:35:00Z", <OverviewContent />);
+  const range = (await screen.findByText("time range", { selector: "dt" })).parentElement;
+  const [from, to] = ["2026-11-22T14:00:00Z", "2026-11-22T14:40:00Z"].map((at) => new Date(at).getTime());
+  expect(range).toHaveTextContent(`time range${formatTimeSpan(from as number, to as number)}`);
 });

@@ -148,7 +148,7 @@ export function OverviewContent() {
   return (
     <div className={css.figures} aria-busy={isPlaceholderData}>
       <div className={css.totals}>
-        <Totals total={answer.total} feedback={feedback} />
+        <Totals answer={answer} feedback={feedback} />
       </div>
       <RemovedNote answer={answer} />
       <div className={css.shown} data-grouped={grouped.by === undefined ? undefined : ""}>
