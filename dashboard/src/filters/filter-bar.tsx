@@ -40,6 +40,7 @@ export function FilterBar({ children }: { children?: ReactNode }) {
   // A placeholder is the count of the previous filter.
   const matches = counted.isPlaceholderData ? undefined : counted.data;
   const isWhole = search.filter.length === 0;
+  const canBeSaved = !isWhole || Object.keys(search.range).length > 0 || search.sort !== undefined;
   const keptFocus = useKeptFocus(search.filter);
   return (
     <section {...keptFocus} className={css.bar} aria-label="Filter" tabIndex={-1}>
@@ -86,9 +87,9 @@ export function FilterBar({ children }: { children?: ReactNode }) {
           >
             ⌫
           </button>
-          <SaveFilter />
         </>
       )}
+      {canBeSaved && <SaveFilter />}
       <QueryIndexing className={css.indexing} />
       <ConversationLink filter={search.filter} />
       {matches !== undefined && (
@@ -152,7 +153,7 @@ function ExportButton({ matches }: { matches: RequestCount | undefined }) {
 
 const ExportMenu = lazyPart(() => import("./export-menu").then((menu) => menu.ExportMenu));
 
-/** A button that opens the dialog for saving the filter. */
+/** A button that opens the dialog for saving the filter, the time range and the order. */
 function SaveFilter() {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -71,6 +71,17 @@ it("the filter is saved under the typed name with its time range and sort field"
   expect(await button(/^Saved\s+1/)).toBeVisible();
 });
 
+it.each([
+  ["?from=-1h", [["from", "-1h"]]],
+  ["?sort=cost_usd", [["sort", "cost_usd"]]],
+])("a time range or an order without a filter can be saved, too: %s", async (search, params) => {
+  const { calls } = await show(search);
+  await click("Save filter…");
+  await typeName("Recent");
+  await click("Save");
+  await waitFor(() => expect(calls.map((call) => call.body)).toEqual([{ params }]));
+});
+
 it("a name that is in use is replaced only by a button that says so", async () => {
   const { calls } = await show("?model=gpt-4o", [REFUNDS]);
   await click("Save filter…");
