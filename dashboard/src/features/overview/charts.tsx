@@ -28,7 +28,10 @@ import {
 /** `percentiles` has the same requests in wider buckets, if the usual buckets have too few requests for percentiles. */
 type ChartsProps = { grouped: GroupedStats; percentiles: GroupedStats; total: Aggregate };
 
-/** All charts. Dragging selects a time range, and a click opens the requests of a bar or point in the log. */
+/**
+ * All charts. Dragging selects a time range, and a click opens the requests of a bar or point in the log, if a filter
+ * selects them.
+ */
 export function Charts({ grouped, percentiles, total }: ChartsProps) {
   const { search, by } = useOverview();
   const go = useOverviewNavigate();
@@ -51,8 +54,11 @@ export function Charts({ grouped, percentiles, total }: ChartsProps) {
   );
   const onPick = useCallback(
     (from: number, to: number, series: Series | undefined) => {
-      const value = by === undefined ? null : (series?.group?.value ?? null);
-      const filter = by === undefined || value === null ? search.filter : replaceValue(search.filter, by, value);
+      const isAll = by === undefined || series === undefined;
+      const value = series?.group?.value ?? null;
+      // No filter selects only the requests without a value or the remainder.
+      if (!isAll && value === null) return;
+      const filter = isAll || value === null ? search.filter : replaceValue(search.filter, by, value);
       history.push(logHref({ ...search, filter, range: range(from, to) }));
     },
     [history, search, by],

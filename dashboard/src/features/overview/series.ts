@@ -120,8 +120,10 @@ function stacked(grouped: GroupedStats, figure: Figure): Series[] {
     group,
   }));
   if (rest.length === 0) return seriesList;
-  const name = rest.length === 1 && rest[0] !== undefined ? groupName(rest[0], grouped.by) : "all others";
-  return [...seriesList, { name, color: "--series0", shape: "stack", values: sumOver(grouped, rest, figure) }];
+  const only = rest.length === 1 ? rest[0] : undefined;
+  const name = only === undefined ? "all others" : groupName(only, grouped.by);
+  const values = sumOver(grouped, rest, figure);
+  return [...seriesList, { name, color: "--series0", shape: "stack", values, ...(only && { group: only }) }];
 }
 
 /**
