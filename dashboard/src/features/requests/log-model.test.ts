@@ -94,6 +94,13 @@ describe("the lines of the log", () => {
     ]);
   });
 
+  it("have no gap after the end of the time range, but one that reaches into it", () => {
+    const rows = [rowAt("b", 3)];
+    const items = (to: string) => itemsOf(rows, [gap(5), gap(4)], true, new Date(to)).map(({ id }) => id.slice(18, 20));
+    expect(items("2026-11-21T14:04:10Z")).toEqual(["04", ""]);
+    expect(items("2026-11-21T14:04:00Z")).toEqual([""]);
+  });
+
   it("do not put a gap of the present above rows that do not reach it", () => {
     expect(itemsOf([rowAt("b", 4)], [gap(5)], false).length).toBe(1);
   });

@@ -92,14 +92,23 @@ function wanted(log: LiveLog): Row[] {
 /** A row of the log table: a request or a gap. */
 export type Item = Row | { readonly id: string; readonly gap: LogGap };
 
-/** Insert each gap between the requests before and after it, within the loaded rows. `gaps` are latest first. */
-export function itemsOf(rows: readonly Row[], gaps: readonly LogGap[], includesNewest: boolean): readonly Item[] {
+/**
+ * Insert each gap between the requests before and after it, within the loaded rows. `gaps` are latest first. Gaps that
+ * begin at or after `end`, which is the end of the time range, are omitted.
+ */
+export function itemsOf(
+  rows: readonly Row[],
+  gaps: readonly LogGap[],
+  includesNewest: boolean,
+  end?: Date,
+): readonly Item[] {
   if (gaps.length === 0) return rows;
   const items: Item[] = [];
   let next = 0;
   const gapBefore = (timestamp: string) => {
     for (let gap = gaps[next]; gap !== undefined && gap.to_at > timestamp; gap = gaps[++next]) {
-      if (items.length > 0 || includesNewest) items.push({ id: `gap ${gap.from_at} ${gap.reason}`, gap });
+      const isWithin = end === undefined || new Date(gap.from_at) < end;
+      if (isWithin && (items.length > 0 || includesNewest)) items.push({ id: `gap ${gap.from_at} ${gap.reason}`, gap });
     }
   };
   for (const row of rows) {

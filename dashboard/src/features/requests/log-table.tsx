@@ -4,6 +4,7 @@ import { useMediaQuery } from "@mantine/hooks";
 import { useLocation } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useSyncExternalStore } from "react";
+import { parseTimestamp } from "~/domain/time-range";
 import type { LogGap } from "~/generated/api-types";
 import type { Anchor } from "~/navigation/links";
 import { LatestSearchContext, SearchContext, useLogSearch } from "~/navigation/search-context";
@@ -56,7 +57,11 @@ export const LogTable = memo(function LogTable(props: Props) {
   const columns = useStable(visibleColumns(chosen, { width, isNarrow, sort: list.search.sort }));
   const measures = isNarrow ? NARROW : view.isCompact ? COMPACT : COMFORTABLE;
   const rowHeight = measures.row;
-  const items = useMemo(() => itemsOf(list.rows, gaps, list.includesNewest), [list.rows, list.includesNewest, gaps]);
+  const { to } = list.search.range;
+  const items = useMemo(() => {
+    const end = to === undefined ? undefined : parseTimestamp(to, new Date());
+    return itemsOf(list.rows, gaps, list.includesNewest, end);
+  }, [list.rows, list.includesNewest, gaps, to]);
   const step = useLocation({ select: ({ state }) => state.__TSR_key });
   const place = useScrollAnchor({ scroller, list: list.key, items, measures, anchor, step });
   const hasRows = useRef(false);
