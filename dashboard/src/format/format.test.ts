@@ -37,10 +37,12 @@ describe("formatted values", () => {
     expect(count(1204)).toBe("1,204");
   });
 
-  it("include the date of a list time only on other days", () => {
+  it("include the date of a list time only on other days, and the year only in other years", () => {
     const now = new Date(2026, 10, 24, 0, 30);
     expect(listTime(new Date(2026, 10, 24, 0, 2, 7).toISOString(), now)).toBe("00:02:07");
     expect(listTime(new Date(2026, 10, 23, 23, 59, 59).toISOString(), now)).toBe("23 Nov 23:59");
+    expect(listTime(new Date(2026, 0, 1).toISOString(), now)).toBe("1 Jan 00:00");
+    expect(listTime(new Date(2025, 11, 31, 23, 59, 59).toISOString(), now)).toBe("31 Dec 2025");
   });
 
   it("never show a small cost as zero", () => {

@@ -8,11 +8,13 @@ export function clockTime(timestamp: string): string {
   return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
-/** `14:02:27` today, `21 Nov 14:02` on other days. */
+/** `14:02:27` today, `21 Nov 14:02` on other days of this year, `21 Nov 2025` in other years. */
 export function listTime(timestamp: string, now: Date): string {
   const at = new Date(timestamp);
   if (midnight(at) === midnight(now)) return clockTime(timestamp);
-  return `${at.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${clockTime(timestamp).slice(0, 5)}`;
+  const date = { day: "numeric", month: "short" } as const;
+  if (at.getFullYear() !== now.getFullYear()) return at.toLocaleDateString("en-GB", { ...date, year: "numeric" });
+  return `${at.toLocaleDateString("en-GB", date)} ${clockTime(timestamp).slice(0, 5)}`;
 }
 
 /** `today 14:02:27.482`, `yesterday …`, `19 Nov 2026 …`. */
@@ -45,6 +47,7 @@ export function ago(timestamp: string, now: Date): string {
   return `${days} ${days === 1 ? "day" : "days"} ago`;
 }
 
-function midnight(at: Date): number {
+/** The start of the day, in milliseconds. */
+export function midnight(at: Date): number {
   return new Date(at.getFullYear(), at.getMonth(), at.getDate()).getTime();
 }

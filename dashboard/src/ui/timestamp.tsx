@@ -1,7 +1,7 @@
 /** Timestamps in the viewer's time zone, and the current time, from which relative timestamps are computed. */
 
 import { useSyncExternalStore } from "react";
-import { ago, clockTime, day, dayAndTime, utc } from "~/format/time";
+import { ago, clockTime, day, dayAndTime, midnight, utc } from "~/format/time";
 
 type TimestampProps = {
   /** An RFC 3339 timestamp. `null` is shown as a dash. */
@@ -36,6 +36,11 @@ let timer: ReturnType<typeof setInterval> | undefined;
 /** The current time, updated every second. All components share one timer. */
 export function useNow(): Date {
   return useSyncExternalStore(listen, () => now);
+}
+
+/** The start of the current day. The component renders again at midnight, in the viewer's time zone. */
+export function useToday(): Date {
+  return new Date(useSyncExternalStore(listen, () => midnight(now)));
 }
 
 function listen(listener: () => void): () => void {

@@ -1,9 +1,29 @@
-import { screen } from "@testing-library/react";
-import { expect, it } from "vitest";
+import { act, screen } from "@testing-library/react";
+import { afterEach, expect, it, vi } from "vitest";
 import { sampleRequest } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { propertyColumn } from "./columns";
 import { LogCells } from "./log-cells";
+
+afterEach(() => vi.useRealTimers());
+
+it("after midnight, the time of a request has its date", async () => {
+  vi.useFakeTimers({ shouldAdvanceTime: true, now: new Date(2026, 10, 21, 23, 59, 58) });
+  const row = sampleRequest({ ended_at: new Date(2026, 10, 21, 14, 2, 27).toISOString() });
+  await renderAt(
+    "",
+    <table>
+      <tbody>
+        <tr>
+          <LogCells row={row} columns={["time"]} />
+        </tr>
+      </tbody>
+    </table>,
+  );
+  expect(await screen.findByRole("link", { name: "Open the request of 14:02:27" })).toBeVisible();
+  await act(() => vi.advanceTimersByTimeAsync(3_000));
+  expect(screen.getByRole("link", { name: "Open the request of 21 Nov 14:02" })).toBeVisible();
+});
 
 it("the number of properties without a column says which they are", async () => {
   const row = sampleRequest({ properties: { channel: "iOS", feature: "support", session: "s-1" } });

@@ -17,7 +17,7 @@ import type { Row } from "~/generated/api-types";
 import { AppLink, logHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
 import { HighlightContext, Highlighted } from "~/ui/highlight";
-import { useNow } from "~/ui/timestamp";
+import { useNow, useToday } from "~/ui/timestamp";
 import { type ColumnId, propertyColumn, propertyName } from "./columns";
 import { columnClass } from "./log-head";
 import css from "./log-table.module.css";
@@ -82,7 +82,7 @@ function TimeCell({ row }: { row: Row }) {
   const search = useLogSearch();
   const searchAtClick = useLatestSearch();
   const go = useLogNavigate();
-  const time = listTime(row.ended_at ?? row.started_at, new Date());
+  const time = listTime(row.ended_at ?? row.started_at, useToday());
   return (
     <>
       <AppLink

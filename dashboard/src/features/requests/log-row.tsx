@@ -9,6 +9,7 @@ import { GAP_REASONS } from "~/generated/vocabulary";
 import { logHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
 import { hasTextSelection } from "~/ui/shortcuts";
+import { useToday } from "~/ui/timestamp";
 import { type CellsProps, LogCells } from "./log-cells";
 import css from "./log-table.module.css";
 
@@ -47,7 +48,7 @@ export function GapRow({ gap, place, columns }: { gap: LogGap; place: number; co
   return (
     <tr className={css.gap} aria-rowindex={place}>
       <td colSpan={columns} title={`${utc(gap.from_at)} – ${utc(gap.to_at)}`}>
-        {gapSpan(gap, new Date())} · {gapCount(gap)} {GAP_REASONS[gap.reason]}
+        {gapSpan(gap, useToday())} · {gapCount(gap)} {GAP_REASONS[gap.reason]}
       </td>
     </tr>
   );
