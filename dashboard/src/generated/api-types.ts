@@ -749,6 +749,8 @@ export type Status = {
   dashboard_url: string | null;
   /** Build id of the page. `null` if the page was not built. */
   page_build: string | null;
+  /** Whether this request has access because of the cookie that `POST /api/session` sets. False if the dashboard has no token, or if the request contains the token. */
+  signed_in: boolean;
   /** Whether `relaybook demo` fills this log. */
   sample_data: boolean;
   records: number;

@@ -118,7 +118,8 @@ class Guard:
     """The middleware that authorizes requests.
 
     The middleware also removes the sub-path of ``dashboard_url`` from the request path. The sub-path that the browser
-    needs in front of the dashboard's paths is stored in ``scope["state"]["prefix"]``.
+    needs in front of the dashboard's paths is stored in ``scope["state"]["prefix"]``. Whether the session cookie gave
+    access is stored in ``scope["state"]["signed_in"]``.
     """
 
     def __init__(self, app: ASGIApp, options: ApiOptions) -> None:
@@ -163,7 +164,8 @@ class Guard:
         is_signing_in = path == "/api/session" and method == "POST"
         is_asset = path.startswith("/assets/") and method in SAFE_METHODS
         if not (is_signing_in or is_asset):
-            self._check_token(headers, gives_feedback=method == "POST" and _FEEDBACK_PATH.fullmatch(path) is not None)
+            gives_feedback = method == "POST" and _FEEDBACK_PATH.fullmatch(path) is not None
+            scope["state"]["signed_in"] = self._check_token(headers, gives_feedback=gives_feedback)
         return await _read_body(headers, receive) if method in BODY_METHODS else receive
 
     def _without_prefix(self, scope: Scope) -> Scope:
@@ -172,7 +174,11 @@ class Guard:
         has_prefix = bool(prefix) and (path == prefix or path.startswith(prefix + "/"))
         hosts = Headers(scope=scope).getlist("host")
         is_loopback = bool(hosts) and host_name(hosts[0]) in LOOPBACK_NAMES
-        state = {**scope.get("state", {}), "prefix": prefix if has_prefix or not is_loopback else ""}
+        state = {
+            **scope.get("state", {}),
+            "prefix": prefix if has_prefix or not is_loopback else "",
+            "signed_in": False,
+        }
         return {**scope, "state": state, "path": (path[len(prefix) :] or "/") if has_prefix else path}
 
     def _checked_host(self, headers: Headers) -> str:
@@ -196,25 +202,29 @@ class Guard:
                 "Origin",
             )
 
-    def _check_token(self, headers: Headers, *, gives_feedback: bool) -> None:
+    def _check_token(self, headers: Headers, *, gives_feedback: bool) -> bool:
+        """Return whether the session cookie gives access. False if access does not depend on the cookie.
+
+        Raises ApiError if access is denied.
+        """
         token, feedback_token = self._options.token, self._options.feedback_token
         authorization = headers.getlist("authorization")
         scheme, _, text = (authorization[0] if len(authorization) == 1 else "").partition(" ")
         bearer_token = text.strip().encode("latin-1") if scheme.lower() == "bearer" else None
         if feedback_token is not None and bearer_token is not None and is_token(bearer_token, feedback_token):
             if gives_feedback:
-                return
+                return False
             raise ApiError(
                 "feedback_only",
                 "The token that was sent is the feedback token, which only allows POST /api/requests/{id}/feedback. "
                 "Send the dashboard's token for other calls.",
             )
         if token is None or (bearer_token is not None and is_token(bearer_token, token)):
-            return
+            return False
         now_seconds = clock.wall_us() // 1_000_000
         cookies = cookie_values(headers.getlist("cookie"))
         if any(is_session(value, token, now_seconds) for value in cookies[:10]):
-            return
+            return True
         raise ApiError(
             "not_signed_in",
             "The dashboard requires a token. Send Authorization: Bearer <token>, or sign in with POST /api/session "

@@ -47,7 +47,7 @@ _log = logging.getLogger("relaybook.api")
 async def get_status(request: Request) -> Response:
     """Return version, lag of the log, disk usage, retention, gaps, and effective settings without secrets."""
     arguments.only(arguments.pairs_of(request))
-    options = options_of(request)
+    options, signed_in = options_of(request), request.state.signed_in
 
     async_reader = async_reader_of(request)
     deadline_ns = async_reader.deadline_ns()
@@ -56,7 +56,8 @@ async def get_status(request: Request) -> Response:
         running = len(reader.running(Filter()))
         log, store = options.probe.read(), reader.status()
         retention = _retention(options.retention, log, store, _oldest_aggregates(reader, deadline_ns))
-        return _status(options, log, store, running, reader.gaps(0), retention, reader.deletions(MAX_DELETIONS))
+        gaps, deletions = reader.gaps(0), reader.deletions(MAX_DELETIONS)
+        return _status(options, signed_in, log, store, running, gaps, retention, deletions)
 
     return Response(msgspec.json.encode(await async_reader.run(query)), media_type="application/json")
 
@@ -131,6 +132,7 @@ def _day(at_us: int) -> str:
 
 def _status(
     options: ApiOptions,
+    signed_in: bool,
     log: LogMetrics,
     store: StoreStatus,
     running: int,
@@ -144,6 +146,7 @@ def _status(
         relay_base_url=options.relay_base_url,
         dashboard_url=options.dashboard_url,
         page_build=options.page.build if options.page else None,
+        signed_in=signed_in,
         sample_data=options.sample_data,
         records=store.records,
         namespaces=store.namespaces,

@@ -164,6 +164,13 @@ class Status(Struct, kw_only=True):
     relay_base_url: str
     dashboard_url: str | None
     page_build: Annotated[str | None, Meta(description="Build id of the page. `null` if the page was not built.")]
+    signed_in: Annotated[
+        bool,
+        Meta(
+            description="Whether this request has access because of the cookie that `POST /api/session` sets. False if "
+            "the dashboard has no token, or if the request contains the token."
+        ),
+    ]
     sample_data: Annotated[bool, Meta(description="Whether `relaybook demo` fills this log.")]
     records: int
     namespaces: Annotated[int, Meta(description="Number of namespaces, including pinned ones.")]

@@ -58,6 +58,27 @@ def test_signing_out_removes_the_cookie() -> None:
     assert str(response.header("set-cookie")).startswith("relaybook_session=; Path=/; Max-Age=0;")
 
 
+def is_signed_in(client: Client, *headers: tuple[str, str]) -> bool:
+    signed_in = client.get("/api/status", *headers).json()["signed_in"]
+    assert isinstance(signed_in, bool)
+    return signed_in
+
+
+def test_the_status_says_whether_the_cookie_gives_access() -> None:
+    client = client_of(token="hunter2")
+    cookie = ("cookie", str(sign_in(client, "hunter2").header("set-cookie")).partition(";")[0])
+    bearer = ("authorization", "Bearer hunter2")
+    assert is_signed_in(client, cookie)
+    assert not is_signed_in(client, bearer)
+    # A proxy may send the token. Without the cookie, requests would still have access.
+    assert not is_signed_in(client, bearer, cookie)
+
+
+def test_without_a_token_nobody_is_signed_in_even_with_an_old_cookie() -> None:
+    cookie = str(sign_in(client_of(token="hunter2"), "hunter2").header("set-cookie")).partition(";")[0]
+    assert not is_signed_in(client_of(), ("cookie", cookie))
+
+
 def test_without_a_token_there_is_nothing_to_sign_in_to() -> None:
     response = sign_in(client_of(), "anything")
     assert (response.status, response.json()) == (200, {"expires_at": None})
