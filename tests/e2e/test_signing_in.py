@@ -3,12 +3,13 @@
 import os
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World, world_in
+from tests.support.axe import check_accessibility
 from tests.support.browser import expect, needs_chromium
 from tests.support.server import wait_until
 
@@ -93,3 +94,50 @@ def test_an_open_page_whose_session_has_ended_asks_for_the_token(
     assert tab.query == [("namespace", "staging")]
     sign_in(tab, TOKEN)
     wait_until(lambda: tab.rows.count() == 1, what="the log again")
+
+
+def sign_out_in_the_status_dialog(tab: LogPage) -> None:
+    tab.page.get_by_role("button", name="logging").click()
+    dialog = tab.page.get_by_role("dialog", name="Status of Relaybook")
+    expect(dialog.get_by_text("This browser is signed in.")).to_be_in_viewport()
+    check_accessibility(tab.page)
+    dialog.get_by_role("button", name="Sign out").click()
+
+
+def sign_out_with_the_palette(tab: LogPage) -> None:
+    tab.press("Control+k")
+    tab.page.get_by_role("combobox", name="Go to").fill("sign out")
+    expect(tab.page.get_by_role("option", name="Sign out", exact=True)).to_have_attribute("aria-selected", "true")
+    check_accessibility(tab.page)
+    tab.press("Enter")
+
+
+@pytest.mark.parametrize("sign_out", [sign_out_in_the_status_dialog, sign_out_with_the_palette])
+def test_signing_out_shows_the_form_in_all_tabs_until_the_token_is_sent_again(
+    open_tab: OpenTab, world: World, log: list[str], sign_out: Callable[[LogPage], None]
+) -> None:
+    tab = tab_of(open_tab, world).open("/requests?namespace=staging")
+    sign_in(tab, TOKEN)
+    expect(tab.row(log[0])).to_be_visible()
+    other = tab.new_tab().open(f"/requests/{log[1]}")
+    expect(other.drawer).to_be_visible()
+    tab.page.bring_to_front()
+    sign_out(tab)
+    for each in (tab, other):
+        expect(each.page.get_by_label("Dashboard token")).to_be_visible()
+    assert tab.page.context.cookies() == []
+    assert tab.query == [("namespace", "staging")]
+    tab.page.reload()
+    expect(tab.page.get_by_label("Dashboard token")).to_be_visible()
+    sign_in(tab, TOKEN)
+    expect(tab.row(log[0])).to_be_visible()
+
+
+def test_a_page_that_got_access_by_a_header_has_nothing_to_sign_out_from(
+    open_tab: OpenTab, world: World, log: list[str]
+) -> None:
+    tab = open_tab(world.dashboard, extra_http_headers={"Authorization": f"Bearer {TOKEN}"}).open_log()
+    tab.page.get_by_role("button", name="logging").click()
+    dialog = tab.page.get_by_role("dialog", name="Status of Relaybook")
+    expect(dialog.get_by_role("table", name="Settings")).to_be_visible()
+    expect(dialog.get_by_role("button", name="Sign out")).to_have_count(0)

@@ -14,6 +14,7 @@ export function statusWith(changes: Changes = {}): Status {
     dashboard_url: null,
     page_build: null,
     program: "compiled",
+    signed_in: false,
     sample_data: false,
     records: 0,
     namespaces: 0,

@@ -1,12 +1,13 @@
-/** The command palette: a text field, and links to pages, saved filters, namespaces, requests and a search. */
+/** The command palette: a text field, and links to pages, saved filters, namespaces, requests and a search, and commands. */
 
 import { Modal, TextInput } from "@mantine/core";
 import { useRouter } from "@tanstack/react-router";
 import { type KeyboardEvent, type RefObject, useCallback, useId, useRef, useState } from "react";
+import { useSignOut } from "~/api/session";
 import inputCss from "~/filters/query-input.module.css";
 import { AppLink } from "~/navigation/links";
 import css from "./palette.module.css";
-import { type Result, useResults } from "./results";
+import { type LinkResult, type Result, useResults } from "./results";
 
 export type PaletteProps = {
   /** The text that was typed while the dialog was loading. */
@@ -39,10 +40,11 @@ export function PaletteDialog(props: PaletteProps) {
 function Palette({ typed: typedBefore, onClose, onFollow }: PaletteProps) {
   const router = useRouter();
   const list = useId();
-  const activeLink = useRef<HTMLAnchorElement>(null);
+  const activeOption = useRef<HTMLElement>(null);
   const [typed, setTyped] = useState(() => typedBefore.current);
   const [activeKey, setActiveKey] = useState<string>();
-  const groups = useResults(typed.trim());
+  const signOut = useSignOut();
+  const groups = useResults(typed.trim(), () => signOut.mutate());
   const results = groups.flatMap((group) => group.results);
   const active = results.find((result) => result.key === activeKey) ?? results[0];
 
@@ -55,7 +57,7 @@ function Palette({ typed: typedBefore, onClose, onFollow }: PaletteProps) {
     const actions: Record<string, () => void> = {
       ArrowDown: () => move(1),
       ArrowUp: () => move(-1),
-      Enter: () => (event.ctrlKey || event.metaKey ? openTab(active) : activeLink.current?.click()),
+      Enter: () => (event.ctrlKey || event.metaKey ? openTab(active) : activeOption.current?.click()),
       Escape: onClose,
     };
     const action = actions[event.key];
@@ -63,11 +65,11 @@ function Palette({ typed: typedBefore, onClose, onFollow }: PaletteProps) {
     event.preventDefault();
     action();
   };
-  const intoView = useCallback((link: HTMLAnchorElement | null) => {
-    activeLink.current = link;
-    link?.scrollIntoView?.({ block: "nearest" });
+  const intoView = useCallback((option: HTMLElement | null) => {
+    activeOption.current = option;
+    option?.scrollIntoView?.({ block: "nearest" });
   }, []);
-  const follow = ({ href, opensRequest = false }: Result) => {
+  const follow = ({ href, opensRequest = false }: LinkResult) => {
     router.history.push(href);
     onFollow(opensRequest);
   };
@@ -107,25 +109,31 @@ function Palette({ typed: typedBefore, onClose, onFollow }: PaletteProps) {
             <div className={css.heading} aria-hidden="true">
               {heading}
             </div>
-            {results.map((result) => (
-              <AppLink
-                key={result.key}
-                ref={result === active ? intoView : null}
-                id={optionId(list, result)}
-                className={`${inputCss.option} ${css.option}`}
-                role="option"
-                aria-selected={result === active}
-                aria-label={result.name}
-                tabIndex={-1}
-                href={result.href}
-                onFollow={() => follow(result)}
-              >
-                {result.content}
-              </AppLink>
-            ))}
+            {results.map((result) => {
+              const option = {
+                ref: result === active ? intoView : null,
+                id: optionId(list, result),
+                className: `${inputCss.option} ${css.option}`,
+                role: "option",
+                "aria-selected": result === active,
+                "aria-label": result.name,
+                tabIndex: -1,
+                children: result.content,
+              };
+              return "href" in result ? (
+                <AppLink key={result.key} {...option} href={result.href} onFollow={() => follow(result)} />
+              ) : (
+                <button key={result.key} type="button" {...option} onClick={result.run} />
+              );
+            })}
           </div>
         ))}
       </div>
+      {signOut.error !== null && (
+        <p className={css.alert} role="alert">
+          Signing out failed: {signOut.error.message}
+        </p>
+      )}
       <div className={`${inputCss.hint} ${css.foot}`}>
         <kbd>↑ ↓</kbd> choose <kbd>Enter</kbd> open <kbd>Ctrl Enter</kbd> open in a new tab <kbd>Esc</kbd> close
       </div>
@@ -138,7 +146,7 @@ function takeFocus(field: HTMLElement | null): void {
 }
 
 function openTab(result: Result | undefined): void {
-  if (result !== undefined) window.open(result.href, "_blank", "noopener");
+  if (result !== undefined && "href" in result) window.open(result.href, "_blank", "noopener");
 }
 
 function optionId(list: string, { key }: Result): string {

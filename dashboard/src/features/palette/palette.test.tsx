@@ -1,6 +1,7 @@
 import { Modal } from "@mantine/core";
 import { fireEvent, screen, waitFor } from "@testing-library/react";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Status } from "~/generated/api-types";
 import { answerThread, namespace, stubBrowser } from "~/test/fake-api";
 import { renderAt } from "~/test/render";
 import { PaletteButton } from "./palette-button";
@@ -32,8 +33,9 @@ beforeEach(() => void stubBrowser());
 afterEach(() => vi.unstubAllGlobals());
 
 /** Open the palette with Ctrl K from a text field. */
-async function openPalette(search = "", onCloseOther = vi.fn()) {
+async function openPalette(search = "", onCloseOther = vi.fn(), status?: Partial<Status>) {
   const requests = answerThread({
+    status: () => status,
     namespaces: (params) => {
       const prefix = params.get("prefix") ?? "";
       return {
@@ -165,4 +167,75 @@ it("Escape and Ctrl K close it and return the focus", async () => {
   fireEvent.keyDown(await screen.findByRole("combobox"), { key: "k", code: "KeyK", metaKey: true });
   expect(screen.queryByRole("dialog", { name: "Command palette" })).toBeNull();
   expect(document.activeElement).toBe(screen.getByLabelText("Filter"));
+});
+
+describe("the command Sign out", () => {
+  const openSignedIn = (status: Partial<Status> = { signed_in: true }) => openPalette("", vi.fn(), status);
+
+  /** Answer the call that signs out with this error. Returns all calls that are not reads. */
+  function failSignOut(message: string): string[] {
+    const calls: string[] = [];
+    const read = globalThis.fetch;
+    vi.stubGlobal("fetch", async (url: string, init: RequestInit = {}) => {
+      if ((init.method ?? "GET") === "GET") return read(url, init);
+      calls.push(`${init.method} ${url}`);
+      return Response.json(
+        { error: { message, type: "api_error", param: null, code: "internal_error" } },
+        { status: 500 },
+      );
+    });
+    return calls;
+  }
+
+  it("is the last result without a text", async () => {
+    await openSignedIn();
+    await optionNamed("Sign out");
+    await optionNamed("user-42");
+    expect(names().at(-1)).toBe("Sign out");
+    expect(screen.getByRole("group", { name: "Commands" })).toBeVisible();
+  });
+
+  it("is missing if the browser is not signed in", async () => {
+    const { requests, type } = await openSignedIn({ signed_in: false });
+    await waitFor(() => expect(requests).toContain("status"));
+    await optionNamed("user-42");
+    type("sign");
+    await optionNamed(/^Search the log/);
+    expect(names()).toEqual(["Search the log for “sign”"]);
+  });
+
+  it("is found by the start of its name, but not by one or two letters", async () => {
+    const { type } = await openSignedIn();
+    await optionNamed("Sign out");
+    type("si");
+    await waitFor(() =>
+      expect(names()).toEqual(["Expensive today last 24 hours · by cost", "Search the log for “si”"]),
+    );
+    type("SIG");
+    await waitFor(() => expect(names()).toEqual(["Sign out", "Search the log for “SIG”"]));
+  });
+
+  it("calls the API on Enter, and shows the reason if that fails", async () => {
+    const { input, type, where } = await openSignedIn();
+    await optionNamed("Sign out");
+    const calls = failSignOut("The disk is on fire.");
+    type("sign out");
+    fireEvent.keyDown(input, { key: "Enter" });
+    expect(await screen.findByRole("alert")).toHaveTextContent("Signing out failed: The disk is on fire.");
+    expect(calls).toEqual(["DELETE /api/session"]);
+    expect(where()).toBe("/requests");
+  });
+
+  it("is not a link, so Ctrl Enter does nothing", async () => {
+    const opened = vi.fn();
+    vi.stubGlobal("open", opened);
+    const { input, type } = await openSignedIn();
+    const calls = failSignOut("");
+    await optionNamed("Sign out");
+    type("sign out");
+    expect((await optionNamed("Sign out")).hasAttribute("href")).toBe(false);
+    fireEvent.keyDown(input, { key: "Enter", ctrlKey: true });
+    expect(opened).not.toHaveBeenCalled();
+    expect(calls).toEqual([]);
+  });
 });

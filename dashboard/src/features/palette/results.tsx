@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { recentNamespacesQuery } from "~/api/namespaces";
 import { savedFiltersQuery } from "~/api/saved-filters";
+import { useSignedIn } from "~/api/session";
 import { describeSearch } from "~/domain/filter-text";
 import { type LogSearch, searchOf } from "~/domain/log-search";
 import { NamespaceName } from "~/filters/chips";
@@ -15,24 +16,24 @@ import { ALL_NAMESPACES, ALL_PROPERTIES } from "~/navigation/list-search";
 import { overviewHref } from "~/navigation/overview-search";
 import { useLogSearch } from "~/navigation/search-context";
 
-/** A link. `name` is its accessible name, which contains the visible text. Each result has another `key`. */
-export type Result = {
-  readonly key: string;
-  readonly name: string;
-  readonly href: string;
-  readonly content: ReactNode;
-  readonly opensRequest?: boolean;
-};
+/** A link or a command. `name` is its accessible name, which contains the visible text. Each has another `key`. */
+export type Result = LinkResult | CommandResult;
+type Described = { readonly key: string; readonly name: string; readonly content: ReactNode };
+export type LinkResult = Described & { readonly href: string; readonly opensRequest?: boolean };
+type CommandResult = Described & { readonly run: () => void };
 export type Group = { readonly heading: string; readonly results: readonly Result[] };
 
 const MAX_NAMESPACES = 8;
 const MAX_SAVED = 8;
+/** A command needs a longer text than a link, so that Enter after a letter or two does not run it. */
+const MIN_COMMAND_LETTERS = 3;
 const DEBOUNCE_MS = 120;
 
-/** The results in groups. Empty groups are left out. */
-export function useResults(text: string): Group[] {
+/** The results in groups. Empty groups are left out. `signOut` is called by the command of this name. */
+export function useResults(text: string, signOut: () => void): Group[] {
   const search = useLogSearch();
   const namespaces = useNamespaces(text);
+  const isSignedIn = useSignedIn();
   const onlyWith = (name: string, value: string) =>
     logHref({ filter: [{ name, values: [value], negated: false }], range: search.range });
 
@@ -48,10 +49,17 @@ export function useResults(text: string): Group[] {
         content: <NamespaceName namespace={name} />,
       })),
     },
+    { heading: "Commands", results: isSignedIn ? commandsFor(text, signOut) : [] },
     { heading: "Requests", results: isId(text) ? [requestWith(text, logHref(search, text))] : [] },
     { heading: "Search", results: text === "" ? [] : [wordSearch(text, onlyWith("words", text))] },
   ];
   return groups.filter(({ results }) => results.length > 0);
+}
+
+function commandsFor(text: string, signOut: () => void): Result[] {
+  const name = "Sign out";
+  const isFound = text === "" || (text.length >= MIN_COMMAND_LETTERS && startsWith(name, text));
+  return isFound ? [{ key: "sign out", name, run: signOut, content: name }] : [];
 }
 
 function pagesAt(search: LogSearch): Result[] {

@@ -1,8 +1,9 @@
-import { fireEvent, screen, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { Status } from "~/generated/api-types";
 import { answerWith, statusWith } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
-import { StatusPanel } from "./status-dialog";
+import { SignOut, StatusPanel } from "./status-dialog";
 
 beforeEach(() => vi.stubGlobal("scrollTo", () => {}));
 afterEach(() => vi.unstubAllGlobals());
@@ -36,6 +37,48 @@ it("gaps say when, how many, why, and that there are more", async () => {
   expect(line).toHaveTextContent("1,204 requests relayed but not logged because the log could not be written");
   expect(within(line).getByTitle(/2020-11-21 14:01:02 UTC/)).toHaveTextContent("21 Nov 2020");
   expect(panel).toHaveTextContent("The latest 1 of 231 gaps.");
+});
+
+/** Fake the API. Returns the calls that sign out, which get this status. */
+function answerSignOut(known: Status, status = 200): string[] {
+  const calls: string[] = [];
+  vi.stubGlobal("fetch", async (url: string, { method = "GET" }: RequestInit = {}) => {
+    if (method === "GET") return Response.json(known);
+    calls.push(`${method} ${url}`);
+    const error = { message: "The disk is on fire.", type: "api_error", param: null, code: "internal_error" };
+    return Response.json(status === 200 ? { expires_at: null } : { error }, { status });
+  });
+  return calls;
+}
+
+it("a browser that is signed in can sign out", async () => {
+  answerSignOut(statusWith({ signed_in: true }));
+  const panel = await open();
+  expect(await within(panel).findByRole("button", { name: "Sign out" })).toBeVisible();
+});
+
+it("a browser that is not signed in, for example because no token is set, cannot sign out", async () => {
+  answerSignOut(statusWith({ signed_in: false }));
+  const panel = await open();
+  await within(panel).findByRole("searchbox");
+  expect(within(panel).queryByRole("button", { name: "Sign out" })).not.toBeInTheDocument();
+});
+
+it("signing out ends the session, then reloads the page", async () => {
+  const calls = answerSignOut(statusWith({ signed_in: true }));
+  const reload = vi.fn(() => expect(calls).toEqual(["DELETE /api/session"]));
+  await renderAt("", <SignOut reload={reload} />);
+  fireEvent.click(screen.getByRole("button", { name: "Sign out" }));
+  await waitFor(() => expect(reload).toHaveBeenCalledOnce());
+});
+
+it("if signing out fails, the reason is shown and the page is not reloaded", async () => {
+  const reload = vi.fn();
+  answerSignOut(statusWith({ signed_in: true }), 500);
+  await renderAt("", <SignOut reload={reload} />);
+  fireEvent.click(screen.getByRole("button", { name: "Sign out" }));
+  expect(await screen.findByRole("alert")).toHaveTextContent("Signing out failed: The disk is on fire.");
+  expect(reload).not.toHaveBeenCalled();
 });
 
 it("an unknown figure is a dash", async () => {

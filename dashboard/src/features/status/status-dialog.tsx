@@ -1,8 +1,9 @@
-/** The status dialog: storage, gaps, rejected requests, settings. */
+/** The status dialog: storage, gaps, rejected requests, settings, and signing out. */
 
-import { Alert, Modal, Stack, Table } from "@mantine/core";
+import { Alert, Button, Group, Modal, Stack, Table } from "@mantine/core";
 import "@mantine/core/styles/Alert.css";
 import "@mantine/core/styles/Table.css";
+import { useSignedIn, useSignOut } from "~/api/session";
 import { gapCount, gapSpan } from "~/domain/gaps";
 import { bytes, count, plural } from "~/format/number";
 import { listTime, utc } from "~/format/time";
@@ -27,6 +28,7 @@ type StatusPanelProps = { opened: boolean; onClose: () => void };
 /** Problems with advice, journal, log, disk, gaps, requests that were not admitted, settings. */
 export function StatusPanel({ opened, onClose }: StatusPanelProps) {
   const { status, at, health } = useHealth();
+  const isSignedIn = useSignedIn();
   return (
     <Modal
       opened={opened}
@@ -49,6 +51,7 @@ export function StatusPanel({ opened, onClose }: StatusPanelProps) {
           </Alert>
         ))}
         {health.tone === "good" && <p data-tone="good">● Requests are being logged. No problems.</p>}
+        {isSignedIn && <SignOut />}
         {status !== undefined && at !== null && (
           <>
             <StorageSummary status={status} />
@@ -66,6 +69,22 @@ export function StatusPanel({ opened, onClose }: StatusPanelProps) {
         )}
       </Stack>
     </Modal>
+  );
+}
+
+/** A button that signs this browser out. Shown near the top, because the settings below are long. */
+export function SignOut({ reload }: { reload?: () => void }) {
+  const signOut = useSignOut(reload);
+  return (
+    <div>
+      <Group justify="space-between" gap="4px 16px">
+        <p>This browser is signed in.</p>
+        <Button variant="default" size="compact-sm" onClick={() => signOut.mutate()}>
+          Sign out
+        </Button>
+      </Group>
+      {signOut.error !== null && <p role="alert">Signing out failed: {signOut.error.message}</p>}
+    </div>
   );
 }
 
