@@ -103,6 +103,31 @@ def test_a_request_is_found_by_a_foreign_id_in_the_order_of_a_projection(
         opened.close()
 
 
+def test_pages_and_threads_of_a_namespace_are_read_in_the_order_of_a_projection(
+    log: DatabaseAddress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, reader, database = ClickHouseWriter(log, "recorder"), ClickHouseReader(log), Database(log)
+    entries = [an_entry(namespace=f"user-{number % 500}") for number in range(20_000)]
+    for start in range(0, len(entries), 5000):
+        writer.commit(Batch(entries=entries[start : start + 5000]))
+
+    def uses(read: Callable[[], Any]) -> list[bool]:
+        """Return whether each query for rows uses the projection."""
+        with monkeypatch.context() as patch:
+            queries = recorded_queries(patch)
+            assert len(read()) == 10
+        plans = [database.query(f"EXPLAIN {sql}", values) for sql, values in queries if "requests AS r" in sql]
+        return ["requests_by_namespace" in str(plan) for plan in plans]
+
+    one = Filter((Term("namespace", ("user-7",)),))
+    complete = Filter((*one.terms, Term("outcome", ("complete",))))
+    assert uses(lambda: reader.page(one, 10, None, soon()).records) == [True, True]
+    assert uses(lambda: reader.page(complete, 10, None, soon()).records) == [False, True]
+    assert uses(lambda: reader.links(one, 10, None, soon())) == [True, True]
+    for opened in (writer, reader, database):
+        opened.close()
+
+
 def test_a_search_that_cannot_read_the_oldest_request_in_time_goes_on(
     log: DatabaseAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:

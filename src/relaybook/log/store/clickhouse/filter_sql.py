@@ -32,6 +32,15 @@ def condition(filter_: Filter, parameters: Parameters, *extra: str, with_removed
     return " AND ".join(("1" if with_removed else "NOT r.removed", *extra, *terms))
 
 
+def namespace_condition(filter_: Filter, parameters: Parameters) -> str | None:
+    """Return the condition that limits the namespaces, if there is one, in a form that uses their order."""
+    terms = [term for term in filter_.terms if term.name == "namespace" and not term.negated]
+    if not terms:
+        return None
+    options = (" OR ".join(_text_is("r.`namespace`", term, parameters)) or "0" for term in terms)
+    return " AND ".join(f"({each})" for each in options)
+
+
 def _term(term: Term, parameters: Parameters) -> str:
     sql = " OR ".join(f"ifNull({option}, 0)" for option in _options(term, parameters)) or "0"
     return f"NOT ({sql})" if term.negated else f"({sql})"

@@ -11,7 +11,7 @@ from relaybook.log.query.filters import CONTAINS, Cursor, Filter
 from relaybook.log.record import Record
 from relaybook.log.store.clickhouse.connection import Database, Parameters, Row
 from relaybook.log.store.clickhouse.feedback import load_feedback
-from relaybook.log.store.clickhouse.filter_sql import condition
+from relaybook.log.store.clickhouse.filter_sql import condition, namespace_condition
 from relaybook.log.store.clickhouse.recorders import HOUR
 from relaybook.log.store.clickhouse.rows import RECORD, records_of
 from relaybook.log.store.clickhouse.substrings import containing, extended
@@ -20,6 +20,8 @@ from relaybook.log.store.port import Page
 
 #: The first window is of an hour, and each other one has this times the length of the window before it.
 _GROWTH: Final = 16
+#: ClickHouse uses the order by namespace only if it may not read the table in the order of ``seq``.
+_BY_NAMESPACE: Final = "SETTINGS optimize_read_in_order = 0"
 
 
 class Found(NamedTuple):
@@ -75,12 +77,12 @@ def search(
             reached = found.reached
         order = f"ORDER BY r.seq {'DESC' if newest_first else ''}"
         matching = f"{condition(filter_, parameters, *extra)} {order} LIMIT {wanted}"
-        if filter_.terms:  # first, only the columns of the terms are read
-            matching = f"r.seq IN (SELECT r.seq FROM requests AS r WHERE {matching}) {order}"
-        sql = f"SELECT {columns} FROM requests AS r WHERE {matching}"
+        until_ns = deadline_ns if reached is None else extended(deadline_ns)
         try:
-            until_ns = deadline_ns if reached is None else extended(deadline_ns)
-            rows += database.query(sql, parameters.values, deadline_ns=until_ns, as_bytes=as_bytes)
+            where = _where(database, filter_, matching, order, parameters, until_ns)
+            if where is not None:
+                sql = f"SELECT {columns} FROM requests AS r WHERE {where}"
+                rows += database.query(sql, parameters.values, deadline_ns=until_ns, as_bytes=as_bytes)
         except DeadlinePassed:
             return Found(rows, high + 1 if newest_first else low - 1)
         if reached is not None:
@@ -88,6 +90,25 @@ def search(
         if len(rows) >= limit:
             break
     return Found(rows, None)
+
+
+def _where(
+    database: Database, filter_: Filter, matching: str, order: str, parameters: Parameters, deadline_ns: int
+) -> str | None:
+    """Return the condition for the rows that match. `None` if there are none.
+
+    The columns of the terms are read first, and all others only of the rows that match. Those of a namespace are close
+    together in the order by namespace.
+    """
+    if not filter_.terms:
+        return matching
+    in_namespaces = namespace_condition(filter_, parameters)
+    if in_namespaces is None:
+        return f"r.seq IN (SELECT r.seq FROM requests AS r WHERE {matching}) {order}"
+    has_others = any(term.name != "namespace" for term in filter_.terms)
+    sql = f"SELECT r.seq FROM requests AS r WHERE {matching} {'' if has_others else _BY_NAMESPACE}"
+    seqs = [str(seq) for (seq,) in database.query(sql, parameters.values, deadline_ns=deadline_ns)]
+    return f"{in_namespaces} AND r.seq IN ({', '.join(seqs)}) {order} {_BY_NAMESPACE}" if seqs else None
 
 
 def older(database: Database, filter_: Filter, limit: int, below: int, deadline_ns: int) -> Page:

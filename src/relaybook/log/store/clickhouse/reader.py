@@ -26,7 +26,7 @@ from relaybook.log.store.clickhouse.labels import decode_labels
 from relaybook.log.store.clickhouse.recorders import complete_to, live_recorders, recorder_states
 from relaybook.log.store.clickhouse.rows import RECORD, decode_detail, decode_position, record_of, records_of
 from relaybook.log.store.clickhouse.saved_filters import read_saved_filters
-from relaybook.log.store.clickhouse.schema import NAMESPACE_SUMS, create_tables
+from relaybook.log.store.clickhouse.schema import LINKED, NAMESPACE_SUMS, create_tables
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.clickhouse.stats import stats
 from relaybook.log.store.port import (
@@ -157,7 +157,6 @@ class ClickHouseReader:
         last = self.last_seq()
         is_newer = cursor is not None and cursor.direction == "newer"
         bounds = (1, last) if cursor is None else (cursor.seq + 1, last) if is_newer else (1, min(last, cursor.seq - 1))
-        columns = "r.seq, r.id, r.started_at, r.failed, r.completion_id, r.chain"
         found = pages.search(
             self._database,
             filter_,
@@ -165,7 +164,7 @@ class ClickHouseReader:
             limit,
             deadline_ns,
             newest_first=not is_newer,
-            columns=columns,
+            columns=", ".join(f"r.{name}" for name in LINKED),
             as_bytes=("chain",),
         )
         links = [

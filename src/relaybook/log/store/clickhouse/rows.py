@@ -9,13 +9,13 @@ from relaybook.log.aggregate.aggregates import bin_of
 from relaybook.log.record import Detail, Record
 from relaybook.log.store.clickhouse.connection import Row
 from relaybook.log.store.clickhouse.filter_sql import spaced_words
-from relaybook.log.store.clickhouse.schema import RECORD_COLUMNS
+from relaybook.log.store.clickhouse.schema import LISTED, RECORD_COLUMNS
 from relaybook.log.store.port import Body, Entry, RunPosition, body_size
 
 #: The fields of a record that change: ``seq`` is given by the writer, and the others change when the content expires.
-_CHANGING: Final = ("seq", "body_state", "input_preview", "output_preview", "error_message")
+_CHANGING: Final = LISTED[1:]
 #: The columns that ``record_of`` reads, for ``requests AS r``. ``record`` has all other fields.
-RECORD: Final = ", ".join(f"r.{name}" for name in ("record", *_CHANGING))
+RECORD: Final = ", ".join(f"r.{name}" for name in LISTED)
 _NAMES: Final = tuple(RECORD_COLUMNS)
 _NOTES: Final = ("warnings", "advice")
 _encode: Final = msgspec.msgpack.Encoder().encode
