@@ -418,6 +418,13 @@ def test_the_demo_rejects_an_upstream_and_names_the_command_that_accepts_one(tmp
     )
 
 
+def test_check_finds_an_unknown_name_of_a_price_list(tmp_path: Path) -> None:
+    found = relaybook(tmp_path, "check", "--data", "data", "--price-as", "opnai")
+    assert found.returncode == 1
+    assert "✗ settings: price_as is 'opnai', but no provider has this name" in found.stdout
+    assert "Did you mean openai?" in found.stdout
+
+
 def test_check_creates_no_files(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with simulated_provider(tmp_path) as upstream:

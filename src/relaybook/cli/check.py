@@ -22,6 +22,7 @@ from relaybook.server.data_directory import DataDirectory
 from relaybook.server.listening import bind_error, listen
 from relaybook.settings.configuration import Configuration
 from relaybook.settings.definitions import split_address
+from relaybook.settings.suggestions import suggest
 
 _UPSTREAM_SECONDS: Final = 5.0
 
@@ -57,10 +58,24 @@ def check(configuration: Configuration, *, bodies: bool = False) -> int:
 
 
 def _settings(configuration: Configuration) -> str:
+    _check_price_as(configuration.settings.price_as)
     changed = [name for name, source in configuration.sources.items() if source != "default"]
     if not changed:
         return "all settings have their default values"
     return f"{', '.join(changed)} set; all other settings have their default values"
+
+
+def _check_price_as(provider: str | None) -> None:
+    if provider is None:
+        return
+    from genai_prices.data_snapshot import get_snapshot
+
+    known = [each.id for each in get_snapshot().providers]
+    if provider not in known:
+        raise CommandFailed(
+            f"price_as is {provider!r}, but no provider has this name, so costs stay unknown."
+            f"{suggest(provider, known)} Known: {', '.join(sorted(known))}."
+        )
 
 
 def _data(configuration: Configuration) -> str:

@@ -4,23 +4,28 @@ from typing import Final, Literal
 
 Finish = Literal["tool_calls", "token_limit", "context_window", "filtered"]
 
-#: Reasons that are not listed, such as ``stop`` and ``end_turn``, mean that the response is complete.
+#: Of chat and legacy completions, of the Responses API (``max_output_tokens``), and of Anthropic. Reasons that are not
+#: listed, such as ``stop`` and ``end_turn``, mean that the response is complete. If the choices of a response have
+#: different reasons, the first of this list counts.
 FINISH_REASONS: Final[dict[str, Finish]] = {
-    # Chat and legacy completions
+    "length": "token_limit",
+    "max_tokens": "token_limit",
+    "max_output_tokens": "token_limit",
+    "model_context_window_exceeded": "context_window",
+    "content_filter": "filtered",
+    "refusal": "filtered",
     "tool_calls": "tool_calls",
     "function_call": "tool_calls",
-    "length": "token_limit",
-    "content_filter": "filtered",
-    # Responses API
-    "max_output_tokens": "token_limit",
-    # Anthropic
     "tool_use": "tool_calls",
-    "max_tokens": "token_limit",
-    "model_context_window_exceeded": "context_window",
-    "refusal": "filtered",
 }
 
 
 def finish_of(reason: str | None) -> Finish | None:
-    """Return the meaning of a finish reason. `None` if the response is complete or the reason is unknown."""
-    return None if reason is None else FINISH_REASONS.get(reason)
+    """Return the meaning of a finish reason, or of the reasons of several choices, separated by commas.
+
+    `None` if the response is complete or the reason is unknown.
+    """
+    if reason is None:
+        return None
+    reasons = reason.split(",")
+    return next((finish for known, finish in FINISH_REASONS.items() if known in reasons), None)

@@ -7,6 +7,7 @@ state of the relay. A refused request raises HeadRefused. No function in this mo
 import re
 from typing import Final
 
+from relaybook.client_address import client_address
 from relaybook.errors import RelayError
 from relaybook.relay import response_lines
 from relaybook.relay.context import RelayContext
@@ -14,7 +15,6 @@ from relaybook.relay.exchange import Exchange
 from relaybook.relay.peers import Client
 from relaybook.relay.request_head import HeadRefused, RequestHead, check_target
 from relaybook.relay.routes import Route
-from relaybook.settings import definitions
 from relaybook.tags import Tags
 
 #: Only digits match, because anyone can register a name such as 127.0.0.1.example.
@@ -142,7 +142,7 @@ def _not_found_message(relay: RelayContext, head: RequestHead) -> str:
     return f"The path is not a path of the relay. Your base URL probably lacks /v1. Use {relay.base_url}"
 
 
-def client_address(relay: RelayContext, remote_address: str, head: RequestHead) -> str:
+def address_of_client(relay: RelayContext, remote_address: str, head: RequestHead) -> str:
     """Return the client's address. If the remote address is a trusted proxy, X-Forwarded-For is used."""
     forwarded_for = head.forwarded_for.decode("latin-1")
-    return definitions.client_address(remote_address, forwarded_for, relay.settings.trusted_proxies)
+    return client_address(remote_address, forwarded_for, relay.settings.trusted_proxies)

@@ -126,7 +126,7 @@ class ClientConnection(Connection):
         except FramingError as error:
             framing_message = response_lines.malformed_body(error)
         self.body_bytes = len(chunk)
-        exchange.open(head, admission.client_address(relay, self.address, head), chunk, complete=body.complete)
+        exchange.open(head, admission.address_of_client(relay, self.address, head), chunk, complete=body.complete)
         if framing_message:
             exchange.refuse(RelayError.BAD_REQUEST, framing_message)
         elif (head.length or len(chunk)) > relay.settings.max_request_bytes:

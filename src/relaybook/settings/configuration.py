@@ -127,7 +127,7 @@ def default_data(environ: Mapping[str, str], directory: Path) -> Path:
 
 
 def _from_file(config: str | None, environ: Mapping[str, str], directory: Path) -> dict[str, _RawValue]:
-    explicit = config or environ.get(f"{PREFIX}CONFIG")
+    explicit = config or environ.get(f"{PREFIX}CONFIG") or None
     path = directory / Path(explicit or FILE_NAME).expanduser()
     if explicit is None and not path.exists():
         return {}

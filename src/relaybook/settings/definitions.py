@@ -109,7 +109,7 @@ class Settings:
     hosts: list[str] = setting(
         [], "Additional host names to accept in the Host header if the relay listens on loopback"
     )
-    trusted_proxies: list[str] = setting([], "Addresses of proxies whose X-Forwarded-For is trusted")
+    trusted_proxies: list[str] = setting([], "Addresses or networks of proxies whose X-Forwarded-For is trusted")
     cors_origins: list[str] = setting([], "Origins whose pages may call the relay. * allows every origin")
     max_request_bytes: int = setting(1 * GIB, "Maximum size of a request body")
     max_in_flight: int = setting(10_000, "Maximum number of concurrent requests per worker")
@@ -187,6 +187,7 @@ class Settings:
         if self.relay_url is not None:
             check_base_url("relay_url", self.relay_url)
         check_store(self.store, self.disk_budget)
+        check_proxies(self.trusted_proxies)
         for name in POSITIVE:
             if getattr(self, name) <= 0:
                 raise BadSetting(name, f"{name} is {getattr(self, name)}: expected a number above 0.")
@@ -263,19 +264,16 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def client_address(remote_address: str, forwarded_for: str, trusted_proxies: Sequence[str]) -> str:
-    """Return the client's address.
-
-    The client's address is the remote address of the connection. If the remote address is a trusted proxy, the client's
-    address is the last address in X-Forwarded-For that is not a trusted proxy.
-    """
-    if remote_address not in trusted_proxies:
-        return remote_address
-    for hop in reversed(forwarded_for.split(",")):
-        address = hop.strip()
-        if address and address not in trusted_proxies:
-            return address[:64]
-    return remote_address
+def check_proxies(trusted_proxies: Sequence[str]) -> None:
+    """Raise BadSetting if one of them is neither an address nor a network."""
+    for each in trusted_proxies:
+        try:
+            ipaddress.ip_network(each, strict=False)
+        except ValueError:
+            raise BadSetting(
+                "trusted_proxies",
+                f"trusted_proxies has {each!r}: expected an address such as 10.0.0.7, or a network such as 10.0.0.0/8.",
+            ) from None
 
 
 def check_store(store: str, budget: str | int) -> None:

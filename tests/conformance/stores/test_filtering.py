@@ -46,7 +46,7 @@ CHOICES = {
     "key": ("aaa", "bbb"),
     "user": TEXTS,
     "route": ("default", "cursor"),
-    "finish_reason": ("stop", "length", "tool_calls", "refusal"),
+    "finish_reason": ("stop", "length", "tool_calls", "refusal", "stop,length", "refusal,tool_calls", "lengthy"),
     "id": tuple(new_record_id() for _ in range(12)),
     "status": ("200", "404", "429", "500", "999", "2xx", "4xx", "5xx", "error"),
     "failed": ("true", "false"),

@@ -17,3 +17,17 @@ from relaybook.log.finish_reasons import finish_of
 )
 def test_each_finish_reason_has_one_meaning(reasons: tuple[str | None, ...], finish: str | None) -> None:
     assert [finish_of(reason) for reason in reasons] == [finish] * len(reasons)
+
+
+@pytest.mark.parametrize(
+    ("reason", "finish"),
+    [
+        ("stop,length", "token_limit"),
+        ("tool_calls,length,stop", "token_limit"),
+        ("tool_calls,refusal", "filtered"),
+        ("stop,stop", None),
+        ("lengthy,stop", None),
+    ],
+)
+def test_of_several_choices_the_one_that_is_least_complete_counts(reason: str, finish: str | None) -> None:
+    assert finish_of(reason) == finish

@@ -38,6 +38,7 @@ def test_a_named_file_replaces_the_default_file(tmp_path: Path) -> None:
 
 def test_an_empty_variable_counts_as_not_set(tmp_path: Path) -> None:
     assert resolve({}, {"HOME": "/h", "RELAYBOOK_UPSTREAM": ""}, tmp_path).sources["upstream"] == "default"
+    assert resolve({}, {"HOME": "/h", "RELAYBOOK_CONFIG": ""}, tmp_path).settings.workers == 1
 
 
 def error_of(tmp_path: Path, flags: dict[str, object], environ: dict[str, str], toml: str | None = None) -> str:

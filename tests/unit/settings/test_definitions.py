@@ -89,3 +89,10 @@ def test_messages_are_one_line_with_the_name_of_the_setting() -> None:
         error = error_of(**bad)
         assert error.name in str(error)
         assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("proxy", ["proxy.example", "10.0.0.0/33", "10.0.0", ""])
+def test_a_trusted_proxy_is_an_address_or_a_network(proxy: str) -> None:
+    assert Settings(trusted_proxies=["10.0.0.7", "10.0.0.1/8", "::1"]).trusted_proxies[1] == "10.0.0.1/8"
+    error = error_of(trusted_proxies=["127.0.0.1", proxy])
+    assert (error.name, f"has {proxy!r}: expected an address" in str(error)) == ("trusted_proxies", True)

@@ -16,7 +16,12 @@ def _cases(column: str, results: Mapping[Any, str], otherwise: str) -> str:
 _FROM_LOG_ERROR: Final = dict.fromkeys(LOG_ERRORS, "log_failed")
 _FROM_FAILURE: Final = {code: code for code in UPSTREAM_FAILURES}
 _FROM_STATUS: Final = {status: code for status, (code, _) in ERROR_STATUSES.items()}
-_FROM_FINISH: Final = {reason: FINISHES[finish][0] for reason, finish in FINISH_REASONS.items()}
+#: Whether a reason is one of those that are separated by commas. Both databases have ``replace``.
+_REASONS: Final = "(',' || r.finish_reason || ',')"
+_FROM_FINISH: Final = " ".join(
+    f"WHEN replace({_REASONS}, ',{reason},', '') <> {_REASONS} THEN {FINISHES[finish][0]!r}"
+    for reason, finish in FINISH_REASONS.items()
+)
 #: The code that ``row.result_of`` returns, as an expression on ``requests AS r``. All parts are constants of this
 #: program.
 RESULT: Final = f"""CASE
@@ -27,5 +32,6 @@ RESULT: Final = f"""CASE
   WHEN r.outcome = 'upstream_failed' THEN {_cases("r.error_code", _FROM_FAILURE, "upstream_failed")}
   WHEN r.failed = 1 AND r.status >= 400 THEN {_cases("r.status", _FROM_STATUS, "error")}
   WHEN r.failed = 1 THEN 'error_in_stream'
-  ELSE {_cases("r.finish_reason", _FROM_FINISH, "complete")}
+  {_FROM_FINISH}
+  ELSE 'complete'
 END"""

@@ -1,0 +1,42 @@
+"""Find the address of a client behind trusted proxies. Pure, without I/O."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from typing import Final
+
+#: Characters of an address that are kept, because a proxy can send any text.
+_MAX_CHARACTERS: Final = 64
+
+
+def client_address(remote_address: str, forwarded_for: str, trusted_proxies: Sequence[str]) -> str:
+    """Return the client's address.
+
+    The client's address is the remote address of the connection. If the remote address is a trusted proxy, the client's
+    address is the last address in X-Forwarded-For that is not a trusted proxy. ``trusted_proxies`` are addresses and
+    networks.
+    """
+    if not trusted_proxies:
+        return remote_address
+    trusted = tuple(trusted_proxies)
+    if not _is_trusted(remote_address, trusted):
+        return remote_address
+    for hop in reversed(forwarded_for.split(",")):
+        address = hop.strip()[:_MAX_CHARACTERS]
+        if address and not _is_trusted(address, trusted):
+            return address
+    return remote_address
+
+
+@lru_cache(maxsize=1024)
+def _is_trusted(address: str, trusted: tuple[str, ...]) -> bool:
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return False
+    return any(parsed in network for network in _networks(trusted))
+
+
+@lru_cache(maxsize=8)
+def _networks(trusted: tuple[str, ...]) -> list[IPv4Network | IPv6Network]:
+    return [ip_network(each, strict=False) for each in trusted]
