@@ -105,6 +105,33 @@ def test_a_prefix_of_more_words_than_an_index_merges_is_still_found(store: Store
 
 
 @pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("Straße", "strasse"),
+        ("STRASSE", "straße"),
+        ("Straße", "stras*"),
+        ("ﬁle", "file"),
+        ("йогурт", "иогурт"),
+        ("ёлка", "елка"),
+        ("سَلام", "سلام"),
+        ("שָׁלוֹם", "שלום"),
+        ("कुल", "कल"),
+        ("ა", "Ა"),
+        ("İstanbul", "istanbul"),
+        ("ὈΔΥΣΣΕΎΣ", "οδυσσευς"),
+    ],
+)
+def test_case_and_diacritics_of_all_scripts_are_ignored(store: Store, text: str, phrase: str) -> None:
+    entry = an_entry(request_with(f"before {text} after"), b"{}")
+    store.commit(entry)
+    store.index(entry)
+    last_is_prefix = phrase.endswith("*")
+    assert find(store, says(phrase)) == [entry.record.id]
+    assert find(store, says(f"before {phrase}")) == [entry.record.id]
+    assert last_is_prefix or find(store, says(f"{phrase} after")) == [entry.record.id]
+
+
+@pytest.mark.parametrize(
     ("text", "numbers"),
     [
         ("efun", (4, 0)),

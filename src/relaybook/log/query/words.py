@@ -36,21 +36,20 @@ class _WithoutMarks(dict[int, int | None]):
 _without_marks: Final = _WithoutMarks()
 
 
-def spaced(text: str) -> str:
-    """Return the text to index, with spaces around characters that each count as a word.
-
-    NUL and lone surrogates are replaced by spaces.
-    """
-    text = _UNSTORABLE.sub(" ", text)
-    return text if text.isascii() else _ALONE.sub(r" \1 ", text)
-
-
 def words_of(text: str) -> list[str]:
     """Return the words in order, case-folded and without diacritics."""
-    text = spaced(text)
+    text = _UNSTORABLE.sub(" ", text)
     if not text.isascii():
-        text = unicodedata.normalize("NFD", text).translate(_without_marks)
+        text = unicodedata.normalize("NFD", _ALONE.sub(r" \1 ", text)).translate(_without_marks)
     return _WORD.findall(text.casefold())
+
+
+def indexed(text: str) -> str:
+    """Return a text whose words every tokenizer finds: the words, or ASCII text as it is.
+
+    NUL is replaced by a space.
+    """
+    return _UNSTORABLE.sub(" ", text) if text.isascii() else " ".join(words_of(text))
 
 
 def contains(text: str, phrase: str, *, is_prefix: bool = False) -> bool:

@@ -3,7 +3,7 @@
 import pytest
 
 from relaybook.log.query import words
-from relaybook.log.query.words import contains, has_words, spaced, words_of
+from relaybook.log.query.words import contains, has_words, indexed, words_of
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,13 @@ def test_the_last_word_of_a_phrase_can_be_a_prefix(phrase: str, is_there: bool) 
     assert contains("Where is my refund?", phrase, is_prefix=True) is is_there
 
 
-def test_characters_that_are_words_are_surrounded_by_spaces() -> None:
+def test_characters_without_spaces_are_words() -> None:
     assert words_of("tea 退款") == ["tea", "退", "款"]
-    assert spaced("plain text") == "plain text"
+
+
+def test_text_is_indexed_as_its_words() -> None:
+    assert indexed("Straße, 退款!") == "strasse 退 款"
+    assert indexed("Plain text\x00.") == "Plain text ."
 
 
 def test_characters_that_cannot_be_stored_separate_words() -> None:

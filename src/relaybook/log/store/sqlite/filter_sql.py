@@ -19,7 +19,7 @@ from relaybook.log.query.filters import (
     Term,
     comparison,
 )
-from relaybook.log.query.words import spaced
+from relaybook.log.query.words import indexed
 from relaybook.log.store.result_sql import RESULT
 from relaybook.log.store.sqlite.text_functions import CONTAINS_TEXT, MATCHES_PREFIX
 
@@ -128,7 +128,7 @@ def fts_phrase(phrase: str) -> str:
 
     The query is always one quoted string, so that it contains no operators.
     """
-    return f'"{spaced(phrase).replace(chr(34), " ")}"'
+    return f'"{indexed(phrase).replace(chr(34), " ")}"'
 
 
 def _has_code(kind: str, codes: tuple[str, ...]) -> Condition:

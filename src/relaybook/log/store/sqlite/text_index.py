@@ -15,7 +15,7 @@ import apsw
 
 from relaybook import disk
 from relaybook.log.query.filters import WORDS
-from relaybook.log.query.words import spaced
+from relaybook.log.query.words import indexed
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.sqlite.connection import open_for_reading, truncate_wal
 from relaybook.log.store.sqlite.failures import translated
@@ -73,7 +73,7 @@ class SqliteTextIndex:
             connection = self._open()
             try:
                 with connection:
-                    rows = ((seq, spaced(text)) for seq, text in texts)
+                    rows = ((seq, indexed(text)) for seq, text in texts)
                     connection.executemany(f"INSERT INTO {WORDS}(rowid, said) VALUES (?, ?)", rows)  # noqa: S608
                     connection.execute("UPDATE text_progress SET seq = ?", (up_to,))
             except (apsw.CorruptError, apsw.NotADBError):

@@ -10,7 +10,7 @@ from typing import Final
 import apsw
 
 from relaybook.log.query.filters import WORDS
-from relaybook.log.query.words import spaced
+from relaybook.log.query.words import indexed
 from relaybook.log.store.sqlite.filter_sql import fts_phrase
 
 #: Name and arguments of the FTS5 tokenizer.
@@ -46,7 +46,7 @@ def _tokens(connection: apsw.Connection, text: str) -> list[str]:
     """Tokenize the text as the index does."""
     tokenize = connection.fts5_tokenizer(*TOKENIZER)
     found = tokenize(
-        spaced(text).encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
+        indexed(text).encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
     )
     return [str(token) for token in found]
 
