@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.support.clickhouse.server import needs_clickhouse, new_server
-from tests.support.records import an_entry, soon
+from tests.support.records import A_TIMESTAMP, an_entry, soon
 
 from relaybook import clock
 from relaybook.log.aggregate.stats import StatsQuery
@@ -121,9 +121,17 @@ def test_pages_and_threads_of_a_namespace_are_read_in_the_order_of_a_projection(
 
     one = Filter((Term("namespace", ("user-7",)),))
     complete = Filter((*one.terms, Term("outcome", ("complete",))))
+    chat = Filter((*one.terms, Term("kind", ("chat",))))
     assert uses(lambda: reader.page(one, 10, None, soon()).records) == [True, True]
-    assert uses(lambda: reader.page(complete, 10, None, soon()).records) == [False, True]
+    assert uses(lambda: reader.page(complete, 10, None, soon()).records) == [True, True]
+    assert uses(lambda: reader.page(chat, 10, None, soon()).records) == [False, True]
     assert uses(lambda: reader.links(one, 10, None, soon())) == [True, True]
+    by_minute = StatsQuery(filter_=one, from_us=A_TIMESTAMP, to_us=A_TIMESTAMP + 86_400_000_000, bucket_s=60)
+    with monkeypatch.context() as patch:
+        queries = recorded_queries(patch)
+        assert reader.stats(by_minute, soon()).total.requests == 40
+    ((sql, values),) = queries
+    assert "requests_by_namespace" in str(database.query(f"EXPLAIN {sql}", values))
     for opened in (writer, reader, database):
         opened.close()
 

@@ -22,6 +22,8 @@ from relaybook.log.store.port import Page
 _GROWTH: Final = 16
 #: ClickHouse uses the order by namespace only if it may not read the table in the order of ``seq``.
 _BY_NAMESPACE: Final = "SETTINGS optimize_read_in_order = 0"
+#: Terms whose columns are also in that order.
+_IN_ORDER: Final = frozenset(("namespace", "model", "outcome", "failed", "from", "to"))
 
 
 class Found(NamedTuple):
@@ -105,8 +107,8 @@ def _where(
     in_namespaces = namespace_condition(filter_, parameters)
     if in_namespaces is None:
         return f"r.seq IN (SELECT r.seq FROM requests AS r WHERE {matching}) {order}"
-    has_others = any(term.name != "namespace" for term in filter_.terms)
-    sql = f"SELECT r.seq FROM requests AS r WHERE {matching} {'' if has_others else _BY_NAMESPACE}"
+    is_in_order = _IN_ORDER.issuperset(term.name for term in filter_.terms)
+    sql = f"SELECT r.seq FROM requests AS r WHERE {matching} {_BY_NAMESPACE if is_in_order else ''}"
     seqs = [str(seq) for (seq,) in database.query(sql, parameters.values, deadline_ns=deadline_ns)]
     return f"{in_namespaces} AND r.seq IN ({', '.join(seqs)}) {order} {_BY_NAMESPACE}" if seqs else None
 

@@ -110,6 +110,8 @@ AGGREGATES: Final = (
 LISTED: Final = ("record", "seq", "body_state", "input_preview", "output_preview", "error_message")
 #: What finding the conversations of a thread reads.
 LINKED: Final = ("seq", "id", "started_at", "failed", "completion_id", "chain")
+#: What charts of a namespace read, besides what is in ``LINKED``.
+_CHARTED: Final = ("model", "outcome", "input_tokens", "output_tokens", "cost_usd", "duration_bin", "first_token_bin")
 _LARGE: Final = ("record", "detail", "request", "response", "chain", "words")
 _SEARCHED: Final = ("namespace", "user")
 #: Inserts and merges are synced, because replaced parts are deleted at once and the journal after the commit.
@@ -138,8 +140,9 @@ def _requests() -> str:
     indexes.append(f"PROJECTION by_hour (SELECT {hour}, {', '.join(AGGREGATES)} GROUP BY {hour})")
     # Each part has the foreign ids in order, so that a request is found at once. ClickHouse uses this order only for
     # queries with no other columns than the id and seq.
-    listed = ", ".join(dict.fromkeys(("namespace", "seq", "removed", *LISTED, *LINKED)))
-    indexes.append(f"PROJECTION requests_by_namespace (SELECT {listed} ORDER BY namespace, seq)")
+    # Otherwise, the requests of a namespace with few requests would be far apart.
+    columns_by_namespace = ", ".join(dict.fromkeys(("namespace", "seq", "removed", *LISTED, *LINKED, *_CHARTED)))
+    indexes.append(f"PROJECTION requests_by_namespace (SELECT {columns_by_namespace} ORDER BY namespace, seq)")
     indexes += [f"PROJECTION by_{name} (SELECT `{name}`, seq ORDER BY `{name}`)" for name in FOREIGN_IDS]
     # Nothing that a dead recorder sent is inserted after another one has asked which requests exist.
     in_time = f"CONSTRAINT in_time CHECK sent_at > toUnixTimestamp64Micro(now64(6)) - {MAX_SENT_US}"
