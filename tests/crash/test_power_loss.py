@@ -188,4 +188,5 @@ def test_a_batch_torn_by_a_power_cut_is_read_up_to_the_first_hole(tmp_path: Path
         path.write_bytes(written[:hole] + bytes(SECTOR) + written[hole + SECTOR :])
         found = _payloads(writer.path)
         assert found == [b"synced", *chunks][: len(found)], f"a hole of one sector at {hole}"
-        assert found[:1] == [b"synced"]
+        whole = sum(written.index(chunk) + SECTOR <= hole for chunk in chunks[1:])
+        assert len(found) >= 1 + whole + bool(whole), f"a hole of one sector at {hole}"
