@@ -17,6 +17,11 @@ TESTS = Path(__file__).parent
 #: The order of the test directories: the longest come first, so that both workers end at about the same time.
 ORDER = (*ALONE, "integration", "conformance", "network", "fuzz", "unit", "architecture")
 
+#: The targets of the Makefile that provide what a test needs.
+TARGETS = {"sqlmap": "venv", "clickhouse": "clickhouse", "the built page": "page"}
+#: The tools that ``make system-deps`` installs (``TOOLS`` in the Makefile).
+SYSTEM_TOOLS = ("jq", "strace", "chromium-headless-shell")
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Compile the bytecode once, and print progress lines instead of dots in parallel runs.
@@ -49,7 +54,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     skipped = skipped_by_tool(terminalreporter.stats.get("skipped", []))
     for tool, count in sorted(skipped.items()):
         tests, need = ("test", "needs") if count == 1 else ("tests", "need")
-        terminalreporter.write_line(f"skipped: {count} {tests} {need} {tool}. {remedy(tool)}")
+        terminalreporter.write_line(f"skipped: {count} {tests} {need} {tool}. {remedy(tool)}".rstrip())
 
 
 def skipped_by_tool(reports: list[Any]) -> Counter[str]:
@@ -59,12 +64,12 @@ def skipped_by_tool(reports: list[Any]) -> Counter[str]:
     return Counter(reason.removeprefix(begin) for reason in reasons if reason.startswith(begin))
 
 
-def remedy(tool: str) -> str:
-    """Return instructions for installing a tool."""
-    if tool == "sqlmap":
-        return "To run them: make venv"
-    if tool == "clickhouse":
-        return "To run them: make clickhouse"
+def remedy(need: str) -> str:
+    """Return instructions for a missing tool, or an empty text if no target installs it."""
+    if need in TARGETS:
+        return f"To run them: make {TARGETS[need]}"
+    if need not in SYSTEM_TOOLS:
+        return ""
     if not Path("/etc/debian_version").exists():
-        return f"Install {tool} by hand." if sys.platform == "linux" else "They run on Linux only."
+        return f"Install {need} by hand." if sys.platform == "linux" else "They run on Linux only."
     return "To run them: " + ("make system-deps" if os.geteuid() == 0 else "sudo make system-deps")

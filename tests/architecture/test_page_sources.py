@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from tests.support.needs import PREFIX
 
 SOURCES: Final = Path(__file__).parents[2] / "dashboard" / "src"
 FILES: Final = sorted(path for path in SOURCES.rglob("*") if path.suffix in {".ts", ".tsx", ".css"})
@@ -111,7 +112,7 @@ def test_the_page_has_sources() -> None:
 
 def test_the_build_is_small() -> None:
     if not (BUILT / "index.html").exists():
-        pytest.skip("the page is not built")
+        pytest.skip(f"{PREFIX}the built page")
     scripts, styles = _initial_files()
     assert scripts
     assert styles

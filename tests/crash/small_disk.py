@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from tests.support.needs import PREFIX
 
 from relaybook import disk
 
@@ -20,12 +21,12 @@ _PAGE_BYTES: Final = 4096
 def mounted(directory: Path, size: int = 96 * MIB) -> Iterator[Path]:
     """Mount a disk of this size at ``data`` in the directory. Skips the test if mounting is not allowed."""
     if sys.platform != "linux" or os.geteuid() != 0:
-        pytest.skip("needs root on Linux, to mount a small disk")
+        pytest.skip(f"{PREFIX}root on Linux")
     data = directory / "data"
     data.mkdir()
     options = ["-t", "tmpfs", "-o", f"size={size}", "relaybook-test", str(data)]
     if subprocess.run(["mount", *options], capture_output=True).returncode != 0:
-        pytest.skip("mounting a small disk is not allowed here")
+        pytest.skip(f"{PREFIX}the permission to mount a disk")
     try:
         yield directory
     finally:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from tests.support.needs import PREFIX
 from tests.support.process_usage import cpu_seconds
 from tests.support.server import Server, SimulatedProvider, is_running, wait_until
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of another process are set by prlimit(2)")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason=f"{PREFIX}prlimit(2)")
 
 PATH: Final = "/v1/chat/completions"
 QUESTION: Final = b'{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}'

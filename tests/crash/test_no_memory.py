@@ -19,9 +19,10 @@ import uvloop
 from tests.crash.judge import Served, Violation, judge
 from tests.crash.load import Choice, Load, RunningCall
 from tests.crash.service import Provider, Service, wait_for
+from tests.support.needs import PREFIX
 from tests.support.process_usage import address_space, cpu_seconds
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of another process are set by prlimit(2)")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason=f"{PREFIX}prlimit(2)")
 
 MIB: Final = 1 << 20
 #: The additional memory that a process may use in each round. Traffic needs some MiB.

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from tests.support.needs import PREFIX
 from tests.support.process_usage import peak_memory
 from tests.support.raw_http import LENGTH, QUESTION, at, parse, request, send_raw, send_request
 from tests.support.server import Server, SimulatedProvider, wait_until
@@ -24,7 +25,7 @@ MIB: Final = 1 << 20
 #: This limit is far above the memory of an idle relay. Without limits, these attacks would use far more memory.
 _MAX_MEMORY: Final = 200 * MIB
 _ENDLESS: Final = (b"Sim-Body: endless", b"Sim-Framing: chunked")
-on_linux: Final = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+on_linux: Final = pytest.mark.skipif(sys.platform != "linux", reason=f"{PREFIX}/proc")
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,7 @@ import trustme
 from tests.integration.hostile.cases import CASES, SLOW_CASES
 from tests.integration.hostile.more_cases import MORE_CASES
 from tests.support.long import LONG
+from tests.support.needs import PREFIX
 from tests.support.process_usage import peak_memory
 from tests.support.raw_http import CHUNKED, LENGTH, QUESTION, Response, parse, request, send_raw, send_request
 from tests.support.server import Server, SimulatedProvider, wait_until
@@ -524,7 +525,7 @@ def test_a_body_of_64_mib_is_recorded_completely(tmp_path: Path) -> None:
         assert hashlib.sha256(server.body(id_of(response), "request")).digest() == sink.digest.digest()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason=f"{PREFIX}/proc")
 def test_a_large_body_is_relayed_in_little_memory(tmp_path: Path) -> None:
     """The body has 320 MiB by default, and 1 GiB in the long form."""
     size = GIB if LONG else 320 * MIB

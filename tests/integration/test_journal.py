@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.needs import PREFIX
 from tests.support.server import wait_until
 
 from relaybook import clock, disk
@@ -283,7 +284,7 @@ def test_bodies_that_must_not_be_kept_are_removed_also_from_the_segment_they_are
     writer.close()
 
 
-@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="only Linux tells what a process writes")
+@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason=f"{PREFIX}/proc/self/io")
 def test_a_sync_writes_only_the_written_bytes_and_not_the_megabyte_around_them(tmp_path: Path) -> None:
     writer = make_writer(tmp_path, durable=True)
     writer._spare.result()

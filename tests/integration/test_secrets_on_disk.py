@@ -15,6 +15,7 @@ from typing import Final
 
 import pytest
 from tests.support.files import paths_below
+from tests.support.needs import PREFIX
 from tests.support.raw_http import send_request
 from tests.support.server import Program, Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import World
@@ -74,8 +75,8 @@ def test_a_secret_truncated_by_a_full_disk_is_created_again(tmp_path: Path) -> N
     assert not truncated.exists()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.skipif(resource.getrlimit(resource.RLIMIT_CORE)[1] == 0, reason="core dumps are off on this machine")
+@pytest.mark.skipif(sys.platform != "linux", reason=f"{PREFIX}/proc")
+@pytest.mark.skipif(resource.getrlimit(resource.RLIMIT_CORE)[1] == 0, reason=f"{PREFIX}core dumps")
 @pytest.mark.parametrize("role", ["relay", "recorder", "dashboard", "supervisor"])
 def test_no_process_with_secrets_or_bodies_leaves_a_core_dump(permissive: World, role: str) -> None:
     server = permissive.server

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import pytest
 from tests.support.long import LONG
+from tests.support.needs import PREFIX
 from tests.support.process_usage import peak_memory
 from tests.support.raw_http import LENGTH, PATH, QUESTION, parse, request
 from tests.support.server import Server, SimulatedProvider, wait_until
@@ -26,7 +27,7 @@ from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.recorder.body_policy import TRUNCATED_BYTES
 from relaybook.server.data_directory import DataDirectory
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason=f"{PREFIX}/proc")
 
 MIB: Final = 1 << 20
 SIZE: Final = 10 << 30 if LONG else 256 * MIB

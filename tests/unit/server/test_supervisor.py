@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from tests.support.needs import PREFIX
 
 from relaybook.server.child_process import Child
 from relaybook.server.supervisor import Supervisor, notify_systemd
@@ -55,7 +56,7 @@ def test_run_returns_1_if_a_child_was_killed(monkeypatch: pytest.MonkeyPatch) ->
         assert supervisor.run(cast(list[Child], []), lambda: None) == code
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has abstract sockets")
+@pytest.mark.skipif(sys.platform != "linux", reason=f"{PREFIX}abstract sockets")
 def test_systemd_is_notified_on_an_abstract_socket(monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"relaybook-test-{os.getpid()}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
