@@ -174,7 +174,7 @@ def test_a_query_ends_at_its_deadline_and_says_so(without_time: Dashboard, targe
     assert error.get("data", []) == []
 
 
-def test_expensive_queries_delay_neither_the_recorder_nor_its_checkpoints(without_time: Dashboard) -> None:
+def test_queries_that_reached_their_deadline_keep_no_old_state_open(without_time: Dashboard) -> None:
     for target in LONG:
         get(without_time, target)
     without_time.record(20_001)
