@@ -29,11 +29,11 @@ async def wait_for(found: Callable[[], bool]) -> None:
 
 async def standstill(count: Callable[[], int]) -> int:
     """Wait until the sender is blocked, so that the number of sent bytes no longer grows. Returns that number."""
-    sent = -1
-    while sent != count():
-        sent = count()
+    readings = [count()]
+    while len(readings) < 4 or len(set(readings[-4:])) > 1:
         await asyncio.sleep(0.25)
-    return sent
+        readings.append(count())
+    return readings[-1]
 
 
 def endless_into(lines: list[UpstreamConnection]) -> Script:
@@ -67,7 +67,9 @@ def test_a_client_that_does_not_read_delays_its_upstream_and_nothing_else(world:
             assert lines[0].sent == sent
             received = 0
             while received < sent + MAX_IN_TRANSIT:  # the upstream continues once the client reads
-                received += len(await loop.sock_recv(slow, READ_LIMIT))
+                chunk = await loop.sock_recv(slow, READ_LIMIT)
+                assert chunk, f"the response ended after {received} bytes"
+                received += len(chunk)
         await asyncio.wait_for(lines[0].peer_gone(), SOON_S)
         await lines[0].reset()
 
@@ -123,8 +125,10 @@ def test_an_upstream_that_does_not_read_delays_its_client_and_nothing_else(world
                     sent += len(BLOCK)
 
             sending = loop.create_task(send_on())
+            await wait_for(lambda: sent > len(BLOCK) or sending.done())
             await standstill(lambda: sent)
-            assert sent < MAX_IN_TRANSIT
+            assert len(BLOCK) < sent < MAX_IN_TRANSIT
+            assert not sending.done(), "the relay disconnected the client"
             async with world.client() as other:
                 for _ in range(20):
                     assert (await other.exchange(ask(world.responds(whole(b"quick"))))).body == b"quick"
