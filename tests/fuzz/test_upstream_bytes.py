@@ -134,3 +134,14 @@ def _is_the_upstreams(received: StrictResponse, sent: StrictResponse, *, is_clea
 
 def test_no_response_makes_the_relay_fail_or_mislead_the_client() -> None:
     fuzz(is_correct, SEEDS, WORDS, 6_000)
+
+
+def test_an_intact_response_is_forwarded() -> None:
+    """Without this control, a relay that answers every request with an error would pass the fuzz test."""
+    for data, body in ((SEEDS[0], b"hello"), (_STREAM + _EVENT * 3 + b"0\r\n\r\n", b'data: {"a":1}\n\n' * 3)):
+        world = _World()
+        world.receive(request(LENGTH, body=QUESTION))
+        world.respond(data, reset=False)
+        received = read_response(world.transport.said)
+        assert (received.status, received.body, received.complete) == (200, body, True)
+        assert received.all(b"service-error") == []
