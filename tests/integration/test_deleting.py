@@ -105,8 +105,12 @@ def test_a_deletion_survives_the_death_of_the_recorder(server: Server) -> None:
     canaries = [Canary() for _ in range(12)]
     for each in canaries:
         each.send(server)
-    wait_until(lambda: server.get("/api/status")["records"] == 12, what="the records")
+    wait_until_recorded(server, 12)
+    os.kill(server.pid_of("recorder"), signal.SIGSTOP)  # so that no deletion is done before the first kill
     deletions = [delete(server, Filter((Term("user", (each.texts["user"],)),))) for each in canaries[:11]]
+    reader = open_store(server.data / "store").open_reader()
+    assert [each.state for each in reader.deletions(100) if each.state == "done"] == []
+    reader.close()
     for _ in range(3):
         pid = server.pid_of("recorder")
         os.kill(pid, signal.SIGKILL)

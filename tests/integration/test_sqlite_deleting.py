@@ -119,14 +119,17 @@ def test_a_deletion_that_was_interrupted_anywhere_is_finished(tmp_path: Path) ->
     SqliteDeletions(tmp_path).request(Filter((Term("user", ("other",), negated=True),)), 1, "127.0.0.1")
     reader = SqliteReader(tmp_path)
     deadline = time.monotonic() + 30
+    restarts = 0
     while reader.deletions(1)[0].state != "done":
         writer.close()
         writer = SqliteWriter(tmp_path)
-        for _ in range(3):
-            writer.delete(clock.monotonic_ns() + 1_000_000)
+        restarts += 1
+        for _ in range(restarts):  # one step at first, then more, because some work must fit between two restarts
+            writer.delete(clock.monotonic_ns() + 100_000)
             writer._deletions._looked_ns = 0
-            writer.run_maintenance(clock.monotonic_ns() + 1_000_000)
+            writer.run_maintenance(clock.monotonic_ns() + 100_000)
         assert time.monotonic() < deadline, reader.deletions(1)
+    assert restarts >= 3
     assert canaries.found(tmp_path) == set()
     reader.close()
     writer.close()
