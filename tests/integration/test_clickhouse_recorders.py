@@ -3,9 +3,10 @@
 import random
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 import pytest
@@ -33,6 +34,8 @@ from relaybook.settings.store_url import DatabaseAddress
 
 pytestmark = needs_clickhouse
 
+T = TypeVar("T")
+
 EVERYTHING = Filter()
 
 
@@ -59,21 +62,25 @@ def a_name() -> str:
     return id_text(new_id())
 
 
+def until_available(call: Callable[[], T]) -> T:
+    """Repeat a call until the store is available, and return its result."""
+
+    def tried() -> tuple[T] | None:
+        try:
+            return (call(),)
+        except StoreUnavailable:
+            return None
+
+    return wait_until(tried, 60, "an available store")[0]
+
+
 def persist(writer: ClickHouseWriter, batch: Batch) -> None:
     """Commit until it succeeds, as the recorder does."""
-    while True:
-        try:
-            return writer.commit(batch)
-        except StoreUnavailable:
-            time.sleep(0.01)
+    until_available(lambda: writer.commit(batch))
 
 
 def open_writer(log: DatabaseAddress, name: str) -> ClickHouseWriter:
-    while True:
-        try:
-            return ClickHouseWriter(log, name)
-        except StoreUnavailable:
-            time.sleep(0.01)
+    return until_available(lambda: ClickHouseWriter(log, name))
 
 
 def write(log: DatabaseAddress, seed: int, batches: int, recorded: list[str], opened: list[ClickHouseWriter]) -> None:
@@ -89,12 +96,7 @@ def write(log: DatabaseAddress, seed: int, batches: int, recorded: list[str], op
             writer = open_writer(log, name)
             persist(writer, batch)
         recorded += [entry.record.id for entry in entries]
-    while True:
-        try:
-            writer.delete(0)
-            break
-        except StoreUnavailable:
-            time.sleep(0.01)
+    until_available(lambda: writer.delete(0))
     opened.append(writer)
 
 
@@ -131,7 +133,7 @@ def test_each_request_is_recorded_once_and_a_follower_misses_none(
 
     opened: list[ClickHouseWriter] = []
     writers = [threading.Thread(target=write, args=(log, seed, 12, recorded, opened)) for seed in range(3)]
-    follower = threading.Thread(target=follow)
+    follower = threading.Thread(target=follow, daemon=True)
     reader.status()  # creates the tables
     server.fail(refuse=0.05, lose=0.05)
     for thread in (*writers, follower):
