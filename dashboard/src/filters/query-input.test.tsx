@@ -153,9 +153,13 @@ describe("the query input", () => {
 
   it("applies the latest query if it was submitted again, and ignores the response to the earlier one", async () => {
     const waiting: (() => void)[] = [];
+    const answers: Response[] = [];
     vi.stubGlobal("fetch", async (address: string) => {
-      if (address.includes("/api/requests?")) await new Promise<void>((resolve) => waiting.push(resolve));
-      return answer(address);
+      if (!address.includes("/api/requests?")) return answer(address);
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      const response = answer(address);
+      answers.push(response);
+      return response;
     });
     const { box, user, where } = await open();
     await user.type(box, "tea{Enter}");
@@ -163,7 +167,7 @@ describe("the query input", () => {
     await user.type(box, "-pot{Enter}");
     await waitFor(() => expect(waiting).toHaveLength(2));
     waiting[0]?.();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await waitFor(() => expect(answers[0]?.bodyUsed).toBe(true));
     expect(box).toHaveValue("tea-pot");
     expect(where()).toBe("/requests");
     waiting[1]?.();

@@ -2,6 +2,7 @@ import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { PAGE } from "~/api/page-config";
+import { useStatus } from "~/api/status";
 import { answerWith, statusWith } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { SampleNote, VersionNotice } from "./banners";
@@ -11,6 +12,11 @@ afterEach(() => {
   vi.unstubAllGlobals();
   PAGE.build = "";
 });
+
+/** Shows a text once the status is known, so that a test can wait for the status before it checks that nothing is shown. */
+function StatusReader() {
+  return useStatus(() => "status known");
+}
 
 describe("the note on sample data", () => {
   it("says where the data comes from", async () => {
@@ -27,15 +33,15 @@ describe("the note on sample data", () => {
     await renderAt("", <SampleNote />);
     await user.click(await screen.findByRole("button", { name: "Hide the note about sample data" }));
     expect(screen.queryByRole("region")).not.toBeInTheDocument();
-    await renderAt("", <SampleNote />);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await renderAt("", [<SampleNote key="note" />, <StatusReader key="status" />]);
+    expect(await screen.findByText("status known")).toBeVisible();
     expect(screen.queryByRole("region")).not.toBeInTheDocument();
   });
 
   it("is not shown for a real log", async () => {
     answerWith(statusWith());
-    await renderAt("", [<SampleNote key="bar" />, <i key="end">end</i>]);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await renderAt("", [<SampleNote key="note" />, <StatusReader key="status" />]);
+    expect(await screen.findByText("status known")).toBeVisible();
     expect(screen.queryByRole("region")).not.toBeInTheDocument();
   });
 });
@@ -58,8 +64,8 @@ describe("the banner about a new build", () => {
   ])("is not shown with %s", async (_, mine, served) => {
     PAGE.build = mine;
     answerWith(statusWith({ page_build: served }));
-    await renderAt("", <VersionNotice />);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await renderAt("", [<VersionNotice key="notice" />, <StatusReader key="status" />]);
+    expect(await screen.findByText("status known")).toBeVisible();
     expect(screen.queryByRole("button")).not.toBeInTheDocument();
   });
 });
