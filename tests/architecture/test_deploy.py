@@ -53,11 +53,13 @@ def test_the_unit_keeps_the_data_to_its_own_user() -> None:
 
 def test_the_alerts_use_metrics_that_exist() -> None:
     used = set(re.findall(r"\brelaybook_\w+", RULES.read_text("utf-8")))
+    assert used
     assert used <= metric_names()
 
 
 def test_every_alert_is_explained_and_tested() -> None:
     alerts = re.findall(r"- alert: Relaybook(\w+)", RULES.read_text("utf-8"))
+    assert alerts
     page = (ROOT / "docs" / "how-to" / "operate.md").read_text("utf-8")
     tests = RULES.with_name("rules_test.yaml").read_text("utf-8")
     assert [name for name in alerts if f"\n| {name} |" not in page or f'alertname="Relaybook{name}"' not in tests] == []

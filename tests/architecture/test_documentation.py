@@ -7,6 +7,13 @@ from tests.support.tree import ROOT, project_files
 
 from relaybook.cli.main import app
 
+#: Pages with flags of other programs.
+FOREIGN_FLAGS = {
+    "docs/how-to/run-in-a-container.md",
+    "docs/how-to/run-on-kubernetes.md",
+    "docs/how-to/run-with-systemd.md",
+    "docs/reference/simulator.md",
+}
 COMMANDS = tuple(name for name in app if not name.startswith("-"))
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
@@ -30,15 +37,10 @@ def test_links_within_the_project_have_targets() -> None:
 def test_flags_in_the_documentation_exist() -> None:
     arguments = [argument for name in COMMANDS for argument in app[name].assemble_argument_collection()]
     known = {name for argument in arguments for name in argument.names} | {"--help", "--version"}
-    for page in (
-        ROOT / "README.md",
-        ROOT / "SECURITY.md",
-        ROOT / "docs" / "start" / "tutorial.md",
-        ROOT / "docs" / "how-to" / "operate.md",
-        ROOT / "docs" / "explanation" / "reliability.md",
-        PAGE,
-    ):
-        assert set(FLAG.findall(code_of(page.read_text("utf-8")))) - known == set(), page.name
+    pages = [page for page in project_files(".md") if page.relative_to(ROOT).as_posix() not in FOREIGN_FLAGS]
+    assert PAGE in pages
+    unknown = {str(page): set(FLAG.findall(code_of(page.read_text("utf-8")))) - known for page in pages}
+    assert {page: flags for page, flags in unknown.items() if flags} == {}
 
 
 def test_the_table_of_commands_lists_every_command() -> None:

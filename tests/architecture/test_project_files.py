@@ -9,7 +9,10 @@ import pytest
 from compile_with_mypyc import MODULES
 from tests.support.tree import ROOT, project_files
 
-TEXT_FILES = (".py", ".md", ".toml", ".txt", ".yml", ".sh", ".ts", ".tsx", ".css", ".html", "Makefile", "run")
+TEXT_FILES = (
+    *(".py", ".md", ".toml", ".txt", ".yml", ".yaml", ".json", ".sh", ".ts", ".tsx", ".mjs", ".css", ".html", ".svg"),
+    *(".service", ".npmrc", "Dockerfile", "Makefile", "run"),
+)
 #: The patterns are split into parts, so that this file does not match them.
 PRIVATE_PATH = re.compile(r"(?<![\w.~-])/(?:wo" r"rk|far" r"m|root|Users)/\w|\.\./sha" r"red|\.libra" r"ry/")
 REGISTRY = re.compile(r"py" r"pi\.org/simple|python" r"hosted\.org|registry\.np" r"mjs|deb\.deb" r"ian\.org")
