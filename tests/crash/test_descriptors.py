@@ -39,17 +39,23 @@ def send(server: Server) -> str | None:
         connection.close()
 
 
+def open_descriptors(pid: int) -> int:
+    return len(os.listdir(f"/proc/{pid}/fd"))  # noqa: PTH208 - only the number of descriptors is needed
+
+
 def test_without_free_descriptors_the_relay_waits_and_then_continues(tmp_path: Path) -> None:
     with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url) as server:
         before = send(server)
         assert before is not None
         relay = server.pid_of("relay")
         limits = resource.prlimit(relay, resource.RLIMIT_NOFILE)
-        open_now = len(os.listdir(f"/proc/{relay}/fd"))  # noqa: PTH208 - only the number of descriptors is needed
+        open_now = open_descriptors(relay)
+        # The relay adapts max_connections to the limit only at its start, so it does not refuse these connections.
         resource.prlimit(relay, resource.RLIMIT_NOFILE, (open_now + SPARE, limits[1]))
         with ExitStack() as opened:
             for _ in range(CLIENTS):
                 opened.enter_context(socket.create_connection(("127.0.0.1", server.port), 30))
+            wait_until(lambda: open_descriptors(relay) >= open_now + SPARE - 2, what="the last free descriptor's use")
             used, started = cpu_seconds(relay), time.monotonic()
             while time.monotonic() - started < WATCHED_SECONDS:
                 time.sleep(0.1)
