@@ -111,11 +111,19 @@ def tab(open_tab: OpenTab, world: World) -> LogPage:
     return canaries
 
 
+@pytest.fixture
+def shared_tab(shared_tab: LogPage) -> LogPage:
+    """Return the shared tab, in which the function of ``_CANARY`` exists from the next load of the page on."""
+    shared_tab.page.add_init_script(_CANARY)
+    return shared_tab
+
+
 def nothing_ran(tab: LogPage) -> None:
     """Assert that hostile markup has not run, and that the page has no element through which it could.
 
     The links and images of the page must also be harmless.
     """
+    assert tab.state("typeof window.canary") == "function"
     assert tab.state("window.sung") is None
     led = tab.state("[...document.querySelectorAll('a[href]')].map((link) => link.protocol)")
     assert set(led) <= {"http:", "https:", "mailto:"}
