@@ -113,6 +113,16 @@ def test_an_upstream_error_is_failed_with_its_message() -> None:
     assert record.cost_usd is None
 
 
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_a_response_that_is_only_an_error_has_no_tokens_and_no_cost(is_stream: bool) -> None:
+    error = b'{"error": {"message": "overloaded", "code": 502}}'
+    body, head = (b"data: %b\n\n" % error, STREAM_HEAD) if is_stream else (error, b"")
+    record = record_of(call(body, head=head))
+    assert (record.status, record.error_code) == (200, "502")
+    assert (record.input_tokens, record.output_tokens, record.tokens_estimated) == (None, None, False)
+    assert record.cost_usd is None
+
+
 def test_an_error_event_fails_a_stream() -> None:
     broken = b'data: {"error": {"message": "overloaded", "code": "server_error"}}\n\n'
     script = Script().open(A).request(A, REQUEST).respond(A, event("It"), broken, head=STREAM_HEAD).close(A)

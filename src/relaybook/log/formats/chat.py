@@ -182,8 +182,11 @@ def _finish_reason(outputs: list[OutputText]) -> str | None:
 
 
 def _estimate_usage(facts: ResponseFacts, request: bytes) -> bool:
-    """Estimate both token counts if the response has no usage, for example because a stream broke off."""
-    if facts.usage is not None:
+    """Estimate both token counts if the response has no usage, for example because a stream broke off.
+
+    A response without a model and without output is only an error. For such a response, nothing is estimated.
+    """
+    if facts.usage is not None or (facts.response_model is None and not facts.output_characters):
         return False
     facts.output_tokens = estimate_tokens(facts.output_characters)
     facts.input_tokens = estimate_tokens(characters(request, openai_messages))
