@@ -4,12 +4,15 @@ The source is OpenAI's API reference of 2026-11. Other providers add ``reasoning
 ``reasoning`` (vLLM, OpenRouter), content as a list of parts in responses (Mistral), and usage with more details.
 """
 
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Meta, Raw, Struct
 
 from relaybook.log.formats.facts import Usage
+
+#: An integer that fits the columns of an export.
+_Index: TypeAlias = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class Part(Struct, gc=False):
@@ -35,7 +38,7 @@ class Function(Struct, gc=False):
 class ToolCall(Struct, gc=False):
     """A tool call, or a delta for the tool call at ``index``."""
 
-    index: int | None = None
+    index: _Index | None = None
     id: str | None = None
     type: str | None = None
     function: Function | None = None
@@ -96,7 +99,7 @@ class AssistantMessage(Struct, gc=False):
 class Choice(Struct, gc=False):
     """One choice of a response or of a chunk. Legacy completions use ``text``."""
 
-    index: int = 0
+    index: _Index = 0
     delta: AssistantMessage | None = None
     message: AssistantMessage | None = None
     text: str | None = None
@@ -169,7 +172,7 @@ class ResponseEvent(Struct, gc=False):
 
     type: str | None = None
     delta: str | None = None
-    output_index: int | None = None
+    output_index: _Index | None = None
     item: OutputItem | None = None
     response: Response | None = None
     error: Any = None

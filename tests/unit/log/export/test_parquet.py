@@ -97,6 +97,13 @@ def test_unexpected_values_are_written_as_json() -> None:
     assert row["answer"] == []
 
 
+def test_the_index_of_a_choice_beyond_64_bits_is_ignored() -> None:
+    response = {"choices": [{"index": 99999999999999999999, "message": {"content": "24 °C"}}]}
+    entry = entry_of(record_of(1), b'{"messages":[]}', json.dumps(response).encode())
+    (row,) = rows(exported(entry, bodies=True))
+    assert [(choice["index"], choice["text"]) for choice in row["answer"]] == [(0, "24 °C")]
+
+
 def test_requests_without_bodies_have_no_content(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = entry_of(record_of(1, body_state="no_bodies"), None, None)
     (row,) = rows(exported(entry, bodies=True))
