@@ -4,7 +4,7 @@ A request continues an exchange if the messages of the request start with the me
 So each exchange has two sets of keys. The first set is for requests that continue the exchange. The first set has one
 key per choice, which covers the messages of the exchange and the choice. The second set is for earlier exchanges that
 this exchange may continue. The second set has one key for each of the last assistant messages, which covers the
-messages up to that assistant message. Keys are hashes of role, text and tool calls. System messages are ignored,
+messages up to that assistant message. Keys are hashes of role, text, media and tool calls. System messages are ignored,
 because many clients change them between requests. An additional key, the window key, covers only the last two messages
 before a response, so that it still matches if a client trims the oldest messages. Keys have 63 bits, so collisions
 between different conversations are negligible. Pure, without I/O.
@@ -18,6 +18,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from relaybook.log.formats import lenient
 from relaybook.log.formats.facts import MessageHashes, Origin
 from relaybook.log.formats.output_text import OutputText, arguments_text
 from relaybook.log.formats.wire import Message, Part
@@ -102,8 +103,8 @@ def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:
             yield index, True, _key("assistant", "".join(texts), calls)
             texts, calls, is_open = [], [], False
         if message.role not in _SYSTEM:
-            output = message.output if isinstance(message.output, str) else ""
-            yield index + 1, False, _key(message.role or message.type or "", _text(message.content) or output, ())
+            text = _text(message.content) or _output(message.output)
+            yield index + 1, False, _key(message.role or message.type or "", text, ())
     if is_open:
         yield len(messages), True, _key("assistant", "".join(texts), calls)
 
@@ -123,8 +124,24 @@ def _calls(message: Message) -> Iterator[tuple[str | None, str]]:
 
 def _text(content: str | list[Part] | None) -> str:
     if isinstance(content, list):
-        return "\n".join(part.text or part.refusal or f"[{part.type}]" for part in content)
+        return "\n".join(part.text or part.refusal or _media(part) for part in content)
     return content or ""
+
+
+def _media(part: Part) -> str:
+    """Return the type and a hash of an image, audio, video or file."""
+    fields = (
+        *(part.image_url, part.input_audio, part.video_url, part.source),
+        *(part.file, part.filename, part.file_id, part.file_url, part.file_data),
+    )
+    return f"[{part.type} {_hash(b'-'.join(map(bytes, fields))).hex()}]"
+
+
+def _output(output: object) -> str:
+    """Return the output of a tool as text. Output other than text becomes JSON."""
+    if output is None or isinstance(output, str):
+        return output or ""
+    return msgspec.json.encode(lenient.sanitize(output), order="sorted").decode()
 
 
 def _key(role: str, text: str, calls: Sequence[tuple[str | None, str]]) -> bytes:

@@ -16,7 +16,10 @@ _Index: TypeAlias = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class Part(Struct, gc=False):
-    """One part of a message's content in a request. Fields other than text are decoded only for previews."""
+    """One part of a message's content in a request.
+
+    Fields other than text are decoded only for previews. The file fields at the end are those of the Responses API.
+    """
 
     type: str | None = None
     text: str | None = None
@@ -24,7 +27,12 @@ class Part(Struct, gc=False):
     image_url: Raw = Raw()
     input_audio: Raw = Raw()
     file: Raw = Raw()
+    video_url: Raw = Raw()
     source: Raw = Raw()
+    filename: Raw = Raw()
+    file_id: Raw = Raw()
+    file_url: Raw = Raw()
+    file_data: Raw = Raw()
 
 
 class Function(Struct, gc=False):

@@ -83,6 +83,43 @@ def test_surrounding_white_space_and_the_form_of_content_are_ignored() -> None:
     assert follows(later, FIRST) == "all"
 
 
+@pytest.mark.parametrize(
+    ("kind", "part", "field"),
+    [
+        ("chat", {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}, "image_url"),
+        ("chat", {"type": "input_audio", "input_audio": {"data": "AA", "format": "wav"}}, "input_audio"),
+        ("chat", {"type": "file", "file": {"file_id": "file-1"}}, "file"),
+        ("chat", {"type": "video_url", "video_url": {"url": "https://example.org/a.mp4"}}, "video_url"),
+        ("message", {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA"}}, "source"),
+        ("response", {"type": "input_image", "image_url": "data:image/png;base64,AA"}, "image_url"),
+        ("response", {"type": "input_image", "file_id": "file-1"}, "file_id"),
+        ("response", {"type": "input_file", "filename": "a.pdf", "file_data": "AA"}, "file_data"),
+        ("response", {"type": "input_file", "file_url": "https://example.org/a.pdf"}, "file_url"),
+    ],
+)
+def test_images_audio_and_files_are_part_of_the_key(kind: str, part: dict[str, Any], field: str) -> None:
+    limit = {"max_tokens": 5}
+    first, again, other = (
+        turn([user([{"type": "text", "text": "What is this?"}, one])], kind=kind, **limit)
+        for one in (part, dict(part), part | {field: {"url": "other"}})
+    )
+    assert first.messages_key == again.messages_key
+    assert first.messages_key != other.messages_key
+
+
+def test_the_parts_of_a_function_calls_output_are_part_of_the_key() -> None:
+    keys = {
+        turn([*ASKED, {"type": "function_call_output", "call_id": "c", "output": output}], kind="response").messages_key
+        for output in (
+            [{"type": "input_text", "text": "21 °C"}],
+            [{"type": "input_text", "text": "3 °C"}],
+            "",
+            {"a": 1},
+        )
+    }
+    assert len(keys) == 4
+
+
 def test_trimmed_messages_match_by_the_last_ones() -> None:
     long = [user("1"), assistant("2"), user("3"), assistant("4"), user("5")]
     earlier = turn(long, reply("6"))
