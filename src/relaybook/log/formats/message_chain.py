@@ -28,6 +28,8 @@ _MAX_ORIGINS: Final = 4
 _MAX_CHOICES: Final = 4
 #: Number of messages before a response that a window key covers.
 _WINDOW: Final = 2
+#: Types of the items that the Responses API returns without a role. Other types end in ``_call``.
+_ASSISTANT_ITEMS: Final = frozenset({"reasoning", "mcp_list_tools", "mcp_approval_request"})
 _SYSTEM: Final = frozenset({"system", "developer"})
 
 
@@ -96,7 +98,7 @@ def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:
     for index, message in enumerate(messages):
         if _is_from_assistant(message):
             is_open = True
-            texts.append(_text(message.content))
+            texts.append(_assistant_text(message))
             calls += _calls(message)
             continue
         if is_open:
@@ -110,16 +112,29 @@ def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:
 
 
 def _is_from_assistant(message: Message) -> bool:
-    return message.role == "assistant" or (message.role is None and message.type in ("function_call", "reasoning"))
+    if message.role is not None or message.type is None:
+        return message.role == "assistant"
+    return message.type.endswith("_call") or message.type in _ASSISTANT_ITEMS
 
 
 def _calls(message: Message) -> Iterator[tuple[str | None, str]]:
-    if message.type == "function_call":
-        yield message.name, message.arguments or ""
-    for call in message.tool_calls or ():
-        function = call.function or call.custom
+    """Yield the name and arguments of each tool call, as ``OutputText`` collects them from a response."""
+    arguments = message.input if message.arguments is None else message.arguments
+    if message.role is None and (message.name is not None or arguments is not None):
+        yield message.name, arguments or ""
+    functions = [call.function or call.custom for call in message.tool_calls or ()]
+    for function in (*functions, message.function_call):
         if function is not None:
             yield function.name, arguments_text(function) or ""
+
+
+def _assistant_text(message: Message) -> str:
+    """Return the text of an assistant message without reasoning, which many clients do not send again."""
+    if message.type == "reasoning":
+        return ""
+    if isinstance(message.content, list):
+        return "".join(part.text or part.refusal or "" for part in message.content if part.type != "thinking")
+    return message.content or ""
 
 
 def _text(content: str | list[Part] | None) -> str:

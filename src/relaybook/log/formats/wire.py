@@ -59,9 +59,11 @@ class Message(Struct, gc=False):
     role: str | None = None
     content: str | list[Part] | None = None
     tool_calls: list[ToolCall] | None = None
+    function_call: Function | None = None
     type: str | None = None
     name: str | None = None
     arguments: str | None = None
+    input: str | None = None
     output: Any = None
 
 

@@ -152,16 +152,59 @@ def test_a_stream_has_the_key_of_its_joined_chunks() -> None:
     assert formats.build_chain(hashes, facts.output_keys) == FIRST
 
 
-def test_the_responses_api_has_items_and_names_the_previous_response() -> None:
-    output = [
-        {"type": "reasoning", "id": "r", "summary": []},
-        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "70 °F."}]},
+SAID = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "70 °F."}]}
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
         {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
-    ]
+        {"type": "custom_tool_call", "call_id": "c", "name": "sql", "input": "select 1"},
+        {"type": "mcp_call", "id": "m", "name": "f", "arguments": "{}", "server_label": "s", "output": "21"},
+        {"type": "mcp_list_tools", "id": "m", "server_label": "s", "tools": []},
+        {"type": "mcp_approval_request", "id": "m", "name": "f", "arguments": "{}", "server_label": "s"},
+        {"type": "web_search_call", "id": "w", "status": "completed", "action": {"type": "search", "query": "Rome"}},
+        {"type": "local_shell_call", "call_id": "c", "action": {"type": "exec", "command": ["date"]}},
+        {"type": "reasoning", "id": "r", "summary": [], "content": [{"type": "reasoning_text", "text": "Hm."}]},
+        {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "Hm."}]},
+    ],
+)
+def test_the_responses_api_has_items(item: dict[str, Any]) -> None:
+    output = [{"type": "reasoning", "id": "r", "summary": []}, item, SAID]
     earlier = turn("Weather in Rome?", {"id": "resp_1", "output": output}, "response")
-    items = [*ASKED, *output, {"type": "function_call_output", "call_id": "c", "output": "ok"}]
-    assert follows(turn(items, kind="response"), earlier) == "all"
+    told = {"type": f"{item['type']}_output", "call_id": "c", "output": "ok"}
+    later = turn([*ASKED, *output, told], kind="response")
+    assert follows(later, earlier) == "all"
+    assert later.origins[0].new_from == 4
+
+
+def test_the_input_of_a_custom_tool_is_part_of_the_key() -> None:
+    call = {"type": "custom_tool_call", "call_id": "c", "name": "sql", "input": "select 1"}
+    earlier = turn(ASKED, {"output": [call]}, "response")
+    assert follows(turn([*ASKED, call, user("x")], kind="response"), earlier) == "all"
+    assert follows(turn([*ASKED, call | {"input": "select 2"}, user("x")], kind="response"), earlier) is None
+
+
+def test_the_responses_api_names_the_previous_response() -> None:
     assert turn("And in Oslo?", kind="response", previous_response_id="resp_1").previous == "resp_1"
+
+
+def test_the_older_form_of_a_call_is_part_of_the_key() -> None:
+    function = {"name": "get_weather", "arguments": '{"city": "Rome"}'}
+    earlier = turn(ASKED, reply("", function_call=function))
+    told = {"role": "function", "name": "get_weather", "content": "21 °C"}
+    assert follows(turn([*ASKED, assistant(None, function_call=function), told]), earlier) == "all"
+    other = function | {"arguments": '{"city": "Oslo"}'}
+    assert follows(turn([*ASKED, assistant(None, function_call=other), told]), earlier) is None
+
+
+def test_thinking_parts_are_ignored() -> None:
+    text = [{"type": "text", "text": "70"}, {"type": "text", "text": " °F."}]
+    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
+    response = {"choices": [{"index": 0, "message": assistant([thinking, *text])}]}
+    earlier = turn(ASKED, response)
+    for content in ([thinking, *text], text, "70 °F."):
+        assert follows(turn([*ASKED, assistant(content), user("x")]), earlier) == "all"
 
 
 def test_a_failed_response_cannot_be_continued() -> None:
