@@ -52,7 +52,7 @@ def _texts(entry: Entry) -> Iterator[str]:
     for message in view.newest_messages():
         if message.get("text"):
             yield message["text"]
-        yield from _call_texts(message.get("tool_calls"))
+        yield from _call_texts(message)
 
 
 def _choice_texts(choice: dict[str, Any]) -> Iterator[str]:
@@ -63,9 +63,15 @@ def _choice_texts(choice: dict[str, Any]) -> Iterator[str]:
         yield f"{call.get('name') or ''} {call.get('arguments') or ''}"
 
 
-def _call_texts(calls: object) -> Iterator[str]:
+def _call_texts(message: dict[str, Any]) -> Iterator[str]:
     """Yield the name and arguments of each tool call of a request message."""
+    calls = message.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
-        function = call.get("function") if isinstance(call, dict) else None
-        if isinstance(function, dict):
-            yield f"{function.get('name') or ''} {function.get('arguments') or ''}"
+        if isinstance(call, dict):
+            yield from _function_text(call.get("function") or call.get("custom"))
+    yield from _function_text(message.get("function_call"))
+
+
+def _function_text(function: object) -> Iterator[str]:
+    if isinstance(function, dict):
+        yield f"{function.get('name') or ''} {function.get('arguments') or function.get('input') or ''}"

@@ -54,6 +54,36 @@ def test_tool_names_and_arguments_are_included() -> None:
     ]
 
 
+def test_custom_tools_and_the_older_form_of_a_call_are_included() -> None:
+    custom = {"id": "c", "type": "custom", "custom": {"name": "sql", "input": "select refunds"}}
+    function = {"name": "get_refund", "arguments": '{"order": 4411}'}
+    request_json = {
+        "messages": [{"role": "assistant", "tool_calls": [custom]}, {"role": "assistant", "function_call": function}]
+    }
+    assert text_of(entry(request_json)).splitlines() == ['get_refund {"order": 4411}', "sql select refunds"]
+
+
+def test_instructions_calls_and_outputs_of_the_responses_api_are_included() -> None:
+    request_json = {
+        "instructions": "Be brief.",
+        "input": [
+            {"role": "user", "content": "Refund?"},
+            {"type": "function_call", "call_id": "c", "name": "get_refund", "arguments": '{"order": 4411}'},
+            {"type": "function_call_output", "call_id": "c", "output": "sent"},
+            {"type": "custom_tool_call", "call_id": "d", "name": "sql", "input": "select refunds"},
+            {"type": "custom_tool_call_output", "call_id": "d", "output": [{"type": "input_text", "text": "3 rows"}]},
+        ],
+    }
+    assert text_of(entry(request_json, kind="response")).splitlines() == [
+        "3 rows",
+        "sql select refunds",
+        "sent",
+        'get_refund {"order": 4411}',
+        "Refund?",
+        "Be brief.",
+    ]
+
+
 def test_parts_and_other_kinds_have_text() -> None:
     parts = [
         {"type": "text", "text": "what is"},

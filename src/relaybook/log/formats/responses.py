@@ -1,5 +1,9 @@
 """Parse requests and responses of the Responses API.
 
+A request has items instead of messages. The detail view and search use the structure of chat completions instead. In
+this structure, ``instructions`` is the first message, calls are ``tool_calls``, and each output of a call is a message
+of role ``tool``.
+
 A streamed response has its whole object in ``response.completed`` (or ``failed``, ``incomplete``) and needs no
 ``[DONE]``. If the stream ends before this event, the text is assembled from the deltas.
 """
@@ -33,6 +37,7 @@ from relaybook.log.formats.wire import (
 
 _FINAL: Final = frozenset({"response.completed", "response.failed", "response.incomplete", "response.cancelled"})
 _DELTA: Final = ".delta"
+_CALL_FIELDS: Final = ("type", "call_id", "name", "arguments", "input")
 
 
 def read_request(data: bytes) -> RequestFacts:
@@ -51,7 +56,46 @@ def _hash_messages(request: Request) -> MessageHashes | None:
     text = None if messages is not None else lenient.load(raw)
     if isinstance(text, str):
         messages = [Message("user", text)]
-    return hash_messages(messages, clean_or_none(request.previous_response_id)) if messages else None
+    if not messages:
+        return None
+    if _is_message(request.instructions):
+        messages.insert(0, Message("system"))
+    return hash_messages(messages, clean_or_none(request.previous_response_id))
+
+
+def _is_message(instructions: object) -> bool:
+    """Return whether instructions count as a message, in ``_hash_messages`` and ``_list_messages``."""
+    return isinstance(instructions, str | list) and bool(instructions)
+
+
+def _list_messages(body: dict[str, Any]) -> list[object]:
+    """Return the instructions and the items of a request body in the structure of chat."""
+    instructions = body.get("instructions")
+    found: list[object] = [{"role": "system", "content": instructions}] if _is_message(instructions) else []
+    return found + [_to_message(item) for item in openai_messages(body)]
+
+
+def _message_fields(body: dict[str, Any]) -> tuple[str, ...]:
+    fields = openai_message_fields(body)
+    return (*fields, "instructions") if _is_message(body.get("instructions")) else fields
+
+
+def _to_message(item: object) -> object:
+    """Convert a tool call or the output of a tool call. All other items are returned as sent."""
+    if not isinstance(item, dict) or item.get("role") is not None:
+        return item
+    kind, name = item.get("type"), item.get("name")
+    if not isinstance(kind, str):
+        return item
+    if kind.endswith("_call_output") and "output" in item:
+        other = {key: value for key, value in item.items() if key not in ("type", "call_id", "output")}
+        return {**other, "role": "tool", "tool_call_id": item.get("call_id"), "content": item["output"]}
+    if kind.endswith("_call") and name is not None:
+        arguments = item.get("input") if item.get("arguments") is None else item["arguments"]
+        call = {"id": item.get("call_id"), "type": kind, "function": {"name": name, "arguments": arguments}}
+        other = {key: value for key, value in item.items() if key not in _CALL_FIELDS}
+        return {**other, "role": "assistant", "tool_calls": [call]}
+    return item
 
 
 def read_whole(data: bytes) -> ResponseFacts | None:
@@ -229,7 +273,7 @@ FORMAT: Final[Format] = Format(
     read_stream=read_stream,
     first_token_offset=first_token_offset,
     assemble=_assemble,
-    list_messages=openai_messages,
-    message_fields=openai_message_fields,
+    list_messages=_list_messages,
+    message_fields=_message_fields,
     to_chat=_to_chat,
 )

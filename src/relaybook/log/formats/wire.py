@@ -84,6 +84,8 @@ class Request(Struct, gc=False):
     max_output_tokens: int | None = None
     n: int | None = None
     previous_response_id: str | None = None
+    #: A text, or rarely a list of input items (Responses API).
+    instructions: Any = None
     input: Raw = Raw()
     prompt: Raw = Raw()
 

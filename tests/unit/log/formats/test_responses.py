@@ -3,6 +3,9 @@
 import json
 from typing import Any
 
+import pytest
+
+from relaybook.log import formats
 from relaybook.log.formats.responses import first_token_offset, read_stream, read_whole
 
 RESPONSE: dict[str, Any] = {
@@ -87,3 +90,41 @@ def test_both_shapes_of_error_events_are_parsed() -> None:
 def test_the_first_token_is_the_first_delta() -> None:
     assert first_token_offset(CREATED + DELTAS) == len(CREATED + event("response.output_text.delta", delta="Hel"))
     assert first_token_offset(CREATED) is None
+
+
+def test_items_of_a_request_have_the_structure_of_chat_messages() -> None:
+    shell = {"type": "local_shell_call", "call_id": "s", "action": {"command": ["date"]}}
+    body = {
+        "model": "gpt-5",
+        "instructions": "Be brief.",
+        "input": [
+            {"role": "user", "content": "Hi"},
+            {"type": "function_call", "id": "fc_1", "call_id": "c", "name": "f", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "c", "output": "21 °C", "role": None},
+            shell,
+        ],
+    }
+    data = json.dumps(body).encode()
+    function = {"name": "f", "arguments": "{}"}
+    call = {"id": "c", "type": "function_call", "function": function}
+    assert formats.messages(data, "response") == [
+        {"role": "system", "text": "Be brief.", "parts": []},
+        {"role": "user", "text": "Hi", "parts": []},
+        {"role": "assistant", "text": None, "parts": [], "tool_calls": [call], "other": {"id": "fc_1"}},
+        {"role": "tool", "text": "21 °C", "parts": [], "tool_call_id": "c"},
+        {"role": None, "text": None, "parts": [], "other": shell},
+    ]
+    assert formats.parameters(data, "response") == {"model": "gpt-5"}
+    hashes = formats.read_request("response", data).message_hashes
+    assert hashes is not None
+    assert hashes.messages == len(formats.messages(data, "response"))
+
+
+@pytest.mark.parametrize("instructions", [None, "", 5])
+def test_instructions_without_text_are_a_parameter(instructions: Any) -> None:
+    data = json.dumps({"instructions": instructions, "input": "Hi"}).encode()
+    assert formats.messages(data, "response") == [{"role": "user", "text": "Hi", "parts": []}]
+    assert formats.parameters(data, "response") == {"instructions": instructions}
+    hashes = formats.read_request("response", data).message_hashes
+    assert hashes is not None
+    assert hashes.messages == 1
