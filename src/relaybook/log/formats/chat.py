@@ -96,6 +96,9 @@ class ChatReader:
             if LF in part:
                 self._add_lines(DATA + part)
                 continue
+            if len(part) > lenient.UNCHECKED_BYTES:
+                self._add_event(Event("", part))
+                continue
             try:
                 add(decode(part))
             except (ValueError, RecursionError):

@@ -29,7 +29,11 @@ _MAX_ITEMS: Final = 10_000
 #: Maximum number of objects and lists in one document. A document of 16 MiB can hold five million, which take 10 s and
 #: 3 GB of memory to parse.
 _MAX_VALUES: Final = 1_000_000
+#: Data up to this size in bytes cannot have more than ``_MAX_VALUES`` objects and lists.
+UNCHECKED_BYTES: Final = 2 * _MAX_VALUES
 _MAX_FAILURES: Final = 100
+#: Maximum number of documents per body that are parsed leniently.
+_MAX_LENIENT: Final = 10_000
 _MISSING: Final = object()
 ANY: Final["msgspec.json.Decoder[Any]"] = msgspec.json.Decoder()
 _SIMPLE: Final[dict[type, type]] = {
@@ -51,25 +55,29 @@ def read(decoder: "msgspec.json.Decoder[_T]", data: bytes) -> _T | None:
 class LenientDecoder(Generic[_T]):
     """Decodes many documents leniently.
 
-    After 100 documents that cannot be decoded, only the strict decoder is used.
+    After 100 documents that cannot be decoded, or 10,000 documents that only the lenient decoder can decode, only the
+    strict decoder is used.
 
-    The limit bounds the time, because 16 MiB can hold two million malformed events, and each event takes 20 µs.
+    The limits bound the time, because 16 MiB can hold two million malformed events, and each event takes 20 µs.
     """
 
     def __init__(self, decoder: "msgspec.json.Decoder[_T]") -> None:
         self._decoder = decoder
         self._failures_left = _MAX_FAILURES
+        self._lenient_left = _MAX_LENIENT
 
     def read(self, data: bytes) -> _T | None:
         """Decode one document like the function ``read``."""
         try:
             return None if _is_too_much(data) else self._decoder.decode(data)
         except (ValueError, RecursionError):
-            if not self._failures_left:
+            if not self._failures_left or not self._lenient_left:
                 return None
             result = read(self._decoder, data)
             if result is None:
                 self._failures_left -= 1
+            else:
+                self._lenient_left -= 1
             return result
 
 
@@ -91,7 +99,7 @@ def load(data: bytes) -> object:
 
 def _is_too_much(data: bytes) -> bool:
     """Return whether there are too many objects and lists to parse. Brackets in strings are counted, too."""
-    return len(data) > 2 * _MAX_VALUES and data.count(b"{") + data.count(b"[") > _MAX_VALUES
+    return len(data) > UNCHECKED_BYTES and data.count(b"{") + data.count(b"[") > _MAX_VALUES
 
 
 def _repair(data: bytes) -> str:

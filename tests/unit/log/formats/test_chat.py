@@ -283,3 +283,10 @@ def test_very_many_choices_are_parsed_up_to_a_limit() -> None:
     facts = read_whole(json.dumps({"choices": choices}).encode())
     assert facts is not None
     assert facts.output_characters == 128
+
+
+def test_an_event_with_over_a_million_lists_is_not_parsed() -> None:
+    data = b'data: {"error":[' + b"[]," * 1_000_000 + b"[]]}\n\n"
+    facts = stream(chunk({"content": "a"}) + data + chunk({"content": "b"}) + DONE)
+    assert not facts.error_in_stream
+    assert (facts.output_preview, facts.stream_ended) == ("ab", "done")

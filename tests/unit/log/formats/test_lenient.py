@@ -164,6 +164,14 @@ def test_after_many_failures_only_strict_decoding_is_used() -> None:
     assert decoder.read(good) == ChatResponse(id="x")
 
 
+def test_after_ten_thousand_lenient_results_only_strict_decoding_is_used() -> None:
+    decoder = LenientDecoder(CHAT_RESPONSE)
+    malformed, good = b'{"id":"x","usage":5}', b'{"id":"x"}'
+    assert [decoder.read(malformed) for _ in range(10_000)] == [ChatResponse(id="x")] * 10_000
+    assert decoder.read(malformed) is None
+    assert decoder.read(good) == ChatResponse(id="x")
+
+
 def test_very_long_lists_are_limited_to_both_ends() -> None:
     data = b'{"messages":[{"role":"first"},' + b"5," * 20_000 + b'{"role":"last"}]}'
     result = read(REQUEST, data)
