@@ -121,6 +121,7 @@ def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
 def fold_stream(data: bytes) -> tuple[Response, OutputText, object, bool]:
     """Return the last response object, the deltas' output, the first error, and whether the stream is complete."""
     last, output_text = Response(), OutputText()
+    tools: dict[int, Tool] = {}
     error: object = None
     is_done = False
     events = lenient.LenientDecoder(RESPONSE_EVENT)
@@ -134,7 +135,7 @@ def fold_stream(data: bytes) -> tuple[Response, OutputText, object, bool]:
         is_done = is_done or event.type in _FINAL
         if event.type == "error" or event.error:
             error = error or event.error or {"code": event.code, "message": event.message}
-        _add_event(output_text, event)
+        _add_event(output_text, tools, event)
     return last, output_text, error, is_done
 
 
@@ -171,10 +172,13 @@ def _add_item(output_text: OutputText, item: OutputItem) -> None:
         output_text.tools.append(tool)
 
 
-def _add_event(output_text: OutputText, event: ResponseEvent) -> None:
+def _add_event(output_text: OutputText, tools: dict[int, Tool], event: ResponseEvent) -> None:
+    """Add the event. ``tools`` has the tool calls so far by ``output_index``."""
     kind = event.type or ""
     if kind == "response.output_item.added" and event.item is not None and event.item.name:
         _add_item(output_text, event.item)
+        if event.output_index is not None:
+            tools[event.output_index] = output_text.tools[-1]
     elif event.delta and kind.endswith(_DELTA):
         if kind == "response.output_text.delta":
             output_text.text.append(event.delta)
@@ -183,7 +187,8 @@ def _add_event(output_text: OutputText, event: ResponseEvent) -> None:
         elif "reasoning" in kind:
             output_text.reasoning.append(event.delta)
         elif output_text.tools and ("arguments" in kind or "input" in kind):
-            output_text.tools[-1].arguments.append(event.delta)
+            tool = tools.get(event.output_index) if event.output_index is not None else None
+            (tool or output_text.tools[-1]).arguments.append(event.delta)
 
 
 def _facts(response: Response, output_text: OutputText) -> ResponseFacts:

@@ -69,6 +69,23 @@ def test_function_calls_are_shown() -> None:
     assert whole.output_preview == "ƒ f({})"
 
 
+@pytest.mark.parametrize("has_index", [True, False])
+def test_arguments_of_parallel_calls_are_joined_by_output_index(has_index: bool) -> None:
+    def at(index: int) -> dict[str, int]:
+        return {"output_index": index} if has_index else {}
+
+    added = [
+        event("response.output_item.added", item=CALL | {"name": name, "call_id": name}, **at(index))
+        for index, name in enumerate("fg", 1)
+    ]
+    deltas = [
+        event("response.function_call_arguments.delta", delta=text, **at(index))
+        for index, text in ((2, "[2"), (1, "[1"), (2, "]"), (1, "]"))
+    ]
+    facts = read_stream(CREATED + b"".join([*added, *deltas]), complete=False)
+    assert facts.output_preview == ("ƒ f([1]) ƒ g([2])" if has_index else "ƒ f() ƒ g([2[1]])")
+
+
 def test_failed_and_incomplete_responses_have_a_reason() -> None:
     failed = RESPONSE | {"status": "failed", "error": {"code": "server_error", "message": "Oops"}}
     facts = read_stream(CREATED + event("response.failed", response=failed), complete=True)
