@@ -93,13 +93,14 @@ class OutputText:
     def _tool_for(self, call: ToolCall, index: int | None) -> Tool:
         """Return the tool call that this delta belongs to.
 
-        Some providers omit ``index`` or send 0 for every call. In this case, ids distinguish the calls.
+        Some providers omit ``index`` or send 0 for every call. In this case, ids distinguish the calls, or names if the
+        calls have no ids.
         """
         tool = self._by_index.get(index) if index is not None else (self.tools[-1] if self.tools else None)
         if (
             tool is None
             or (call.id and tool.id and call.id != tool.id)
-            or (index is None and _starts_new_call(call, tool))
+            or _starts_new_call(call, tool, has_index=index is not None)
         ):
             tool = Tool()
             self.tools.append(tool)
@@ -108,9 +109,12 @@ class OutputText:
         return tool
 
 
-def _starts_new_call(call: ToolCall, tool: Tool) -> bool:
+def _starts_new_call(call: ToolCall, tool: Tool, *, has_index: bool) -> bool:
+    """Return whether a delta without an id starts a new call. With an index, the same name may be repeated."""
     function = call.function or call.custom
-    return not call.id and bool(tool.name and function and function.name)
+    if call.id or not tool.name or not function or not function.name:
+        return False
+    return not has_index or function.name != tool.name
 
 
 def arguments_text(function: Function) -> str | None:

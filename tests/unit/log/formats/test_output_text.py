@@ -43,6 +43,15 @@ def test_calls_with_the_same_index_and_different_ids_are_separate() -> None:
     assert calls(delta(0, "a", "f", "1"), delta(0, "b", "f", "2")) == [("a", "f", "1"), ("b", "f", "2")]
 
 
+def test_calls_with_the_same_index_and_different_names_are_separate() -> None:
+    for id_ in ("", None):
+        assert calls(delta(0, id_, "f", "1"), delta(0, id_, "g", "2")) == [(id_, "f", "1"), (id_, "g", "2")]
+
+
+def test_a_name_repeated_in_every_delta_is_one_call() -> None:
+    assert calls(delta(0, "", "f", "{"), delta(0, "", "f", "}")) == [("", "f", "{}")]
+
+
 def test_an_id_repeated_in_every_delta_is_one_call() -> None:
     assert calls(delta(0, "a", "f", "{"), delta(0, "a", "f", "}")) == [("a", "f", "{}")]
 
