@@ -87,7 +87,10 @@ def _part_preview(part: Part) -> str | None:
         "image_url": part.image_url,
         "input_audio": part.input_audio,
         "file": part.file,
+        "video_url": part.video_url,
         "source": part.source,
+        "filename": part.filename,
+        "file_data": part.file_data,
     }
     return describe_part({"type": part.type} | {name: lenient.load(bytes(raw)) for name, raw in fields.items() if raw})
 

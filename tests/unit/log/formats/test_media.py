@@ -42,6 +42,23 @@ def test_a_preview_contains_the_description() -> None:
 
 
 @pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ({"type": "input_file", "filename": "report.pdf", "file_data": f"data:application/pdf;base64,{PNG}"},
+         "[file report.pdf 34 kB]"),
+        ({"type": "input_file", "file_url": "https://example.org/a.pdf"}, "[file]"),
+        ({"type": "input_file", "file_id": "file-1"}, "[file]"),
+        ({"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"}, "[image png 34 kB]"),
+        ({"type": "video_url", "video_url": {"url": f"data:video/mp4;base64,{PNG}"}}, "[video mp4 34 kB]"),
+    ],
+)  # fmt: skip
+def test_a_preview_describes_the_parts_of_all_apis(part: dict[str, Any], words: str) -> None:
+    for kind, field in (("chat", "messages"), ("response", "input")):
+        body = {field: [{"role": "user", "content": [part]}]}
+        assert read_request(kind, json.dumps(body).encode()).input_preview == words  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
     ("content_type", "size", "words"),
     [
         ("audio/mpeg", 1_200_000, "[audio mpeg 1.2 MB]"),
