@@ -24,6 +24,7 @@ OPENAI = "https://api.openai.com/v1"
 AZURE = "https://example.openai.azure.com/openai/v1"
 DEEPSEEK = "https://api.deepseek.com/v1"
 OPENROUTER = "https://openrouter.ai/api/v1"
+XAI = "https://api.x.ai/v1"
 LOCAL = "http://127.0.0.1:4199/v1"
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 AT_US = int(AT.timestamp()) * 1_000_000
@@ -176,6 +177,16 @@ def test_providers_without_an_extractor_are_priced() -> None:
     together = next(one for one in get_snapshot().providers if one.id == "together")
     model = next(one for one in together.models if is_found(together, one))
     assert cost(usage, model.id, "https://api.together.xyz/v1")
+
+
+def test_reasoning_that_is_not_part_of_the_output_is_priced_once() -> None:
+    details = {"completion_tokens_details": {"reasoning_tokens": 94}}
+    apart: Usage = {"prompt_tokens": 32, "completion_tokens": 9, "total_tokens": 135} | details
+    inside: Usage = {"prompt_tokens": 32, "completion_tokens": 103, "total_tokens": 135} | details
+    assert cost(apart) == cost(inside) is not None
+    assert cost(apart, "grok-4.3", XAI) == pytest.approx(by_the_library("x-ai", "grok-4.3", apart, None, AT))
+    no_reasoning: Usage = {"prompt_tokens": 32, "completion_tokens": 103, "total_tokens": 135}
+    assert cost(apart, "grok-4.3", XAI) == cost(no_reasoning, "grok-4.3", XAI) is not None
 
 
 def test_the_response_model_is_priced_before_the_requested_one() -> None:

@@ -3,7 +3,7 @@
 from relaybook.log.formats.facts import ResponseFacts, Usage
 
 _INPUT = ("prompt_tokens", "input_tokens")
-_OUTPUT = ("completion_tokens", "output_tokens")
+OUTPUT = ("completion_tokens", "output_tokens")
 _INPUT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
 _OUTPUT_DETAILS = ("completion_tokens_details", "output_tokens_details")
 
@@ -12,13 +12,29 @@ def set_usage(facts: ResponseFacts, usage: Usage) -> None:
     """Set usage and token counts of the facts. Counts that are missing, negative or not integers are `None`."""
     facts.usage = usage
     facts.input_tokens = count_of(usage, _INPUT)
-    facts.output_tokens = count_of(usage, _OUTPUT)
+    facts.output_tokens = output_of(usage)
     facts.cached_tokens = detail_of(usage, _INPUT_DETAILS, "cached_tokens")
     if facts.cached_tokens is None:
         facts.cached_tokens = count_of(usage, ("prompt_cache_hit_tokens", "cached_tokens"))
-    facts.reasoning_tokens = detail_of(usage, _OUTPUT_DETAILS, "reasoning_tokens")
-    if facts.reasoning_tokens is None:
-        facts.reasoning_tokens = count_of(usage, ("reasoning_tokens",))
+    facts.reasoning_tokens = _reasoning_of(usage)
+
+
+def output_of(usage: Usage) -> int | None:
+    """Return the number of output tokens, including reasoning.
+
+    xAI does not count reasoning as output. In such usage, the total is the sum of input, output and reasoning.
+    """
+    output = count_of(usage, OUTPUT)
+    reasoning = _reasoning_of(usage)
+    if output is None or not reasoning:
+        return output
+    others = (count_of(usage, _INPUT) or 0) + output
+    return output + reasoning if count_of(usage, ("total_tokens",)) == others + reasoning else output
+
+
+def _reasoning_of(usage: Usage) -> int | None:
+    reasoning = detail_of(usage, _OUTPUT_DETAILS, "reasoning_tokens")
+    return count_of(usage, ("reasoning_tokens",)) if reasoning is None else reasoning
 
 
 def count_of(usage: object, names: tuple[str, ...]) -> int | None:

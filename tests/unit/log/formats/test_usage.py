@@ -38,6 +38,28 @@ def counts(usage: Usage) -> tuple[int | None, int | None, int | None, int | None
         ({"prompt_tokens": 9.0, "completion_tokens": 1.5, "prompt_tokens_details": None}, (9, None, None, None)),
         ({"prompt_tokens": True, "completion_tokens": "5", "prompt_tokens_details": 4}, (None, None, None, None)),
         ({"prompt_tokens": 1e300}, (None, None, None, None)),
+        (
+            {
+                "prompt_tokens": 32,
+                "completion_tokens": 9,
+                "total_tokens": 135,
+                "completion_tokens_details": {"reasoning_tokens": 94},
+            },
+            (32, 103, None, 94),
+        ),
+        (
+            {
+                "prompt_tokens": 32,
+                "completion_tokens": 103,
+                "total_tokens": 135,
+                "completion_tokens_details": {"reasoning_tokens": 94},
+            },
+            (32, 103, None, 94),
+        ),
+        (
+            {"prompt_tokens": 0, "completion_tokens": 2**62, "total_tokens": 2**63 - 1, "reasoning_tokens": 2**62 - 1},
+            (0, 2**63 - 1, None, 2**62 - 1),
+        ),
     ],
 )
 def test_counts_are_read_under_every_name(usage: Usage, expected: tuple[int | None, ...]) -> None:
