@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from relaybook.log.formats.facts import Usage
-from relaybook.log.formats.usage import OUTPUT, count_of, output_of
+from relaybook.log.formats.usage import CACHED, OUTPUT, count_of, output_of
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, Provider, UsageExtractor
@@ -254,6 +254,8 @@ def _count(paths: tuple[_Path, ...], usage: Usage) -> dict[str, int | float]:
         # other counts have no price.
         if number > 0 or (number == 0 and counted in _COUNTED_BY_RATES):
             counts[counted] = counts.get(counted, 0) + number
+    if "cache_read_tokens" not in counts and (cached := count_of(usage, CACHED)):
+        counts["cache_read_tokens"] = cached
     # The extractors for xAI add reasoning to the output.
     if "output_tokens" in counts and counts["output_tokens"] == count_of(usage, OUTPUT):
         counts["output_tokens"] = output_of(usage) or 0

@@ -189,6 +189,17 @@ def test_reasoning_that_is_not_part_of_the_output_is_priced_once() -> None:
     assert cost(apart, "grok-4.3", XAI) == cost(no_reasoning, "grok-4.3", XAI) is not None
 
 
+@pytest.mark.parametrize("name", ["prompt_cache_hit_tokens", "cached_tokens"])
+def test_every_name_of_cached_tokens_is_priced(name: str) -> None:
+    plain: Usage = {"prompt_tokens": 1000, "completion_tokens": 500}
+    assert cost(plain | {name: 800}) == cost(chat(1000, 500, cached=800)) != cost(plain)
+    at = int(AT.replace(hour=20).timestamp()) * 1_000_000
+    found = cost(plain | {name: 800}, "deepseek-chat", DEEPSEEK, at_us=at)
+    assert found == cost(chat(1000, 500, cached=800), "deepseek-chat", DEEPSEEK, at_us=at) is not None
+    assert cost(chat(1000, 500, cached=0) | {name: 800}) == cost(plain)
+    assert cost(plain | {name: 1001}) is None
+
+
 def test_the_response_model_is_priced_before_the_requested_one() -> None:
     usage = chat(1000, 500)
     assert cost(usage, "gpt-4.1", response_model="gpt-4.1-nano-2025-04-14") == cost(usage, "gpt-4.1-nano")

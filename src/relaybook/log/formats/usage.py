@@ -3,6 +3,8 @@
 from relaybook.log.formats.facts import ResponseFacts, Usage
 
 _INPUT = ("prompt_tokens", "input_tokens")
+#: Names of cached input outside of the details: DeepSeek, Moonshot.
+CACHED = ("prompt_cache_hit_tokens", "cached_tokens")
 OUTPUT = ("completion_tokens", "output_tokens")
 _INPUT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
 _OUTPUT_DETAILS = ("completion_tokens_details", "output_tokens_details")
@@ -15,7 +17,7 @@ def set_usage(facts: ResponseFacts, usage: Usage) -> None:
     facts.output_tokens = output_of(usage)
     facts.cached_tokens = detail_of(usage, _INPUT_DETAILS, "cached_tokens")
     if facts.cached_tokens is None:
-        facts.cached_tokens = count_of(usage, ("prompt_cache_hit_tokens", "cached_tokens"))
+        facts.cached_tokens = count_of(usage, CACHED)
     facts.reasoning_tokens = _reasoning_of(usage)
 
 
