@@ -139,9 +139,9 @@ class Prices:
         """
         if not usage:
             return _UNKNOWN
-        stated = usage.get("cost")
-        if isinstance(stated, int | float) and not isinstance(stated, bool) and 0 <= stated <= _MAX_STATED_USD:
-            return float(stated), FROM_PROVIDER
+        stated = _stated(usage)
+        if stated is not None:
+            return stated, FROM_PROVIDER
         shape = _shape(usage)
         key = (upstream, model, response_model, service_tier, shape, at_us // _DAY_US)
         try:
@@ -190,6 +190,25 @@ class Prices:
                 provider = find_provider_by_id(snapshot.providers, self._price_as) if self._price_as else None
             self._providers[upstream] = provider
         return self._providers[upstream]
+
+
+def _stated(usage: Usage) -> float | None:
+    """Return the cost that the provider states.
+
+    With the customer's own key (OpenRouter), ``cost`` is only the fee, and another field has the upstream's cost.
+    """
+    stated = _dollars_or_none(usage.get("cost"))
+    if stated is None or usage.get("is_byok") is not True:
+        return stated
+    details = usage.get("cost_details")
+    upstream = _dollars_or_none(details.get("upstream_inference_cost")) if isinstance(details, dict) else None
+    return None if upstream is None else stated + upstream
+
+
+def _dollars_or_none(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= _MAX_STATED_USD else None
 
 
 def _timestamp(at_us: int) -> datetime:

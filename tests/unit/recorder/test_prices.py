@@ -238,6 +238,34 @@ def test_the_cost_stated_by_the_provider_takes_precedence(stated: float, expecte
 
 
 @pytest.mark.parametrize(
+    ("stated", "is_byok", "upstream_cost", "expected"),
+    [
+        (0, True, 0.002, 0.002),
+        (0.0001, True, 0.002, 0.0021),
+        (0.003, False, 0.002, 0.003),
+        (0.003, None, 0.002, 0.003),
+        (0.003, True, 0, 0.003),
+    ],
+)
+def test_a_stated_cost_includes_the_cost_of_the_customers_own_key(
+    stated: float, is_byok: bool | None, upstream_cost: float, expected: float
+) -> None:
+    details = {"cost_details": {"upstream_inference_cost": upstream_cost}}
+    usage: Usage = chat(1000, 500) | {"cost": stated, "is_byok": is_byok} | details
+    assert Prices().cost(OPENROUTER, "openai/gpt-4.1", None, usage, None, AT_US) == (
+        pytest.approx(expected),
+        FROM_PROVIDER,
+    )
+
+
+@pytest.mark.parametrize("details", [None, {}, {"upstream_inference_cost": None}, {"upstream_inference_cost": -1}])
+def test_an_unknown_cost_of_the_customers_own_key_is_not_zero(details: Any) -> None:
+    usage: Usage = chat(1000, 500) | {"cost": 0, "is_byok": True, "cost_details": details}
+    found = cost(usage, "openai/gpt-4.1", OPENROUTER)
+    assert found == cost(chat(1000, 500), "openai/gpt-4.1", OPENROUTER) is not None
+
+
+@pytest.mark.parametrize(
     "stated",
     [True, "0.1", -1, None, float("inf"), float("nan"), 1e19, 10**30, {"total_cost": 1.0}],
 )
