@@ -53,7 +53,8 @@ def test_prefixes_are_never_part_of_the_sql(prefix: str) -> None:
         ('say "hi"', '"say  hi "'),
         ("said : x", '"said : x"'),
         ("refun*", '"refun*"'),
-        ("退款", '" 退  款 "'),
+        ("退款", '"退 款"'),
+        ("Straße", '"strasse"'),
         ("NEAR(a b)", '"NEAR(a b)"'),
     ],
 )
