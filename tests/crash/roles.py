@@ -40,7 +40,7 @@ class Forks:
                 [sys.executable, "-m", "tests.crash.forks", str(number)],
                 pass_fds=[number],
                 stdout=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
             )
 
     def __enter__(self) -> Self:

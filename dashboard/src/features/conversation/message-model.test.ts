@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { normalizePart } from "./content-parts";
-import { argumentsLine, describeEmbeddings, messageOf, normalizeMessages } from "./message-model";
+import { argumentsLine, describeEmbeddings, messageOf } from "./message-model";
 
 const sent = (url: string) =>
   normalizePart({ type: "image_url", text: null, raw: { type: "image_url", image_url: { url } } });
@@ -81,14 +81,6 @@ describe("a message", () => {
       other: { type: "function_call_output", call_id: "c1", output: "21 °C" },
     };
     expect(messageOf(result)).toMatchObject({ role: "tool", callId: "c1", parts: [{ kind: "text", text: "21 °C" }] });
-  });
-
-  it("comes after the instructions of the Responses API", () => {
-    expect(
-      normalizeMessages([{ role: "user", text: "Hi", parts: [] }], { instructions: "Be brief." }).map(
-        ({ role }) => role,
-      ),
-    ).toEqual(["instructions", "user"]);
   });
 
   it("shows arguments that are not valid JSON unchanged", () => {

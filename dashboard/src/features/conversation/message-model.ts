@@ -29,15 +29,6 @@ export type Choice = {
   finishReason: string | undefined;
 };
 
-/** The messages in order. Instructions of the Responses API come first. */
-export function normalizeMessages(messages: readonly unknown[] | null, parameters: JsonObject | null): Message[] {
-  const normalized = (messages ?? []).map(messageOf);
-  const instructions = textOf(parameters?.instructions);
-  return instructions === undefined
-    ? normalized
-    : [{ ...NOTHING, role: "instructions", parts: textPart(instructions) }, ...normalized];
-}
-
 /** Convert one message of the API's `messages`. */
 export function messageOf(value: unknown): Message {
   const message = objectOf(value);

@@ -5,7 +5,7 @@ import { useContext, useState } from "react";
 import { firstHit, searchPattern } from "~/domain/search-pattern";
 import css from "~/features/conversation/conversation.module.css";
 import { MessageBody } from "~/features/conversation/message";
-import { type Message, normalizeMessages, plainText } from "~/features/conversation/message-model";
+import { type Message, messageOf, plainText } from "~/features/conversation/message-model";
 import { explainMissingConversation, explainMissingMessages } from "~/features/conversation/unavailable";
 import { plural } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
@@ -19,14 +19,11 @@ import type { TurnPosition } from "./turn-position";
 
 type ConversationProps = { request: RequestDetail; view: ResponseView; onView: (view: ResponseView) => void };
 
-/**
- * The previous turn and its number of messages. `above` more messages are counted, because the request has them outside
- * its list of messages.
- */
-function earlierTurnOf(position: TurnPosition | undefined, above: number): { count: number; turn: number } | undefined {
+/** The previous turn and its number of messages. */
+function earlierTurnOf(position: TurnPosition | undefined): { count: number; turn: number } | undefined {
   return position === undefined || position.earlierMessages === 0
     ? undefined
-    : { count: position.earlierMessages + above, turn: position.turn - 1 };
+    : { count: position.earlierMessages, turn: position.turn - 1 };
 }
 
 /** Messages and response, in order. Matches of the log's search are marked. */
@@ -35,8 +32,8 @@ export function Conversation({ request, view, onView }: ConversationProps) {
   const pattern = searchPattern(useLogSearch().filter);
   const reason = explainMissingConversation(request);
   if (reason !== undefined) return <p className="note">{reason}</p>;
-  const messages = normalizeMessages(request.messages, request.parameters);
-  const earlierTurn = earlierTurnOf(position, messages.length - (request.messages?.length ?? 0));
+  const messages = (request.messages ?? []).map(messageOf);
+  const earlierTurn = earlierTurnOf(position);
   return (
     <HighlightContext value={pattern}>
       <Stack gap={10}>

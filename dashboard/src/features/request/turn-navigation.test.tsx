@@ -75,12 +75,6 @@ describe("an open request of a conversation", () => {
     expect(screen.getByText("six")).toBeVisible();
   });
 
-  it("counts the instructions of the Responses API as an earlier message", async () => {
-    answers.set(THREAD, () => Response.json(talk));
-    await open({ messages, kind: "response", parameters: { instructions: "Be brief." } });
-    expect(await screen.findByRole("button", { name: /^6 earlier messages, seen in turn 2/ })).toBeVisible();
-  });
-
   it("reads the thread around an old request, and shows no number of turns", async () => {
     answers.set(THREAD, () => Response.json(threadPage([threadRow("8", { seq: 99_999_999 })])));
     answers.set(`${THREAD}&around=${id}`, () => Response.json(talk));

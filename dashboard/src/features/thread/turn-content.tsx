@@ -9,8 +9,8 @@ import { MessageBody } from "~/features/conversation/message";
 import {
   describeEmbeddings,
   type Message,
+  messageOf,
   normalizeChoices,
-  normalizeMessages,
   plainText,
 } from "~/features/conversation/message-model";
 import {
@@ -55,10 +55,7 @@ function NewMessages({ turn, request }: { turn: Turn; request: RequestDetail }) 
   const { row, isRepeated } = turn;
   if (isRepeated) return null;
   const isFirst = row.follows === null;
-  const messages = normalizeMessages(
-    request.messages?.slice(row.new_messages.from) ?? null,
-    isFirst ? request.parameters : null,
-  );
+  const messages = (request.messages ?? []).slice(row.new_messages.from).map(messageOf);
   // A request for another response to the same messages has no new message.
   if (messages.length === 0) return isFirst ? <p className="note">{explainMissingMessages(request)}</p> : null;
   return messages.map((message, index) => (
@@ -103,7 +100,7 @@ export function ResponseBlock({ request }: { request: RequestDetail }) {
 const EPOCH = new Date(0);
 
 /** Roles of instructions for the model. They are collapsed. */
-const INSTRUCTION_ROLES = ["system", "developer", "instructions"];
+const INSTRUCTION_ROLES = ["system", "developer"];
 const TOOL_ROLES = ["tool", "function"];
 const MAX_IN_MARGIN = 13;
 const MAX_IN_LINE = 160;

@@ -134,7 +134,7 @@ def _assistant_text(message: Message) -> str:
         return ""
     if isinstance(message.content, list):
         return "".join(part.text or part.refusal or "" for part in message.content if part.type != "thinking")
-    return message.content or ""
+    return message.content or message.refusal or ""
 
 
 def _text(content: str | list[Part] | None) -> str:

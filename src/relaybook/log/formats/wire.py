@@ -58,6 +58,7 @@ class Message(Struct, gc=False):
 
     role: str | None = None
     content: str | list[Part] | None = None
+    refusal: str | None = None
     tool_calls: list[ToolCall] | None = None
     function_call: Function | None = None
     type: str | None = None

@@ -207,6 +207,12 @@ def test_thinking_parts_are_ignored() -> None:
         assert follows(turn([*ASKED, assistant(content), user("x")]), earlier) == "all"
 
 
+def test_a_refusal_may_be_sent_again() -> None:
+    refused = {"role": "assistant", "content": None, "refusal": "I cannot help with that."}
+    earlier = turn(ASKED, {"choices": [{"index": 0, "message": refused}]})
+    assert follows(turn([*ASKED, refused, user("x")]), earlier) == "all"
+
+
 def test_a_failed_response_cannot_be_continued() -> None:
     assert turn(ASKED, {"error": {"message": "no"}}).after == []
 
