@@ -7,7 +7,7 @@ import { ResultLink } from "./outcome-link";
 it.each([
   [{ code: "complete", text: "200", tone: "good" }, "✓ 200"],
   [{ code: "rate_limited", text: "429 rate limited", tone: "bad" }, "✗ 429 rate limited"],
-  [{ code: "error_in_stream", text: "200 · error in stream", tone: "bad" }, "✗ 200 · error in stream"],
+  [{ code: "error_in_response", text: "200 · error in response", tone: "bad" }, "✗ 200 · error in response"],
   [{ code: "client_disconnected", text: "Client disconnected", tone: "neutral" }, "◌ Client disconnected"],
 ] as const)("links to the requests with the same result: %j", async (result, text) => {
   await renderAt("?model=o1", <ResultLink row={sampleRequest({ result })} className="a" />);

@@ -12,7 +12,7 @@ export type Row = {
   ended_at: string | null;
   /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request body, because it was malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** `true` if the status is 400 or above, the outcome is `upstream_failed`, `interrupted` or `refused`, or the stream has an error event. */
+  /** `true` if the status is 400 or above, the outcome is `upstream_failed`, `interrupted` or `refused`, or the response contains an error. */
   failed: boolean;
   /** Namespace of the request. A namespace is not a security boundary. */
   namespace: string;
@@ -132,7 +132,7 @@ export type RequestFeedback = {
 /** How a request ended, for people. */
 export type Result = {
   /** Code of the result, for programs. More codes may be added. */
-  code: "bad_gateway" | "bad_request" | "client_disconnected" | "complete" | "conflict" | "error" | "error_in_stream" | "filtered" | "forbidden" | "gateway_timeout" | "log_failed" | "not_found" | "overloaded" | "payment_required" | "rate_limited" | "refused" | "relay_stopped" | "request_timeout" | "running" | "server_error" | "too_large" | "tool_calls" | "truncated" | "unauthorized" | "unavailable" | "unprocessable" | "upstream_failed" | "upstream_protocol_error" | "upstream_reset" | "upstream_stream_interrupted" | "upstream_timeout" | "upstream_unreachable";
+  code: "bad_gateway" | "bad_request" | "client_disconnected" | "complete" | "conflict" | "error" | "error_in_response" | "filtered" | "forbidden" | "gateway_timeout" | "log_failed" | "not_found" | "overloaded" | "payment_required" | "rate_limited" | "refused" | "relay_stopped" | "request_timeout" | "running" | "server_error" | "too_large" | "tool_calls" | "truncated" | "unauthorized" | "unavailable" | "unprocessable" | "upstream_failed" | "upstream_protocol_error" | "upstream_reset" | "upstream_stream_interrupted" | "upstream_timeout" | "upstream_unreachable";
   /** The result in a few words, such as `200` or `429 rate limited`. */
   text: string;
   /** How the page shows the result. `neutral` means that the client disconnected early. */
@@ -196,7 +196,7 @@ export type RequestDetail = {
   ended_at: string | null;
   /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request body, because it was malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** `true` if the status is 400 or above, the outcome is `upstream_failed`, `interrupted` or `refused`, or the stream has an error event. */
+  /** `true` if the status is 400 or above, the outcome is `upstream_failed`, `interrupted` or `refused`, or the response contains an error. */
   failed: boolean;
   /** Namespace of the request. A namespace is not a security boundary. */
   namespace: string;
@@ -412,7 +412,7 @@ export type ThreadRow = {
   ended_at: string | null;
   /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request body, because it was malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** `true` if the status is 400 or above, the outcome is `upstream_failed`, `interrupted` or `refused`, or the stream has an error event. */
+  /** `true` if the status is 400 or above, the outcome is `upstream_failed`, `interrupted` or `refused`, or the response contains an error. */
   failed: boolean;
   /** Namespace of the request. A namespace is not a security boundary. */
   namespace: string;

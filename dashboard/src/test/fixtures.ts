@@ -123,7 +123,7 @@ function resultFor({ outcome, failed, status }: Omit<RequestDetail, "result">): 
   }
   if (failed || outcome !== "complete") {
     return status === 200
-      ? { code: "error_in_stream", text: "200 · error in stream", tone: "bad" }
+      ? { code: "error_in_response", text: "200 · error in response", tone: "bad" }
       : { code: "error", text: `${status} error`, tone: "bad" };
   }
   return { code: "complete", text: String(status), tone: "good" };

@@ -25,7 +25,7 @@ MEANINGS: Final[dict[str, str]] = {
     "or crashed, or the log could not be written. `refused`: the relay rejected the request body, because it was "
     "malformed, too slow or too large.",
     "failed": "`true` if the status is 400 or above, the outcome is `upstream_failed`, `interrupted` or `refused`, or "
-    "the stream has an error event.",
+    "the response contains an error.",
     "namespace": "Namespace of the request. A namespace is not a security boundary.",
     "properties": "Custom properties by name, from request headers and from `metadata` in the body.",
     "warnings": "Problems with the request's tags, such as an unknown tag or a truncated value.",

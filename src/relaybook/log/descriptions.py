@@ -65,7 +65,7 @@ FIELDS: Final[dict[str, Field]] = {
             "filtered": "200 · content filter",
             "client_disconnected": "Client disconnected",
             "server_error": "500 server error",
-            "error_in_stream": "200 · error in stream",
+            "error_in_response": "200 · error in response",
             "upstream_unreachable": "502 upstream unreachable",
             "upstream_timeout": "504 upstream timeout",
             "upstream_reset": "Connection reset by upstream",

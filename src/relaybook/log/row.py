@@ -35,7 +35,7 @@ Code = Literal[
     "gateway_timeout",
     "overloaded",
     "error",
-    "error_in_stream",
+    "error_in_response",
     "upstream_unreachable",
     "upstream_timeout",
     "upstream_reset",
@@ -121,7 +121,7 @@ def result_of(record: Record) -> Result:
         code, text = ERROR_STATUSES.get(status, ("error", "error"))
         return Result(code, f"{status} {text}", "bad")
     if record.failed:
-        return Result("error_in_stream", f"{status} · error in stream" if status else "Error in stream", "bad")
+        return Result("error_in_response", f"{status} · error in response" if status else "Error in response", "bad")
     finish = finish_of(record.finish_reason)
     if finish is None:
         return Result("complete", str(status), "good")

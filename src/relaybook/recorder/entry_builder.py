@@ -280,7 +280,7 @@ def _fill_response(record: Record, facts: formats.ResponseFacts) -> None:
     record.output_preview = facts.output_preview
     record.error_code = record.error_code or facts.error_code
     record.error_message = record.error_message or facts.error_message
-    record.failed = record.failed or facts.error_in_stream
+    record.failed = record.failed or facts.has_error
 
 
 def _first_token_ms(exchange: Exchange, kind: Kind, data: bytes, *, plain: bool) -> float | None:

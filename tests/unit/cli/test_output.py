@@ -38,7 +38,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ({}, "✓ 200"),
         ({"finish_reason": "tool_calls"}, "✓ 200 · tool calls"),
         ({"status": 429, "failed": True}, "✗ 429 rate limited"),
-        ({"failed": True}, "✗ 200 · error in stream"),
+        ({"failed": True}, "✗ 200 · error in response"),
         (
             {"outcome": "upstream_failed", "error_code": "upstream_unreachable", "failed": True, "status": 502},
             "✗ 502 upstream unreachable",
@@ -48,7 +48,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             "✗ Connection reset by upstream",
         ),
         ({"outcome": "client_closed"}, "◌ Client disconnected"),
-        ({"outcome": "client_closed", "failed": True}, "✗ 200 · error in stream"),
+        ({"outcome": "client_closed", "failed": True}, "✗ 200 · error in response"),
         ({"outcome": "open"}, "◐ Running"),
         ({"outcome": "interrupted", "failed": True}, "✗ Relay stopped"),
         ({"outcome": "refused", "status": 413, "failed": True}, "✗ 413 refused"),

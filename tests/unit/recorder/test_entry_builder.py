@@ -118,7 +118,7 @@ def test_a_response_that_is_only_an_error_has_no_tokens_and_no_cost(is_stream: b
     error = b'{"error": {"message": "overloaded", "code": 502}}'
     body, head = (b"data: %b\n\n" % error, STREAM_HEAD) if is_stream else (error, b"")
     record = record_of(call(body, head=head))
-    assert (record.status, record.error_code) == (200, "502")
+    assert (record.status, record.failed, record.error_code) == (200, True, "502")
     assert (record.input_tokens, record.output_tokens, record.tokens_estimated) == (None, None, False)
     assert record.cost_usd is None
 

@@ -159,7 +159,7 @@ def _split(role: str | None, blocks: list[_Block]) -> list[Message]:
         for block in rest
         if _is_call(block.type, block.name)
     ]
-    return [*results, Message(role, content, calls or None)]
+    return [*results, Message(role, content, tool_calls=calls or None)]
 
 
 def _result_content(block: _Block) -> str | list[Part] | None:
@@ -272,6 +272,7 @@ class _Reader:
             facts.output_preview = f"{message.input_tokens:,} input tokens"
             facts.understood = True
         if self.error:
+            facts.has_error = True
             facts.error_code, facts.error_message = describe_error(self.error)
         if self.usage:
             if not self._has_final_usage:
@@ -317,7 +318,6 @@ def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
     reader = _Reader()
     reader.add_stream(data)
     facts = reader.facts()
-    facts.error_in_stream = bool(reader.error)
     facts.stream_ended = stream_end(is_done=reader.is_done, complete=complete)
     return facts
 

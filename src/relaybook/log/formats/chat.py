@@ -122,7 +122,7 @@ class ChatReader:
     def facts(self) -> ResponseFacts:
         """Return the facts of all chunks added so far."""
         facts = self._facts
-        facts.understood = self.is_understood
+        facts.understood, facts.has_error = self.is_understood, self.has_error
         facts.service_tier = clean_or_none(facts.service_tier)
         if facts.usage:
             set_usage(facts, facts.usage)
@@ -151,7 +151,6 @@ def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
     reader.add_stream(data)
     facts = reader.facts()
     facts.stream_ended = stream_end(is_done=reader.is_done, complete=complete)
-    facts.error_in_stream = reader.has_error
     return facts
 
 

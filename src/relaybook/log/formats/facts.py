@@ -87,7 +87,8 @@ class ResponseFacts(Struct, gc=False):
     #: Number of characters of text, reasoning, refusal and tool arguments in all choices.
     output_characters: int = 0
     stream_ended: StreamEnded | None = None
-    error_in_stream: bool = False
+    #: Whether the response has an error, even if its status is 200.
+    has_error: bool = False
     #: The key of each choice's output; see ``message_chain``.
     output_keys: list[bytes] = []
     understood: bool = False

@@ -112,8 +112,7 @@ def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
     facts = _facts(last, output_text)
     if error is not None:
         facts.error_code, facts.error_message = describe_error(error)
-        facts.understood = True
-    facts.error_in_stream = error is not None or bool(last.error)
+        facts.understood = facts.has_error = True
     facts.stream_ended = stream_end(is_done=is_done, complete=complete)
     return facts
 
@@ -206,6 +205,7 @@ def _facts(response: Response, output_text: OutputText) -> ResponseFacts:
         understood=bool(response.output is not None or response.model or response.error or output_text.text),
     )
     if response.error:
+        facts.has_error = True
         facts.error_code, facts.error_message = describe_error(response.error)
     if response.usage:
         set_usage(facts, response.usage)

@@ -31,7 +31,7 @@ RESULT: Final = f"""CASE
   WHEN r.outcome = 'refused' THEN 'refused'
   WHEN r.outcome = 'upstream_failed' THEN {_cases("r.error_code", _FROM_FAILURE, "upstream_failed")}
   WHEN r.failed = 1 AND r.status >= 400 THEN {_cases("r.status", _FROM_STATUS, "error")}
-  WHEN r.failed = 1 THEN 'error_in_stream'
+  WHEN r.failed = 1 THEN 'error_in_response'
   {_FROM_FINISH}
   ELSE 'complete'
 END"""

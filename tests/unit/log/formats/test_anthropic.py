@@ -261,7 +261,7 @@ def test_an_error_is_extracted(streamed: bool) -> None:
     data = STREAM[: -len(EVENTS[-1])] + event("error", error=error) if streamed else body
     facts = formats.read_response("message", data, streamed=streamed, complete=True)
     assert (facts.error_code, facts.error_message) == ("overloaded_error", "Overloaded")
-    assert (facts.error_in_stream, facts.understood) == (streamed, True)
+    assert (facts.has_error, facts.understood) == (True, True)
     assert formats.read_error(body) == ("overloaded_error", "Overloaded")
     answer = assembled(data, streamed)
     assert answer["error"] == error

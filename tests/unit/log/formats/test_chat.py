@@ -128,7 +128,7 @@ def test_a_stream_truncated_anywhere_gives_the_facts_so_far() -> None:
         assert facts.stream_ended == "cut"
         assert "Hello wörld".startswith(facts.output_preview or "")
         assert facts.input_tokens in (None, 9)
-        assert not facts.error_in_stream
+        assert not facts.has_error
 
 
 def test_missing_usage_is_unknown_and_never_zero() -> None:
@@ -201,23 +201,24 @@ def test_the_preview_shows_text_else_refusal_else_calls_else_reasoning(
 )
 def test_an_error_event_fails_the_stream_and_keeps_earlier_chunks(data: bytes) -> None:
     facts = stream(chunk({"content": "Hel"}) + data)
-    assert facts.error_in_stream
+    assert facts.has_error
     assert (facts.error_code, facts.error_message) == ("overloaded", "Overloaded")
     assert (facts.output_preview, facts.stream_ended) == ("Hel", "no_done")
 
 
 def test_an_error_event_may_be_plain_text() -> None:
     facts = stream(b"event: error\ndata: upstream gone\n\n")
-    assert (facts.error_in_stream, facts.error_message) == (True, "upstream gone")
+    assert (facts.has_error, facts.error_message) == (True, "upstream gone")
 
 
 def test_an_empty_error_is_ignored() -> None:
-    assert not stream(event(HEAD, error=None) + event(HEAD, error={}) + DONE).error_in_stream
+    assert not stream(event(HEAD, error=None) + event(HEAD, error={}) + DONE).has_error
 
 
 def test_an_error_in_a_whole_response_is_extracted() -> None:
     facts = whole({"error": {"message": "No", "code": 402}})
-    assert (facts.error_code, facts.error_message, facts.error_in_stream) == ("402", "No", False)
+    assert (facts.error_code, facts.error_message, facts.has_error) == ("402", "No", True)
+    assert not whole({"error": None}).has_error
 
 
 def test_legacy_completions_and_embeddings_are_parsed() -> None:
@@ -288,5 +289,5 @@ def test_very_many_choices_are_parsed_up_to_a_limit() -> None:
 def test_an_event_with_over_a_million_lists_is_not_parsed() -> None:
     data = b'data: {"error":[' + b"[]," * 1_000_000 + b"[]]}\n\n"
     facts = stream(chunk({"content": "a"}) + data + chunk({"content": "b"}) + DONE)
-    assert not facts.error_in_stream
+    assert not facts.has_error
     assert (facts.output_preview, facts.stream_ended) == ("ab", "done")

@@ -89,8 +89,11 @@ def test_arguments_of_parallel_calls_are_joined_by_output_index(has_index: bool)
 def test_failed_and_incomplete_responses_have_a_reason() -> None:
     failed = RESPONSE | {"status": "failed", "error": {"code": "server_error", "message": "Oops"}}
     facts = read_stream(CREATED + event("response.failed", response=failed), complete=True)
-    assert (facts.error_code, facts.error_message, facts.error_in_stream) == ("server_error", "Oops", True)
+    assert (facts.error_code, facts.error_message, facts.has_error) == ("server_error", "Oops", True)
     assert facts.stream_ended == "done"
+    whole = read_whole(json.dumps(failed).encode())
+    assert whole is not None
+    assert (whole.error_code, whole.has_error) == ("server_error", True)
     incomplete = RESPONSE | {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
     whole = read_whole(json.dumps(incomplete).encode())
     assert whole is not None
@@ -100,7 +103,7 @@ def test_failed_and_incomplete_responses_have_a_reason() -> None:
 def test_both_shapes_of_error_events_are_parsed() -> None:
     for more in ({"code": "x", "message": "Oops"}, {"error": {"code": "x", "message": "Oops"}}):
         facts = read_stream(CREATED + event("error", **more), complete=True)
-        assert (facts.error_code, facts.error_message, facts.error_in_stream) == ("x", "Oops", True)
+        assert (facts.error_code, facts.error_message, facts.has_error) == ("x", "Oops", True)
         assert facts.stream_ended == "no_done"
 
 

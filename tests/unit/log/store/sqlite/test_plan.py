@@ -99,7 +99,7 @@ def test_a_condition_without_an_index_scans_the_log(connection: apsw.Connection,
     ("results", "expected"),
     [
         (("rate_limited",), ["requests_failed"]),
-        (("rate_limited", "error_in_stream"), ["requests_failed"]),
+        (("rate_limited", "error_in_response"), ["requests_failed"]),
         (("client_disconnected",), ["requests_outcome"]),
         (("upstream_timeout", "upstream_reset"), ["requests_outcome"]),
         (("truncated",), ["requests_finish"]),
