@@ -11,7 +11,7 @@ from tests.support.long import sampled
 from tests.support.records import A_TIMESTAMP, a_batch, an_entry, soon, traffic
 
 from relaybook import clock
-from relaybook.log.aggregate.stats import Stats, StatsQuery
+from relaybook.log.aggregate.stats import MAX_BUCKETS, Stats, StatsQuery
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
 from relaybook.log.store.files import DATABASE
@@ -97,14 +97,17 @@ def test_a_million_names_create_no_rollups(tmp_path: Path) -> None:
 def test_rollups_and_the_log_agree(tmp_path: Path, by: str | None, bucket_s: int) -> None:
     make = traffic(5)
     entries = [make() for _ in range(3000)]
-    for number, entry in enumerate(entries):  # the records cover three and a half days and have different durations
-        entry.record = replace(entry.record, started_at=A_TIMESTAMP + number * 100_000_000, duration_ms=50.0 + number)
+    # The records cover three and a half days, or fewer if there would be too many buckets, and have different durations.
+    hours = min(100, MAX_BUCKETS * bucket_s // 3600)
+    step_us = hours * 1_000_000
+    for number, entry in enumerate(entries):
+        entry.record = replace(entry.record, started_at=A_TIMESTAMP + number * step_us, duration_ms=50.0 + number)
     memory = MemoryStore()
     memory.commit(a_batch(*entries))
     write(tmp_path, *entries[:1234])
     write(tmp_path, *entries[1234:])
-    found = ask(tmp_path, by=by, bucket_s=bucket_s, hours=100)
-    expected = memory.stats(question(by=by, bucket_s=bucket_s, hours=100), soon())
+    found = ask(tmp_path, by=by, bucket_s=bucket_s, hours=hours)
+    expected = memory.stats(question(by=by, bucket_s=bucket_s, hours=hours), soon())
     assert found.source == "rollups"
     assert found.total.requests == expected.total.requests == 3000
     served_from = {group.value: group for group in found.groups}
