@@ -97,7 +97,7 @@ def test_a_million_names_create_no_rollups(tmp_path: Path) -> None:
 def test_rollups_and_the_log_agree(tmp_path: Path, by: str | None, bucket_s: int) -> None:
     make = traffic(5)
     entries = [make() for _ in range(3000)]
-    # The records cover three and a half days, or fewer if there would be too many buckets, and have different durations.
+    # The records have different durations. They cover three and a half days, unless that is too many buckets.
     hours = min(100, MAX_BUCKETS * bucket_s // 3600)
     step_us = hours * 1_000_000
     for number, entry in enumerate(entries):
