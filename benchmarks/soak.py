@@ -31,7 +31,7 @@ from benchmarks.mixed_traffic import CALLERS, KINDS, Traffic
 from benchmarks.process_cpu import resident_kib
 from benchmarks.results import keep
 from benchmarks.tables import table
-from relaybook import disk
+from relaybook.system import disk
 
 #: Shorter runs only test the script and keep no results.
 KEPT_FROM_MINUTES: Final = 30.0

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 from tests.support.needs import PREFIX
 
-from relaybook import disk
+from relaybook.system import disk
 
 MIB: Final = 1 << 20
 _PAGE_BYTES: Final = 4096

@@ -10,11 +10,12 @@ from tests.crash.small_disk import MIB, Filler, mounted
 from tests.support.records import an_entry
 from tests.support.server import Server, SimulatedProvider, wait_until
 
-from relaybook import clock, disk
+from relaybook import clock
 from relaybook.log.query.filters import Filter
 from relaybook.log.retention import DAY_US
 from relaybook.log.store import open_store
 from relaybook.log.store.port import Batch
+from relaybook.system import disk
 
 _SIZE = 160 * MIB
 #: The disk budget ``auto`` leaves 15 % of the file system free.

@@ -25,11 +25,11 @@ from tests.crash.service import Provider, Service, wait_for
 from tests.crash.small_disk import MIB, Filler, mounted
 from tests.support.server import wait_until
 
-from relaybook import disk
 from relaybook.ids import new_id
 from relaybook.journal.frame import FrameKind
 from relaybook.journal.reader import RunReader
 from relaybook.journal.writer import JournalUnavailable, JournalWriter
+from relaybook.system import disk
 
 #: With less free space than this, no request is admitted.
 MIN_FREE: Final = 8 * MIB

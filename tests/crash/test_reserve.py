@@ -12,7 +12,7 @@ from tests.crash.service import Provider, Service
 from tests.crash.small_disk import MIB, Filler, mounted
 from tests.support.server import wait_until
 
-from relaybook import disk
+from relaybook.system import disk
 
 DISK_BYTES: Final = 256 * MIB
 #: The reserve takes a sixteenth of this space, which is twice the size of the unrecorded data.

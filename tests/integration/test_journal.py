@@ -12,12 +12,13 @@ import pytest
 from tests.support.needs import PREFIX
 from tests.support.server import wait_until
 
-from relaybook import clock, disk
+from relaybook import clock
 from relaybook.journal.events import Closed, decode_closed, encode_event
 from relaybook.journal.frame import Frame, FrameKind
 from relaybook.journal.reader import START, Place, RunReader, Unread, list_runs
 from relaybook.journal.segment import HEADER_BYTES, JournalTooNew, segment_path, sequences
 from relaybook.journal.writer import JournalUnavailable, JournalWriter
+from relaybook.system import disk
 
 MIB = 1 << 20
 EXCHANGE = b"e" * 16

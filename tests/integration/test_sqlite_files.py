@@ -11,7 +11,6 @@ import apsw
 import pytest
 from tests.support.records import a_batch, an_entry, soon
 
-from relaybook import disk
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail
 from relaybook.log.store.errors import BatchRejected, BodyDamaged, StoreDamaged, StoreTooNew, StoreUnavailable
@@ -19,6 +18,7 @@ from relaybook.log.store.files import BODIES, DATABASE
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.schema import VERSION
 from relaybook.log.store.sqlite.writer import SqliteWriter
+from relaybook.system import disk
 
 
 @pytest.fixture

@@ -22,10 +22,10 @@ from tests.support.raw_http import LENGTH, PATH, QUESTION, parse, request
 from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import Ledger
 
-from relaybook import disk
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.recorder.body_policy import TRUNCATED_BYTES
 from relaybook.server.data_directory import DataDirectory
+from relaybook.system import disk
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason=f"{PREFIX}/proc")
 

@@ -15,13 +15,13 @@ from relaybook.api.options import options_of
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.status_schemas import DeletionList, DeletionRow, RequestedDeletion
-from relaybook.client_address import client_address
 from relaybook.clock import format_timestamp
 from relaybook.log.deletions import Deletion, Deletions
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.query.parameters import parameters_of_filter
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Reader
+from relaybook.settings.client_address import client_address
 
 routes = Routes("deletions")
 

@@ -7,13 +7,13 @@ import os
 import shutil
 from pathlib import Path
 
-from relaybook import disk
 from relaybook.cli.failure import BadArgument, CommandFailed
 from relaybook.cli.progress import progress_bar
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
 from relaybook.server.data_directory import DataDirectory
 from relaybook.settings.configuration import Configuration
+from relaybook.system import disk
 
 
 def backup(configuration: Configuration, target: Path) -> int:

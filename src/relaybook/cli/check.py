@@ -12,7 +12,6 @@ from typing import Final
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
 
-from relaybook import disk
 from relaybook.cli.failure import FAILED, CommandFailed
 from relaybook.cli.progress import progress_bar
 from relaybook.cli.server_log import NoRedirect
@@ -23,6 +22,7 @@ from relaybook.server.listening import bind_error, listen
 from relaybook.settings.configuration import Configuration
 from relaybook.settings.definitions import split_address
 from relaybook.settings.suggestions import suggest
+from relaybook.system import disk
 
 _UPSTREAM_SECONDS: Final = 5.0
 

@@ -2,7 +2,6 @@
 
 import socket
 
-from relaybook import disk
 from relaybook.cli.failure import CommandFailed
 from relaybook.journal.reader import list_runs
 from relaybook.log.store import open_store
@@ -13,6 +12,7 @@ from relaybook.server.operator_log import log_to_stderr
 from relaybook.server.program import LaterVersion, check_log
 from relaybook.server.recording import record
 from relaybook.settings.configuration import Configuration
+from relaybook.system import disk
 
 
 def drain(configuration: Configuration) -> int:

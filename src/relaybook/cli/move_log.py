@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from relaybook import clock, disk
+from relaybook import clock
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.progress import progress_bar
 from relaybook.journal.reader import list_runs
@@ -23,6 +23,7 @@ from relaybook.log.store.files import LOCK, RECORDER
 from relaybook.log.store.port import Batch, Body, Entry, Reader, Store, Writer
 from relaybook.server.data_directory import DataDirectory, DataInUse
 from relaybook.settings.configuration import Configuration
+from relaybook.system import disk
 
 _RECORDS: Final = 2000
 _BATCH_BYTES: Final = 32 << 20

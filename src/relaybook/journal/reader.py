@@ -11,10 +11,10 @@ from typing import Final
 
 import msgspec
 
-from relaybook import disk
 from relaybook.ids import parse_id
 from relaybook.journal.frame import HEAD_BYTES, MAX_PAYLOAD, Frame, FrameKind, Span, decode, find_next
 from relaybook.journal.segment import HEADER_BYTES, JournalDamaged, OldSegment, segment_path, sequences
+from relaybook.system import disk
 
 _READ_BYTES: Final = 4 << 20
 

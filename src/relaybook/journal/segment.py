@@ -10,7 +10,7 @@ from pathlib import Path
 from struct import Struct
 from typing import Final
 
-from relaybook import disk
+from relaybook.system import disk
 
 MAGIC: Final = b"RELAYBK\n"
 VERSION: Final = 1

@@ -13,11 +13,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from relaybook import clock, disk
+from relaybook import clock
 from relaybook.ids import id_text, new_id
 from relaybook.journal.frame import HEAD_BYTES, NO_EXCHANGE, FrameKind, encode
 from relaybook.journal.segment import NewSegment
 from relaybook.journal.unreported_loss import UnreportedLoss
+from relaybook.system import disk
 
 #: Seconds after which a segment is sealed if it contains frames of a request with ``Service-Log: no-bodies``.
 SEAL_AFTER_SECONDS: Final = 60.0

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from relaybook import disk
+from relaybook.system import disk
 
 _NO_EXCHANGE: Final = bytes(16)
 _CRASHES_TO_BLOCK: Final = 2

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from relaybook import disk
+from relaybook.system import disk
 
 log = logging.getLogger("relaybook.recorder")
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from relaybook import disk
 from relaybook.log.store.port import Entry
+from relaybook.system import disk
 
 _MAX_INTEGER: Final = (1 << 63) - 1
 _DECODER: Final = msgspec.msgpack.Decoder(tuple[str, Entry])

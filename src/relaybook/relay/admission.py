@@ -7,7 +7,6 @@ state of the relay. A refused request raises HeadRefused. No function in this mo
 import re
 from typing import Final
 
-from relaybook.client_address import client_address
 from relaybook.errors import RelayError
 from relaybook.relay import response_lines
 from relaybook.relay.context import RelayContext
@@ -15,6 +14,7 @@ from relaybook.relay.exchange import Exchange
 from relaybook.relay.peers import Client
 from relaybook.relay.request_head import HeadRefused, RequestHead, check_target
 from relaybook.relay.routes import Route
+from relaybook.settings.client_address import client_address
 from relaybook.tags import Tags
 
 #: Only digits match, because anyone can register a name such as 127.0.0.1.example.

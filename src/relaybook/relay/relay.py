@@ -9,7 +9,7 @@ import ssl
 from collections.abc import Iterator
 from typing import Final
 
-from relaybook import clock, disk
+from relaybook import clock
 from relaybook.errors import RelayError
 from relaybook.journal.events import RefusalCounts, encode_event
 from relaybook.journal.frame import NO_EXCHANGE, FrameKind
@@ -22,6 +22,7 @@ from relaybook.relay.peers import Dial
 from relaybook.relay.pool import Pool
 from relaybook.relay.upstream import UpstreamConnection
 from relaybook.settings.definitions import Settings
+from relaybook.system import disk
 
 log = logging.getLogger("relaybook.relay")
 

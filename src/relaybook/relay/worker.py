@@ -20,10 +20,10 @@ from typing import Any
 import uvloop
 
 from relaybook.journal.writer import JournalWriter
-from relaybook.parent_pipe import is_closed
 from relaybook.relay import last_resort
 from relaybook.relay.relay import Relay
 from relaybook.settings.definitions import Settings
+from relaybook.system.parent_pipe import is_closed
 
 log = logging.getLogger("relaybook.relay")
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from relaybook import disk
 from relaybook.settings.definitions import BadSetting, Settings
+from relaybook.system import disk
 
 if TYPE_CHECKING:  # not loaded by relay workers
     from relaybook.recorder.retention_schedule import DiskUse

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from relaybook import clock, disk
+from relaybook import clock
 from relaybook.api.options import LogMetrics
 from relaybook.journal.reader import START, Place, RunReader, Unread, list_runs
 from relaybook.log.store.port import Reader, RunPosition
@@ -10,6 +10,7 @@ from relaybook.recorder.metrics import read_metrics
 from relaybook.recorder.quarantine import list_quarantined
 from relaybook.server.data_directory import DataDirectory, days_left, disk_use
 from relaybook.settings.definitions import Settings
+from relaybook.system import disk
 
 
 class DataProbe:

@@ -17,7 +17,7 @@ from typing import Final
 
 import msgspec
 
-from relaybook import __version__, clock, disk, program
+from relaybook import __version__, clock, program
 from relaybook.server.child_process import Child, Predecessor
 from relaybook.server.data_directory import DataDirectory, DataInUse, Serving, days_left
 from relaybook.server.listening import BACKLOG, bind_error, listen
@@ -26,6 +26,7 @@ from relaybook.server.reload import HandedOver, RunningChild, hand_over, rehears
 from relaybook.server.supervisor import Supervisor
 from relaybook.server.worker_config import WorkerConfig
 from relaybook.settings.definitions import BadSetting, Settings, is_loopback, split_address
+from relaybook.system import disk
 
 log = logging.getLogger("relaybook.server")
 

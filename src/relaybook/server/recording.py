@@ -21,7 +21,6 @@ from relaybook.log.retention import Retention
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import BodyDamaged, StoreDamaged, StoreTooNew, SyncFailed
 from relaybook.log.store.port import Batch, BodyRef, Store, Writer
-from relaybook.parent_pipe import is_closed
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.disk_reserve import DiskReserve
@@ -36,6 +35,7 @@ from relaybook.recorder.text_pass import TextPass
 from relaybook.server.data_directory import DataDirectory, disk_use
 from relaybook.server.gc_tuning import collect_rarely
 from relaybook.settings.definitions import Settings
+from relaybook.system.parent_pipe import is_closed
 
 log = logging.getLogger("relaybook.recorder")
 

@@ -10,10 +10,10 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 
-from relaybook.parent_pipe import is_closed
 from relaybook.server.data_directory import DataDirectory
 from relaybook.server.operator_log import log_to_stderr
 from relaybook.server.worker_config import WorkerConfig
+from relaybook.system.parent_pipe import is_closed
 
 
 def run_role(config: WorkerConfig, supervisor_pipe: int) -> int:

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from relaybook import disk
 from relaybook.recorder.disk_reserve import DiskReserve
+from relaybook.system import disk
 
 MIB = 1 << 20
 

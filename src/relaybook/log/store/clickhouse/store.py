@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from relaybook import clock, disk, ids
+from relaybook import clock, ids
 from relaybook.log.deletions import Deletions
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
@@ -30,6 +30,7 @@ from relaybook.log.store.errors import StoreMisconfigured, StoreUnavailable
 from relaybook.log.store.files import DATABASE, LOCK, RECORDER
 from relaybook.log.store.port import Backup, Batch, Durability, Reader, SetAside, TextIndex, Verification, Writer
 from relaybook.settings.store_url import DatabaseAddress
+from relaybook.system import disk
 
 _MAX_CLOCK_DIFFERENCE_US: Final = 5 * 60_000_000
 #: How long to try to write the end of a recorder, and how often.

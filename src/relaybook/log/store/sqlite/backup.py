@@ -19,7 +19,6 @@ from typing import Final
 
 import apsw
 
-from relaybook import disk
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.files import BODIES, DATABASE
 from relaybook.log.store.port import Backup
@@ -28,6 +27,7 @@ from relaybook.log.store.sqlite.failures import translated
 from relaybook.log.store.sqlite.packs import pack_name
 from relaybook.log.store.sqlite.schema import is_created, mark_as_backup
 from relaybook.log.store.sqlite.text_index import FILE
+from relaybook.system import disk
 
 _CHUNK_BYTES: Final = 8 << 20
 _PAGES: Final = 1024

@@ -9,9 +9,9 @@ from typing import Final
 
 import apsw
 
-from relaybook import disk
 from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Durability
+from relaybook.system import disk
 
 #: With this page size, a commit takes 6 % less time than with pages of 4 KiB. Pages of 16 KiB are not faster
 #: (benchmarks/store_writing.py).

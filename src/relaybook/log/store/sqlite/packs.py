@@ -17,10 +17,11 @@ from typing import Final
 
 import zstandard
 
-from relaybook import clock, disk
+from relaybook import clock
 from relaybook.log.store.errors import BodyDamaged, SyncFailed
 from relaybook.log.store.port import BodyRef
 from relaybook.log.store.sqlite.failures import translated
+from relaybook.system import disk
 
 #: When a pack reaches this size, the next pack of the day is started.
 MAX_PACK_BYTES: Final = 1 << 30

@@ -13,13 +13,13 @@ from typing import Final, NamedTuple
 
 import apsw
 
-from relaybook import disk
 from relaybook.log.query.filters import WORDS
 from relaybook.log.query.words import indexed
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.sqlite.connection import open_for_reading, truncate_wal
 from relaybook.log.store.sqlite.failures import translated
 from relaybook.log.store.sqlite.vocabulary import TOKENIZER, add_vocabulary
+from relaybook.system import disk
 
 FILE: Final = "text.sqlite"
 _TABLES: Final = (

@@ -13,7 +13,6 @@ from typing import Final
 
 import apsw
 
-from relaybook import disk
 from relaybook.log.retention import Cutoffs
 from relaybook.log.store.errors import StoreDamaged, StoreUnavailable
 from relaybook.log.store.files import BODIES, DATABASE, LOCK
@@ -33,6 +32,7 @@ from relaybook.log.store.sqlite.retention_pass import RetentionPass
 from relaybook.log.store.sqlite.running import RunningTables
 from relaybook.log.store.sqlite.schema import become_a_log, create_tables
 from relaybook.log.store.sqlite.text_index import drop_if_ahead
+from relaybook.system import disk
 
 _SEQ_BY_ID: Final = "SELECT seq FROM requests WHERE id = ?"
 

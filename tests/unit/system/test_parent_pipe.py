@@ -1,7 +1,7 @@
 import os
 import socket
 
-from relaybook.parent_pipe import is_closed
+from relaybook.system.parent_pipe import is_closed
 
 
 def test_a_closed_pipe_is_detected_and_a_byte_is_not_a_close() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from relaybook.client_address import client_address
+from relaybook.settings.client_address import client_address
 
 PROXY = "10.0.0.7"
 

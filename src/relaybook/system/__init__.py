@@ -1,0 +1,1 @@
+"""Use the operating system: files, locks and the pipe to the supervisor."""
