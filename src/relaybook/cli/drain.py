@@ -1,4 +1,4 @@
-"""``relaybook drain``: record everything that is still in the journal of a server that has ended, or give it up."""
+"""``relaybook drain``: record what a server that has ended left in its journal, or declare it lost."""
 
 import socket
 

@@ -38,7 +38,7 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """How long content and requests are kept, in whole UTC days after the day on which a request ended.
 
-    With 0, the data is kept forever.
+    With 0, the data is not removed because of its age.
     """
 
     body_days: int = 0

@@ -116,8 +116,8 @@ class Settings:
     max_connections: int = setting(50_000, "Maximum number of client connections per worker")
     keep_other_bodies: int = setting(
         16 * MIB,
-        "Maximum size of a body without a supported format that is logged whole. Larger bodies are truncated to 64 KiB "
-        "in the log",
+        "Bodies in an unsupported format are logged whole up to this size. Of larger ones, the log keeps the first 64 "
+        "KiB",
     )
     header_timeout: float = setting(10.0, "Maximum time for a request's headers to arrive")
     body_timeout: float = setting(30.0, "Maximum time for the next bytes of a request body to arrive")
@@ -134,8 +134,8 @@ class Settings:
     segment_bytes: int = setting(64 * MIB, "Size of a journal segment")
     seal_after: float = setting(
         60.0,
-        "Journal segments with bodies that must not be kept are sealed after this time and then deleted. Other "
-        "segments are sealed after ten times this time",
+        "Time after which a journal segment with bodies that must not be kept is sealed, so that it can be deleted. "
+        "Other segments are sealed after ten times --seal-after",
     )
     min_free: int = setting(1 * GIB, "New requests are refused if less disk space than this is free")
     max_journal: int = setting(10 * GIB, "New requests are refused if the journal takes more disk space than this")

@@ -1,7 +1,7 @@
 """Write the bytes of large bodies in chunks, before their requests exist, and erase them.
 
-The state has the number of the last chunk that a commit contains, and the chunks to erase. After a death, chunks that
-no request has are deleted, and erasing continues.
+The table ``state`` has the number of the last chunk that a commit contains, and the chunks to erase. After a crash, the
+recorder deletes chunks that no request has, and continues erasing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -88,7 +88,7 @@ class Chunks:
         self._erasures |= {str(chunk) for chunk in written - stored}
 
     def will_erase(self, chunks: Iterable[int]) -> None:
-        """Choose chunks to erase, also after a death."""
+        """Choose chunks to erase, even after a crash."""
         new = {str(chunk) for chunk in chunks} - self._erasures
         if new:
             self._state.write({("erasure", chunk): b"" for chunk in new})

@@ -1,7 +1,7 @@
-"""Let several recorders write to one log: number requests, and tell readers up to where the log is complete.
+"""Let several recorders write to one log: number requests, and publish how far the log is complete.
 
-A ``seq`` is made of the time by the server's clock, in units of 32 microseconds since 2026, and the number of the
-recorder. So recorders need not ask each other, and numbers stay below 2^53 until 2061.
+A ``seq`` combines the time of the ClickHouse server, in units of 32 microseconds since 2026, with the number of the
+recorder. So recorders need no coordination, and values stay below 2^53 until 2061.
 
 Each recorder writes its *mark* at least once a second: it will insert no request with a ``seq`` up to the mark.
 Readers read up to the lowest mark of all live recorders, so that a request that is inserted late is never skipped. A
@@ -107,7 +107,7 @@ def complete_to(state: State) -> int:
 
 
 class Numbering:
-    """Makes numbers from the time by the server's clock."""
+    """Makes ``seq`` values from the time of the ClickHouse server."""
 
     #: The number of recorders that can be live at the same time.
     slots = 256

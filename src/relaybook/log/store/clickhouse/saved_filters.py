@@ -20,8 +20,10 @@ def read_saved_filters(state: State) -> dict[str, SavedFilter]:
 
 
 class ClickHouseSavedFilters:
-    """Changes saved filters. Implements ``SavedFilters``. Of two changes at the same time, both count, so there may be
-    one filter more than allowed."""
+    """Changes saved filters. Implements ``SavedFilters``.
+
+    Changes at the same time do not wait for each other, so there may be one filter more than allowed.
+    """
 
     def __init__(self, address: DatabaseAddress) -> None:
         self._database = Database(address)

@@ -1,7 +1,7 @@
 """Write to a ClickHouse database: requests in one insert, then everything else in another.
 
-If the answer to an insert is missing, it may still be running. The next commit waits until it has ended. Each commit
-asks which requests exist, and inserts the others.
+If the response to an insert is lost, the insert may still be running, so the next commit waits for its end. Each commit
+first asks which of its requests are stored, and inserts only the others.
 """
 
 import os
