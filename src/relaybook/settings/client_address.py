@@ -34,7 +34,9 @@ def _is_trusted(address: str, trusted: tuple[str, ...]) -> bool:
         parsed = ip_address(address)
     except ValueError:
         return False
-    return any(parsed in network for network in _networks(trusted))
+    # A socket that listens on [::] shows IPv4 addresses as ::ffff:10.0.0.7.
+    addresses = (parsed, getattr(parsed, "ipv4_mapped", None) or parsed)
+    return any(each in network for network in _networks(trusted) for each in addresses)
 
 
 @lru_cache(maxsize=8)

@@ -1,9 +1,9 @@
 """Request deletions, list them, and carry them out.
 
-The requests to delete are first listed in the table ``requests_to_delete``, so that each table loses the same
-requests, and only once, even after a crash. Then mutations rewrite the parts that have them. A deletion is done when
-those parts and the old parts of ``state`` are off the disk, and the segments of all journals are gone. Each step can be
-repeated, also by another recorder.
+The requests to delete are first listed in the table ``requests_to_delete``, so that the same requests are removed from
+every table exactly once, even after a crash. Mutations then rewrite the parts that contain them. A deletion is done
+when these parts and the old parts of ``state`` are deleted from the disk, and no journal has a segment with these
+requests. Any recorder can repeat each step.
 """
 
 from typing import Final, Literal

@@ -1,7 +1,7 @@
 """Open the parts of a log in ClickHouse.
 
-The node's directory has only two files: ``store.lock``, which the writer holds, and ``recorder``, the random name by
-which the database knows the recorder of this node.
+The store directory of a server has only two files: ``store.lock``, which the writer locks, and ``recorder``, the random
+name of the server's recorder in the database.
 """
 
 import os
@@ -39,7 +39,7 @@ _END_AGAIN_SECONDS: Final = 0.1
 
 
 class ClickHouseStore:
-    """The log in a database, as seen by the node with this directory. Implements ``Store``."""
+    """The log in a database, as seen by the server with this directory. Implements ``Store``."""
 
     def __init__(self, directory: Path, address: DatabaseAddress) -> None:
         self._directory = directory
@@ -80,7 +80,7 @@ class ClickHouseStore:
             database.close()
 
     def open_writer(self, *, durability: Durability = "process", lock_wait_s: float = 5.0) -> Writer:
-        """Open the log for this node's recorder. Commits are always synced by the server."""
+        """Open the log for this server's recorder. Commits are always synced by the server."""
         self._reject_sqlite()
         try:
             disk.make_directory(self._directory)
@@ -99,7 +99,7 @@ class ClickHouseStore:
             raise StoreUnavailable(f"{self._directory} is not usable: {error.strerror}.") from error
 
     def _name(self) -> str | None:
-        """Return the name of this node's recorder. `None` if it has never recorded in ClickHouse."""
+        """Return the name of this server's recorder. `None` if it has never recorded in ClickHouse."""
         path = self._directory / RECORDER
         return path.read_text("ascii") if path.exists() else None
 
@@ -137,7 +137,7 @@ class ClickHouseStore:
         return ClickHouseFeedbackLog(self._address)
 
     def bytes_per_day(self) -> float | None:
-        """Return `None`, because the log takes no disk space of this node."""
+        """Return `None`, because the log takes no disk space of this server."""
         return None
 
     def forget_server(self, server: str) -> None:

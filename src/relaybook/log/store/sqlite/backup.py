@@ -5,9 +5,9 @@ While the packs are copied, requests of the snapshot may be removed or moved, an
 without the pack bytes that are already copied.
 
 Packs only grow, so a later backup to the same directory copies only the bytes after the pack lengths in the earlier
-copy's database, unless the log lost its last commits in a power cut and recorded them again. The database is copied to
-a temporary file and renamed last. If a backup is interrupted, the earlier backup stays usable, because a writer ignores
-bytes beyond the pack lengths in its database.
+copy's database, unless the log lost its last commits in a power failure and recorded them again. The database is copied
+to a temporary file and renamed last. If a backup is interrupted, the earlier backup stays usable, because a writer
+ignores bytes beyond the pack lengths in its database.
 """
 
 import errno
