@@ -6,6 +6,7 @@ Calls are numbered as in strace: separately for each name and each thread.
 import re
 import signal
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -15,6 +16,8 @@ from tests.support.server import wait_until
 
 #: Long enough for a busy machine.
 TIMEOUT_SECONDS: Final = 60.0
+#: Calls that change a file.
+CHANGES: Final = ("pwrite64", "fallocate", "ftruncate", "fdatasync", "fsync", "unlink", "unlinkat", "rename")
 SYNCS: Final = ("fdatasync", "fsync")
 _TOO_BIG: Final = "EFBIG"
 #: If several threads are traced, each line starts with the id of its thread. ``<... `` marks the continuation of an
@@ -97,9 +100,38 @@ class Tracer:
         """Return whether a write has reached the limit on the file size."""
         return any(_TOO_BIG in line for line in self.lines())
 
+    def has_killed(self) -> bool:
+        """Return whether the program was killed at the instant of the injection."""
+        return "SIGKILL" in "\n".join(self.lines()[-3:])
+
     def traced_calls(self) -> list[TracedCall]:
         """Return all calls, in the order in which they began."""
         return read_calls(self.lines())
+
+
+def trace_program(
+    source: str,
+    argument: Path,
+    calls: Iterable[str],
+    killed_at: Instant | None = None,
+    seconds: float = TIMEOUT_SECONDS,
+) -> Tracer:
+    """Run a Python program with one argument under strace until it ends. Kill it at an instant if one is given.
+
+    The program must wait for a line on standard input, which is sent when strace is attached.
+    """
+    command = [sys.executable, "-c", source, str(argument)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        assert program.stdin is not None
+        tracer = Tracer(program.pid, argument.parent, calls, [killing(killed_at)] if killed_at else [])
+        try:
+            program.stdin.write(b"\n")
+            program.stdin.close()
+        except BrokenPipeError:  # the program was killed while it waited
+            pass
+        program.wait(seconds)
+    tracer.wait()
+    return tracer
 
 
 def read_calls(lines: Iterable[str]) -> list[TracedCall]:

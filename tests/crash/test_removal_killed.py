@@ -6,8 +6,6 @@ run.
 
 import random
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 from tests.conformance.stores.reading import derived
-from tests.crash.strace import Instant, Tracer, instants, killing
+from tests.crash.strace import CHANGES, instants, trace_program
 from tests.crash.tries import Tally, chosen
 from tests.support.files import contents_below, raw_and_decompressed
 from tests.support.long import LONG, new_rng
@@ -31,7 +29,6 @@ from relaybook.log.store.sqlite.text_index import SqliteTextIndex
 
 pytestmark = needs("strace")
 
-_CALLS: Final = ("pwrite64", "fallocate", "ftruncate", "fdatasync", "fsync", "unlink", "unlinkat", "rename")
 _NOON: Final = A_TIMESTAMP - A_TIMESTAMP % DAY_US + DAY_US // 2
 _NOW: Final = _NOON + 3 * DAY_US
 #: A text in every request of the deleted user, and in no other request. It must disappear from every file.
@@ -124,23 +121,6 @@ def state(directory: Path) -> dict[str, Any]:
     return found
 
 
-def run(directory: Path, killed_at: Instant | None = None) -> Tracer:
-    """Remove everything in a traced process. If ``killed_at`` is given, kill the process at that instant."""
-    injections = [killing(killed_at)] if killed_at else []
-    command = [sys.executable, "-c", _REMOVER, str(directory)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as remover:
-        assert remover.stdin is not None
-        tracer = Tracer(remover.pid, directory.parent, _CALLS, injections)
-        try:
-            remover.stdin.write(b"\n")
-            remover.stdin.close()
-        except BrokenPipeError:
-            pass
-        remover.wait(60)
-    tracer.wait()
-    return tracer
-
-
 def test_removal_that_is_killed_at_a_system_call_is_finished_by_the_next_writer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -149,7 +129,7 @@ def test_removal_that_is_killed_at_a_system_call_is_finished_by_the_next_writer(
     assert files_with_secret(tmp_path / "filled")
     untouched = tmp_path / "untouched" / "store"
     shutil.copytree(tmp_path / "filled", untouched)
-    tracer = run(untouched)
+    tracer = trace_program(_REMOVER, untouched, CHANGES)
     expected = state(untouched)
     assert {body_state for _, body_state, _ in expected["records"]} == {"stored", "expired"}
     assert not any(user == _DELETED_USER for _, _, user in expected["records"])
@@ -160,8 +140,7 @@ def test_removal_that_is_killed_at_a_system_call_is_finished_by_the_next_writer(
     for number, instant in enumerate(chosen(instants(tracer.traced_calls()), tally, new_rng())):
         directory = tmp_path / str(number) / "store"
         shutil.copytree(tmp_path / "filled", directory)
-        tracer = run(directory, instant)
-        tally.hit += "SIGKILL" in "\n".join(tracer.lines()[-3:])
+        tally.hit += trace_program(_REMOVER, directory, CHANGES, instant).has_killed()
         remove_all(directory)
         found = state(directory)
         tally.add(instant, [], *(f"{name} differ" for name in expected if found[name] != expected[name]))
