@@ -1,6 +1,7 @@
 """Write the result tables of docs/explanation/benchmarks.md from the kept results."""
 
 import ast
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,8 @@ def write_page(parts: Iterable[str]) -> None:
         if (result := latest(part)) is not None:
             plots = write_plots(result, number) if "columns" in result else []
             source = _source(part)
-            what = (ast.get_docstring(ast.parse((_ROOT / source).read_text("utf-8"))) or "").partition("\n")[0]
-            lines += [f"### {part}", "", f"{what} [Method](../../{source})", "", *plots, *page_table(result), ""]
+            what = _wrapped(f"{_description(source)} [Method](../../{source})")
+            lines += [f"### {part}", "", *what, "", *plots, *page_table(result), ""]
             runs.append(_run(part, result))
     heads = ["part", "began, UTC", "commit", "machine", "Linux", "Python", "load average before and after"]
     lines += ["### Runs", "", f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}", *runs]
@@ -31,12 +32,19 @@ def write_page(parts: Iterable[str]) -> None:
 
 
 def _source(part: str) -> str:
-    """Return the path of the module that measures a part.
-
-    The first line of the module describes the part on the page.
-    """
+    """Return the path of the module that measures a part."""
     path = f"benchmarks/parts/{part}.py"
     return path if (_ROOT / path).exists() else f"benchmarks/{part}.py"
+
+
+def _description(source: str) -> str:
+    """Return the first two paragraphs of a module's docstring, which describe the part on the page."""
+    text = ast.get_docstring(ast.parse((_ROOT / source).read_text("utf-8"))) or ""
+    return " ".join(" ".join(text.split("\n\n")[:2]).split())
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, 120, break_long_words=False, break_on_hyphens=False)
 
 
 def _run(part: str, result: dict[str, Any]) -> str:

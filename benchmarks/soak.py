@@ -1,10 +1,12 @@
-"""Growth of memory, file descriptors and journal over a long run of mixed traffic.
+"""This part measures whether memory, descriptors and journal grow over time.
 
-``python -m benchmarks.soak --minutes 30`` samples the memory and open file descriptors of each process and the size of
-the journal every ten seconds, and compares the medians of the second and the last quarter. Before the measurement,
-requests at a higher rate fill the recorder's page cache of the store (64 MiB, about 1 KiB per request). Otherwise, the
-filling cache would look like growth for an hour. The exit code is 1 if a metric grew by more than 5 %, a process died,
-or a client received an unexpected response.
+Mixed traffic runs for 30 minutes. The table compares the medians of the second and the last quarter of this time.
+*Descriptors* are open file descriptors, and *journal* is the size of the journal.
+
+``python -m benchmarks.soak --minutes 30`` samples each value every ten seconds. Before the measurement, requests at a
+higher rate fill the recorder's page cache of the store (64 MiB, about 1 KiB per request). Otherwise, the filling cache
+would look like growth for an hour. The exit code is 1 if a metric grew by more than 5 %, a process died, or a client
+received an unexpected response.
 """
 
 import argparse

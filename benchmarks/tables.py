@@ -130,7 +130,9 @@ def _measured(figure: Figure) -> str:
 
 
 def _goal(figure: Figure) -> str:
-    return "" if figure["goal"] is None else f"{'≥' if figure['at_least'] else '≤'} {number(figure['goal'])}"
+    if figure["goal"] is None:
+        return ""
+    return f"{'≥' if figure['at_least'] else '≤'} {number(figure['goal'])} {figure['unit']}".rstrip()
 
 
 def _questions(figures: list[Figure]) -> list[str]:
@@ -142,7 +144,7 @@ def _questions(figures: list[Figure]) -> list[str]:
             rows.setdefault(question, {})[state, percentile] = each
     columns = [(state, percentile) for state in _STATES for percentile in ("median", "p99")]
     heads = [f"{_STATES[state]} {percentile.replace('median', 'p50')}" for state, percentile in columns]
-    lines = [f"| question, ms | {' | '.join(heads)} | goal |", f"|---|{'---:|' * (len(heads) + 1)}"]
+    lines = [f"| question, times in ms | {' | '.join(heads)} | goal |", f"|---|{'---:|' * (len(heads) + 1)}"]
     for question, found_figures in rows.items():
         cells = [_cell(found_figures.get(column)) for column in columns]
         goal = next(iter(found_figures.values()))["goal"]

@@ -1,4 +1,8 @@
-"""Memory of the relay process per attacking connection, for each kind of attack."""
+"""This part measures the memory of the relay process per attacking connection.
+
+Memory is the growth of the resident memory (RSS) during an attack, divided by the number of connections. Each row is
+one kind of attack.
+"""
 
 import resource
 import socket

@@ -1,4 +1,8 @@
-"""Response times of the API on a log of ten million requests: cold, warm, and while recording 5,000 per second."""
+"""This part measures the API on a log of ten million requests.
+
+A question is one kind of API request. The goal of a question applies to p50 and p99 in each state of the log (see [What
+was measured](#what-was-measured)). The first table measures the disk and the recorder.
+"""
 
 import http.client
 import os

@@ -1,4 +1,8 @@
-"""Delay of each streamed event from the upstream's write to the client's read."""
+"""This part measures the delay of streamed events.
+
+The delay is the time from the upstream's write to the client's read of an event. *direct* is without a proxy, and
+*relay* is through the relay.
+"""
 
 import asyncio
 import re

@@ -1,4 +1,9 @@
-"""Disk space of conversations, agents and single questions, and the time to read their last request."""
+"""This part measures the disk space and the reading time of conversations.
+
+*Stored* is the size of the packs, and *raw* is the size of headers and bodies. *Its last request alone* is the size of
+the last request and its response if these are compressed by themselves. The first three rows are ratios of sizes. The
+last three rows are the time to read the last request.
+"""
 
 import json
 import random

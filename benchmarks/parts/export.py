@@ -1,4 +1,8 @@
-"""Requests exported per second, and the memory that an export takes, by file format."""
+"""This part measures the speed and the memory use of exports, by file format.
+
+A CPU second is a second of CPU time of the exporting process. Memory is the growth of the peak memory during the
+export. In rows with *served*, a running server exports, and the rate is per second of elapsed time.
+"""
 
 import json
 import os

@@ -1,4 +1,8 @@
-"""Latency of requests with and without 10,000 idle connections."""
+"""This part measures whether 10,000 idle connections delay other requests.
+
+Two relays on the same machine take turns: one without and one with the idle connections. Each gets 200 requests per
+second.
+"""
 
 import resource
 import statistics

@@ -1,4 +1,8 @@
-"""Latency that the relay adds to a request, compared with nginx."""
+"""This part measures the latency that the relay and nginx add to a request.
+
+Added latency is the difference to a request without a proxy, at the same percentile. In the row *200 requests/s*,
+requests start at even intervals, even if earlier requests are still running.
+"""
 
 import gc
 from contextlib import ExitStack

@@ -1,4 +1,9 @@
-"""One relay under load: many connections, clients that stop reading, ten times the requests it admits."""
+"""This part measures one relay under three kinds of load.
+
+*Many clients*: clients hold 10,000 idle connections and 2,000 streams at the same time. *Stalled clients*: 20 clients
+read nothing of an endless response. *Overload*: clients send 1,000 requests per second, which is ten times as many as
+the relay admits. Memory is the resident memory (RSS) of the relay process.
+"""
 
 import asyncio
 import resource

@@ -1,4 +1,8 @@
-"""Memory of the relay process per active stream and per idle connection."""
+"""This part measures the memory that a connection or stream takes in the relay.
+
+Memory is the resident memory (RSS) of the relay process beyond its memory without connections. Each active stream sends
+one event of 280 bytes per second.
+"""
 
 import asyncio
 import resource

@@ -1,4 +1,9 @@
-"""CPU time of the relay per streamed event and latency added to the first event, compared with nginx."""
+"""This part compares how the relay and nginx pass on streamed events.
+
+The CPU rows compare CPU time per event: 2 × means that the relay process takes twice as much CPU time as nginx. Added
+latency is the difference to a connection without a proxy, at the same percentile. The goal for the event rate is 99 %
+of the rate without a proxy. The goal for the added latency is three times the latency that nginx adds.
+"""
 
 import json
 import subprocess

@@ -1,4 +1,8 @@
-"""Time from the end of a response until the API shows the request."""
+"""This part measures how soon the API shows a completed request.
+
+The delay is the time from the end of the response at the client to the end of the first response of `/api/requests`
+that contains the request. The relay gets 200 requests per second.
+"""
 
 import http.client
 import json
