@@ -1,4 +1,8 @@
-"""Requests that leave the log per second, and for how long that keeps the recorder from recording."""
+"""This part measures how fast requests are removed, and how long recording waits.
+
+A CPU second is a second of CPU time of the store's calls for removal, which includes erasing. *Late* is the elapsed
+time of one call, during which nothing is recorded.
+"""
 
 import time
 from collections.abc import Callable
