@@ -46,7 +46,8 @@ from relaybook.log.namespaces import Labels
 from relaybook.log.saved_filters import SavedFilters
 from relaybook.log.store.port import Reader
 
-#: Headers of every response. A header that a response already has, such as the page's policy, is not replaced.
+#: Default headers of all responses. If a response already has one of these headers, its own value is kept. For example,
+#: the page has its own ``Content-Security-Policy``.
 DEFAULT_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -73,7 +74,8 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers)
 
 
-#: In matching order: ``downloads`` precedes ``detail``, because the id in the path of ``detail`` may contain slashes.
+#: The modules in the order in which their routes are matched. ``downloads`` precedes ``detail``, because the path of
+#: ``detail`` contains an id that may contain slashes.
 _MODULES: Final = (
     requests,
     downloads,
@@ -112,7 +114,7 @@ class DashboardApi(Starlette):
                 Middleware(errors.ErrorMiddleware),
             ],
         )
-        # A path with a trailing slash is a different path, not a redirect.
+        # Do not redirect a path with a trailing slash, because it is a different path.
         self.router.redirect_slashes = False
         self.router.default = serve_page.fallback
         self._declared = declared
@@ -139,11 +141,11 @@ def create_app(
 ) -> DashboardApi:
     """Return the ASGI application. The caller must close the reader after the last request.
 
-    If ``labels``, ``saved_filters`` or ``deletions`` is `None`, requests to change labels, saved filters or deletions
-    fail. If ``feedback_log`` is `None`, requests to give feedback fail.
+    ``labels``, ``saved_filters``, ``deletions`` and ``feedback_log`` can each be `None`. Calls that write the missing
+    kind of data then fail.
 
-    On shutdown, call ``app.state.broadcaster.close()``, which ends all live connections, before the server waits for
-    open connections.
+    On shutdown, call ``app.state.broadcaster.close()`` before the server waits for open connections. This call ends all
+    live connections.
     """
     app = DashboardApi(options)
     app.state.options = options

@@ -75,9 +75,9 @@ def limit_of(values: dict[str, str], default: int = 50) -> int:
 
 
 def position_of(values: dict[str, str], *, only_older: bool = False) -> tuple[Cursor | None, str | None]:
-    """Return the position of a page: a cursor, or the id of the request in the middle of the page.
+    """Return the values of ``cursor`` and ``around``, which select a page.
 
-    Each value is `None` if it is not set.
+    ``around`` is the id of the request in the middle of the page. A value is `None` if the parameter is not set.
     """
     cursor = parse_cursor(values["cursor"], only_older=only_older) if "cursor" in values else None
     around = values.get("around")

@@ -3,8 +3,8 @@
 Checks run in this order: Host, Origin, token, body. The health paths skip all checks, because cluster probes connect by
 IP address and have no token. ``/v1``, ``POST /api/session`` and the page's assets do not require a token. All other
 paths require a token, even paths without a route, so a new route is protected without further code. A browser that
-opens a page without the token gets the sign-in form. The feedback token only allows giving feedback, even if the
-dashboard has no token.
+opens a page without the token gets the sign-in form. A request with the feedback token may only give feedback, even if
+the dashboard has no token.
 """
 
 import asyncio
@@ -87,8 +87,8 @@ def is_origin_allowed(origin: str | None, fetch_site: str | None, host: str, opt
     Requests from any other web page are not allowed.
 
     Browsers send at least one of ``Sec-Fetch-Site`` and ``Origin``. Programs send neither header. A page on another
-    port of the same host has another origin. The origin of ``dashboard_url`` is always allowed, because a proxy may
-    replace the Host.
+    port of the same host has another origin, so its requests are not allowed. The origin of ``dashboard_url`` is always
+    allowed, because a proxy may replace the Host.
     """
     if fetch_site is not None and fetch_site not in ("same-origin", "none"):
         return False
@@ -117,9 +117,9 @@ BODY_SECONDS: Final = 10.0
 class Guard:
     """The middleware that authorizes requests.
 
-    The middleware also removes the sub-path of ``dashboard_url`` from the request path. The sub-path that the browser
-    needs in front of the dashboard's paths is stored in ``scope["state"]["prefix"]``. Whether the session cookie gave
-    access is stored in ``scope["state"]["signed_in"]``.
+    The middleware also removes the sub-path of ``dashboard_url`` from the request path. ``scope["state"]["prefix"]`` is
+    the sub-path that the browser needs in front of the dashboard's paths. ``scope["state"]["signed_in"]`` is true if
+    the session cookie gave access.
     """
 
     def __init__(self, app: ASGIApp, options: ApiOptions) -> None:
@@ -169,7 +169,7 @@ class Guard:
         return await _read_body(headers, receive) if method in BODY_METHODS else receive
 
     def _without_prefix(self, scope: Scope) -> Scope:
-        """Return the scope with the sub-path removed from its path. A proxy may forward the sub-path or strip it."""
+        """Return the scope with the sub-path removed from its path, unless a proxy has already removed it."""
         prefix, path = self._options.prefix, scope["path"]
         has_prefix = bool(prefix) and (path == prefix or path.startswith(prefix + "/"))
         hosts = Headers(scope=scope).getlist("host")
@@ -203,7 +203,7 @@ class Guard:
             )
 
     def _check_token(self, headers: Headers, *, gives_feedback: bool) -> bool:
-        """Return whether the session cookie gives access. False if access does not depend on the cookie.
+        """Return whether only the session cookie gives access.
 
         Raises ApiError if access is denied.
         """

@@ -1,4 +1,4 @@
-"""Poll the log once for all live connections and send new and changed rows to them.
+"""Poll the log once for all live connections, and send them new and changed rows.
 
 Every ``poll_seconds``, the poller reads the running requests and all records added since its last poll. The poller
 offers each new or changed row to every subscription. The poller runs only while there are subscriptions. A slow
@@ -44,7 +44,7 @@ def position_event(seq: int) -> bytes:
 
 
 def gap_event(seq: int) -> bytes:
-    """Return an event which says that rows up to ``seq`` were skipped. The client reloads the list."""
+    """Return an event which says that rows up to ``seq`` were skipped. The client then reloads the list."""
     return b"id: %d\nevent: gap\ndata: %s\n\n" % (seq, msgspec.json.encode({"seq": seq}))
 
 
@@ -53,7 +53,8 @@ class Subscription:
 
     def __init__(self, filter_: Filter, position: int) -> None:
         self.filter_ = filter_
-        #: The broadcaster offers records after this ``seq``. The connection reads older records from the store.
+        #: The broadcaster offers the records after this ``seq``. The connection itself reads earlier records from the
+        #: store.
         self.position = position
         self.is_closed = False
         self._events: list[bytes] = []
@@ -109,12 +110,12 @@ class Broadcaster:
         self._poller: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
         self._running: dict[str, Record] = {}
-        #: Ids of requests that ended in the previous and the latest poll. The store may still list these requests as
-        #: running.
+        #: Ids of the requests that the previous poll and the latest poll read as ended. The store may still list these
+        #: requests as running.
         self._ended: tuple[set[str], set[str]] = (set(), set())
         #: Records up to this ``seq`` were offered.
         self.position = 0
-        #: Whether ``close`` was called, which ends all live connections.
+        #: Whether ``close`` was called. All live connections then end.
         self.is_closed = False
 
     async def subscribe(self, filter_: Filter) -> Subscription:

@@ -46,9 +46,9 @@ async def delete_requests(request: Request) -> Response:
     """Delete all finished requests that match the filter. A deletion cannot be undone.
 
     At least one filter is required. `from=1970-01-01T00:00:00Z` matches all requests. `confirm` must be the number of
-    matches. While the log grows, add `to`, so that the number of matches stays the same. Running requests are not
-    deleted. `running` is the number of running requests that match. A search for words also deletes matching requests
-    that are not in the full-text index yet.
+    matches. If the log is growing, add `to`, so that the number of matches stays the same. Running requests are not
+    deleted. In the response, `running` is the number of running requests that match. If the filter contains words,
+    matching requests that are not in the full-text index yet are deleted, too.
 
     The deletion is carried out in the background and continues after a restart. See `GET /api/deletions/{id}`.
     """
@@ -116,8 +116,8 @@ async def list_deletions(request: Request) -> Response:
 
     The state `removing` means that requests are being removed. A removed request disappears from all lists and counts
     immediately. `erasing` means that all requests are removed and their bytes are being erased. `done` means that no
-    file of the log contains bytes of the deleted requests. A deletion is usually done within ten minutes, because a
-    journal segment is sealed after at most ten minutes and then deleted.
+    file of the log contains bytes of the deleted requests. A deletion is usually done within ten minutes. The journal
+    also contains the bytes, but it starts a new file at least every ten minutes and then deletes the old file.
     """
     arguments.only(arguments.pairs_of(request))
     found = await async_reader_of(request).run(lambda reader: reader.deletions(_LATEST))
@@ -136,7 +136,7 @@ async def get_deletion(request: Request) -> Response:
 
 
 def find_deletion(reader: Reader, deletion_id: str) -> Deletion | None:
-    """Return the deletion with this id, or `None`. The latest deletions are searched first."""
+    """Return the deletion with this id, or `None` if it does not exist. The latest deletions are searched first."""
     for limit in (_LATEST, sys.maxsize):
         deletions = reader.deletions(limit)
         if found := next((each for each in deletions if each.id == deletion_id), None):
@@ -165,7 +165,7 @@ def _deletions_of(request: Request) -> Deletions:
 
 
 def _address_of(request: Request) -> str:
-    """Return the address of the client. The proxies that the relay trusts may forward this address."""
+    """Return the address of the client. A proxy that the relay trusts may state this address in X-Forwarded-For."""
     remote_address = request.client.host if request.client else ""
     forwarded_for = ",".join(request.headers.getlist("x-forwarded-for"))
     return client_address(remote_address, forwarded_for, options_of(request).trusted_proxies)

@@ -21,7 +21,7 @@ MAX_ALSO: Final = 20
 
 
 def find_or_raise(reader: Reader, any_id: str) -> tuple[RequestView, list[Record]]:
-    """Find a request by any of its ids, with the other records that have the id. Raises ApiError ``not_found``."""
+    """Return the request with this id, and the other records that have the id. Raises ApiError ``not_found``."""
     found = find_request(reader, any_id, MAX_ALSO)
     if found is None:
         raise ApiError(
@@ -43,9 +43,14 @@ _ID = openapi.parameter("id", "The Relaybook, provider, client or completion id 
 async def get_request(request: Request) -> Response:
     """Return one request with headers, messages and response.
 
-    If several requests have the id, the newest is returned, and the others are in `also`. The data of a running request
-    is updated once a second. For a running request, headers, messages and response are `null` if bodies are not logged,
-    if the request is larger than 512 KiB, or if 32 running requests started later.
+    If several requests have the id, the newest is returned, and the others are in `also`.
+
+    The data of a running request is updated once a second. Headers, messages and response of a running request are
+    `null` in these cases:
+
+    - Bodies are not logged.
+    - The bodies of request and response together exceed 512 KiB.
+    - 32 running requests started later.
     """
     arguments.only(arguments.pairs_of(request))
     any_id: str = request.path_params["id"]
@@ -55,7 +60,7 @@ async def get_request(request: Request) -> Response:
 
 
 def detail_of(reader: Reader, any_id: str) -> Row:
-    """Return a row with the fields of DetailPart, which msgspec can encode. Raises ApiError ``not_found``."""
+    """Return a row with the fields of DetailPart, in a form that msgspec can encode. Raises ApiError ``not_found``."""
     view, also = find_or_raise(reader, any_id)
     return to_json(view.record) | msgspec.structs.asdict(_part(view, also))
 

@@ -64,7 +64,7 @@ class ApiError(Exception):
 
     ``param`` is the name of the offending parameter, field or header, or ``None``. If the parameter is a query,
     ``term`` is the invalid part, and ``at`` is the offset of that part in UTF-16 code units. ``requests`` is the number
-    of requests that match.
+    of requests that match the filter.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ async def handle_error(request: Request, error: Exception) -> Response:
     return error_response(_as_api_error(error, request))
 
 
-#: Exceptions that handlers raise deliberately. ``ErrorMiddleware`` handles all other exceptions as defects.
+#: Exceptions that handlers raise deliberately. ``ErrorMiddleware`` treats all other exceptions as bugs.
 EXPECTED: Final = (ApiError, BadFilter, DeadlinePassed, StoreUnavailable, StoreTooNew, HTTPException)
 
 

@@ -48,7 +48,7 @@ async def export_requests(request: Request) -> Response:
     """Return the matching finished requests as a file, in recording order.
 
     The file contains the requests that were recorded when the export began. The response is chunked, so a client can
-    tell whether it is complete. The header `Export-Through` has the highest `seq` that the export covers.
+    tell whether the download is complete. The header `Export-Through` has the highest `seq` that the export covers.
     [Export format](export-format.md) describes the files.
     """
     values, rest = arguments.take(arguments.pairs_of(request), *_NAMES)
@@ -73,7 +73,7 @@ async def export_requests(request: Request) -> Response:
 
 
 def query_of(values: dict[str, str], filters: arguments.Pairs) -> ExportQuery:
-    """Return the export that the parameters describe. Raises BadFilter."""
+    """Return the query of the export that the parameters describe. Raises BadFilter."""
     if "format" not in values:
         raise BadFilter("format", f"format is missing: expected one of {', '.join(FILE_FORMATS)}.")
     file_format = file_format_of(values["format"])

@@ -1,6 +1,6 @@
-"""Accept feedback on requests from the page and from applications, and summarize feedback.
+"""Accept feedback from the page and from applications, and summarize feedback.
 
-Applications may use a separate token that only allows giving feedback.
+Applications may use a separate token, which allows no other call.
 """
 
 from typing import Final
@@ -52,9 +52,9 @@ _ID = openapi.parameter(
 async def give_feedback(request: Request) -> Response:
     """Give feedback on a request. New feedback replaces earlier feedback from the same source.
 
-    If the id is not Relaybook's, the feedback is for the newest request with this id. If no finished request has the id
-    yet, the feedback is kept for an hour. Feedback on a running request, given by its Relaybook id, is kept at least
-    until the request ends. The feedback is then added to the first request that is recorded with the id.
+    If the id is not a Relaybook id, the feedback is for the newest request with this id. If no finished request has the
+    id yet, the feedback waits for the first request that is recorded with this id. The feedback waits for an hour. If
+    the id is the Relaybook id of a running request, the feedback waits at least until this request ends.
 
     This call accepts the dashboard's token or the `feedback_token`, which allows no other call.
     """

@@ -15,8 +15,8 @@ def parse_body(
 ) -> _Model:
     """Return the body as a model.
 
-    ``expected`` maps each field of the model to a description of the accepted values. ``required`` names the only field
-    without a default, which must be a text field. Raises ApiError ``bad_body``.
+    ``expected`` maps each field of the model to a description of the accepted values. ``required`` is the name of the
+    only field without a default. This field must be a text field. Raises ApiError ``bad_body``.
     """
     try:
         fields = msgspec.json.decode(body)

@@ -1,4 +1,4 @@
-"""Stream rows as server-sent events when they are recorded and when running requests change.
+"""Send a row as a server-sent event when a request is recorded or a running request changes.
 
 The event id of a finished row is the row's ``seq``. A client that reconnects with ``Last-Event-ID`` gets the rows that
 it missed. If the client missed too many rows, it gets a ``gap`` event and reloads the list. Events without data only
@@ -55,10 +55,10 @@ _LAST_EVENT_ID = openapi.parameter(
 async def stream_requests(request: Request) -> Response:
     """Stream requests as server-sent events.
 
-    The event `request` contains a row and is sent again when the row changes, except for feedback on a finished
-    request, which sends no event. The event `gap` means that rows were skipped, so reload the list. A comment is sent
-    every 15 seconds. With a full-text filter (words in `q`, or
-    `contains`), only finished requests are sent. Each request is sent as soon as full-text search can find it.
+    The event `request` contains a row. The event is sent again when the row changes. But feedback on a finished request
+    sends no event. The event `gap` means that rows were skipped: reload the list. A comment is sent every 15 seconds.
+    With a full-text filter (words in `q`, or `contains`), only finished requests are sent. Each request is sent as soon
+    as full-text search can find it.
     """
     filter_ = arguments.filter_of(arguments.pairs_of(request))
     resume_from = _parse_last_event_id(request.headers.get("last-event-id"))
@@ -140,8 +140,8 @@ async def _replay(subscription: Subscription, async_reader: AsyncReader, resume_
     """Yield the rows recorded after ``resume_from`` and before the subscription started."""
     position = subscription.position
     if resume_from > position:
-        # The client is ahead of the last poll and gets later rows from the subscription, or its event id is from
-        # another log.
+        # Either the client is ahead of the last poll, and the subscription sends it later rows. Or the client's event
+        # id is from another log.
         if resume_from > await async_reader.run(lambda reader: reader.last_seq()):
             yield gap_event(position)
         return

@@ -47,10 +47,10 @@ async def stream_matches(
     """Yield the bytes of one connection until the broadcaster is closed."""
     yield b"retry: 2000\n\n"
     status = await async_reader.run(lambda reader: reader.status())
-    # The client has not loaded records that are not indexed yet, so these records are sent.
+    # The list that the client has loaded does not contain records that are not indexed yet, so they are sent.
     indexed_to = min(status.last_seq, status.indexed_to)
     position = indexed_to if resume_from is None else min(resume_from, status.last_seq)
-    # A position ahead of the log is from another log.
+    # If the client's position is ahead of the log, the position is from another log.
     yield position_event(position) if position == (resume_from or position) else gap_event(position)
     next_ping_ns = clock.monotonic_ns() + int(ping_seconds * clock.NANOSECONDS)
     while not broadcaster.is_closed:

@@ -1,6 +1,7 @@
-"""List namespaces with their counters, at a cost that does not depend on the size of the log.
+"""List namespaces with their counters. The cost does not depend on the size of the log.
 
-The counters cover all time. Pinned namespaces are few, so their requests in a time range can be counted instead.
+The counters cover all time. For pinned namespaces, the requests in a time range can be counted instead, because there
+are few pinned namespaces.
 """
 
 from typing import Final, cast, get_args

@@ -1,6 +1,6 @@
 """Build the OpenAPI document from the declared routes, parameters and models.
 
-The page's TypeScript types and docs/reference/api.md are generated from it.
+The page's TypeScript types and docs/reference/api.md are generated from this document.
 """
 
 import inspect
@@ -82,7 +82,7 @@ def limit(default: int) -> dict[str, Any]:
 def filter_parameters() -> list[dict[str, Any]]:
     """Return the descriptions of all filters.
 
-    A filter that can be repeated is an array and matches any of its values.
+    A filter that can be repeated is described as an array. It matches any of its values.
     """
     texts = _any_of({"type": "string"})
     known = [

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # every process imports this module; only the dashboard needs
     from starlette.requests import Request
 
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
-#: First path segments that programs request, and first path segments of the page's addresses. The sub-path of
+#: The first segments of all paths that programs request, and of all addresses of the page. The sub-path of
 #: ``dashboard_url`` must not begin with any of these segments.
 PROGRAM_SEGMENTS: Final = frozenset({"api", "v1", "metrics", "openapi.json", "healthz", "readyz", "assets"})
 _PAGE_SEGMENTS: Final = frozenset({"requests", "namespaces", "overview", "thread", "connect"})
@@ -26,15 +26,15 @@ class LogMetrics:
     journal_lag_bytes: int | None = None
     journal_lag_seconds: float | None = None
     disk_free_bytes: int | None = None
-    #: Disk space that the journal and the store use, and the maximum that they may use. The maximum is also `None` if
-    #: there is no limit.
+    #: Two metrics: the disk space that the journal and the store use, and the maximum that they may use. The maximum is
+    #: also `None` if there is no limit.
     disk_used_bytes: int | None = None
     disk_budget_bytes: int | None = None
     days_left: float | None = None
     data_path: str | None = None
-    #: Number of requests that the store rejected and that are in the quarantine.
+    #: Number of requests in the quarantine. The store rejected these requests.
     quarantined: int | None = None
-    #: Requests that ended since the recorder started, by outcome, and how many of them failed.
+    #: The number of requests that ended since the recorder started, by outcome, and the number that failed.
     requests: Mapping[str, int] = field(default_factory=dict)
     requests_failed: int = 0
     #: Histograms by name: relay_overhead, upstream_latency, commit.
@@ -65,7 +65,7 @@ class ApiOptions:
 
     relay_base_url: str
     version: str
-    #: Whether the request path is compiled or plain Python.
+    #: Whether the modules that handle requests are compiled or plain Python.
     program: Literal["compiled", "plain"] = "plain"
     #: ``None`` allows access without a token. The code that binds the listener permits ``None`` on loopback addresses
     #: only.

@@ -52,7 +52,7 @@ async def parse_query(request: Request) -> Response:
 
 
 def _caret(text: str | None, query: str) -> int:
-    """Return the caret as an offset in code points. Raises BadFilter if it is not an offset in the query."""
+    """Return the caret as an offset in code points. Raises BadFilter if the text is not an offset in the query."""
     length = utf16_length(query)
     if text is None:
         return len(query)

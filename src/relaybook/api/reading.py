@@ -31,7 +31,7 @@ class AsyncReader:
         return await anyio.to_thread.run_sync(query, self.reader, limiter=self._limiter)
 
     async def stream(self, first: bytes, rest: Iterator[bytes]) -> AsyncIterator[bytes]:
-        """Yield ``first``, then the chunks from ``rest``, which reads the store."""
+        """Yield ``first``, then the chunks from ``rest``. The iterator ``rest`` reads the store."""
         chunk: bytes | None = first
         while chunk is not None:
             yield chunk

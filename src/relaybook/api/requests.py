@@ -39,11 +39,11 @@ _PARAMETERS = [
 
 @routes.get("/api/requests", openapi.describe(RequestPage, [*openapi.filter_parameters(), *_PARAMETERS]))
 async def list_requests(request: Request) -> Response:
-    """Return a page of the log, newest first, or with `sort` the requests with the highest values.
+    """Return a page of the log, newest first. With `sort`, return the requests with the highest values.
 
-    All parameters must match. If a parameter is repeated (at most 100 times), one of its values must match. The first
-    page also contains running requests. Full-text search finds a request shortly after the request is recorded. See
-    `indexed_to` in `/api/status`.
+    A request must match all filters. A filter can be repeated up to 100 times. A request then matches if one of the
+    values matches. The first page also contains running requests. Full-text search finds a request shortly after the
+    request is recorded. See `indexed_to` in `/api/status`.
     """
     paging, rest = arguments.take(arguments.pairs_of(request), *_PAGING)
     sort = _sort_of(paging)

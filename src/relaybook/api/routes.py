@@ -34,7 +34,7 @@ class ApiRoute(Route):
         self, path: str, handler: Handler, methods: Iterable[str], tag: str = "", operation: Operation | None = None
     ) -> None:
         super().__init__(path, handler, methods=list(methods))
-        # An id of an upstream or the name of a property may contain a newline.
+        # The path may contain an id from an upstream or the name of a property, and these may contain a newline.
         self.path_regex = re.compile(self.path_regex.pattern, re.DOTALL)
         self.methods = set(methods)
         self.tag = tag

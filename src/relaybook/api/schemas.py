@@ -1,4 +1,4 @@
-"""Define the models of the API's responses. Handlers build them, and the OpenAPI document describes them.
+"""Define the models of the API's responses. Handlers build the models, and the OpenAPI document describes them.
 
 Every field is always present unless its description says otherwise. Timestamps are RFC 3339 in UTC with microseconds.
 New fields may be added at any time.
@@ -174,7 +174,7 @@ else:
 
 
 class RequestPage(Struct, kw_only=True):
-    """A page of the log, newest first, or with `sort` the requests with the highest values, highest first."""
+    """A page of the log, newest first. With `sort`, it has the requests with the highest values, highest first."""
 
     data: list[Row]
     running: (
@@ -450,7 +450,7 @@ class SignIn(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class Session(Struct, kw_only=True):
-    """When the sign-in expires. The time is `null` after signing out, or if the dashboard needs no token."""
+    """The time when the sign-in expires. The time is `null` after signing out, or if the dashboard needs no token."""
 
     expires_at: TimestampText | None
 

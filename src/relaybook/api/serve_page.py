@@ -17,7 +17,7 @@ from relaybook.page.page import Document, Page
 
 
 def is_navigation(scope: Scope) -> bool:
-    """Whether to respond with a page, because the request accepts HTML and programs do not use its path."""
+    """Whether the request accepts HTML and has a path that programs do not use. The response is then a page."""
     if scope["method"] not in ("GET", "HEAD") or _first_segment(scope["path"]) in PROGRAM_SEGMENTS:
         return False
     accepted = Headers(scope=scope).get("accept", "").lower().split(",")
@@ -48,7 +48,7 @@ _IMMUTABLE: Final = "public, max-age=31536000, immutable"
 @routes.undocumented("/thread", _READ)
 @routes.undocumented("/connect", _READ)
 async def get_page(request: Request) -> Response:
-    """Return the page. All addresses get the same document, which decides in the browser what to show."""
+    """Return the page. All addresses get the same document. Its script decides in the browser what to show."""
     page = options_of(request).page
     return _html(page.index(request.state.prefix)) if page else home.page_not_built(request)
 
@@ -68,7 +68,7 @@ async def get_asset(request: Request) -> Response:
 
 
 async def fallback(scope: Scope, receive: Receive, send: Send) -> None:
-    """Respond to a path without a route with the page, or raise a 404 if the page may not handle the path."""
+    """Respond to a path that has no route. The response is the page, or a 404 if the page may not handle the path."""
     if not (is_navigation(scope) and is_page_path(scope["path"])):
         raise HTTPException(404)
     await (await get_page(Request(scope)))(scope, receive, send)

@@ -39,12 +39,18 @@ async def get_stats(request: Request) -> Response:
 
     Without `from`, the range starts at the first request in the log.
 
-    Aggregates are precomputed for all requests together, and for each outcome, model, namespace and property value. At
-    most 256 models and 256 namespaces have precomputed aggregates, and no name of these namespaces looks like an id. Of
-    the first 64 properties, those with at most 64 values have precomputed aggregates. If `by` and the filters use two
-    of these fields, or any other field, the aggregates are computed from the records. If this computation takes longer
-    than 2 seconds, use a shorter time range. With `by=namespace`, all namespaces without precomputed aggregates are in
-    `other`. With `by=label`, a request with several labels is in the group of its latest label.
+    Aggregates are precomputed for all requests together, and for each value of these fields:
+
+    - the outcome
+    - the model, for at most 256 models
+    - the namespace, for at most 256 namespaces whose names do not look like ids
+    - each of the first 64 properties that has at most 64 values
+
+    If `by` and the filters use two of these fields, or any other field, the aggregates are computed from the records.
+    If this computation takes longer than 2 seconds, use a shorter time range.
+
+    With `by=namespace`, all namespaces without precomputed aggregates are in `other`. With `by=label`, a request with
+    several labels is in the group of its latest label.
     """
     grouping, rest = arguments.take(arguments.pairs_of(request), *_GROUPING)
     query = parse_stats_query(

@@ -1,6 +1,6 @@
 """Define the models of the responses about the log as a whole: its status, its retention and its deletions.
 
-The conventions are those of ``schemas``.
+The conventions of ``schemas`` also apply to these models.
 """
 
 from typing import Annotated, Any, Literal
@@ -48,7 +48,7 @@ class RecorderStatus(Struct, kw_only=True):
 
 
 class StorageStatus(Struct, kw_only=True):
-    """The location of the log, and when its disk is full at the current rate.
+    """The location of the log, and the days until its disk is full at the current rate.
 
     A field is `null` if its value is unknown.
     """
@@ -101,7 +101,7 @@ class RetentionClock(Struct, kw_only=True):
 class RetentionStatus(Struct, kw_only=True):
     """How long data is kept, the disk budget and the last removal.
 
-    Namespaces can have their own values, see `settings.namespaces`.
+    Namespaces can have their own values. See `settings.namespaces`.
     """
 
     bodies: Annotated[
@@ -127,7 +127,7 @@ class RetentionStatus(Struct, kw_only=True):
 
 
 class DeletionRow(Struct, kw_only=True):
-    """A deletion, which is kept forever."""
+    """A deletion. Its row is kept forever."""
 
     id: str
     state: Annotated[

@@ -24,7 +24,7 @@ from relaybook.log.store.port import Page, Reader
 
 routes = Routes("log")
 
-#: Number of requests before a page that are searched for requests that the page continues.
+#: This many requests before a page are searched, because requests of the page may continue them.
 _LOOKBACK: Final = 2000
 #: Time limit for aggregating the whole thread.
 _TOTAL_NS: Final = 100 * 1_000_000
@@ -44,11 +44,12 @@ _PARAMETERS = [
 
 @routes.get("/api/thread", openapi.describe(Thread, _PARAMETERS))
 async def get_thread(request: Request) -> Response:
-    """Return the requests of a thread, grouped into conversations. The last page is returned first.
+    """Return the requests of a thread, grouped into conversations. The first call returns the last page.
 
     Within a page, requests are in the order of recording. Request B continues request A if B's messages begin with A's
-    messages and A's response, even if the system message changed or the oldest messages were trimmed. If several
-    requests match, B continues the latest of them. Only the requests of the page and the 2,000 before it are compared.
+    messages and A's response. The system message may differ, and the oldest messages may be missing. If B continues
+    several requests, the latest of them counts. Only the requests of the page and the 2,000 requests before the page
+    are compared.
     """
     paging, rest = arguments.take(arguments.pairs_of(request), *_PAGING)
     limit, filter_ = arguments.limit_of(paging, 500), _thread(arguments.filter_of(rest, *_PAGING))
@@ -81,7 +82,7 @@ def _read_thread(
     links = reader.links(filter_, limit + _LOOKBACK, cursor, deadline_ns)
     positions = positions_of(reversed(links))
     records = page.records[::-1]
-    # The deadline may have ended the search for links.
+    # If the search for links ended at its deadline, some records have no position.
     unlinked = [record.id for record in records if record.id not in positions]
     positions |= {record_id: Position(record_id, 1, None, None, 0, 0) for record_id in unlinked}
     continuing = sum(positions[record.id].follows is not None for record in records)

@@ -42,6 +42,6 @@ class DashboardServer(uvicorn.Server):
         yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the live connections, which would otherwise never end, then shut down as uvicorn does."""
+        """End the live connections, then shut down as uvicorn does. Live connections do not end by themselves."""
         self._broadcaster.close()
         await super().shutdown(sockets)
