@@ -6,8 +6,8 @@ from enum import Enum
 class RelayError(Enum):
     """An error response of the relay. Errors of the upstream are passed through unchanged.
 
-    The value is ``(code, HTTP status)``. The code is for programs. A message is written where the error occurs, because
-    the message contains the value and the limit.
+    The value is ``(code, HTTP status)``. The code is for programs. The message is composed where the error occurs,
+    because it contains the value and the limit.
     """
 
     BAD_REQUEST = ("bad_request", 400)

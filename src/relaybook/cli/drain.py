@@ -1,4 +1,4 @@
-"""``relaybook drain``: record what a server that has ended left in its journal, or declare it lost."""
+"""``relaybook drain``: record the journal that a stopped server left behind, or declare it lost."""
 
 import socket
 
@@ -18,7 +18,7 @@ from relaybook.system import disk
 def drain(configuration: Configuration) -> int:
     """Record the journal, without relaying. While the log cannot be written, keep trying. Returns the exit code.
 
-    Raises CommandFailed if a server is running, and if a request is not in the log.
+    Raises CommandFailed if a server is running, or if some requests could not be recorded.
     """
     data = DataDirectory(configuration.data)
     if not data.journal.is_dir():

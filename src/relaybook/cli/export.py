@@ -153,7 +153,7 @@ def _to_file(log: LogSource, wanted: _State, output: Path, *, resume: bool) -> i
         state = wanted
         download = log.export(state.terms, _options(state))
         state.through = download.through
-        part.unlink(missing_ok=True)  # it may be of another export, which the state file described
+        part.unlink(missing_ok=True)  # the file may belong to another export
         state_file.touch(mode=0o600)
         state_file.write_bytes(msgspec.json.encode(state))
     total = log.count_matching(state.terms)
@@ -220,7 +220,7 @@ class _Cut(Exception):
 
 
 class _Writer:
-    """Writes a download. The last bytes are checked before writing, to find out whether the download is complete."""
+    """Writes a download. The last bytes are held back and checked, to find out whether the download is complete."""
 
     def __init__(self, format_name: str, write: Callable[[bytes], object], count: int = 0) -> None:
         """``count`` is the number of requests that are already in the file."""

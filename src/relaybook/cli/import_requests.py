@@ -1,7 +1,7 @@
 """``relaybook import``: add the requests of exported files to the log.
 
-The server must be stopped, because it is the only program that may write to its log. Requests that are already in the
-log are skipped, so an interrupted import can be repeated.
+The server must be stopped, because no other program may write to the log of a running server. Requests that are already
+in the log are skipped, so an interrupted import can be repeated.
 """
 
 import gzip

@@ -1,7 +1,8 @@
 """``relaybook import`` without files: move the SQLite log in the data directory to the store of the settings.
 
 The server must be stopped. An interrupted import can be repeated, because requests that were copied are skipped.
-Afterwards, the SQLite log has another name, so that a later import does not bring back what was deleted meanwhile.
+Afterwards, the SQLite log has another name. Otherwise, a later import could bring back requests that were deleted in
+the meantime.
 """
 
 import shutil
@@ -40,7 +41,7 @@ _MOVED: Final = "store.moved-"
 def move_log(configuration: Configuration) -> int:
     """Copy the log, then move the files of the SQLite log to another directory. Raises CommandFailed.
 
-    Requests are copied with their bodies and feedback, and gaps, labels and saved filters are copied too.
+    The copy contains gaps, labels, saved filters, and all requests with their bodies and feedback.
     """
     data = DataDirectory(configuration.data)
     try:
@@ -50,7 +51,7 @@ def move_log(configuration: Configuration) -> int:
     new = data.store.with_name("store.new")
     source, target = open_store(data.store), open_store(new, configuration.settings)
     try:
-        # If the directory has the name of a recorder, an earlier import ended before it moved all files.
+        # If the directory contains this file, an earlier import copied the log but did not move all files.
         is_copied = (data.store / RECORDER).exists()
         if not (_sqlite_files(data.store) if is_copied else source.exists()):
             raise CommandFailed(
@@ -65,7 +66,7 @@ def move_log(configuration: Configuration) -> int:
             target.check()
             _copy_or_advise(source, target, configuration.settings.store)
             disk.make_directory(data.store.with_name(f"{_MOVED}{clock.wall_us()}"))
-            # From now on, the log is in ClickHouse: SQLite refuses a directory with this file.
+            # From now on, the log is in ClickHouse. A SQLite store does not open in a directory with this file.
             (new / RECORDER).rename(data.store / RECORDER)
             disk.sync_directory(data.store)
         old = max(data.path.glob(f"{_MOVED}*"))
@@ -115,7 +116,7 @@ def copy_log(source: Store, target: Store, name: str) -> None:
             )
             for row in labels
         ]
-        # The target pins the first namespaces that it stores, also those that a person has unpinned.
+        # The target pins the first namespaces that it stores, including namespaces that a person has unpinned.
         pinned = pinned_before | {row.namespace for row in labels}
         changes += [
             LabelChange(namespace=row.namespace, pinned=False) for row in _labels(known) if row.namespace not in pinned
@@ -133,7 +134,7 @@ def copy_log(source: Store, target: Store, name: str) -> None:
 def _commit(writer: Writer, batch: Batch) -> None:
     """Commit, and try again for a while if the store is unavailable.
 
-    An import that was killed may have left an insert that runs for some seconds.
+    An insert of an earlier import that was killed may still run for some seconds.
     """
     until_ns = clock.monotonic_ns() + _RETRY_NS
     while True:
@@ -154,7 +155,7 @@ class _Requests:
         self._target = target
 
     def copy(self) -> tuple[int, int]:
-        """Return the numbers of requests that were added, and that were in the log already."""
+        """Return the number of requests that were added, and the number that were in the log already."""
         total, last_seq = self._reader.status().records, self._target.last_seq()
         done = added = after = 0
         with progress_bar() as on_progress:

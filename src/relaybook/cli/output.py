@@ -109,7 +109,7 @@ def local_time(timestamp: str) -> str:
 
 
 def previews(row: Row) -> str:
-    """Return the beginnings of prompt and response. Without a response, the error message takes its place."""
+    """Return the beginnings of prompt and response. If there is no response, the error message is used instead."""
     output = row["output_preview"] or (row["error_message"] if row["failed"] else None)
     parts = [_short(part) for part in (row["input_preview"], output) if part]
     return " → ".join(parts)

@@ -40,7 +40,7 @@ def repair(path: Path, settings: Settings | None = None, *, salvage: bool, reque
 
 
 def _salvage(path: Path, settings: Settings | None) -> int:
-    """Copy all readable records of the stores that were set aside.
+    """Copy all readable records of the damaged stores that were set aside.
 
     Returns 1 if some records could not be read, otherwise 0.
     """

@@ -24,7 +24,7 @@ from relaybook.log.query.filters import MAX_LIMIT, SortField
 
 
 class NoRedirect(HTTPRedirectHandler):
-    """Raises ``HTTPError`` for redirects, as for any other error status."""
+    """Raises ``HTTPError`` for a redirect, as urllib does for an error status."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         """Do not follow the redirect."""
@@ -45,8 +45,8 @@ class Event:
 def read_events(lines: Iterable[bytes]) -> Iterator[Event]:
     """Parse the lines of a stream of server-sent events.
 
-    Yields an event when its blank line is read. An incomplete event at the end is dropped. A block without ``data`` and
-    ``id`` is not an event.
+    Yields an event when its blank line is read. An incomplete event at the end is dropped. A block that has neither
+    ``data`` nor ``id`` is not an event.
     """
     name, last_id, has_content = "", None, False
     data: list[str] = []
@@ -88,13 +88,13 @@ class Recent:
 
 
 _RESPONSE_SECONDS: Final = 10.0
-#: The server pings every 15 s.
+#: After this time without a byte, the stream counts as lost. The server sends a ping every 15 s.
 _SILENCE_SECONDS: Final = 45.0
 _RETRY_SECONDS: Final = 1.0
 _POLL_SECONDS: Final = 0.5
-#: The server counts the requests for up to 10 s.
+#: Timeout for requesting a deletion. The server counts the matching requests for up to 10 s.
 _DELETE_SECONDS: Final = 20.0
-#: An export with few matches can be silent for minutes, until the server finds the next match.
+#: Timeout for the next bytes of an export. The server may need minutes to find the next match.
 _EXPORT_SILENCE_SECONDS: Final = 900.0
 _CHUNK_BYTES: Final = 256 * 1024
 #: The response header with the last ``seq`` that an export can contain.
@@ -102,7 +102,7 @@ _THROUGH: Final = "Export-Through"
 
 
 class Download(NamedTuple):
-    """An export, which can contain requests up to the ``seq`` ``through``.
+    """An export. ``through`` is the highest ``seq`` that the export can contain.
 
     Reading ``chunks`` may raise CommandFailed.
     """
@@ -191,7 +191,7 @@ class ServerLog:
         return count["requests"] if count["complete"] else None
 
     def count_exactly(self, terms: list[tuple[str, str]]) -> int:
-        """See ``LogSource``. The server refuses a deletion without confirmation, and returns the number."""
+        """See ``LogSource``. The number comes from the server's refusal of an unconfirmed deletion."""
         try:
             self._delete(terms)
         except CountChanged as error:
@@ -324,7 +324,7 @@ def _with_position(row: Row) -> tuple[Row, str | None]:
 
 
 def _dedup_key(row: Row) -> str:
-    """Return a key that is printed only once.
+    """Return a key for a row. Of several rows with the same key, only the first is printed.
 
     A request has one key while it runs, and another key when it has ended.
     """

@@ -9,7 +9,7 @@ from relaybook.settings.configuration import flag_of
 from relaybook.settings.definitions import split_address
 from relaybook_demo.simulator import SimulatorSettings, run
 
-#: Number of ledger entries in memory. The ledger file, if set, contains all of them.
+#: Number of ledger entries that are kept in memory. If there is a ledger file, it contains all entries.
 _LEDGER_KEEP: Final = 1000
 
 

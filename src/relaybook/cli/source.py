@@ -1,8 +1,11 @@
 """Choose whether a command reads the log from a running server's API or from the data directory.
 
-If ``dashboard_url`` is set, the server at this URL must respond. Otherwise the address of ``dashboard`` is tried, and
-the data directory is used if no server responds. If only ``--data`` is passed, and neither ``--dashboard`` nor
-``--dashboard-url``, the data directory is read even if the environment sets ``dashboard_url``.
+The first rule that applies decides:
+
+1. If ``--data`` is passed without ``--dashboard`` and ``--dashboard-url``, the data directory is read. In this case, a
+   ``dashboard_url`` from the environment is ignored.
+2. If ``dashboard_url`` is set, the server at this URL must respond.
+3. The address of ``dashboard`` is tried. If no server responds, the data directory is read.
 """
 
 import sys
@@ -63,7 +66,8 @@ class LogSource(Protocol):
     def follow_deletion(self, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
         """Yield the deletion repeatedly until its requests are removed, or with ``waits`` until the deletion is done.
 
-        If no server is running, the method carries out the deletion until it is done or waits only for the journal.
+        If no server is running, the method itself carries out the deletion. The method ends when the deletion is done
+        or only waits for the journal.
         """
 
     def pending_text(self, deletion_id: str) -> str:

@@ -47,7 +47,7 @@ def _work(writer: Writer, text: TextPass, reader: Reader, deletion_id: str) -> I
     worked_ns = clock.monotonic_ns()
     while clock.monotonic_ns() - worked_ns < _IDLE_NS:
         until_ns = clock.monotonic_ns() + _SLICE_NS
-        # a filter with words waits until everything is in the text index
+        # a deletion by words waits until the full-text index contains all requests
         worked = text.work(until_ns)
         worked = writer.delete(until_ns) > 0 or worked
         is_busy = clock.monotonic_ns() >= until_ns

@@ -1,4 +1,4 @@
-"""Parse the filters of a command line, and suggest why none of the requests match them."""
+"""Parse the filters of a command line, and suggest why no request matches them."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -23,8 +23,8 @@ _PARAMETER: Final = re.compile(r"(?:not\.)?(?:begins\.)?(?:property\.[^=]+|[A-Za
 def read_terms(arguments: Sequence[str]) -> list[tuple[str, str]]:
     """Parse arguments into names and values, as in the query string of the API. Raises BadArgument.
 
-    Other arguments than ``name=value`` are joined to ``q``, for example ``duration:>2s``, ``-model:gpt-4o*``, a word or
-    a phrase.
+    Arguments that are not ``name=value`` are joined to ``q``. Examples are ``duration:>2s``, ``-model:gpt-4o*``, a word
+    or a phrase.
     """
     terms = []
     query = []

@@ -12,9 +12,9 @@ Layout
 Segment header, 128 bytes, little-endian
     0 magic ``RELAYBK\\n`` · 8 format version (4) · 12 the run's secret (4) · 16 run id (16) · 32 sequence (8) ·
     64 the write mark (8): the offset up to which the file is written. Writer and readers map the mark into memory. The
-    writer raises the mark after each ``write``. With ``durability = power``, the writer raises the mark after each
-    sync, so that the mark on the disk is never ahead of the data. While the writer runs, a reader never reads beyond
-    the mark.
+    writer raises the mark after each ``write``. With ``durability = power``, the writer raises the mark only after each
+    sync. So the mark on the disk is never ahead of the data. While the writer runs, a reader never reads beyond the
+    mark.
 
 Frame
     ========  =====  =====================================================================================
@@ -26,28 +26,31 @@ Frame
     kind      1      see ``FrameKind``
     exchange  16     id of the exchange
     time      8      monotonic nanoseconds, for durations
-    payload   n      head frames: msgpack (``events``); body frames: the bytes as they were transferred
+    payload   n      msgpack (see ``events``), or body bytes as they were transferred
     ========  =====  =====================================================================================
 
 One read from a socket becomes at most one frame with body bytes. Body bytes that arrived in the same read as their head
-are in the head's frame, so most exchanges take three frames: OPENED, ANSWERED and CLOSED.
+are in the head's frame. So most exchanges take three frames: OPENED, ANSWERED and CLOSED.
 
 Promises
-    1. Before a byte is sent, the operating system has the frame that contains the byte. With ``durability = power``,
-       stable storage has the frame. The gate keeps this order. ``JournalWriter.write`` and ``sync`` write the frames.
+    1. Before a byte is sent, the frame that contains the byte is written to the operating system. If
+       ``durability`` is ``power``, the frame is also synced to stable storage. ``JournalWriter`` writes and syncs the
+       frames, and ``relay.gate`` keeps this order.
     2. The frames of an exchange are in order. An exchange has exactly one OPENED and at most one CLOSED.
-    3. While the writer runs, a reader returns only complete frames. After SEALED, the reader continues with the next
-       file. After a failed write, there is no SEALED. In this case, the reader continues when the next file is in use.
-    4. After a crash at any time, a reader returns all frames up to some point, and no frame before that point is
-       missing. The returned frames include every frame whose ``write`` had returned. In an ended run, the reader reads
-       beyond the mark as long as the checks match.
+    3. While the writer runs, a reader returns only complete frames. At SEALED, the reader continues with the next file.
+       If a write to a file failed, the file has no SEALED. In this case, the reader continues once the next file is in
+       use.
+    4. After a crash, a reader returns every frame whose ``write`` had returned. The reader may also return later
+       frames, but no frame before them is missing. In a run that has ended, the reader reads beyond the mark as long as
+       the checks match.
     5. Bytes from a client or upstream can never be read as a frame. After damage, a reader accepts a frame only if its
-       seeded check matches and its number is at most ``skipped bytes / 41 + 1`` ahead. Repeated frames are dropped. If
-       a byte is flipped, only the frame with that byte is lost. Lost frames are counted.
-    6. A batch is kept until its write has succeeded. If the write fails, the batch is written again to the spare
-       segment, with the same frame numbers. A descriptor that failed is never used again. If the second write also
-       fails, ``JournalUnavailable`` is raised. The gate then sends no bytes of the batch, except with
-       ``when_log_fails = forward``. Exchanges that ended in the batch are closed as interrupted once there is room
-       again. SEALED is written only when the next segment exists, because a reader reads no frame after SEALED.
+       seeded check matches and its number is plausible. A number is plausible if it exceeds the last number by at most
+       ``skipped bytes / 41 + 1``. Repeated frames are dropped. If a byte is changed, only the frame with that byte is
+       lost. Lost frames are counted.
+    6. The writer keeps a batch of frames until the batch is written. If the write fails, the batch is written again to
+       the spare segment, with the same frame numbers. A descriptor that failed is never used again. If the second write
+       also fails, ``JournalUnavailable`` is raised. The gate then sends no bytes of the batch, except with
+       ``when_log_fails = forward``. Once there is room again, exchanges that ended in the batch are closed as
+       interrupted. SEALED is written only when the next segment exists, because a reader reads no frame after SEALED.
     7. Only the reader deletes segments, after all frames in them are recorded or moved to the store.
 """

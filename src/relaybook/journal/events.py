@@ -11,7 +11,7 @@ import msgspec
 
 
 class Opened(msgspec.Struct, array_like=True):
-    """A request was admitted. ``head`` contains its header lines, joined by CRLF, with secrets replaced."""
+    """A request was admitted. ``head`` contains the request's header lines, joined by CRLF, with secrets replaced."""
 
     wall_ns: int
     method: bytes
@@ -45,7 +45,7 @@ ClosedOutcome = Literal["complete", "upstream_failed", "client_closed", "interru
 
 
 class Closed(msgspec.Struct, array_like=True, frozen=True):
-    """The end of an exchange. ``relay_ns`` is the time from reading the last request byte to sending it."""
+    """The end of an exchange. ``relay_ns`` is the time between reading and sending the last request byte."""
 
     outcome: ClosedOutcome
     error_code: str | None = None
@@ -54,7 +54,7 @@ class Closed(msgspec.Struct, array_like=True, frozen=True):
 
 
 class RefusalCounts(msgspec.Struct, array_like=True, frozen=True):
-    """The number of refused requests (by error code) and of unlogged requests since the last COUNTED frame.
+    """The numbers of refused requests (by error code) and of unlogged requests since the last COUNTED frame.
 
     Times are wall-clock nanoseconds.
     """

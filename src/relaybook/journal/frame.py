@@ -23,12 +23,12 @@ NO_EXCHANGE: Final = bytes(16)
 class FrameKind(IntEnum):
     """The kind of a frame. All frames except SEALED and COUNTED belong to an exchange."""
 
-    OPENED = 1  #: A request was admitted. The payload has its head and the body bytes that arrived with the head.
+    OPENED = 1  #: A request was admitted. The payload has the request's head and the body bytes that arrived with it.
     SENT = 2  #: Bytes of the request body, sent to the upstream.
     ASKED = 3  #: The request is complete. The frame is omitted if OPENED contains the whole request.
     ANSWERED = 4  #: The head of the response, and the body bytes that arrived with the head.
     RECEIVED = 5  #: Bytes of the response body, sent to the client.
-    MADE = 6  #: Bytes that the relay made and sent to the client, instead of the upstream's bytes or after them.
+    MADE = 6  #: Bytes that the relay itself made and sent to the client, instead of or after the upstream's bytes.
     CLOSED = 7  #: The exchange ended. The payload has the outcome.
     SEALED = 8  #: The end of the segment.
     COUNTED = 9  #: Counts of refused requests since the last COUNTED frame, as msgpack.
@@ -47,7 +47,7 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 
 
 def encode(secret: int, number: int, kind: int, exchange: bytes, time_ns: int, payload: bytes) -> bytes:
-    """Return the 41 bytes that precede the payload."""
+    """Return the first 41 bytes of a frame, which precede the payload."""
     checked = _pack_checked(number, kind, exchange, time_ns)
     return _pack_start(_CHECKED_BYTES + len(payload), crc32(payload, crc32(checked, secret))) + checked
 
@@ -60,7 +60,7 @@ class Span(msgspec.Struct):
 
 
 def decode(data: bytes, secret: int, segment: int, base: int, span: Span) -> Iterator[Frame]:
-    """Yield the frames at the start of ``data``, which begins at offset ``base`` of the segment.
+    """Yield the frames at the start of ``data``. ``data`` begins at offset ``base`` of the segment.
 
     Decoding stops at an incomplete or invalid frame. An invalid frame sets ``span.damaged``. ``span.end`` is an offset
     in ``data``.
@@ -89,8 +89,8 @@ def find_next(data: bytes, start: int, secret: int, last_number: int, skipped: i
     """Return the offset in ``data`` of the next frame that can follow ``last_number``, or `None` if there is none.
 
     The search begins at ``start``. ``skipped`` is the number of bytes that were skipped before ``data[0]``. A frame is
-    accepted only if its seeded check matches and its number is at most ``bytes skipped / 41 + 1`` ahead. So bytes from
-    a client cannot be read as a frame.
+    accepted only if its seeded check matches and its number exceeds ``last_number`` by at most
+    ``bytes skipped / 41 + 1``. So bytes from a client cannot be read as a frame.
     """
     unpack = HEAD.unpack_from
     for at in range(start, len(data) - HEAD_BYTES + 1):

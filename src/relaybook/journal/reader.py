@@ -69,8 +69,8 @@ class RunReader:
         self._skipped = 0
         self._sealed = False
         self._finished = False
-        #: Whether earlier files were deleted after they were recorded to a store that no longer exists. Frames in these
-        #: files do not count as lost.
+        #: Whether the first files of the run are missing. They were recorded to a store that no longer exists, and then
+        #: deleted. So their frames do not count as lost.
         self._begins_late = False
 
     @property
@@ -200,7 +200,8 @@ class RunReader:
     def _left_behind(self) -> bool:
         """Return whether the writer left this file unsealed and continued in a later file.
 
-        A file that cannot be opened may be one that the writer is creating, until a later file is in use.
+        If this file cannot be opened, the writer may still be creating it. Once a later file is in use, this is not
+        possible.
         """
         in_use = False
         with suppress(FileNotFoundError):
@@ -271,6 +272,6 @@ class RunReader:
 def _written_ns(segment: OldSegment, start: int) -> int | None:
     """Return the time at which the frame at ``start`` was written, or `None` if there is no complete frame."""
     if segment.mark <= start:
-        return None  # no frame yet; the mark is 0 if the writer was killed before it set the mark
+        return None  # no frame yet; the mark is 0 if the writer was killed before setting it
     data = segment.read(start, min(segment.mark, start + HEAD_BYTES + MAX_PAYLOAD))
     return next((frame.time_ns for frame in decode(data, segment.secret, segment.sequence, start, Span(0))), None)

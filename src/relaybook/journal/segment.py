@@ -1,7 +1,8 @@
-"""Segment files. The writer and the readers of a segment map the write mark in its header into memory.
+"""Create, write and read segment files. The header of a segment contains the write mark.
 
-One process writes a segment and other processes read it. These processes share only the mark. The mark is set with one
-aligned write of 8 bytes, so a reader sees either the old or the new value, never a mixture.
+One process writes a segment and other processes read it. The mark is the only thing that these processes share, and
+each process maps it into memory. The mark is set with one aligned write of 8 bytes, so a reader sees either the old or
+the new value, never a mixture.
 """
 
 import mmap
@@ -54,7 +55,7 @@ class NewSegment:
     def create(cls, run: Path, run_id: bytes, sequence: int, secret: int, size: int, *, durable: bool) -> "NewSegment":
         """Create the file at its full size. With ``durable``, sync the file and its name. Raises OSError."""
         path = segment_path(run, sequence)
-        path.unlink(missing_ok=True)  # left by an attempt whose file could not be deleted
+        path.unlink(missing_ok=True)  # left by a failed attempt that could not delete it
         descriptor = disk.create_file(path)
         try:
             disk.allocate(descriptor, size, zero=durable)
@@ -82,7 +83,7 @@ class NewSegment:
         return self.position == HEADER_BYTES
 
     def write(self, data: bytes) -> None:
-        """Append bytes. Raises OSError. After an OSError, the segment must not be used again."""
+        """Append bytes. Raises OSError. After this error, the segment must not be used again."""
         disk.write_at(self.descriptor, data, self.position)
         self.position += len(data)
         if self._marks_writes:

@@ -31,9 +31,9 @@ class UnreportedLoss:
     def add_lost(self, parts: list[bytes]) -> AbstractSet[bytes]:
         """Add frames that report a lost batch. ``parts`` alternates between frame heads and payloads.
 
-        Return the exchanges that have their OPENED in the batch. If an exchange also ended in the batch, its end is
-        added, because a part of the batch may have been written. The recorder ignores an end if it did not read the
-        OPENED of the exchange.
+        Return the exchanges that have their OPENED in the batch. If an exchange ended in the batch, its end is added,
+        because a part of the batch may have been written. The recorder ignores an end if it did not read the OPENED of
+        the exchange.
         """
         frames = [(head[16], head[17:33], payload) for head, payload in zip(parts[::2], parts[1::2], strict=True)]
         for kind, exchange, payload in frames:

@@ -1,8 +1,8 @@
 """Write one run of the journal. Frames are collected in a batch, and one ``write`` writes the whole batch.
 
-The writer is not thread-safe, except that ``sync`` may run on another thread. The writer reads no files and deletes no
-segments with frames. While a segment fills, a separate thread creates the next segment, so that a write need not wait
-for the allocation.
+The writer is not thread-safe, except that ``sync`` may run on another thread. The writer reads no files, and never
+deletes a segment that contains frames. While a segment fills, a separate thread creates the next segment. So a write
+need not wait for the allocation.
 """
 
 import os
@@ -57,8 +57,8 @@ class JournalWriter:
     ) -> None:
         """Create the run's directory and lock it.
 
-        If the directory cannot be created or locked, ``mend`` and ``write`` try again. ``write`` raises
-        JournalUnavailable if its attempt fails.
+        If this fails, ``mend`` and ``write`` try again. If the attempt of ``write`` fails, ``write`` raises
+        JournalUnavailable.
         """
         self.run_id = new_id()
         self.path = directory / id_text(self.run_id)
@@ -66,7 +66,7 @@ class JournalWriter:
         self._durable = durable
         self._seal_after_ns = int(seal_after_seconds * clock.NANOSECONDS)
         self._secret = int.from_bytes(os.urandom(4))
-        #: The last frame number that was assigned, and the last frame number that may be in a file.
+        #: Two frame numbers: the last number that was assigned, and the last number that may be in a file.
         self._number = self._written = 0
         self._parts: list[bytes] = []
         self._unreported_loss = UnreportedLoss()
@@ -205,8 +205,8 @@ class JournalWriter:
     def _seal(self, before: list[bytes], number: int) -> None:
         """Write ``before`` and SEALED, and switch to the next segment. ``number`` is the number of the last frame.
 
-        Raises OSError, or _NoSpare if there is no next segment. If _NoSpare is raised, no bytes were written, because
-        no frame may follow SEALED.
+        If there is no next segment, this method writes nothing and raises _NoSpare, because no frame may follow SEALED.
+        Raises OSError if the write fails.
         """
         self._spare_made()
         seal = encode(self._secret, number, FrameKind.SEALED, NO_EXCHANGE, clock.monotonic_ns(), b"")
@@ -258,7 +258,7 @@ class JournalWriter:
         self._unsynced.clear()
 
     def write_unsynced_again(self) -> None:
-        """Write all unsynced frames to the spare segment and sync the segment. Call this method after a failed sync.
+        """Write all unsynced frames to the spare segment and sync it. Call this method after a failed sync.
 
         The descriptor that failed is never synced again. Raises JournalUnavailable.
         """
@@ -291,7 +291,8 @@ class JournalWriter:
         """Seal the segment if it is due, and append the frames that report lost batches.
 
         Call this method about once a second, when the batch is empty. If the segment cannot be sealed, no frame is
-        lost, and the next call or write continues in the spare segment. Raises JournalUnavailable if that fails too.
+        lost. The next call of ``tick`` or ``write`` then continues in the spare segment. Raises JournalUnavailable if
+        the spare segment cannot be used either.
         """
         if not self.spare_ready:
             return

@@ -1,4 +1,4 @@
-"""Hold the built page's two HTML documents, and insert nonce, sub-path and policy each time one is loaded."""
+"""Hold the page's two HTML documents. Each load of a document gets its own nonce, sub-path and policy."""
 
 import re
 import secrets
@@ -47,7 +47,7 @@ class Page:
 
 
 def load_page(static: Path = STATIC) -> Page | None:
-    """Read the whole page into memory. Returns `None` if it is not built."""
+    """Read the whole page into memory. Returns `None` if the page is not built."""
     index, sign_in = static / "index.html", static / "sign-in.html"
     if not (index.exists() and sign_in.exists()):
         return None
