@@ -148,7 +148,7 @@ class TagReader:
         return bool(dash) and prefix in self._prefixes and not rest.startswith("worker")
 
     def read(self, lines: Iterable[tuple[bytes, bytes]]) -> Tags:
-        """Return the tags from the tag headers of a request (name, value), which are in the order sent.
+        """Return the tags of a request. ``lines`` has the name and value of each tag header, in the order sent.
 
         Without tag headers, return the defaults.
         """

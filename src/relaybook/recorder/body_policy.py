@@ -1,8 +1,9 @@
 """Decide how much of a body is stored, and where the body is kept while its exchange is open.
 
-Up to 256 KiB of an open exchange stay in memory. If there are more bytes, they are moved to the store before the record
-is written. Bodies of unsupported formats are stored whole up to a limit. For larger bodies, only the first 64 KiB, the
-length and the SHA-256 are stored. A few open exchanges are shown with the bytes received so far.
+The bodies of an open exchange stay in memory while they have up to 256 KiB. If they exceed 256 KiB, their bytes are
+moved to the store before the record is written. Bodies of unsupported formats are stored whole up to a limit. If such a
+body is larger, only its first 64 KiB, its length and its SHA-256 are stored. The log shows a few open exchanges with
+the bytes received so far.
 """
 
 import hashlib
@@ -16,13 +17,13 @@ from relaybook.recorder.fold import Exchange
 
 MAX_HELD_BYTES: Final = 256 << 10
 TRUNCATED_BYTES: Final = 64 << 10
-#: Limits for open exchanges that are shown with their bytes. These bytes are copied to the store again every second.
+#: Limits for open exchanges that the log shows with their bytes. These bytes are copied to the store every second.
 MAX_SHOWN: Final = 32
 MAX_SHOWN_BYTES: Final = 512 << 10
 
 
 class BodyPolicy:
-    """The rules for bodies. The two functions write bytes to the store and read them back."""
+    """The rules for bodies. ``write_body`` writes bytes to the store, and ``read_body`` reads them back."""
 
     def __init__(
         self, write_body: Callable[[bytes], BodyRef], read_body: Callable[[BodyRef], bytes], keep_other_bodies: int

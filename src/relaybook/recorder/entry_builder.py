@@ -174,7 +174,7 @@ class EntryBuilder:
         return body.rest[0] if len(body.rest) == 1 else b"".join(body.rest)
 
     def _count(self, record: Record, request_body: bytes, response: formats.ResponseFacts) -> None:
-        """Set the tokens and the cost from the provider's usage, or from an estimate that is marked as estimated."""
+        """Set the tokens and the cost from the provider's usage, or else from an estimate. Estimates are marked."""
         if formats.estimate_usage(record.kind, response, request_body):
             record.tokens_estimated = True
             record.input_tokens, record.output_tokens = response.input_tokens, response.output_tokens
@@ -227,8 +227,8 @@ def _detail(exchange: Exchange) -> Detail:
 def _matching_headers(names: re.Pattern[bytes], head: bytes) -> dict[bytes, str]:
     """Return matching headers by lower-case name.
 
-    If a header is repeated, its first value is returned. But all values of ``Content-Encoding`` are joined (RFC 9110
-    §5.3).
+    If a header is repeated, its first value is returned. ``Content-Encoding`` is the exception: all its values are
+    joined (RFC 9110 §5.3).
     """
     matching: dict[bytes, str] = {}
     for raw_name, value in names.findall(head):
@@ -260,7 +260,7 @@ def _fill_request(record: Record, facts: formats.RequestFacts) -> None:
 
 
 def _with_metadata(properties: dict[str, str], pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the properties together with the body's metadata, which is cleaned like tags. Headers take precedence."""
+    """Return the properties plus the body's metadata, cleaned like tags. Metadata does not replace a property."""
     merged = dict(properties)
     for name, value in pairs:
         if len(merged) < MAX_PROPERTIES:

@@ -1,8 +1,8 @@
 """Assemble exchanges from the journal's frames.
 
 Every exchange is returned once, when its CLOSED frame is read or when its run ends without a CLOSED frame. After a
-restart, exchanges that are already recorded are assembled again and dropped, so no exchange is recorded twice. This
-module does no I/O.
+restart, exchanges that are already recorded are assembled again, but not returned. So no exchange is recorded twice.
+This module does no I/O.
 """
 
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ _MAX_CHUNKS: Final = 100_000
 
 
 class Exchange(msgspec.Struct, array_like=True):
-    """The state of one exchange, as far as the journal was read.
+    """The state of one exchange after the last frame that was read.
 
     The state is encoded as msgpack when it is moved to the store.
     """

@@ -1,9 +1,9 @@
 """Read the journals of all workers, commit the records, and delete recorded segments.
 
 One transaction contains the records of a batch and the positions up to which the journal was read. So a restart at any
-time loses no request and records no request twice. If a commit fails because of the environment, for example because of
-a full disk or a locked database, it is retried until it succeeds. Entries go to the quarantine only if the store
-rejects their data.
+time loses no request and records no request twice. If a commit fails because of the environment, such as a full disk or
+a locked database, the commit is retried until it succeeds. Entries go to the quarantine only if the store rejects their
+data.
 """
 
 import logging
@@ -51,13 +51,13 @@ class Run:
 
     @property
     def is_replaying(self) -> bool:
-        """Whether the frames being read were already read before a restart. Their exchanges may already be recorded."""
+        """Whether a restart makes the recorder read frames again. Their exchanges may already be recorded."""
         return self.reader.place.number < self._recorded_to
 
     def position(self) -> RunPosition:
         """Return the position up to which the run was read, and the position at which a replay must start.
 
-        A replay rebuilds the open exchanges.
+        After a restart, the replay rebuilds the open exchanges.
         """
         if self._recorded is not None and self.is_replaying:
             return self._recorded
@@ -98,11 +98,12 @@ _RUNNING_EVERY_NS: Final = 1 * clock.NANOSECONDS
 _RUNNING_AFTER_NS: Final = 1 * clock.NANOSECONDS
 _LIST_RUNS_EVERY_NS: Final = 500_000_000
 _IDLE_SECONDS: Final = 0.05
-#: Maximum duration of background work. During this time, no records are written. While the recorder is behind, it does
-#: no background work.
+#: Maximum durations of background work: when there is nothing to read, and after a commit. No records are written
+#: during background work. While the recorder is behind, it does no background work.
 _IDLE_NS: Final = 50_000_000
 _BUSY_NS: Final = 100_000_000
-#: Maximum duration of removal and maintenance without the last step, so that recording waits less than 50 ms.
+#: Time limit for removal and maintenance. The step that exceeds the limit is finished, but recording still waits less
+#: than 50 ms.
 _REMOVAL_NS: Final = 25_000_000
 #: After a failure, removal pauses for this time.
 _REMOVE_AGAIN_NS: Final = 5 * clock.NANOSECONDS
@@ -157,10 +158,12 @@ class Recorder:
         self._is_behind = False
 
     def run(self, *, until_read: bool = False) -> None:
-        """Record until a stop is requested and the journal is read, or until an immediate stop is requested.
+        """Record until a stop is requested.
 
-        With ``until_read``, stop when the journal is read, without a request. No relay may write to the journal then.
-        Raises StoreDamaged and DefectiveBatch. The journal still contains all data that was not committed.
+        After the first stop request, the recorder reads the journal to its end. After the second, it stops at once.
+        With ``until_read``, the recorder stops at the end of the journal without a request. In this case, no relay may
+        write to the journal. Raises StoreDamaged and DefectiveBatch. The journal then still contains all data that was
+        not committed.
         """
         with suppress(RetryAborted):
             while not self._retry.must_stop_now():
@@ -344,9 +347,9 @@ class Recorder:
         return checkpoints
 
     def _running(self, now: int) -> list[Running] | None:
-        """Return requests that have run for over a second.
+        """Return the requests that have been running for over a second.
 
-        `None` if neither this call nor the previous call found any.
+        `None` if both this call and the previous call found no such requests.
         """
         self._running_written_ns = now
         exchanges = [

@@ -1,10 +1,11 @@
-"""Compute the cost of a response in US dollars, from the provider's statement or from genai-prices.
+"""Find the cost of a response in US dollars, as stated by the provider or computed with genai-prices.
 
-An unknown cost is `None`, never 0, because an unknown upstream, model or usage must not look free. The prices are
-bundled with the installed genai-prices and are not downloaded. The library takes 220 µs per response. So the prices of
-a model are cached as plain rates per token for the rest of the day. The library still prices the responses that plain
-rates cannot price, for example because of context tiers, prices by the hour, audio or searches. The import of the
-library takes 0.24 s, so it is deferred until the first price.
+If the upstream, the model or the usage is unknown, the cost is `None`, because 0 would look free.
+
+The prices are part of the installed library genai-prices and are not downloaded. The library takes 220 µs per response.
+So the prices of a model are cached as plain rates per token for the rest of the day. If plain rates are not enough, the
+library computes the cost of the response. Examples are context tiers, prices by the hour, audio and searches. The
+library is imported when the first cost is computed, because the import takes 0.24 s.
 """
 
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ Cost: TypeAlias = tuple[float | None, str | None]
 
 FROM_PROVIDER: Final = "provider"
 
-#: The most expensive responses cost a few hundred dollars. A stated cost above this limit is a mistake, and would make
+#: The most expensive responses cost a few hundred dollars. A stated cost above this limit is a mistake that would make
 #: every sum useless.
 _MAX_STATED_USD: Final = 1e6
 _UNKNOWN: Final[Cost] = (None, None)
@@ -32,8 +33,8 @@ _DECIMALS: Final = 12
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 #: Model names come from clients, so the cache is bounded.
 _MAX_CACHED_PLANS: Final = 4096
-#: The names of the library's extractors for each shape of usage. ``_SHAPE_COUNTS`` has the counts that are always
-#: present in a shape.
+#: APIs report usage in different shapes. These are the names of the library's extractors for each shape.
+#: ``_SHAPE_COUNTS`` has the counts that a shape always contains.
 _FLAVORS: Final = {
     "chat": ("chat", "default"),
     "messages": ("default",),
@@ -46,15 +47,15 @@ _SHAPE_COUNTS: Final = {
     "responses": frozenset({"input_tokens", "output_tokens"}),
     "embeddings": frozenset({"prompt_tokens"}),
 }
-#: The provider whose extractor is used for each shape of usage, because other extractors do not count all fields of the
-#: shape.
+#: For these shapes, this provider's extractor is always used, because the extractors of other providers do not count
+#: all fields.
 _EXTRACTED_AS: Final = {"messages": "anthropic"}
 #: Counts that plain rates can price. Reasoning is part of the output and has the same rate.
 _COUNTED_BY_RATES: Final = frozenset(
     {"input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens", "output_reasoning_tokens"}
 )
 _RATES: Final = ("input_mtok", "cache_read_mtok", "cache_write_mtok", "output_mtok")
-#: Prices that never apply to usage that has only the counts in ``_COUNTED_BY_RATES``.
+#: Prices that do not apply if the usage has only the counts in ``_COUNTED_BY_RATES``.
 _IRRELEVANT_PRICES: Final = frozenset(
     {
         "cache_write_1h_mtok",
@@ -73,9 +74,10 @@ _IRRELEVANT_PRICES: Final = frozenset(
 
 
 class _Path(NamedTuple):
-    """The location of a count in the usage. ``group`` is a group of details or `None`.
+    """The location of a count in the usage.
 
-    ``counts`` is the library's name for the count.
+    ``group`` is the object that contains the count, or `None` if the count is at the top level. ``counts`` is the
+    library's name for the count.
     """
 
     group: str | None
@@ -195,7 +197,8 @@ class Prices:
 def _stated(usage: Usage) -> float | None:
     """Return the cost that the provider states.
 
-    With the customer's own key (OpenRouter), ``cost`` is only the fee, and another field has the upstream's cost.
+    If OpenRouter uses the customer's own key, ``cost`` is only OpenRouter's fee. Another field has the upstream's cost,
+    and the result is the sum.
     """
     stated = _dollars_or_none(usage.get("cost"))
     if stated is None or usage.get("is_byok") is not True:
@@ -269,8 +272,8 @@ def _count(paths: tuple[_Path, ...], usage: Usage) -> dict[str, int | float]:
         number = within.get(name) if isinstance(within, dict) else None
         if isinstance(number, bool) or not isinstance(number, int | float):
             continue
-        # Zero token counts are kept, because the library detects whether the details contradict the counts. Zeros of
-        # other counts have no price.
+        # Token counts of 0 are kept, because the library checks whether counts and details contradict each other. Other
+        # counts of 0 cost nothing.
         if number > 0 or (number == 0 and counted in _COUNTED_BY_RATES):
             counts[counted] = counts.get(counted, 0) + number
     if "cache_read_tokens" not in counts and (cached := count_of(usage, CACHED)):

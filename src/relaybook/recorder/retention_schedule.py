@@ -1,7 +1,7 @@
-"""Decide when retention runs and which cutoffs apply.
+"""Decide when retention runs and which cutoffs apply. Data that is older than a cutoff is removed.
 
-Age cutoffs change each day, ten minutes after midnight UTC. The clock must show the new day for these ten minutes, so
-that a clock jump does not empty the log. Disk cutoffs advance while the log exceeds its disk budget.
+Age cutoffs change once a day, after the clock has shown the new day (UTC) for ten minutes. Without this wait, a clock
+jump could empty the log. Disk cutoffs advance while the log exceeds its disk budget.
 """
 
 import logging
@@ -120,9 +120,9 @@ class RetentionSchedule:
 def _next_cutoff(oldest_at: int | None, oldest_content_at: int | None, now_us: int) -> Cutoff | None:
     """Return the cutoff that removes the oldest content, or the oldest requests if there is no content.
 
-    Each step removes one day. Within the last day, each step removes one hour. Within the last hour, each step removes
-    one minute. The last minute of content and the last hour of requests are always kept. `None` if nothing may be
-    removed.
+    A step removes one day of data. If the oldest data is from the last day, a step removes one hour. If it is from the
+    last hour, a step removes one minute. The last minute of content and the last hour of requests are always kept.
+    `None` if nothing may be removed.
     """
     if oldest_content_at is not None and oldest_content_at < now_us - _MINUTE_US:
         return Cutoff(content=_end_of_unit(oldest_content_at, now_us))
@@ -142,7 +142,7 @@ def disk_budget(setting: int | str, used: int, free: int, size: int, min_free: i
     ``used`` is the space that the journal and the store use now. ``free`` and ``size`` describe the file system.
     ``auto`` leaves 15 % of the file system free, but at most 8 GiB and at least twice ``min_free``. Requests are
     refused if less than ``min_free`` is free. If other programs fill the disk, the log may still use 1 GiB, or half of
-    ``used`` plus ``free`` if that is less.
+    the sum of ``used`` and ``free`` if this half is less.
     """
     if isinstance(setting, int):
         return setting

@@ -46,11 +46,11 @@ class Retry:
         self._reserve.acquire()
 
     def until_done(self, operation: Callable[[], T]) -> T:
-        """Call ``operation`` again as long as it raises StoreUnavailable, and return its result.
+        """Call ``operation`` until it no longer raises StoreUnavailable, and return its result.
 
         On a full disk, the disk reserve is released first. Raises RetryAborted if the recorder must stop before the
-        store is available. Other errors of ``operation`` are raised immediately. Damage is also raised immediately,
-        because a retry does not help.
+        store is available. Other errors of ``operation`` are raised immediately. This includes damage, because a retry
+        does not help.
         """
         pause, attempts = _FIRST_PAUSE_SECONDS, 0
         while True:

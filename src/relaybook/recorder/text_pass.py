@@ -1,4 +1,4 @@
-"""Fill the text index from the log, in recording order, while the recorder is idle.
+"""Fill the full-text index from the log, in recording order, while the recorder is idle.
 
 Recording never waits for the index. Writes that fail, for example because of a full disk or a locked file, are retried
 later. A lost index is rebuilt from the log.
@@ -18,7 +18,7 @@ from relaybook.log.store.port import Entry, TextIndex, body_size
 log = logging.getLogger("relaybook.recorder")
 
 _BATCH_ENTRIES: Final = 200
-#: Maximum number of committed entries, and of their body bytes, that are kept in memory until they are indexed.
+#: Maximum number of committed entries that stay in memory until they are indexed, and of their body bytes.
 _MAX_FRESH: Final = 2000
 _MAX_FRESH_BYTES: Final = 16 << 20
 _RETRY_NS: Final = 5 * clock.NANOSECONDS

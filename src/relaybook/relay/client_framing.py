@@ -1,8 +1,8 @@
 """Encode a response for the client: first the head, then the body in the framing that the head declares.
 
-The upstream's framing is kept, so a body with a Content-Length keeps its Content-Length, and a chunked body stays
-chunked. HTTP/1.0 clients do not support chunked bodies, so their connection closes at the end of such a body. Each read
-from the upstream becomes one chunk. This module does no I/O.
+The upstream's framing is kept. So a body with a Content-Length keeps its Content-Length, and a chunked body stays
+chunked. HTTP/1.0 clients do not support chunked bodies. They get the body without chunks, and the connection closes at
+its end. Each read from the upstream becomes one chunk. This module does no I/O.
 """
 
 from relaybook.relay import response_lines
@@ -22,7 +22,7 @@ class ClientFraming:
         self.ends_with_close = not (no_body or self._chunked or head.length is not None)
         if head.chunked and version_1_0:
             self._lines = [line for line in head.lines if not line.lower().startswith(b"transfer-encoding:")]
-        #: Whether the relay can add an error event, which requires an event stream that is chunked and not compressed.
+        #: Whether the relay can add an error event. This requires an event stream that is chunked and not compressed.
         self.is_event_stream = head.event_stream and self._chunked and not head.encoded
         self._tail = b""
         self._head = b""

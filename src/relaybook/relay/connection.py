@@ -1,9 +1,9 @@
 """The base class of client and upstream connections, which handles reading, backpressure and closing.
 
 All connections of a worker read into the same 64 KiB buffer, so an idle connection needs no buffer. Each read is
-handled as one chunk. ``write_paused`` is true as long as the kernel has not accepted all written bytes, because the
-transport's write buffer limit is 0. With TLS, the limit is 1, because a TLS transport pauses when its buffer reaches
-the limit. Other transports pause only when the buffer exceeds the limit.
+handled as one chunk. ``write_paused`` is true as long as the kernel has not accepted all written bytes. To achieve
+this, the limit of the transport's write buffer is 0. With TLS, the limit is 1, because a TLS transport pauses when its
+buffer reaches the limit. Other transports pause only when the buffer exceeds the limit.
 """
 
 import asyncio

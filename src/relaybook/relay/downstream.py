@@ -1,7 +1,7 @@
 """The connection to a client, which reads requests in order, passes them to admission and writes responses.
 
-This module handles framing, limits and the order of requests. ``Exchange`` handles the request itself. A request that
-is refused before admission gets its response from this module. The refused request is counted but not journaled.
+This module handles framing, limits and the order of requests. ``Exchange`` handles the request itself. If a request is
+refused before admission, this module responds to the request and counts it. The request is not journaled.
 """
 
 import asyncio
@@ -67,9 +67,9 @@ class ClientConnection(Connection):
                 self.set_reading(False)
 
     def _read_heads(self, data: bytes) -> None:
-        """Parse heads as long as the relay itself responds to them. One read can contain a thousand heads.
+        """Parse one head after another, as long as the relay itself responds to these requests.
 
-        Parsing stops while the client does not read its responses.
+        One read can contain a thousand heads. Parsing stops while the client does not read its responses.
         """
         while data and not self.write_paused:
             data = self._read_head(data)
@@ -305,7 +305,7 @@ class ClientConnection(Connection):
         elif not self.body.complete and not self.waiting_for_flush:
             if self.reading:
                 self._sweep_body(self.exchange, now)
-            else:  # the upstream is slow, and the client is measured again when it may send
+            else:  # reading is paused because the upstream is slow, so measure the client anew
                 self.body_since, self.deadline = now, now + settings.body_timeout
 
     def _deadline_passed(self) -> None:

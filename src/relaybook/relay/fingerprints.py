@@ -10,7 +10,7 @@ from typing import Final
 from relaybook.relay.limits import MIN_SECRET_BYTES
 
 _SCHEME: Final = re.compile(rb"(?i)(?:bearer|basic|digest|negotiate|hmac|aws4-hmac-sha256) +")
-#: Query parameters whose name ends with one of these words. In this pattern, a name cannot contain ``?``, so each name
+#: Query parameters whose name ends with one of these words. In this pattern, a name cannot contain ``?``. So each name
 #: is scanned only once. Otherwise, a scan of 8 KiB of ``?-`` would take a second.
 _SECRET_PARAMETER: Final = re.compile(
     rb"(?i)([?&](?:[^=&#?]*[-_.])?(?:(?:api|access|auth)?(?:key|token)|secret|signature|sig|password|credential)=)"

@@ -5,9 +5,9 @@ written with one ``write``, then the actions run in order. With ``durability = p
 sync. One sync serves all actions that were queued during the previous sync (group commit). Frames that no action waits
 for, such as CLOSED, are synced together with other frames, or after ``LATE_SYNC_SECONDS``.
 
-Invariant: an action runs only if the journal contains every frame that was appended before the action was queued. If
-the journal cannot be written, the actions of the batch are dropped. With ``when_log_fails = forward``, the actions run
-nevertheless.
+An action runs only if the journal contains every frame that was appended before the action was queued. If the journal
+cannot be written, the actions of the batch are dropped. The only exception is ``when_log_fails = forward``: the actions
+then run although their frames are lost.
 """
 
 import asyncio
@@ -38,9 +38,8 @@ class Gate:
     ) -> None:
         """``on_failure`` is called after the loss of a batch.
 
-        Its result says whether the actions of the batch still run.
-
-        Before ``on_failure`` returns false, it must cut every exchange that has frames in the batch.
+        Its result says whether the actions of the batch still run. Before ``on_failure`` returns false, it must cut
+        every exchange that has frames in the batch.
         """
         self._loop = loop
         self._journal = journal
@@ -69,7 +68,7 @@ class Gate:
 
     def _flush(self) -> None:
         if self._syncing is not None:
-            return  # still armed, so _synced calls _flush again
+            return  # _armed is still true, so _synced calls _flush again
         self._armed = False
         actions = self._actions
         self._actions = []

@@ -1,8 +1,8 @@
 """Reuse a parsed request head if the next head differs only in its Content-Length. This module does no I/O.
 
-Most clients send the same head repeatedly on a connection. Parsing a head takes a quarter of a request's Python time. A
-parsed head is valid for every head that has the same bytes before and after the digits of Content-Length. A cache
-belongs to one connection, and contains only a head that was parsed, checked and admitted.
+Most clients send the same head repeatedly on a connection. Parsing a head takes a quarter of the time that Python code
+spends on a request. A parsed head is valid for every head that has the same bytes before and after the digits of
+Content-Length. A cache belongs to one connection. It contains at most one head, which was parsed, checked and admitted.
 """
 
 import re
@@ -21,7 +21,8 @@ SplitHead = tuple[bytes, bytes]
 class HeadCache:
     """A cache of one head for one connection.
 
-    If the heads of a client always differ, more and more heads are skipped before the next head is stored.
+    If a client's heads always differ, storing them is useless. So the number of heads that are skipped between two
+    stores grows.
     """
 
     __slots__ = ("_after", "_backoff", "_before", "_head", "_logged", "_stores_to_skip", "_wire")
@@ -50,7 +51,7 @@ class HeadCache:
         return head, end + len(self._after)
 
     def store(self, raw: bytes, head: RequestHead) -> None:
-        """Store an admitted head, which must have its ``wire``. ``raw`` is the whole head as it was received."""
+        """Store an admitted head whose ``wire`` is set. ``raw`` is the whole head as it was received."""
         if self._stores_to_skip:
             self._stores_to_skip -= 1
             return

@@ -1,7 +1,7 @@
-"""Find the handler of each header line by its name, and cache the handler by the spelling of the name.
+"""Find the handler of each header line by the header's name. Handlers are cached for each spelling of a name.
 
-A lookup in the cache takes 40 ns, but a new decision takes 500 ns. Most lines have no handler and are forwarded
-unchanged. This module does no I/O.
+A lookup in the cache takes 40 ns. Without the cache, finding a handler takes 500 ns. Most lines have no handler and are
+forwarded unchanged. This module does no I/O.
 """
 
 import re

@@ -6,8 +6,8 @@ KIB: Final = 1 << 10
 
 #: The maximum number of bytes in a request line. RFC 9112 §3 requires support for at least 8,000.
 MAX_REQUEST_LINE: Final = 8 * KIB
-#: Three maximums: the bytes in one header line, the bytes in all header lines, and the number of header lines. The
-#: header lines of a request may use what its request line leaves of ``MAX_HEAD``.
+#: Three maximums: the bytes in one header line, the bytes in all header lines, and the number of header lines. In a
+#: request, the header lines may also use the bytes that a short request line leaves free in ``MAX_HEAD``.
 MAX_HEADER_LINE: Final = 32 * KIB
 MAX_HEADERS_BYTES: Final = 64 * KIB
 MAX_HEADERS: Final = 100

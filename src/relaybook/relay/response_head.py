@@ -46,7 +46,7 @@ class ResponseHead:
 
 
 class ResponseHeadReader:
-    """Parses response heads. The relay's own headers, which have one of ``prefixes``, are dropped."""
+    """Parses response heads. Headers with one of ``prefixes`` are dropped, because these names belong to the relay."""
 
     def __init__(self, prefixes: Sequence[str], fingerprints: Fingerprints, *, drop_cors: bool = False) -> None:
         self._drop_cors = drop_cors

@@ -36,7 +36,7 @@ class UpstreamConnection(Connection):
         self.fresh = True
         #: Whether a byte of the current request was written to the socket.
         self.wrote = False
-        #: On a pooled connection, the queued bytes of the request, until the first byte is written to the socket.
+        #: The queued bytes of the request. Only a pooled connection keeps them, until a byte is written to the socket.
         self.unwritten: list[bytes] = []
         self.reusable = True
         #: Whether the upstream announced the end of its data, with a TCP FIN or with the TLS alert close_notify.

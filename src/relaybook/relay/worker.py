@@ -1,8 +1,8 @@
 """The relay process: an event loop, an inherited listening socket, signal handlers, and the pipe to the supervisor.
 
-On SIGTERM or SIGINT, or when the supervisor closes the pipe, the process drains. A second signal ends the wait. SIGHUP
-means that other workers listen now. The process then serves its existing connections and drains in the same way.
-Whenever the process ends, the journal contains all bytes that were sent.
+On SIGTERM or SIGINT, or when the supervisor closes the pipe, the process drains. A second SIGTERM or SIGINT ends the
+wait for running requests. SIGHUP means that other workers listen now. The process then serves its existing connections
+and drains in the same way. Whenever the process ends, the journal contains all bytes that were sent.
 """
 
 import asyncio
@@ -29,13 +29,13 @@ log = logging.getLogger("relaybook.relay")
 
 _SWEEPS_PER_SECOND = 4
 _BACKLOG = 4096
-#: Seconds for which a stopping relay still accepts requests, because some connections may be new.
+#: Seconds for which a stopping relay still accepts requests, because some clients may have just connected.
 _FIRST_REQUEST_SECONDS = 0.1
 #: The limit on open files that a relay asks for if there is no limit.
 _MAX_DESCRIPTORS = 1 << 20
 #: Descriptors that are not connections: segments of the journal, pipes and libraries.
 _OTHER_DESCRIPTORS = 64
-#: With fewer connections than this, the limit on open files is probably a mistake.
+#: If the limit on open files allows fewer connections than this, the limit is probably a mistake.
 _FEW_CONNECTIONS = 1000
 
 
@@ -78,9 +78,9 @@ def _raise_descriptor_limit() -> int:
 
 
 def _with_descriptors(settings: Settings, limit: int) -> Settings:
-    """Lower ``max_connections`` to what the limit on open files allows, so that the journal can still open its files.
+    """Lower ``max_connections`` if the limit on open files requires it, so that the journal can open its files.
 
-    A client's connection and its upstream connection need two descriptors.
+    Each client needs two descriptors: one for its connection, and one for the upstream connection.
     """
     allowed = max(1, (limit - _OTHER_DESCRIPTORS) // 2)
     if allowed >= settings.max_connections:
@@ -137,7 +137,7 @@ async def _serve(
 async def stop_listening(server: asyncio.Server, listener: socket.socket) -> list[socket.socket]:
     """Close the listening socket. Return the connections that were established but not accepted yet.
 
-    Otherwise, the kernel would reset these connections, even if a client has already sent its request.
+    If they were not returned, the kernel would reset them, even if a client has already sent its request.
     """
     last = listener.dup()
     last.setblocking(False)

@@ -1,5 +1,4 @@
 """The server consists of a supervisor and its child processes. ``program`` starts the server.
 
-This package imports no module, so each process imports only the modules that it needs. Therefore, a relay that died
-restarts fast.
+This file imports no module, so each process imports only the modules that it needs. So a relay that died restarts fast.
 """

@@ -27,8 +27,8 @@ class Child:
 
     The delay before a restart doubles from 0.1 s to at most 5 s. The delay is reset when the child has run for 10 s.
     The child's standard input is one end of a socket pair, and ``channel`` is the other end. The child reads its
-    configuration from standard input. If the supervisor dies, the child reads end-of-file. A relay writes a line to the
-    socket pair when it listens, and the recorder writes a line when it handles signals.
+    configuration from standard input. If the supervisor dies, the child reads end-of-file. A relay writes a line to its
+    end when it listens. The recorder writes a line when it can handle signals.
     """
 
     def __init__(self, config: WorkerConfig, listener: socket.socket | None, children_lock: int) -> None:
@@ -147,7 +147,7 @@ class Child:
 class Predecessor:
     """A child of the program before a reload.
 
-    This child is told to finish once its successor is ready, and is never restarted.
+    When its successor is ready, this child is told to finish. It is never restarted.
     """
 
     def __init__(self, running: RunningChild) -> None:
@@ -167,8 +167,9 @@ class Predecessor:
             case "relay":
                 self.signal(signal.SIGHUP)
             case "recorder":
-                # Without a supervisor, a recorder stops now. After a signal, it would first read the journal to its
-                # end, but the journal keeps growing. Two signals that mean "stop now" can arrive as one.
+                # Close the channel, because a recorder without a supervisor stops at once. After one signal, it would
+                # first read the journal to its end, but the journal keeps growing. Two signals mean "stop at once", but
+                # can arrive as one.
                 with socket.socket(fileno=os.dup(self._running.channel)) as channel, suppress(OSError):
                     channel.shutdown(socket.SHUT_RDWR)
             case _:

@@ -106,8 +106,8 @@ class DataDirectory:
             return self.secret_path.read_bytes()
         except FileNotFoundError:
             new = self.secret_path.with_name(f".new-secret-{os.getpid()}")
-            # If the disk was full, an earlier start may have left the file. In a container, all starts have the same
-            # pid.
+            # If the disk was full, an earlier start may have left a file with this name. In a container, all starts
+            # have the same pid.
             new.unlink(missing_ok=True)
             descriptor = disk.create_file(new)
             try:
@@ -171,7 +171,7 @@ class DataDirectory:
     def is_served(self) -> bool:
         """Return whether a server is running.
 
-        This method does not create the lock file, because the caller would then own the file.
+        This method does not create the lock file, because the file would then belong to the caller.
         """
         if not (self.path / _LOCK).exists():
             return False
@@ -192,7 +192,7 @@ class DataDirectory:
 
 
 def days_left(data: DataDirectory, settings: Settings, free: int) -> float | None:
-    """Return the days until the disk is full, at last week's growth rate of bodies.
+    """Return the days until the disk is full, at the rate at which bodies were written last week.
 
     `None` if less than 1 MiB of bodies was written in that week.
     """

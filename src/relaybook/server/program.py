@@ -31,7 +31,7 @@ from relaybook.system import disk
 log = logging.getLogger("relaybook.server")
 
 _BAD_SETTINGS: Final = 2
-#: The exit code of a stop after which the data directory has requests that are not in the shared log.
+#: The exit code if, after a stop, the data directory still has requests that are not in the shared log.
 _NOT_RECORDED: Final = 1
 #: Clients cannot connect to a wildcard address, so the loopback address is printed instead.
 _LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not bound here
@@ -182,7 +182,7 @@ def _check_unchanged(settings: Settings, data: DataDirectory, handed: HandedOver
 
 
 def _import_roles() -> None:
-    """Import the modules that the children will import, so that a rehearsal finds import errors."""
+    """Import the modules that the children will import, so that the rehearsal of a reload finds import errors."""
     import relaybook.api.app
     import relaybook.relay.worker
     import relaybook.server.recording
@@ -327,7 +327,7 @@ def _print_dashboard_start(settings: Settings, base_url: str, dashboard: str) ->
 
 
 def _program_text(kind: str) -> str:
-    """Return the note about plain Python in the first line; empty for a compiled program."""
+    """Return the note for the first line that the program is plain Python; empty if the program is compiled."""
     note = ", plain Python, which takes up to a third more CPU; to build a faster wheel, run make compiled"
     return "" if kind == "compiled" else note
 
@@ -382,7 +382,7 @@ def _print_demo_start(settings: Settings, base_url: str, dashboard: str) -> None
 
 
 def _program_name() -> str:
-    """Return the shell command for this program: the name if it is on PATH, otherwise the relative path."""
+    """Return the shell command for this program: its name if the program is on PATH, otherwise the relative path."""
     path = Path(sys.argv[0])
     is_on_path = path.name != "relaybook" or shutil.which("relaybook") is not None
     return "relaybook" if is_on_path else os.path.relpath(path)

@@ -51,9 +51,9 @@ _SCHED_SETATTR: Final = {"x86_64": 314, "aarch64": 274, "riscv64": 274}
 def take_long_slices() -> None:
     """Request long time slices for this thread and threads started later, because their work is not urgent.
 
-    Since Linux 6.12, a process that wakes up preempts a process with a longer slice. Without long slices, the running
-    process keeps the core until the next tick, for up to 4 ms. The share of CPU time does not change. This function
-    does nothing if the system does not support slices or if the scheduling policy is not SCHED_OTHER.
+    Since Linux 6.12, a process that wakes up preempts a running process with a longer slice. If the slices were equal,
+    the running process would keep the core until the next tick, for up to 4 ms. The share of CPU time does not change.
+    This function does nothing if the system does not support slices or if the scheduling policy is not SCHED_OTHER.
     """
     call = _SCHED_SETATTR.get(platform.machine())
     if sys.platform != "linux" or call is None or os.sched_getscheduler(0) != os.SCHED_OTHER:
@@ -66,7 +66,7 @@ def take_long_slices() -> None:
 def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, until_read: bool = False) -> int:
     """Record until a stop signal, or until the supervisor ends. Return the exit code.
 
-    With ``until_read``, also stop when the journal is read.
+    With ``until_read``, also stop at the end of the journal.
     """
     collect_rarely()
     take_long_slices()  # the relay must not wait for the recorder

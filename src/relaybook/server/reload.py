@@ -1,9 +1,9 @@
 """Reload the server without dropping requests, by replacing its program with the installed program.
 
 The supervisor calls ``exec``, so the new program keeps the process id, the listening sockets, the locks of the data
-directory, and the children. The new program starts new children and lets the old children finish. Before ``exec``, the
-installed program is rehearsed in a separate process, which does everything except starting children. If the rehearsal
-fails, the reload is refused.
+directory, and the children. The new program starts new children and lets the old children finish. Before ``exec``, a
+rehearsal runs the installed program in a separate process. The rehearsal does everything except starting children. If
+the rehearsal fails, the reload is refused.
 """
 
 import os
@@ -37,7 +37,7 @@ class RunningChild(msgspec.Struct):
 class HandedOver(msgspec.Struct):
     """The descriptors and children that are handed over.
 
-    Each key of ``listeners`` is the name and value of a setting.
+    ``listeners`` maps the name and value of a setting to the descriptor of its listening socket.
     """
 
     listeners: dict[str, int]

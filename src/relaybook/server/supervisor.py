@@ -42,7 +42,7 @@ class Supervisor:
         reload: Callable[[list[RunningChild]], None],
         on_replaced: Callable[[], None],
     ) -> None:
-        """``reload`` returns only if it failed. ``on_replaced`` is called when all predecessors were told to finish."""
+        """``reload`` returns only on failure. ``on_replaced`` is called when all predecessors were told to finish."""
         self._children: list[Child] = []
         self._predecessors = predecessors
         self._drain_seconds = drain_seconds
@@ -169,7 +169,7 @@ class Supervisor:
                 if each.role == "relay":
                     each.close_listener()
                 if each.role == "recorder":
-                    each.wait_until_ready(_READY_SECONDS)  # otherwise it could exit before it records data
+                    each.wait_until_ready(_READY_SECONDS)  # otherwise, it could exit before recording data
                 each.signal(signal.SIGTERM)
                 if self._signals > 1:
                     each.signal(signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Find the address of a client behind trusted proxies. Pure, without I/O."""
+"""Find the address of a client behind trusted proxies. This module does no I/O."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -34,7 +34,7 @@ def _is_trusted(address: str, trusted: tuple[str, ...]) -> bool:
         parsed = ip_address(address)
     except ValueError:
         return False
-    # A socket that listens on [::] shows IPv4 addresses as ::ffff:10.0.0.7.
+    # A socket that listens on [::] shows the IPv4 address 10.0.0.7 as ::ffff:10.0.0.7.
     addresses = (parsed, getattr(parsed, "ipv4_mapped", None) or parsed)
     return any(each in network for network in _networks(trusted) for each in addresses)
 

@@ -86,7 +86,7 @@ def resolve(
     ``flags`` contains only the flags that were passed. Relative paths in flags and variables are relative to
     ``directory``. Relative paths in the TOML file are relative to the directory of that file. The TOML file is
     ``config``, or else RELAYBOOK_CONFIG, or else relaybook.toml in ``directory`` if that file exists. An empty variable
-    counts as not set. The resulting ``data`` is absolute.
+    counts as not set. The setting ``data`` of the result is an absolute path.
     """
     raw: dict[str, _RawValue] = {}
     raw.update(_from_file(config, environ, directory))

@@ -219,7 +219,7 @@ class Settings:
 
     @property
     def min_disk_budget(self) -> int:
-        """The smallest allowed ``disk_budget``, which has room for the journal and the WALs of the store."""
+        """The smallest allowed ``disk_budget``: room for the journal and for the store's write-ahead logs."""
         return 256 * MIB + 4 * self.workers * self.segment_bytes
 
     @property
@@ -277,7 +277,7 @@ def check_proxies(trusted_proxies: Sequence[str]) -> None:
 
 
 def check_store(store: str, budget: str | int) -> None:
-    """Raise BadSetting if ``store`` is invalid, or if it does not allow the disk budget."""
+    """Raise BadSetting if ``store`` is invalid, or if it does not support the disk budget ``budget``."""
     if store == "sqlite":
         return
     try:

@@ -1,7 +1,7 @@
 """Parse and format the value of a setting according to its declared type.
 
-Values are text (from flags and variables) or TOML values. ``BadValue`` has the expected value. The caller adds the
-source.
+Values are text (from flags and variables) or TOML values. ``BadValue`` describes the expected value. The caller adds
+the source of the value to the message.
 """
 
 import re

@@ -18,8 +18,9 @@ from typing import Final
 from relaybook import clock
 
 _FLAGS: Final = os.O_CLOEXEC | os.O_NOFOLLOW
-#: The page cache keeps the data of one write as one folio. A change to a mapped page makes its whole folio dirty, and
-#: each sync writes the whole folio. So the first page, which contains the mark of a segment, is written separately.
+#: The page cache keeps the pages of one write together as one folio. A change to a mapped page makes its whole folio
+#: dirty, and each sync writes the whole folio. So the first page, which contains the mark of a segment, is written
+#: separately.
 _FIRST: Final = mmap.PAGESIZE
 _ZEROS: Final = bytes(1 << 16)
 _LOCK_AGAIN_SECONDS: Final = 0.02
@@ -180,7 +181,7 @@ def erase(descriptor: int, ranges: Sequence[tuple[int, int]]) -> None:
 
 
 def _punch_hole(descriptor: int, offset: int, length: int) -> None:
-    """Free the blocks of a range. This only saves space, so systems that do not support it raise no error."""
+    """Free the blocks of a range. Does nothing if the system does not support this, because it only saves space."""
     if sys.platform == "darwin":
         import struct
 
