@@ -139,7 +139,7 @@ export type Result = {
   tone: "bad" | "good" | "neutral" | "running";
 };
 
-/** A page of the log, newest first, or with `sort` the requests with the highest values, highest first. */
+/** A page of the log, newest first. With `sort`, it has the requests with the highest values, highest first. */
 export type RequestPage = {
   data: (Row)[];
   /** Running requests, latest start first. Only the first page has this field, and only without `sort`. */
@@ -662,7 +662,7 @@ export type RequestedDeletion = {
   running: number;
 };
 
-/** A deletion, which is kept forever. */
+/** A deletion. Its row is kept forever. */
 export type DeletionRow = {
   id: string;
   /** `removing`: requests are being removed from the log. `erasing`: all requests are removed, and their bytes are being erased from the files. `done`: no file contains the bytes of these requests. */
@@ -797,7 +797,7 @@ export type RecorderStatus = {
   lag_seconds: number;
 };
 
-/** The location of the log, and when its disk is full at the current rate.
+/** The location of the log, and the days until its disk is full at the current rate.
 
     A field is `null` if its value is unknown. */
 export type StorageStatus = {
@@ -810,7 +810,7 @@ export type StorageStatus = {
 
 /** How long data is kept, the disk budget and the last removal.
 
-    Namespaces can have their own values, see `settings.namespaces`. */
+    Namespaces can have their own values. See `settings.namespaces`. */
 export type RetentionStatus = {
   /** The content of requests: bodies, headers, previews, error messages, searchable text. */
   bodies: RetentionClock;
@@ -864,7 +864,7 @@ export type SignIn = {
   token: string;
 };
 
-/** When the sign-in expires. The time is `null` after signing out, or if the dashboard needs no token. */
+/** The time when the sign-in expires. The time is `null` after signing out, or if the dashboard needs no token. */
 export type Session = {
   expires_at: string | null;
 };
