@@ -797,7 +797,7 @@ export type RecorderStatus = {
   lag_seconds: number;
 };
 
-/** The location of the log, and the days until its disk is full at the current rate.
+/** The location of the log, and the days until its disk is full. The days assume the current rate.
 
     A field is `null` if its value is unknown. */
 export type StorageStatus = {

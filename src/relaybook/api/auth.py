@@ -169,7 +169,7 @@ class Guard:
         return await _read_body(headers, receive) if method in BODY_METHODS else receive
 
     def _without_prefix(self, scope: Scope) -> Scope:
-        """Return the scope with the sub-path removed from its path, unless a proxy has already removed it."""
+        """Return the scope with the sub-path removed from its path. A proxy may have removed it already."""
         prefix, path = self._options.prefix, scope["path"]
         has_prefix = bool(prefix) and (path == prefix or path.startswith(prefix + "/"))
         hosts = Headers(scope=scope).getlist("host")

@@ -101,7 +101,7 @@ class Subscription:
 
 
 class Broadcaster:
-    """The poller and its subscriptions. Use it from one event loop only."""
+    """The poller and its subscriptions. Use a broadcaster from one event loop only."""
 
     def __init__(self, reader: Reader, poll_seconds: float) -> None:
         self._reader = AsyncReader(reader, 0, threads=2)

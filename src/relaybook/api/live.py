@@ -1,4 +1,4 @@
-"""Send a row as a server-sent event when a request is recorded or a running request changes.
+"""Stream rows as server-sent events. A row is sent when a request is recorded or a running request changes.
 
 The event id of a finished row is the row's ``seq``. A client that reconnects with ``Last-Event-ID`` gets the rows that
 it missed. If the client missed too many rows, it gets a ``gap`` event and reloads the list. Events without data only

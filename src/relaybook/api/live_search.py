@@ -47,7 +47,7 @@ async def stream_matches(
     """Yield the bytes of one connection until the broadcaster is closed."""
     yield b"retry: 2000\n\n"
     status = await async_reader.run(lambda reader: reader.status())
-    # The list that the client has loaded does not contain records that are not indexed yet, so they are sent.
+    # The list that the client has loaded does not contain records that are not indexed yet, so these records are sent.
     indexed_to = min(status.last_seq, status.indexed_to)
     position = indexed_to if resume_from is None else min(resume_from, status.last_seq)
     # If the client's position is ahead of the log, the position is from another log.

@@ -82,7 +82,7 @@ def limit(default: int) -> dict[str, Any]:
 def filter_parameters() -> list[dict[str, Any]]:
     """Return the descriptions of all filters.
 
-    A filter that can be repeated is described as an array. It matches any of its values.
+    A filter that can be repeated is described as an array. Such a filter matches any of its values.
     """
     texts = _any_of({"type": "string"})
     known = [

@@ -35,7 +35,7 @@ _PARAMETERS = [
 
 @routes.get("/api/stats", openapi.describe(StatsResponse, [*openapi.filter_parameters(), *_PARAMETERS]))
 async def get_stats(request: Request) -> Response:
-    """Return aggregates of finished requests over time, by start time.
+    """Return aggregates of finished requests over time. A request belongs to the time at which it started.
 
     Without `from`, the range starts at the first request in the log.
 

@@ -48,7 +48,7 @@ class RecorderStatus(Struct, kw_only=True):
 
 
 class StorageStatus(Struct, kw_only=True):
-    """The location of the log, and the days until its disk is full at the current rate.
+    """The location of the log, and the days until its disk is full. The days assume the current rate.
 
     A field is `null` if its value is unknown.
     """

@@ -155,7 +155,7 @@ class _Requests:
         self._target = target
 
     def copy(self) -> tuple[int, int]:
-        """Return the number of requests that were added, and the number that were in the log already."""
+        """Return two numbers: the requests that were added and the requests that were in the log already."""
         total, last_seq = self._reader.status().records, self._target.last_seq()
         done = added = after = 0
         with progress_bar() as on_progress:

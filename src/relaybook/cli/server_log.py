@@ -1,6 +1,6 @@
 """Read the log from a server's API (GET /api/requests, /api/requests/{id}, /api/values, /api/live).
 
-This module connects only to the configured address and ignores proxy variables and redirects, so that the token is
+This module connects only to the configured address. It ignores proxy variables and redirects, so that the token is
 never sent to another address.
 """
 

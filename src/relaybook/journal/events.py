@@ -1,8 +1,8 @@
 """The payloads of journal frames that contain more than body bytes.
 
 Payloads are msgpack arrays, so new fields may be added only at the end, with a default. Secrets are replaced before
-encoding. A head frame includes the body bytes that arrived in the same read, so most requests and responses take one
-frame instead of three.
+encoding. OPENED and ANSWERED include the body bytes that arrived in the same read as the head. So most requests and
+responses take one frame instead of three.
 """
 
 from typing import Final, Literal
@@ -54,9 +54,9 @@ class Closed(msgspec.Struct, array_like=True, frozen=True):
 
 
 class RefusalCounts(msgspec.Struct, array_like=True, frozen=True):
-    """The numbers of refused requests (by error code) and of unlogged requests since the last COUNTED frame.
+    """The numbers of refused requests, by error code, and of unlogged requests.
 
-    Times are wall-clock nanoseconds.
+    The numbers count requests since the last COUNTED frame. Times are wall-clock nanoseconds.
     """
 
     from_ns: int

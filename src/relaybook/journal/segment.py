@@ -74,7 +74,7 @@ class NewSegment:
 
     @property
     def room(self) -> int:
-        """Number of bytes that still fit."""
+        """Number of bytes that can still be written."""
         return self.size - self.position
 
     @property

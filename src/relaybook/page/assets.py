@@ -32,7 +32,7 @@ class Asset:
 
     @cached_property
     def compressed(self) -> bytes | None:
-        """The gzip-compressed content, computed on first use. ``None`` if compression does not make it smaller."""
+        """The gzip-compressed content, computed on first use. ``None`` if the compressed content is not smaller."""
         compressed = gzip.compress(self.raw, mtime=0)
         return compressed if len(compressed) < len(self.raw) else None
 

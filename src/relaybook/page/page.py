@@ -1,4 +1,4 @@
-"""Hold the page's two HTML documents. Each load of a document gets its own nonce, sub-path and policy."""
+"""Hold the page's two HTML documents. Each response gets a new nonce, the sub-path and the policy."""
 
 import re
 import secrets

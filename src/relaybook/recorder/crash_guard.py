@@ -48,7 +48,7 @@ class CrashGuard:
             self.clear()
 
     def begin(self, exchange: bytes) -> bool:
-        """Make this the current exchange.
+        """Make an exchange the current exchange.
 
         Return false if the exchange was current in two crashes and must not be parsed.
         """

@@ -248,7 +248,7 @@ class Recorder:
         self._runs_listed_ns = now
         self._retry.prepare()
         paths = list_runs(self._journal)
-        if gone := set(self._positions) - {path.name for path in paths}:  # the recorder stopped after it removed them
+        if gone := set(self._positions) - {path.name for path in paths}:  # removed by a recorder that then stopped
             self._commit_with_retry(Batch(finished_runs=sorted(gone)))
             self._positions = {name: at for name, at in self._positions.items() if name not in gone}
         for path in paths:

@@ -1,4 +1,4 @@
-"""Find the cost of a response in US dollars, as stated by the provider or computed with genai-prices.
+"""Find the cost of a response in US dollars. The provider states the cost, or genai-prices computes it.
 
 If the upstream, the model or the usage is unknown, the cost is `None`, because 0 would look free.
 

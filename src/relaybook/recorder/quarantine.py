@@ -22,8 +22,8 @@ class Quarantine:
     def put(self, entry: Entry, reason: str) -> None:
         """Save the entry. Values that msgpack cannot encode are replaced with the nearest encodable values.
 
-        Saving the same entry again replaces its file. The file is synced, because the journal is deleted afterwards.
-        Raises OSError.
+        If the same entry is saved again, its file is replaced. The file is synced, because the journal is deleted
+        afterwards. Raises OSError.
         """
         try:
             data = msgspec.msgpack.encode((reason, entry))

@@ -120,9 +120,9 @@ class RetentionSchedule:
 def _next_cutoff(oldest_at: int | None, oldest_content_at: int | None, now_us: int) -> Cutoff | None:
     """Return the cutoff that removes the oldest content, or the oldest requests if there is no content.
 
-    A step removes one day of data. If the oldest data is from the last day, a step removes one hour. If it is from the
-    last hour, a step removes one minute. The last minute of content and the last hour of requests are always kept.
-    `None` if nothing may be removed.
+    A step removes one day of data. If the oldest data is from the last day, a step removes one hour. If the oldest data
+    is from the last hour, a step removes one minute. The last minute of content and the last hour of requests are
+    always kept. `None` if nothing may be removed.
     """
     if oldest_content_at is not None and oldest_content_at < now_us - _MINUTE_US:
         return Cutoff(content=_end_of_unit(oldest_content_at, now_us))
@@ -141,8 +141,8 @@ def disk_budget(setting: int | str, used: int, free: int, size: int, min_free: i
 
     ``used`` is the space that the journal and the store use now. ``free`` and ``size`` describe the file system.
     ``auto`` leaves 15 % of the file system free, but at most 8 GiB and at least twice ``min_free``. Requests are
-    refused if less than ``min_free`` is free. If other programs fill the disk, the log may still use 1 GiB, or half of
-    the sum of ``used`` and ``free`` if this half is less.
+    refused if less than ``min_free`` is free. If other programs fill the disk, the log may still use 1 GiB, but at most
+    half of the sum of ``used`` and ``free``.
     """
     if isinstance(setting, int):
         return setting

@@ -46,7 +46,7 @@ class Retry:
         self._reserve.acquire()
 
     def until_done(self, operation: Callable[[], T]) -> T:
-        """Call ``operation`` until it no longer raises StoreUnavailable, and return its result.
+        """Call ``operation`` again while it raises StoreUnavailable. Return its result.
 
         On a full disk, the disk reserve is released first. Raises RetryAborted if the recorder must stop before the
         store is available. Other errors of ``operation`` are raised immediately. This includes damage, because a retry

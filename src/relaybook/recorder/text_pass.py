@@ -1,4 +1,4 @@
-"""Fill the full-text index from the log, in recording order, while the recorder is idle.
+"""Fill the full-text index from the log while the recorder is idle. Requests are indexed in recording order.
 
 Recording never waits for the index. Writes that fail, for example because of a full disk or a locked file, are retried
 later. A lost index is rebuilt from the log.
@@ -43,9 +43,9 @@ class TextPass:
         self._fresh_bytes = 0
 
     def committed(self, entries: Iterable[Entry]) -> None:
-        """Keep entries whose bodies are in memory, up to a limit, so that indexing need not read them from the store.
+        """Keep entries in memory, up to a limit, so that indexing need not read the store.
 
-        Reading entries is a large part of the work of indexing.
+        Only entries whose bodies are in memory are kept. Reading entries is a large part of the work of indexing.
         """
         for entry in entries if self._index else ():
             size = (body_size(entry.request) or 0) + (body_size(entry.response) or 0)

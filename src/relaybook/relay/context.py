@@ -1,6 +1,7 @@
 """The state that the connections and exchanges of one worker share: settings, parsers, the gate and counts.
 
-This module does not depend on the classes of client and upstream connections. ``Relay`` adds these classes.
+This module does not depend on the classes of client and upstream connections. The subclass ``Relay`` uses these
+classes.
 """
 
 import asyncio

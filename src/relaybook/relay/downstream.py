@@ -67,7 +67,7 @@ class ClientConnection(Connection):
                 self.set_reading(False)
 
     def _read_heads(self, data: bytes) -> None:
-        """Parse one head after another, as long as the relay itself responds to these requests.
+        """Parse one head after another, as long as the relay itself sends the responses.
 
         One read can contain a thousand heads. Parsing stops while the client does not read its responses.
         """

@@ -382,7 +382,7 @@ class Exchange:
     def client_gone(self) -> None:
         """Drop the client, because its connection is lost.
 
-        End the exchange, or read the response to its end for the log.
+        Then end the exchange, or with ``on_client_gone = finish``, read the response to its end for the log.
         """
         self.client = None
         if self.closed:

@@ -15,8 +15,8 @@ _MAX_IDLE: Final = 1024
 class Pooled(Protocol):
     """A connection that can be pooled."""
 
-    #: Whether another request may be sent on the connection. The request and the response must be complete, no bytes
-    #: may be left in either direction, and the connection must stay open after the response.
+    #: Whether another request may be sent on the connection. For this, the request and the response must be complete.
+    #: No bytes may be left in either direction, and the connection must stay open after the response.
     reusable: bool
     lost: bool
     idle_since: float

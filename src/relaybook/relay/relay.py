@@ -177,7 +177,7 @@ class Relay(RelayContext):
     # -- stopping --------------------------------------------------------------------------------------------------
 
     async def retire(self, seconds: float) -> None:
-        """Close each connection after one more response, or after it has been idle for too long.
+        """Close each connection after one more response, or when it is idle for too long.
 
         Return after ``seconds`` at the latest. Meanwhile, other workers accept new connections, so no request is
         refused and no stream is cut.

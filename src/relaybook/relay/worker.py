@@ -137,7 +137,7 @@ async def _serve(
 async def stop_listening(server: asyncio.Server, listener: socket.socket) -> list[socket.socket]:
     """Close the listening socket. Return the connections that were established but not accepted yet.
 
-    If they were not returned, the kernel would reset them, even if a client has already sent its request.
+    Without this function, the kernel would reset these connections, even if a client has already sent its request.
     """
     last = listener.dup()
     last.setblocking(False)

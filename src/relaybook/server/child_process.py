@@ -27,8 +27,8 @@ class Child:
 
     The delay before a restart doubles from 0.1 s to at most 5 s. The delay is reset when the child has run for 10 s.
     The child's standard input is one end of a socket pair, and ``channel`` is the other end. The child reads its
-    configuration from standard input. If the supervisor dies, the child reads end-of-file. A relay writes a line to its
-    end when it listens. The recorder writes a line when it can handle signals.
+    configuration from standard input. If the supervisor dies, the child reads end-of-file. A relay writes a line to the
+    socket pair when it listens. The recorder writes a line when it can handle signals.
     """
 
     def __init__(self, config: WorkerConfig, listener: socket.socket | None, children_lock: int) -> None:

@@ -67,7 +67,7 @@ class DataDirectory:
                 os.close(descriptor)
             self._lock = lock if lock is not None else disk.try_lock(self.path / _LOCK)
             if lock is None and self._lock is not None:
-                os.ftruncate(self._lock, 0)  # it has the pid of an earlier server
+                os.ftruncate(self._lock, 0)  # the file has the pid of an earlier server
             self.secret()
         except OSError as error:
             is_not_directory = isinstance(error, FileExistsError | NotADirectoryError)
@@ -192,9 +192,9 @@ class DataDirectory:
 
 
 def days_left(data: DataDirectory, settings: Settings, free: int) -> float | None:
-    """Return the days until the disk is full, at the rate at which bodies were written last week.
+    """Return the days until the disk is full, at last week's rate of new body bytes.
 
-    `None` if less than 1 MiB of bodies was written in that week.
+    `None` if less than 1 MiB of bodies was written last week.
     """
     from relaybook.log.store import open_store  # not loaded by relay workers
 

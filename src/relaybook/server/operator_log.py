@@ -60,7 +60,7 @@ _STANDARD_FIELDS = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dic
 class JsonLines(logging.Formatter):
     """Writes each event as a JSON object on one line.
 
-    The message is the name of the event, and ``extra`` has its fields.
+    In a log call, the message is the name of the event, and ``extra`` has the fields of the event.
     """
 
     def format(self, record: logging.LogRecord) -> str:

@@ -182,7 +182,7 @@ def _check_unchanged(settings: Settings, data: DataDirectory, handed: HandedOver
 
 
 def _import_roles() -> None:
-    """Import the modules that the children will import, so that the rehearsal of a reload finds import errors."""
+    """Import the modules of the children, so that the rehearsal of a reload finds import errors."""
     import relaybook.api.app
     import relaybook.relay.worker
     import relaybook.server.recording
@@ -327,7 +327,7 @@ def _print_dashboard_start(settings: Settings, base_url: str, dashboard: str) ->
 
 
 def _program_text(kind: str) -> str:
-    """Return the note for the first line that the program is plain Python; empty if the program is compiled."""
+    """Return the note that the program is plain Python; empty if it is compiled. The first line shows the note."""
     note = ", plain Python, which takes up to a third more CPU; to build a faster wheel, run make compiled"
     return "" if kind == "compiled" else note
 

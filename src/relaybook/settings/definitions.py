@@ -265,7 +265,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check_proxies(trusted_proxies: Sequence[str]) -> None:
-    """Raise BadSetting if one of them is neither an address nor a network."""
+    """Raise BadSetting if one of the proxies is neither an address nor a network."""
     for each in trusted_proxies:
         try:
             ipaddress.ip_network(each, strict=False)
@@ -277,7 +277,7 @@ def check_proxies(trusted_proxies: Sequence[str]) -> None:
 
 
 def check_store(store: str, budget: str | int) -> None:
-    """Raise BadSetting if ``store`` is invalid, or if it does not support the disk budget ``budget``."""
+    """Raise BadSetting if ``store`` is invalid or does not support the disk budget."""
     if store == "sqlite":
         return
     try:
