@@ -1,7 +1,7 @@
 """Map request paths to kinds of requests, and define the error event for broken streams of each kind.
 
-The relay and the log share this table. The module does no I/O. ``log/formats`` has the formats of the kinds whose
-bodies are parsed.
+The relay and the log share this table. The module does no I/O. For the kinds whose bodies are parsed, ``log/formats``
+has the formats.
 """
 
 import json

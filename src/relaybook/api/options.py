@@ -34,7 +34,7 @@ class LogMetrics:
     data_path: str | None = None
     #: Number of requests in the quarantine. The store rejected these requests.
     quarantined: int | None = None
-    #: The number of requests that ended since the recorder started, by outcome, and the number that failed.
+    #: The number of requests that ended since the recorder started, by outcome, and how many of them failed.
     requests: Mapping[str, int] = field(default_factory=dict)
     requests_failed: int = 0
     #: Histograms by name: relay_overhead, upstream_latency, commit.

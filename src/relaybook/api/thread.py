@@ -99,7 +99,7 @@ def _read_thread(
 def _page(
     reader: Reader, filter_: Filter, limit: int, page_position: tuple[Cursor | None, str | None], deadline_ns: int
 ) -> tuple[Page, Cursor | None]:
-    """Return the page and a cursor after all requests of the page. Running requests are at the end of a thread."""
+    """Return the page, and the cursor of the position after it. Running requests are at the end of a thread."""
     cursor, around = page_position
     page = None if around is None else reader.around(around, filter_, limit, deadline_ns)
     if page is not None:

@@ -97,7 +97,7 @@ _OPENAI_PATHS: Final = (
 
 
 class _Rates(NamedTuple):
-    """Dollars per token. Input that is read from or written to the cache has its own rate instead of the input rate."""
+    """Dollars per token. Input tokens that are read from or written to the provider's cache have their own rates."""
 
     input: float
     cached: float

@@ -146,7 +146,7 @@ class RequestHeadReader:
         return head
 
     def _read_request_line(self, head: RequestHead, line: bytes) -> None:
-        # llhttp accepts CR and LF before the method, and protocols other than HTTP
+        # llhttp accepts CR and LF before the method, and protocols other than HTTP. Both are refused here.
         parts = line.split(b" ")
         if len(parts) != 3 or line.startswith((b"\r", b"\n")) or not parts[2].startswith(b"HTTP/"):
             raise HeadRefused(

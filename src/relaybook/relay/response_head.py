@@ -72,7 +72,8 @@ class ResponseHeadReader:
         except httptools.HttpParserError as error:
             raise ResponseHeadError(str(error)) from None
         first, _, logged = raw[:-4].partition(b"\r\n")
-        # llhttp accepts CR and LF before the status line, and control characters in the reason phrase
+        # llhttp accepts CR and LF before the status line, and control characters in the reason phrase. Both are refused
+        # here.
         if not _STATUS_LINE.fullmatch(first):
             raise ResponseHeadError("its first line is not a status line of HTTP/1.1 or HTTP/1.0")
         lines = logged.split(b"\r\n") if logged else []

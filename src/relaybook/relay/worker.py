@@ -31,7 +31,7 @@ _SWEEPS_PER_SECOND = 4
 _BACKLOG = 4096
 #: Seconds for which a stopping relay still accepts requests, because some clients may have just connected.
 _FIRST_REQUEST_SECONDS = 0.1
-#: The limit on open files that a relay asks for if there is no limit.
+#: The limit on open files that a relay requests if the system has no hard limit.
 _MAX_DESCRIPTORS = 1 << 20
 #: Descriptors that are not connections: segments of the journal, pipes and libraries.
 _OTHER_DESCRIPTORS = 64
