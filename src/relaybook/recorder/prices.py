@@ -235,7 +235,7 @@ def _paths(provider: "Provider", shape: str) -> tuple[_Path, ...]:
 def _simple_paths(extractor: "UsageExtractor", available: frozenset[str]) -> tuple[_Path, ...] | None:
     """Return the extractor's paths.
 
-    `None` if the extractor needs a count that the shape does not have, or searches lists.
+    `None` if the extractor searches lists, or needs a count that the shape does not have.
     """
     paths = []
     for mapping in extractor.mappings:

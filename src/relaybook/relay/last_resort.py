@@ -1,6 +1,6 @@
 """End the relay process if log entries could otherwise be lost unnoticed.
 
-The effect is the same as with SIGKILL. The journal contains all bytes that were sent, running exchanges are recorded as
+The effect is the same as with SIGKILL. The journal contains all bytes that were sent. Running exchanges are recorded as
 interrupted, and the supervisor starts another relay. An error in a callback of one connection does not end the process,
 because the event loop closes only that connection.
 """
