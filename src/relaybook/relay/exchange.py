@@ -30,8 +30,8 @@ The connection to the upstream::
     dialing      any end                none         canceled
     connected    any end                none         closed
 
-The following calls end the exchange and close it with an outcome. A call does nothing if the table has no row for it
-and the current state. After the exchange is closed, all calls do nothing::
+The following calls end the exchange and close it with an outcome. If the table has no row for a call and the current
+state, the call does nothing. After the exchange is closed, all calls do nothing::
 
     done         response_sent          complete         the whole response is sent
     waiting      fail                   upstream_failed  the client gets an error response
