@@ -14,7 +14,7 @@ _ROW: Final = "Row"
 _HEAD: Final = """\
 # Dashboard API
 
-`make docs` generates this page from the dashboard's `/openapi.json`; a test checks that they agree.
+`make docs` generates this page from the dashboard's `/openapi.json`. A test checks that the page is up to date.
 
 """
 

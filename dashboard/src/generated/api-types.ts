@@ -10,15 +10,15 @@ export type Row = {
   started_at: string;
   /** Time at which the last byte was sent to the client, or at which the request ended early. `null` while the request is running. */
   ended_at: string | null;
-  /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request body, because it was malformed, too slow or too large. */
+  /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request, because its body was malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** `true` if the status is 400 or above, the outcome is `upstream_failed`, `interrupted` or `refused`, or the response contains an error. */
+  /** `true` if the status is 400 or above, if the outcome is `upstream_failed`, `interrupted` or `refused`, or if the response contains an error. */
   failed: boolean;
   /** Namespace of the request. A namespace is not a security boundary. */
   namespace: string;
   /** Custom properties by name, from request headers and from `metadata` in the body. */
   properties: Record<string, string>;
-  /** Problems with the request's tags, such as an unknown tag or a truncated value. */
+  /** Problems with the request's tags (headers such as `Service-Namespace`), such as an unknown tag or a truncated value. */
   warnings: (Note)[];
   /** Name of the route (base URL) that received the request. */
   route: string;
@@ -26,7 +26,7 @@ export type Row = {
   upstream: string;
   /** HTTP method. */
   method: string;
-  /** Path of the request, including the route. */
+  /** Path of the request, including the path of the route. */
   path: string;
   /** Query string. The values of credentials are replaced. */
   query: string;
@@ -46,13 +46,13 @@ export type Row = {
   stream: boolean;
   /** Whether the request asked for a stream. */
   stream_requested: boolean | null;
-  /** How the stream ended. `done`: with its end marker. `no_done`: without its end marker. `cut`: the stream was interrupted. `null` if the response was not a stream. */
+  /** How the stream ended. `done`: with an end marker. `no_done`: without an end marker. `cut`: the stream was interrupted. `null` if the response was not a stream. */
   stream_ended: "cut" | "done" | "no_done" | null;
-  /** HTTP status that was sent to the client. `null` if none was sent. */
+  /** HTTP status that was sent to the client. `null` if no status was sent. */
   status: number | null;
-  /** Error code of the relay or the upstream. */
+  /** Error code from the relay or the upstream. */
   error_code: string | null;
-  /** Error message of the relay or the upstream. */
+  /** Error message from the relay or the upstream. */
   error_message: string | null;
   /** Milliseconds from the arrival of the request's headers to the end of the exchange. */
   duration_ms: number | null;
@@ -74,11 +74,11 @@ export type Row = {
   cached_tokens: number | null;
   /** Number of output tokens used for reasoning. */
   reasoning_tokens: number | null;
-  /** Whether a token count is an estimate, because the response did not contain the count. */
+  /** `true` if a number of tokens is an estimate, because the response did not contain the number. */
   tokens_estimated: boolean;
-  /** Cost in US dollars. `null` if unknown, never 0. */
+  /** Cost in US dollars. An unknown cost is `null`, never 0. */
   cost_usd: number | null;
-  /** Price list used to compute the cost. */
+  /** Version of the price list that was used to compute the cost. */
   prices_version: string | null;
   /** Reason why the model stopped. */
   finish_reason: string | null;
@@ -104,7 +104,7 @@ export type Row = {
   output_preview: string | null;
   /** `stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
-  /** Advice about the request, for example about a likely mistake. Advice never causes a request to be rejected. */
+  /** Advice about the request, for example about a likely mistake. Relaybook never rejects a request because of advice. */
   advice: (Note)[];
   /** The latest feedback on the request from each source, sorted by source. */
   feedback: (RequestFeedback)[];
@@ -129,7 +129,7 @@ export type RequestFeedback = {
   at: string;
 };
 
-/** How a request ended, for people. */
+/** The result of a request, for people and for programs. */
 export type Result = {
   /** Code of the result, for programs. More codes may be added. */
   code: "bad_gateway" | "bad_request" | "client_disconnected" | "complete" | "conflict" | "error" | "error_in_response" | "filtered" | "forbidden" | "gateway_timeout" | "log_failed" | "not_found" | "overloaded" | "payment_required" | "rate_limited" | "refused" | "relay_stopped" | "request_timeout" | "running" | "server_error" | "too_large" | "tool_calls" | "truncated" | "unauthorized" | "unavailable" | "unprocessable" | "upstream_failed" | "upstream_protocol_error" | "upstream_reset" | "upstream_stream_interrupted" | "upstream_timeout" | "upstream_unreachable";
@@ -139,18 +139,18 @@ export type Result = {
   tone: "bad" | "good" | "neutral" | "running";
 };
 
-/** A page of the log, newest first. With `sort`, it has the requests with the highest values, highest first. */
+/** A page of the log, newest first. With `sort`, the requests with the highest values are first. */
 export type RequestPage = {
   data: (Row)[];
-  /** Running requests, latest start first. Only the first page has this field, and only without `sort`. */
+  /** Running requests, latest start first. Only the first page has this field, and only if `sort` is not set. */
   running?: (Row)[];
-  /** The `cursor` of the next, older page. `null` on the last page and with `sort`. */
+  /** The `cursor` of the next page, with older requests. `null` on the last page and with `sort`. */
   next_cursor: string | null;
   /** The `cursor` for newer requests. `null` if `sort` is set or this page is empty. After an empty page, use the previous cursor again. */
   newer_cursor: string | null;
-  /** `false` if the search was stopped at its deadline. `next_cursor` continues the search. With `sort`, the page has the highest values that were found before the deadline. */
+  /** `false` if the search was stopped at its deadline. To continue the search, use `next_cursor`. With `sort`, the page has the highest values that were found before the deadline. */
   complete: boolean;
-  /** Likely corrections for values that no request has. Present only if no request was found. */
+  /** Likely corrections of filter values that no request has. Present only if no request was found. */
   likely_values?: (LikelyValue)[];
 };
 
@@ -159,7 +159,7 @@ export type LikelyValue = {
   /** Name of the parameter. */
   param: string;
   value: string;
-  /** The name and the value of the parameter that was probably meant. */
+  /** The corrected parameter, as name and value. */
   instead: [string, string];
   message: string;
 };
@@ -172,17 +172,17 @@ export type RequestDetail = {
   request_headers: ([string, string])[] | null;
   /** Names and values as received. Secrets are replaced. */
   response_headers: ([string, string])[] | null;
-  /** Size of the stored body in bytes, as transferred. `null` if the body is not stored. */
+  /** Size of the stored request body in bytes, as transferred. `null` if the body is not stored. */
   stored_request_bytes: number | null;
-  /** Size of the stored body in bytes, as transferred. `null` if the body is not stored. */
+  /** Size of the stored response body in bytes, as transferred. `null` if the body is not stored. */
   stored_response_bytes: number | null;
-  /** The fields of the request body except the messages, as sent. */
+  /** All fields of the request body except the messages, as sent. */
   parameters: Record<string, unknown> | null;
   /** The messages. Each message has `role`, `text` and `parts`. Other fields are as sent. */
   messages: (Record<string, unknown>)[] | null;
   /** The response body. For a stream, `choices` is assembled from its events. */
   answer: Record<string, unknown> | null;
-  /** For each chunk of the response, the milliseconds since the request's headers arrived and the number of bytes. */
+  /** For each chunk of the response, the time in milliseconds since the request's headers arrived, and the number of bytes. */
   timeline: ([number, number])[];
   /** Up to 20 other requests that have the same id, latest first. */
   also: (Sighting)[];
@@ -194,15 +194,15 @@ export type RequestDetail = {
   started_at: string;
   /** Time at which the last byte was sent to the client, or at which the request ended early. `null` while the request is running. */
   ended_at: string | null;
-  /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request body, because it was malformed, too slow or too large. */
+  /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request, because its body was malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** `true` if the status is 400 or above, the outcome is `upstream_failed`, `interrupted` or `refused`, or the response contains an error. */
+  /** `true` if the status is 400 or above, if the outcome is `upstream_failed`, `interrupted` or `refused`, or if the response contains an error. */
   failed: boolean;
   /** Namespace of the request. A namespace is not a security boundary. */
   namespace: string;
   /** Custom properties by name, from request headers and from `metadata` in the body. */
   properties: Record<string, string>;
-  /** Problems with the request's tags, such as an unknown tag or a truncated value. */
+  /** Problems with the request's tags (headers such as `Service-Namespace`), such as an unknown tag or a truncated value. */
   warnings: (Note)[];
   /** Name of the route (base URL) that received the request. */
   route: string;
@@ -210,7 +210,7 @@ export type RequestDetail = {
   upstream: string;
   /** HTTP method. */
   method: string;
-  /** Path of the request, including the route. */
+  /** Path of the request, including the path of the route. */
   path: string;
   /** Query string. The values of credentials are replaced. */
   query: string;
@@ -230,13 +230,13 @@ export type RequestDetail = {
   stream: boolean;
   /** Whether the request asked for a stream. */
   stream_requested: boolean | null;
-  /** How the stream ended. `done`: with its end marker. `no_done`: without its end marker. `cut`: the stream was interrupted. `null` if the response was not a stream. */
+  /** How the stream ended. `done`: with an end marker. `no_done`: without an end marker. `cut`: the stream was interrupted. `null` if the response was not a stream. */
   stream_ended: "cut" | "done" | "no_done" | null;
-  /** HTTP status that was sent to the client. `null` if none was sent. */
+  /** HTTP status that was sent to the client. `null` if no status was sent. */
   status: number | null;
-  /** Error code of the relay or the upstream. */
+  /** Error code from the relay or the upstream. */
   error_code: string | null;
-  /** Error message of the relay or the upstream. */
+  /** Error message from the relay or the upstream. */
   error_message: string | null;
   /** Milliseconds from the arrival of the request's headers to the end of the exchange. */
   duration_ms: number | null;
@@ -258,11 +258,11 @@ export type RequestDetail = {
   cached_tokens: number | null;
   /** Number of output tokens used for reasoning. */
   reasoning_tokens: number | null;
-  /** Whether a token count is an estimate, because the response did not contain the count. */
+  /** `true` if a number of tokens is an estimate, because the response did not contain the number. */
   tokens_estimated: boolean;
-  /** Cost in US dollars. `null` if unknown, never 0. */
+  /** Cost in US dollars. An unknown cost is `null`, never 0. */
   cost_usd: number | null;
-  /** Price list used to compute the cost. */
+  /** Version of the price list that was used to compute the cost. */
   prices_version: string | null;
   /** Reason why the model stopped. */
   finish_reason: string | null;
@@ -288,7 +288,7 @@ export type RequestDetail = {
   output_preview: string | null;
   /** `stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
-  /** Advice about the request, for example about a likely mistake. Advice never causes a request to be rejected. */
+  /** Advice about the request, for example about a likely mistake. Relaybook never rejects a request because of advice. */
   advice: (Note)[];
   /** The latest feedback on the request from each source, sorted by source. */
   feedback: (RequestFeedback)[];
@@ -329,7 +329,7 @@ export type StatsResponse = {
 
 /** The requests that have the same value of the field `by`. */
 export type StatsGroup = {
-  /** The field that the parameter `by` names, with its value in these requests. The value is `null` if the requests have no value. The object is `{}` if the requests are not grouped. */
+  /** One entry: the field that the parameter `by` names, and its value in these requests. The value is `null` if the requests have no value. If the requests are not grouped, the object is `{}`. */
   by: Record<string, string | null>;
   points: (StatsPoint)[];
   total: Aggregate;
@@ -341,7 +341,7 @@ export type StatsPoint = {
   failed: number;
   input_tokens: number;
   output_tokens: number;
-  /** Cost of all requests whose cost is known. `null` if the cost of no request is known. */
+  /** Total cost of the requests whose cost is known. `null` if no cost is known. */
   cost_usd: number | null;
   duration_ms: Percentiles;
   first_token_ms: Percentiles;
@@ -349,9 +349,7 @@ export type StatsPoint = {
   at: string;
 };
 
-/** The 50th, 95th and 99th percentiles in milliseconds, accurate to 5 %.
-
-    A percentile is `null` if there are no measurements. */
+/** The 50th, 95th and 99th percentiles in milliseconds, accurate to 5 %. `null` without measurements. */
 export type Percentiles = {
   p50: number | null;
   p95: number | null;
@@ -364,7 +362,7 @@ export type Aggregate = {
   failed: number;
   input_tokens: number;
   output_tokens: number;
-  /** Cost of all requests whose cost is known. `null` if the cost of no request is known. */
+  /** Total cost of the requests whose cost is known. `null` if no cost is known. */
   cost_usd: number | null;
   duration_ms: Percentiles;
   first_token_ms: Percentiles;
@@ -376,7 +374,7 @@ export type StatsRest = {
   total: Aggregate;
 };
 
-/** The requests of a namespace or property value in the order of recording, grouped into conversations. */
+/** A page of a thread, with its requests in the order in which they were recorded. */
 export type Thread = {
   data: (ThreadRow)[];
   /** The conversations, in the order of their first requests on this page. */
@@ -385,7 +383,7 @@ export type Thread = {
   total: Aggregate | null;
   /** `false` if fewer than one in five requests on this page continue another request. */
   is_thread: boolean;
-  /** The `cursor` of the next, older page. `null` on the last page. */
+  /** The `cursor` of the next page, with older requests. `null` on the last page. */
   next_cursor: string | null;
   /** `false` if the search was stopped at its deadline. */
   complete: boolean;
@@ -410,15 +408,15 @@ export type ThreadRow = {
   started_at: string;
   /** Time at which the last byte was sent to the client, or at which the request ended early. `null` while the request is running. */
   ended_at: string | null;
-  /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request body, because it was malformed, too slow or too large. */
+  /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request, because its body was malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** `true` if the status is 400 or above, the outcome is `upstream_failed`, `interrupted` or `refused`, or the response contains an error. */
+  /** `true` if the status is 400 or above, if the outcome is `upstream_failed`, `interrupted` or `refused`, or if the response contains an error. */
   failed: boolean;
   /** Namespace of the request. A namespace is not a security boundary. */
   namespace: string;
   /** Custom properties by name, from request headers and from `metadata` in the body. */
   properties: Record<string, string>;
-  /** Problems with the request's tags, such as an unknown tag or a truncated value. */
+  /** Problems with the request's tags (headers such as `Service-Namespace`), such as an unknown tag or a truncated value. */
   warnings: (Note)[];
   /** Name of the route (base URL) that received the request. */
   route: string;
@@ -426,7 +424,7 @@ export type ThreadRow = {
   upstream: string;
   /** HTTP method. */
   method: string;
-  /** Path of the request, including the route. */
+  /** Path of the request, including the path of the route. */
   path: string;
   /** Query string. The values of credentials are replaced. */
   query: string;
@@ -446,13 +444,13 @@ export type ThreadRow = {
   stream: boolean;
   /** Whether the request asked for a stream. */
   stream_requested: boolean | null;
-  /** How the stream ended. `done`: with its end marker. `no_done`: without its end marker. `cut`: the stream was interrupted. `null` if the response was not a stream. */
+  /** How the stream ended. `done`: with an end marker. `no_done`: without an end marker. `cut`: the stream was interrupted. `null` if the response was not a stream. */
   stream_ended: "cut" | "done" | "no_done" | null;
-  /** HTTP status that was sent to the client. `null` if none was sent. */
+  /** HTTP status that was sent to the client. `null` if no status was sent. */
   status: number | null;
-  /** Error code of the relay or the upstream. */
+  /** Error code from the relay or the upstream. */
   error_code: string | null;
-  /** Error message of the relay or the upstream. */
+  /** Error message from the relay or the upstream. */
   error_message: string | null;
   /** Milliseconds from the arrival of the request's headers to the end of the exchange. */
   duration_ms: number | null;
@@ -474,11 +472,11 @@ export type ThreadRow = {
   cached_tokens: number | null;
   /** Number of output tokens used for reasoning. */
   reasoning_tokens: number | null;
-  /** Whether a token count is an estimate, because the response did not contain the count. */
+  /** `true` if a number of tokens is an estimate, because the response did not contain the number. */
   tokens_estimated: boolean;
-  /** Cost in US dollars. `null` if unknown, never 0. */
+  /** Cost in US dollars. An unknown cost is `null`, never 0. */
   cost_usd: number | null;
-  /** Price list used to compute the cost. */
+  /** Version of the price list that was used to compute the cost. */
   prices_version: string | null;
   /** Reason why the model stopped. */
   finish_reason: string | null;
@@ -504,7 +502,7 @@ export type ThreadRow = {
   output_preview: string | null;
   /** `stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
-  /** Advice about the request, for example about a likely mistake. Advice never causes a request to be rejected. */
+  /** Advice about the request, for example about a likely mistake. Relaybook never rejects a request because of advice. */
   advice: (Note)[];
   /** The latest feedback on the request from each source, sorted by source. */
   feedback: (RequestFeedback)[];
@@ -528,7 +526,7 @@ export type Conversation = {
   failed: number;
   input_tokens: number;
   output_tokens: number;
-  /** Cost of all requests whose cost is known. `null` if the cost of no request is known. */
+  /** Total cost of the requests whose cost is known. `null` if no cost is known. */
   cost_usd: number | null;
   first_at: string;
   last_at: string;
@@ -553,14 +551,14 @@ export type Namespace = {
   output_tokens: number | null;
   /** `null` if only the requests of a time range are counted. */
   cost_usd: number | null;
-  /** `null` if there are no requests. `null` if only the requests of a time range are counted. */
+  /** Start of the first request. `null` if there are none, or if a time range is counted. */
   first_at: string | null;
   /** Start of the latest request. `null` if there are no requests. */
   last_at: string | null;
   pinned: boolean;
-  /** Color slot, from 1 to 8. `null` if the namespace is not pinned. */
+  /** Number of the color, from 1 to 8. `null` if the namespace is not pinned. */
   color: number | null;
-  /** Group among the pinned namespaces. `null` if the namespace has no group or is not pinned. */
+  /** Name of the group. `null` if the namespace has no group or is not pinned. */
   group: string | null;
   /** Position among the pinned namespaces. `null` if the namespace is not pinned. */
   position: number | null;
@@ -572,11 +570,11 @@ export type LabelChange = {
   namespace: string;
   /** `true` pins the namespace. `false` unpins the namespace and removes its color, group and position. */
   pinned?: boolean;
-  /** Color slot. By default, a new pin gets the lowest free slot. If no slot is free, the slots are reused in turn. */
+  /** Number of a color. By default, a newly pinned namespace gets the lowest number that is not in use. If all numbers are in use, they are reused in turn. */
   color?: number;
-  /** Group. By default, a new pin gets a group if its name is common, such as `staging`, and `null` otherwise. */
+  /** Name of the group. By default, a newly pinned namespace gets a group if its name is common, such as `staging`. Otherwise, it gets `null`. */
   group?: string | null;
-  /** Position among the pinned namespaces. A new pin comes last by default. */
+  /** Position among the pinned namespaces. By default, a newly pinned namespace is the last one. */
   position?: number;
 };
 
@@ -594,7 +592,7 @@ export type NewFeedback = {
 
 /** The feedback as it was accepted. */
 export type AcceptedFeedback = {
-  /** `pending`: no finished request has the id yet. The feedback is added when a finished request has the id. */
+  /** `stored`: the feedback was added to a finished request. `pending`: no finished request has the id yet. The feedback is added when a finished request has the id. */
   state: "pending" | "stored";
   feedback: RequestFeedback;
 };
@@ -624,14 +622,14 @@ export type FieldValue = {
 
 /** The body of `PUT /api/saved-filters/{name}`. */
 export type FilterToSave = {
-  /** Parameters of `GET /api/requests`, as pairs of name and value: filters, `from`, `to`, `sort`. */
+  /** Pairs of name and value. The names are parameters of `GET /api/requests`: filters, `from`, `to` and `sort`. */
   params: ([string, string])[];
 };
 
 /** A filter with a name. */
 export type SavedFilter = {
   name: string;
-  /** Parameters of `GET /api/requests`, as pairs of name and value: filters, `from`, `to`, `sort`. */
+  /** Pairs of name and value. The names are parameters of `GET /api/requests`: filters, `from`, `to` and `sort`. */
   params: ([string, string])[];
   /** Time at which a filter was first saved under this name. */
   created_at: string;
@@ -662,7 +660,7 @@ export type RequestedDeletion = {
   running: number;
 };
 
-/** A deletion. Its row is kept forever. */
+/** A deletion. The log keeps the entry of a deletion forever. */
 export type DeletionRow = {
   id: string;
   /** `removing`: requests are being removed from the log. `erasing`: all requests are removed, and their bytes are being erased from the files. `done`: no file contains the bytes of these requests. */
@@ -687,7 +685,7 @@ export type DeletionList = {
 
 /** A parsed query. */
 export type ParsedQuery = {
-  /** Parameters of `GET /api/requests` with the same meaning. Empty if the query is invalid. */
+  /** Parameters of `GET /api/requests` that mean the same. Empty if the query is invalid. */
   params: ([string, string])[];
   /** The id of a request, if the query consists only of this id. Otherwise `null`. */
   request_id: string | null;
@@ -743,15 +741,15 @@ export type Suggestion = {
 /** The state of Relaybook. */
 export type Status = {
   version: string;
-  /** Whether the code that relays requests is compiled or plain Python. */
+  /** `compiled` if the code that relays requests is compiled, `plain` if it is plain Python. */
   program: "compiled" | "plain";
   relay_base_url: string;
   dashboard_url: string | null;
   /** Build id of the page. `null` if the page was not built. */
   page_build: string | null;
-  /** Whether this request has access because of the cookie that `POST /api/session` sets. False if the dashboard has no token, or if the request contains the token. */
+  /** `true` if this request has access because of the cookie that `POST /api/session` sets. `false` if the dashboard has no token, or if the request contains the token. */
   signed_in: boolean;
-  /** Whether `relaybook demo` fills this log. */
+  /** Whether `relaybook demo` writes sample data to this log. */
   sample_data: boolean;
   records: number;
   /** Number of namespaces, including pinned ones. */
@@ -764,11 +762,11 @@ export type Status = {
   /** `seq` of the newest record that full-text search can find. */
   indexed_to: number;
   running: number;
-  /** Number of requests that were not admitted, by error code. */
+  /** Number of requests that were refused without a record, by error code. */
   refused: Record<string, number>;
   frames_lost: number;
   journal: JournalStatus;
-  /** The servers that share the log, by name. Empty if the log is in the data directory. */
+  /** The servers that share the log, sorted by name. Empty if the log is in the data directory. */
   recorders: (RecorderStatus)[];
   storage: StorageStatus;
   retention: RetentionStatus;
@@ -791,15 +789,13 @@ export type JournalStatus = {
 export type RecorderStatus = {
   /** Machine name and data directory of the server, such as `host1:/var/lib/relaybook`. */
   server: string;
-  /** `lost`: it was not stopped, but has not responded for 30 seconds. Listed for an hour. */
+  /** `lost`: the server has not responded for 30 seconds, although it was not stopped. A lost server is listed for an hour. */
   state: "live" | "lost";
-  /** How far the server is behind, in seconds: the age of the newest request in its last commit. If the server is idle, the time since its last response. */
+  /** How far the server is behind, in seconds. This is the age of the newest request in its last commit. If the server is idle, this is the time since its last response. */
   lag_seconds: number;
 };
 
-/** The location of the log, and the days until its disk is full. The days assume the current rate.
-
-    A field is `null` if its value is unknown. */
+/** The location of the log and the state of its disk. A field is `null` if its value is unknown. */
 export type StorageStatus = {
   data_path: string | null;
   store_bytes: number;
@@ -808,34 +804,32 @@ export type StorageStatus = {
   days_left: number | null;
 };
 
-/** How long data is kept, the disk budget and the last removal.
-
-    Namespaces can have their own values. See `settings.namespaces`. */
+/** How long data is kept, and the disk budget. `settings.namespaces` has the values of single namespaces. */
 export type RetentionStatus = {
   /** The content of requests: bodies, headers, previews, error messages, searchable text. */
   bodies: RetentionClock;
   requests: RetentionClock;
   /** Aggregates over time. */
   aggregates: RetentionClock;
-  /** Disk space that the journal and the store may take up. If `disk_budget` is `auto`, the limit depends on the free space. `null` if there is no limit or if the limit is unknown. */
+  /** Disk space that the journal and the store may take up. If the setting `disk_budget` is `auto`, the limit depends on the free space. `null` if there is no limit or if the limit is unknown. */
   disk_budget_bytes: number | null;
   /** Disk space that the journal and the store take up. `null` if unknown. */
   disk_used_bytes: number | null;
-  /** The last retention pass that removed data. `null` if no pass has removed data. */
+  /** The last removal of data because of its age or the disk budget. `null` if there was none. */
   last_removal: Removal | null;
 };
 
 /** One kind of data and how long this data is kept. */
 export type RetentionClock = {
-  /** Number of days after which the data is removed, as set. 0 means that the data is not removed because of its age. */
+  /** Number of days after which the data is removed, from the settings. With 0, data is not removed because of its age. */
   days: number;
   /** The oldest day (UTC) for which the log still has data of this kind. `null` if the log has no such data. */
   oldest_day: string | null;
-  /** The day (UTC) on which data from `oldest_day` becomes old enough to be removed. A past day means that the data is being removed. `null` if `oldest_day` is `null` or if no data is removed by age. */
+  /** The day (UTC) on which data from `oldest_day` becomes old enough to be removed. A past day means that the data is being removed. `null` if `oldest_day` is `null` or `days` is 0. */
   next_removal: string | null;
 };
 
-/** The result of one retention pass. */
+/** One removal of data because of its age or the disk budget. */
 export type Removal = {
   at: string;
   /** `age`: the data was too old. `disk_budget`: the log took too much disk space. */
@@ -854,7 +848,7 @@ export type LogGap = {
   reason: "damaged" | "forwarded_unlogged" | "log_unavailable" | "store_set_aside";
 };
 
-/** The health of this listener. */
+/** The health of the dashboard. */
 export type Health = {
   status: "ok" | "ready";
 };
@@ -864,7 +858,7 @@ export type SignIn = {
   token: string;
 };
 
-/** The time when the sign-in expires. The time is `null` after signing out, or if the dashboard needs no token. */
+/** When the sign-in expires. `null` after you sign out, or if the dashboard has no token. */
 export type Session = {
   expires_at: string | null;
 };

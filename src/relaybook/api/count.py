@@ -24,7 +24,7 @@ COUNT_NS: Final = 300_000_000
 async def count_requests(request: Request) -> Response:
     """Return the number of finished requests that match the filter, and how many of them failed.
 
-    The newest requests are counted first. After 300 ms, counting stops with `complete: false`.
+    The newest requests are counted first. After 300 ms, counting stops, and `complete` in the response is `false`.
     """
     filter_ = arguments.filter_of(arguments.pairs_of(request))
     async_reader = async_reader_of(request)

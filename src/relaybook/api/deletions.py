@@ -46,9 +46,10 @@ async def delete_requests(request: Request) -> Response:
     """Delete all finished requests that match the filter. A deletion cannot be undone.
 
     At least one filter is required. `from=1970-01-01T00:00:00Z` matches all requests. `confirm` must be the number of
-    matches. If the log is growing, add `to`, so that the number of matches stays the same. Running requests are not
-    deleted. In the response, `running` is the number of running requests that match. If the filter contains words,
-    matching requests that are not in the full-text index yet are deleted, too.
+    requests that match. If new requests are being logged, add `to`, so that this number does not change. If the filter
+    contains words, the deletion includes matching requests that are not in the full-text index yet.
+
+    Running requests are not deleted. `running` in the response is the number of running requests that match.
 
     The deletion is carried out in the background and continues after a restart. See `GET /api/deletions/{id}`.
     """
@@ -114,10 +115,14 @@ async def delete_request(request: Request) -> Response:
 async def list_deletions(request: Request) -> Response:
     """Return the latest 100 deletions, newest first.
 
-    The state `removing` means that requests are being removed. A removed request disappears from all lists and counts
-    immediately. `erasing` means that all requests are removed and their bytes are being erased. `done` means that no
-    file of the log contains bytes of the deleted requests. A deletion is usually done within ten minutes. The journal
-    also contains the bytes, but it starts a new file at least every ten minutes and then deletes the old file.
+    A deletion has one of these states:
+
+    - `removing`: requests are being removed. A removed request disappears from all lists and counts immediately.
+    - `erasing`: all requests are removed, and their bytes are being erased.
+    - `done`: no file of the log contains bytes of the deleted requests.
+
+    A deletion is usually done within ten minutes. The journal can still contain bytes of the requests, but a journal
+    segment is closed (sealed) after at most ten minutes and is then deleted.
     """
     arguments.only(arguments.pairs_of(request))
     found = await async_reader_of(request).run(lambda reader: reader.deletions(_LATEST))

@@ -49,8 +49,8 @@ async def get_request(request: Request) -> Response:
     `null` in these cases:
 
     - Bodies are not logged.
-    - The bodies of request and response together exceed 512 KiB.
-    - 32 running requests started later.
+    - The request is larger than 512 KiB.
+    - 32 other running requests started later.
     """
     arguments.only(arguments.pairs_of(request))
     any_id: str = request.path_params["id"]

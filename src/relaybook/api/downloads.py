@@ -23,19 +23,19 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9-]")
 
 _PARAMETERS = [
     openapi.parameter("id", "The Relaybook, provider, client or completion id of the request.", place="path"),
-    openapi.parameter("as", "`sent` returns the bytes as transferred, without decoding.", {"enum": ["sent"]}),
+    openapi.parameter("as", "`sent`: return the bytes as transferred, without decoding.", {"enum": ["sent"]}),
 ]
 
 
 @routes.get("/api/requests/{id:path}/request", openapi.describe(None, _PARAMETERS, "text/plain"))
 async def get_request_body(request: Request) -> Response:
-    """Return the stored request body as an attachment, with its content encoding decoded."""
+    """Return the stored request body as an attachment. Its content encoding is decoded."""
     return await _download(request, "request")
 
 
 @routes.get("/api/requests/{id:path}/response", openapi.describe(None, _PARAMETERS, "text/plain"))
 async def get_response_body(request: Request) -> Response:
-    """Return the stored response body as an attachment, with its content encoding decoded."""
+    """Return the stored response body as an attachment. Its content encoding is decoded."""
     return await _download(request, "response")
 
 

@@ -16,11 +16,11 @@ _log = logging.getLogger("relaybook.api")
 
 #: Code → (HTTP status, meaning).
 CODES: Final[dict[str, tuple[int, str]]] = {
-    "bad_parameter": (400, "A query parameter, path segment or header is unknown or malformed. `param` names it."),
+    "bad_parameter": (400, "A query parameter, path segment or header is unknown or malformed. `param` is its name."),
     "bad_body": (400, "The request body is not the JSON object that this endpoint expects."),
-    "not_signed_in": (401, "The dashboard requires a token, but the request has neither the token nor a valid cookie."),
+    "not_signed_in": (401, "The dashboard requires a token, and the request has neither the token nor a valid cookie."),
     "wrong_token": (401, "The token sent to `POST /api/session` is wrong."),
-    "feedback_only": (403, "The token is the `feedback_token`, which only allows giving feedback."),
+    "feedback_only": (403, "The request has the `feedback_token`, which only allows giving feedback."),
     "cross_site": (403, "A page of another origin tried to change data."),
     "not_found": (404, "No endpoint has this path, or the id or name does not exist."),
     "no_bodies": (404, "The request was logged without bodies."),
@@ -36,15 +36,16 @@ CODES: Final[dict[str, tuple[int, str]]] = {
     "body_timeout": (408, "The request body did not arrive in time."),
     "too_many_saved_filters": (
         409,
-        "The log has 100 saved filters, which is the maximum. Delete a filter that is no longer used.",
+        "The log has 100 saved filters, which is the maximum. Delete a filter that you no longer use.",
     ),
     "body_too_large": (413, "The request body is larger than 64 KiB."),
     "not_json": (415, "The `Content-Type` is not `application/json`."),
-    "wrong_host": (421, "`Host` is neither a loopback name nor the host of `--dashboard-url`."),
+    "wrong_host": (421, "The header `Host` is neither a loopback name nor the host of `--dashboard-url`."),
     "not_decodable": (422, "The body's content encoding cannot be decoded. `?as=sent` returns the encoded bytes."),
     "too_much_feedback": (
         422,
-        "The request already has feedback from 100 other sources, or 10,000 unknown ids already have pending feedback.",
+        "The request already has feedback from 100 other sources, or feedback is already pending for 10,000 ids that "
+        "no recorded request has.",
     ),
     "internal": (
         500,
@@ -52,7 +53,7 @@ CODES: Final[dict[str, tuple[int, str]]] = {
     ),
     "deadline": (503, "The query exceeded its deadline. Use a shorter time range or a narrower filter."),
     "store_unavailable": (503, "The store could not be read or written."),
-    "too_many_streams": (503, "Too many live connections are open."),
+    "too_many_streams": (503, "Too many connections to `GET /api/live` are open."),
 }
 
 #: A 401 response must have this header (RFC 9110 §15.5.2).

@@ -28,16 +28,19 @@ _PARAMETERS = [
     openapi.parameter("format", "The file format. Required.", {"type": "string", "enum": list(FILE_FORMATS)}),
     openapi.parameter("bodies", "`true` adds headers, prompts and responses to `jsonl` and `parquet` files.", _BOOLEAN),
     openapi.parameter(
-        "after", "Omits requests up to this `seq`. Use it to continue a download that was interrupted.", _INTEGER
+        "after",
+        "Omits requests up to and including this `seq`. Use `after` to continue a download that was interrupted.",
+        _INTEGER,
     ),
     openapi.parameter(
         "through",
-        f"Omits requests after this `seq`. To continue a download, send the value of its response header `{THROUGH}`.",
+        "Omits requests after this `seq`. To continue a download that was interrupted, send the value of its response "
+        f"header `{THROUGH}`.",
         _INTEGER,
     ),
     openapi.parameter(
         "end",
-        'Whether the last line is `{"end":true,"count":n}`. Default: `true` for `jsonl`, `false` for other formats.',
+        'Whether to add a last line `{"end":true,"count":n}`. Default: `true` for `jsonl`, `false` for other formats.',
         _BOOLEAN,
     ),
 ]
@@ -45,11 +48,11 @@ _PARAMETERS = [
 
 @routes.get("/api/export", openapi.describe(None, [*openapi.filter_parameters(), *_PARAMETERS], "application/x-ndjson"))
 async def export_requests(request: Request) -> Response:
-    """Return the matching finished requests as a file, in recording order.
+    """Return the finished requests that match the filter as a file.
 
-    The file contains the requests that were recorded when the export began. The response is chunked, so a client can
-    tell whether the download is complete. The header `Export-Through` has the highest `seq` that the export covers.
-    [Export format](export-format.md) describes the files.
+    The file contains the requests that were recorded when the export began, in the order in which they were recorded.
+    The response is chunked, so that a client can tell whether the response is complete. The response header
+    `Export-Through` is the highest `seq` that the export covers. [Export format](export-format.md) describes the files.
     """
     values, rest = arguments.take(arguments.pairs_of(request), *_NAMES)
     query = query_of(values, rest)

@@ -52,11 +52,13 @@ _ID = openapi.parameter(
 async def give_feedback(request: Request) -> Response:
     """Give feedback on a request. New feedback replaces earlier feedback from the same source.
 
-    If the id is not a Relaybook id, the feedback is for the newest request with this id. If no finished request has the
-    id yet, the feedback waits for the first request that is recorded with this id. The feedback waits for an hour. If
-    the id is the Relaybook id of a running request, the feedback waits at least until this request ends.
+    If the id is not a Relaybook id, the feedback is for the newest request with this id.
 
-    This call accepts the dashboard's token or the `feedback_token`, which allows no other call.
+    If no finished request has the id yet, the feedback is kept for an hour. If the id is the Relaybook id of a running
+    request, the feedback is kept at least until this request ends. The feedback is added to the first request that is
+    recorded with the id.
+
+    This call accepts the dashboard's token or the `feedback_token`. The `feedback_token` allows no other call.
     """
     arguments.only(arguments.pairs_of(request))
     any_id = _checked_id(request.path_params["id"])
@@ -92,9 +94,10 @@ async def give_feedback(request: Request) -> Response:
 
 @routes.get("/api/feedback", openapi.describe(FeedbackSummary, openapi.filter_parameters()))
 async def summarize_feedback(request: Request) -> Response:
-    """Return the number of finished requests with feedback that match the filter, and the mean of their scores.
+    """Return the number of matching requests with feedback, and their mean score.
 
-    The newest requests are searched first. After 300 ms, the search stops with `complete: false`.
+    Only finished requests are counted. The newest requests are searched first. After 300 ms, the search stops, and
+    `complete` in the response is `false`.
     """
     filter_ = arguments.filter_of(arguments.pairs_of(request))
     async_reader = async_reader_of(request)

@@ -40,10 +40,11 @@ _PARAMETERS = [
 
 @routes.get("/api/namespaces", openapi.describe(NamespacePage, _PARAMETERS))
 async def list_namespaces(request: Request) -> Response:
-    """Return namespaces with their counters. A namespace without requests is listed only while it is pinned.
+    """Return namespaces with their counters.
 
-    With `pinned=true` and a time range, `requests`, `failed` and `last_at` count only requests in the time range.
-    Counting stops after 300 ms. The order of the namespaces does not depend on the time range.
+    A namespace without requests is listed only while it is pinned. With `pinned=true` and a time range, `requests`,
+    `failed` and `last_at` cover only the requests in the time range. Counting stops after 300 ms. The time range does
+    not change the order of the namespaces.
     """
     params = arguments.only(arguments.pairs_of(request), "prefix", "pinned", "sort", "limit", "cursor", *_TIME_RANGE)
     limit, prefix = arguments.limit_of(params), params.get("prefix", "")

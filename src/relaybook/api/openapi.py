@@ -16,16 +16,16 @@ from relaybook.log.query import filters, language, term_values
 from relaybook.log.query.parameters import MAX_VALUES
 
 _REFS: Final = "#/components/schemas/{name}"
-_ABOUT: Final = """The API of the dashboard. It reads the request log, deletes requests, pins namespaces, saves filters
-and takes feedback. Lists contain no request or response bodies. Timestamps are RFC 3339 in UTC.
+_ABOUT: Final = """With the API of the dashboard, you can read the request log, delete requests, pin namespaces, save
+filters and give feedback. Lists contain no request or response bodies. Timestamps are RFC 3339 in UTC.
 
-If the dashboard has a token, send it as `Authorization: Bearer <token>`, or send the cookie that `POST /api/session`
-sets. `/healthz`, `/readyz`, `/v1` and `/assets/` do not require it. A browser that opens a page without the token gets
-the sign-in form with status 401. `POST /api/requests/{id}/feedback` also accepts the `feedback_token`, which allows no
-other call.
+If the dashboard has a token, send the token as `Authorization: Bearer <token>`, or send the cookie that
+`POST /api/session` sets. `POST /api/session`, `/healthz`, `/readyz`, `/v1` and `/assets/` do not require the token.
+Without the token, a browser that opens a page gets the sign-in form with status 401.
+`POST /api/requests/{id}/feedback` also accepts the `feedback_token`. The `feedback_token` allows no other call.
 
-Unknown and malformed parameters are rejected, not ignored. Errors have the form
-`{"error": {"message", "type", "param", "code"}}`."""
+Unknown and malformed parameters are rejected, not ignored. An error has the form
+`{"error": {"message", "type", "param", "code"}}`. These are the codes:"""
 
 _VALUE_MEANINGS: Final = {
     "outcome": "The outcome of the request.",
@@ -34,36 +34,38 @@ _VALUE_MEANINGS: Final = {
     "id": "Relaybook's id of the request.",
     "namespace_prefix": "Prefix of the namespace.",
     "status": "A status such as `200`, a class such as `4xx`, or `error` (the same as `failed=true`).",
-    "failed": "`true` or `false`.",
+    "failed": "`true`: requests that failed. `false`: all other requests.",
     "result": "Code of the result that the log shows. For example, `complete` excludes responses that ended at the "
     "token limit.",
-    "warning": "Code of a warning about the request's tags.",
+    "warning": "Code of a warning about the request's tags (headers such as `Service-Namespace`).",
     "advice": "Code of advice about the request.",
     "from": "Earliest start, inclusive. An RFC 3339 timestamp, or a relative time such as `-15m` or `-7d` (units: s, "
     "m, h, d, w).",
     "to": "Latest start, exclusive. An RFC 3339 timestamp or a relative time.",
     "words": "A word or a phrase in the prompt or the response. Case and diacritics are ignored. If repeated, all "
     "values must match.",
-    "contains": "A substring of the prompt or the response, case-insensitive. Requires `from`, because the bodies of "
+    "contains": "A substring of the prompt or the response. Case is ignored. `from` is required, because the bodies of "
     "all requests since that time are scanned.",
-    "duration": "A comparison with a unit, such as `>2s` or `<=300ms`. If repeated, all values must match.",
-    "first_token": "A comparison for the time to the first token, with a unit, such as `>500ms`. If repeated, all "
+    "duration": "A comparison of the duration, with a unit, such as `>2s` or `<=300ms`. If repeated, all values must "
+    "match.",
+    "first_token": "A comparison of the time to the first token, with a unit, such as `>500ms`. If repeated, all "
     "values must match.",
-    "cost": "A comparison in US dollars, such as `>0.01`. If repeated, all values must match.",
-    "input_tokens": "A number or a comparison, such as `>1000`. If repeated, all values must match.",
-    "output_tokens": "A number or a comparison, such as `>1000`. If repeated, all values must match.",
+    "cost": "A comparison of the cost in US dollars, such as `>0.01`. If repeated, all values must match.",
+    "input_tokens": "A number of tokens or a comparison, such as `>1000`. If repeated, all values must match.",
+    "output_tokens": "A number of tokens or a comparison, such as `>1000`. If repeated, all values must match.",
     "score": "A number or a comparison, such as `-1` or `>0`. At least one score in the request's feedback must match. "
     "If repeated, all values must match.",
     "label": "Exact value of a label in the request's feedback.",
     "feedback": "`any`: requests with feedback. `none`: requests without feedback.",
-    "retry_count": "A number or a comparison. For example, `>=1` selects retries by an SDK. If repeated, all values "
-    "must match.",
+    "retry_count": "A number of retries or a comparison. For example, `>=1` selects requests that an SDK sent as a "
+    "retry. If repeated, all values must match.",
 }
 _QUERY_MEANING: Final = (
-    'A query in the query language. Its terms are words and "phrases" in the prompt and the response, `refun*` for a '
-    "prefix, `name:value` with a name from this table, `name:valu*` for a prefix of the value, and comparisons such as "
-    "`duration:>2s`. A `-` before a term excludes matching requests. `GET /api/query` translates a query into "
-    f"parameters. At most {language.MAX_CHARACTERS} characters and {language.MAX_PARTS} terms."
+    'A query in the query language. A term is a word, a "phrase", a prefix of a word such as `refun*`, `name:value`, a '
+    "prefix of a value such as `name:valu*`, or a comparison such as `duration:>2s`. Words and phrases are searched in "
+    "the prompt and the response. `name` is a name from this table. A `-` before a term excludes matching requests. "
+    f"A query has at most {language.MAX_CHARACTERS} characters and {language.MAX_PARTS} terms. `GET /api/query` "
+    "translates a query into parameters."
 )
 
 
@@ -95,14 +97,14 @@ def filter_parameters() -> list[dict[str, Any]]:
         parameter("property.<name>", "Exact value of the property.", texts),
         parameter(
             "begins.<name>",
-            "Prefix of a value, for `property.<name>` and for the fields above whose values are free text. If "
-            "repeated, at least one prefix or exact value must match. `begins.words=my refun` matches a phrase whose "
-            "last word starts with `refun`.",
+            "Prefix of a value. `<name>` is `property.<name>` or a field above whose values are free text. If there "
+            "are several prefixes or exact values, at least one of them must match. `begins.words=my refun` matches a "
+            "phrase whose last word starts with `refun`.",
             texts,
         ),
         parameter(
             "not.<name>",
-            "Excludes the requests that a parameter above would select. Works with all parameters above except `from`, "
+            "Excludes the requests that the parameter `<name>` selects. `<name>` is any parameter above except `from`, "
             "`to` and `q`.",
             texts,
         ),

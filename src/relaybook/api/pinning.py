@@ -30,7 +30,7 @@ _EXPECTED: Final = {
 
 @routes.patch("/api/namespaces", openapi.describe(Namespace, body=LabelChange))
 async def change_label(request: Request) -> Response:
-    """Pin or unpin a namespace, or change the color, group or position of a pinned one."""
+    """Pin or unpin a namespace, or change the color, group or position of a pinned namespace."""
     arguments.only(arguments.pairs_of(request))
     change = _parse_change(await request.body())
     labels: Labels | None = request.app.state.labels

@@ -28,8 +28,8 @@ _PARAMETERS = [
     openapi.parameter("q", "The query, as in the parameter `q` of `GET /api/requests`. Empty by default."),
     openapi.parameter(
         "caret",
-        "Offset of the caret, in UTF-16 code units. Completions are for the text at the caret. Default: the end of the "
-        "query.",
+        "Offset of the caret (the input cursor), in UTF-16 code units. Completions are for the text at the caret. "
+        "Default: the end of the query.",
         {"type": "integer", "minimum": 0},
     ),
 ]
@@ -39,7 +39,7 @@ _PARAMETERS = [
 async def parse_query(request: Request) -> Response:
     """Parse a query and suggest completions, without searching the log.
 
-    If the query is invalid, the status is still 200, and `error` describes what is wrong. Offsets are in UTF-16 code
+    If the query is invalid, the status is still 200, and `error` describes the mistake. Offsets are in UTF-16 code
     units, as in JavaScript.
     """
     params = arguments.only(arguments.pairs_of(request), "q", "caret")

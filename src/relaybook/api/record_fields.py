@@ -22,17 +22,18 @@ MEANINGS: Final[dict[str, str]] = {
     "outcome": "How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed "
     "(for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its "
     "response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped "
-    "or crashed, or the log could not be written. `refused`: the relay rejected the request body, because it was "
+    "or crashed, or the log could not be written. `refused`: the relay rejected the request, because its body was "
     "malformed, too slow or too large.",
-    "failed": "`true` if the status is 400 or above, the outcome is `upstream_failed`, `interrupted` or `refused`, or "
-    "the response contains an error.",
+    "failed": "`true` if the status is 400 or above, if the outcome is `upstream_failed`, `interrupted` or `refused`, "
+    "or if the response contains an error.",
     "namespace": "Namespace of the request. A namespace is not a security boundary.",
     "properties": "Custom properties by name, from request headers and from `metadata` in the body.",
-    "warnings": "Problems with the request's tags, such as an unknown tag or a truncated value.",
+    "warnings": "Problems with the request's tags (headers such as `Service-Namespace`), such as an unknown tag or a "
+    "truncated value.",
     "route": "Name of the route (base URL) that received the request.",
     "upstream": "Base URL of the upstream.",
     "method": "HTTP method.",
-    "path": "Path of the request, including the route.",
+    "path": "Path of the request, including the path of the route.",
     "query": "Query string. The values of credentials are replaced.",
     "kind": "Kind of request, determined by the path.",
     "client_address": "IP address of the client.",
@@ -42,11 +43,11 @@ MEANINGS: Final[dict[str, str]] = {
     "response_model": "Model named in the response.",
     "stream": "Whether the response was a stream.",
     "stream_requested": "Whether the request asked for a stream.",
-    "stream_ended": "How the stream ended. `done`: with its end marker. `no_done`: without its end marker. `cut`: the "
+    "stream_ended": "How the stream ended. `done`: with an end marker. `no_done`: without an end marker. `cut`: the "
     "stream was interrupted. `null` if the response was not a stream.",
-    "status": "HTTP status that was sent to the client. `null` if none was sent.",
-    "error_code": "Error code of the relay or the upstream.",
-    "error_message": "Error message of the relay or the upstream.",
+    "status": "HTTP status that was sent to the client. `null` if no status was sent.",
+    "error_code": "Error code from the relay or the upstream.",
+    "error_message": "Error message from the relay or the upstream.",
     "duration_ms": "Milliseconds from the arrival of the request's headers to the end of the exchange.",
     "first_token_ms": "Milliseconds from the arrival of the request's headers to the first chunk with text, reasoning, "
     "a refusal or a tool call. `null` if the response was not a stream.",
@@ -58,9 +59,9 @@ MEANINGS: Final[dict[str, str]] = {
     "output_tokens": "Number of tokens in the response. `null` if unknown.",
     "cached_tokens": "Number of input tokens read from the provider's cache.",
     "reasoning_tokens": "Number of output tokens used for reasoning.",
-    "tokens_estimated": "Whether a token count is an estimate, because the response did not contain the count.",
-    "cost_usd": "Cost in US dollars. `null` if unknown, never 0.",
-    "prices_version": "Price list used to compute the cost.",
+    "tokens_estimated": "`true` if a number of tokens is an estimate, because the response did not contain the number.",
+    "cost_usd": "Cost in US dollars. An unknown cost is `null`, never 0.",
+    "prices_version": "Version of the price list that was used to compute the cost.",
     "finish_reason": "Reason why the model stopped.",
     "user": "Value of `user` in the request body.",
     "safety_identifier": "Value of `safety_identifier` in the request body.",
@@ -74,8 +75,8 @@ MEANINGS: Final[dict[str, str]] = {
     "output_preview": "First 200 characters of the response. `null` if bodies are not stored.",
     "body_state": "`stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are "
     "no longer stored.",
-    "advice": "Advice about the request, for example about a likely mistake. Advice never causes a request to be "
-    "rejected.",
+    "advice": "Advice about the request, for example about a likely mistake. Relaybook never rejects a request because "
+    "of advice.",
     "feedback": "The latest feedback on the request from each source, sorted by source.",
 }
 

@@ -26,9 +26,9 @@ _PARAMETERS = [
     openapi.parameter(
         "sort",
         "Return the requests with the highest values of this field instead of the latest requests. The highest value "
-        "comes first. Among equal values, the newest request comes first. Requests without a value and running "
-        f"requests are omitted. The response has no cursors, and `limit` is {_TOP} by default. Cannot be combined with "
-        "`cursor` or `around`.",
+        "comes first. Among equal values, the newest request comes first. Running requests and requests without a "
+        f"value are omitted. The response has no cursors, and `limit` is {_TOP} by default. `sort` cannot be combined "
+        "with `cursor` or `around`.",
         {"type": "string", "enum": list(SORT_FIELDS)},
     ),
     openapi.limit(50),
@@ -39,11 +39,14 @@ _PARAMETERS = [
 
 @routes.get("/api/requests", openapi.describe(RequestPage, [*openapi.filter_parameters(), *_PARAMETERS]))
 async def list_requests(request: Request) -> Response:
-    """Return a page of the log, newest first. With `sort`, return the requests with the highest values.
+    """Return a page of the log, newest first.
 
-    A request must match all filters. A filter can be repeated up to 100 times. A request then matches if one of the
-    values matches. The first page also contains running requests. Full-text search finds a request shortly after the
-    request is recorded. See `indexed_to` in `/api/status`.
+    With `sort`, the page has the requests with the highest values instead. Without `sort`, the first page also contains
+    running requests.
+
+    A request must match all parameters. If you repeat a parameter (at most 100 times), one of its values must match,
+    unless the table below says that all values must match. Full-text search finds a request shortly after the request
+    is recorded. `indexed_to` in `GET /api/status` is the `seq` of the newest record that full-text search can find.
     """
     paging, rest = arguments.take(arguments.pairs_of(request), *_PAGING)
     sort = _sort_of(paging)

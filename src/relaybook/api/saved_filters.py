@@ -47,7 +47,7 @@ async def list_saved_filters(request: Request) -> Response:
 
 @routes.put("/api/saved-filters/{name:path}", openapi.describe(schemas.SavedFilter, [_NAME], body=schemas.FilterToSave))
 async def save_filter(request: Request) -> Response:
-    """Save a filter under a name. If the name is in use, its filter is replaced."""
+    """Save a filter under a name. A filter that already has this name is replaced."""
     arguments.only(arguments.pairs_of(request))
     name, now_us = checked_name(request.path_params["name"]), clock.wall_us()
     saved = SavedFilter(name, _parse_params(await request.body(), now_us), now_us)

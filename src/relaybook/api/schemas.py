@@ -18,10 +18,7 @@ from relaybook.log.query.filters import BadTermCode
 
 
 class Percentiles(Struct, kw_only=True):
-    """The 50th, 95th and 99th percentiles in milliseconds, accurate to 5 %.
-
-    A percentile is `null` if there are no measurements.
-    """
+    """The 50th, 95th and 99th percentiles in milliseconds, accurate to 5 %. `null` without measurements."""
 
     p50: float | None
     p95: float | None
@@ -37,7 +34,7 @@ class Aggregate(Struct, kw_only=True):
     output_tokens: int
     cost_usd: Annotated[
         float | None,
-        Meta(description="Cost of all requests whose cost is known. `null` if the cost of no request is known."),
+        Meta(description="Total cost of the requests whose cost is known. `null` if no cost is known."),
     ]
     duration_ms: Percentiles
     first_token_ms: Percentiles
@@ -62,8 +59,8 @@ class StatsGroup(Struct, kw_only=True):
     by: Annotated[
         dict[str, str | None],
         Meta(
-            description="The field that the parameter `by` names, with its value in these requests. The value is "
-            "`null` if the requests have no value. The object is `{}` if the requests are not grouped."
+            description="One entry: the field that the parameter `by` names, and its value in these requests. The "
+            "value is `null` if the requests have no value. If the requests are not grouped, the object is `{}`."
         ),
     ]
     points: list[StatsPoint]
@@ -140,14 +137,14 @@ class Conversation(Struct, kw_only=True):
     output_tokens: int
     cost_usd: Annotated[
         float | None,
-        Meta(description="Cost of all requests whose cost is known. `null` if the cost of no request is known."),
+        Meta(description="Total cost of the requests whose cost is known. `null` if no cost is known."),
     ]
     first_at: TimestampText
     last_at: TimestampText
 
 
 class Thread(Struct, kw_only=True):
-    """The requests of a namespace or property value in the order of recording, grouped into conversations."""
+    """A page of a thread, with its requests in the order in which they were recorded."""
 
     data: list[ThreadRow]
     conversations: Annotated[
@@ -161,7 +158,7 @@ class Thread(Struct, kw_only=True):
         bool, Meta(description="`false` if fewer than one in five requests on this page continue another request.")
     ]
     next_cursor: Annotated[
-        str | None, Meta(description="The `cursor` of the next, older page. `null` on the last page.")
+        str | None, Meta(description="The `cursor` of the next page, with older requests. `null` on the last page.")
     ]
     complete: Annotated[bool, Meta(description="`false` if the search was stopped at its deadline.")]
 
@@ -174,7 +171,7 @@ else:
 
 
 class RequestPage(Struct, kw_only=True):
-    """A page of the log, newest first. With `sort`, it has the requests with the highest values, highest first."""
+    """A page of the log, newest first. With `sort`, the requests with the highest values are first."""
 
     data: list[Row]
     running: (
@@ -182,14 +179,16 @@ class RequestPage(Struct, kw_only=True):
             list[Row],
             Meta(
                 description="Running requests, latest start first. Only the first page has this field, and only "
-                "without `sort`."
+                "if `sort` is not set."
             ),
         ]
         | UnsetType
     ) = UNSET
     next_cursor: Annotated[
         str | None,
-        Meta(description="The `cursor` of the next, older page. `null` on the last page and with `sort`."),
+        Meta(
+            description="The `cursor` of the next page, with older requests. `null` on the last page and with `sort`."
+        ),
     ]
     newer_cursor: Annotated[
         str | None,
@@ -201,15 +200,16 @@ class RequestPage(Struct, kw_only=True):
     complete: Annotated[
         bool,
         Meta(
-            description="`false` if the search was stopped at its deadline. `next_cursor` continues the search. With "
-            "`sort`, the page has the highest values that were found before the deadline."
+            description="`false` if the search was stopped at its deadline. To continue the search, use `next_cursor`. "
+            "With `sort`, the page has the highest values that were found before the deadline."
         ),
     ]
     likely_values: (
         Annotated[
             list[LikelyValue],
             Meta(
-                description="Likely corrections for values that no request has. Present only if no request was found."
+                description="Likely corrections of filter values that no request has. Present only if no request was "
+                "found."
             ),
         ]
         | UnsetType
@@ -238,14 +238,16 @@ class DetailPart(Struct, kw_only=True):
     ]
     stored_request_bytes: Annotated[
         int | None,
-        Meta(description="Size of the stored body in bytes, as transferred. `null` if the body is not stored."),
+        Meta(description="Size of the stored request body in bytes, as transferred. `null` if the body is not stored."),
     ]
     stored_response_bytes: Annotated[
         int | None,
-        Meta(description="Size of the stored body in bytes, as transferred. `null` if the body is not stored."),
+        Meta(
+            description="Size of the stored response body in bytes, as transferred. `null` if the body is not stored."
+        ),
     ]
     parameters: Annotated[
-        dict[str, Any] | None, Meta(description="The fields of the request body except the messages, as sent.")
+        dict[str, Any] | None, Meta(description="All fields of the request body except the messages, as sent.")
     ]
     messages: Annotated[
         list[dict[str, Any]] | None,
@@ -258,8 +260,8 @@ class DetailPart(Struct, kw_only=True):
     timeline: Annotated[
         list[tuple[float, int]],
         Meta(
-            description="For each chunk of the response, the milliseconds since the request's headers arrived and the "
-            "number of bytes."
+            description="For each chunk of the response, the time in milliseconds since the request's headers arrived, "
+            "and the number of bytes."
         ),
     ]
     also: Annotated[list[Sighting], Meta(description="Up to 20 other requests that have the same id, latest first.")]
@@ -290,15 +292,20 @@ class Namespace(Struct, kw_only=True):
     input_tokens: Annotated[int | None, Meta(description=_OF_ALL_TIME)]
     output_tokens: Annotated[int | None, Meta(description=_OF_ALL_TIME)]
     cost_usd: Annotated[float | None, Meta(description=_OF_ALL_TIME)]
-    first_at: Annotated[TimestampText | None, Meta(description=f"`null` if there are no requests. {_OF_ALL_TIME}")]
+    first_at: Annotated[
+        TimestampText | None,
+        Meta(description="Start of the first request. `null` if there are none, or if a time range is counted."),
+    ]
     last_at: Annotated[
         TimestampText | None, Meta(description="Start of the latest request. `null` if there are no requests.")
     ]
     pinned: bool
-    color: Annotated[int | None, Meta(description="Color slot, from 1 to 8. `null` if the namespace is not pinned.")]
+    color: Annotated[
+        int | None, Meta(description="Number of the color, from 1 to 8. `null` if the namespace is not pinned.")
+    ]
     group: Annotated[
         str | None,
-        Meta(description="Group among the pinned namespaces. `null` if the namespace has no group or is not pinned."),
+        Meta(description="Name of the group. `null` if the namespace has no group or is not pinned."),
     ]
     position: Annotated[
         int | None, Meta(description="Position among the pinned namespaces. `null` if the namespace is not pinned.")
@@ -344,8 +351,8 @@ class AcceptedFeedback(Struct, kw_only=True):
     state: Annotated[
         Literal["stored", "pending"],
         Meta(
-            description="`pending`: no finished request has the id yet. The feedback is added when a finished request "
-            "has the id."
+            description="`stored`: the feedback was added to a finished request. `pending`: no finished request has "
+            "the id yet. The feedback is added when a finished request has the id."
         ),
     ]
     feedback: RequestFeedback
@@ -405,7 +412,9 @@ class Suggestions(Struct, kw_only=True):
     items: list[Suggestion]
 
 
-_PARAMS: Final = "Parameters of `GET /api/requests`, as pairs of name and value: filters, `from`, `to`, `sort`."
+_PARAMS: Final = (
+    "Pairs of name and value. The names are parameters of `GET /api/requests`: filters, `from`, `to` and `sort`."
+)
 
 
 class FilterToSave(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -433,7 +442,7 @@ class ParsedQuery(Struct, kw_only=True):
 
     params: Annotated[
         list[tuple[str, str]],
-        Meta(description="Parameters of `GET /api/requests` with the same meaning. Empty if the query is invalid."),
+        Meta(description="Parameters of `GET /api/requests` that mean the same. Empty if the query is invalid."),
     ]
     request_id: Annotated[
         str | None, Meta(description="The id of a request, if the query consists only of this id. Otherwise `null`.")
@@ -450,7 +459,7 @@ class SignIn(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class Session(Struct, kw_only=True):
-    """The time when the sign-in expires. The time is `null` after signing out, or if the dashboard needs no token."""
+    """When the sign-in expires. `null` after you sign out, or if the dashboard has no token."""
 
     expires_at: TimestampText | None
 

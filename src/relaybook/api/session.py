@@ -16,9 +16,9 @@ routes = Routes("session")
 
 @routes.post("/api/session", openapi.describe(Session, body=SignIn))
 async def sign_in(request: Request) -> Response:
-    """Sign in: set a cookie that replaces the token for 30 days.
+    """Sign in. The response sets a cookie that replaces the token for 30 days.
 
-    This call does nothing if the dashboard has no token.
+    If the dashboard has no token, this call does nothing.
     """
     arguments.only(arguments.pairs_of(request))
     try:
@@ -37,7 +37,7 @@ async def sign_in(request: Request) -> Response:
 
 @routes.delete("/api/session", openapi.describe(Session))
 async def sign_out(request: Request) -> Response:
-    """Sign out: remove the cookie."""
+    """Sign out. The response removes the cookie."""
     arguments.only(arguments.pairs_of(request))
     return _response(Session(expires_at=None), _cookie(request, "", 0))
 

@@ -37,14 +37,15 @@ _PARAMETERS = [
 async def get_stats(request: Request) -> Response:
     """Return aggregates of finished requests over time. A request belongs to the time at which it started.
 
-    Without `from`, the range starts at the first request in the log.
+    Without `from`, the time range starts at the first request in the log.
 
-    Aggregates are precomputed for all requests together, and for each value of these fields:
+    Aggregates are precomputed for all requests together, and for the requests with the same value of one of these
+    fields:
 
     - the outcome
     - the model, for at most 256 models
-    - the namespace, for at most 256 namespaces whose names do not look like ids
-    - each of the first 64 properties that has at most 64 values
+    - the namespace, for at most 256 namespaces, but not for names that look like ids
+    - a property, for the first 64 properties, if the property has at most 64 values
 
     If `by` and the filters use two of these fields, or any other field, the aggregates are computed from the records.
     If this computation takes longer than 2 seconds, use a shorter time range.

@@ -45,7 +45,11 @@ _log = logging.getLogger("relaybook.api")
 
 @routes.get("/api/status", openapi.describe(Status))
 async def get_status(request: Request) -> Response:
-    """Return version, lag of the log, disk usage, retention, gaps, and effective settings without secrets."""
+    """Return the state of Relaybook.
+
+    The state includes the version, the lag of the log, disk usage, retention, gaps and the effective settings without
+    secrets.
+    """
     arguments.only(arguments.pairs_of(request))
     options, signed_in = options_of(request), request.state.signed_in
 
@@ -72,7 +76,7 @@ async def healthz(request: Request) -> Response:
 async def readyz(request: Request) -> Response:
     """Return 200 if the log can be read, otherwise 503.
 
-    The response has no details, because this call needs no token.
+    This call needs no token, so the response has no details.
     """
     try:
         with anyio.fail_after(options_of(request).query_seconds):

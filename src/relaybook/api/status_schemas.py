@@ -36,22 +36,22 @@ class RecorderStatus(Struct, kw_only=True):
     ]
     state: Annotated[
         Literal["live", "lost"],
-        Meta(description="`lost`: it was not stopped, but has not responded for 30 seconds. Listed for an hour."),
+        Meta(
+            description="`lost`: the server has not responded for 30 seconds, although it was not stopped. A lost "
+            "server is listed for an hour."
+        ),
     ]
     lag_seconds: Annotated[
         float,
         Meta(
-            description="How far the server is behind, in seconds: the age of the newest request in its last commit. "
-            "If the server is idle, the time since its last response."
+            description="How far the server is behind, in seconds. This is the age of the newest request in its last "
+            "commit. If the server is idle, this is the time since its last response."
         ),
     ]
 
 
 class StorageStatus(Struct, kw_only=True):
-    """The location of the log, and the days until its disk is full. The days assume the current rate.
-
-    A field is `null` if its value is unknown.
-    """
+    """The location of the log and the state of its disk. A field is `null` if its value is unknown."""
 
     data_path: str | None
     store_bytes: int
@@ -60,7 +60,7 @@ class StorageStatus(Struct, kw_only=True):
 
 
 class Removal(Struct, kw_only=True):
-    """The result of one retention pass."""
+    """One removal of data because of its age or the disk budget."""
 
     at: TimestampText
     reason: Annotated[
@@ -76,8 +76,8 @@ class RetentionClock(Struct, kw_only=True):
     days: Annotated[
         int,
         Meta(
-            description="Number of days after which the data is removed, as set. 0 means that the data is not removed "
-            "because of its age."
+            description="Number of days after which the data is removed, from the settings. With 0, data is not "
+            "removed because of its age."
         ),
     ]
     oldest_day: Annotated[
@@ -92,17 +92,14 @@ class RetentionClock(Struct, kw_only=True):
         str | None,
         Meta(
             description="The day (UTC) on which data from `oldest_day` becomes old enough to be removed. A past day "
-            "means that the data is being removed. `null` if `oldest_day` is `null` or if no data is removed by age.",
+            "means that the data is being removed. `null` if `oldest_day` is `null` or `days` is 0.",
             extra_json_schema={"format": "date"},
         ),
     ]
 
 
 class RetentionStatus(Struct, kw_only=True):
-    """How long data is kept, the disk budget and the last removal.
-
-    Namespaces can have their own values. See `settings.namespaces`.
-    """
+    """How long data is kept, and the disk budget. `settings.namespaces` has the values of single namespaces."""
 
     bodies: Annotated[
         RetentionClock,
@@ -113,8 +110,8 @@ class RetentionStatus(Struct, kw_only=True):
     disk_budget_bytes: Annotated[
         int | None,
         Meta(
-            description="Disk space that the journal and the store may take up. If `disk_budget` is `auto`, the limit "
-            "depends on the free space. `null` if there is no limit or if the limit is unknown."
+            description="Disk space that the journal and the store may take up. If the setting `disk_budget` is "
+            "`auto`, the limit depends on the free space. `null` if there is no limit or if the limit is unknown."
         ),
     ]
     disk_used_bytes: Annotated[
@@ -122,12 +119,12 @@ class RetentionStatus(Struct, kw_only=True):
     ]
     last_removal: Annotated[
         Removal | None,
-        Meta(description="The last retention pass that removed data. `null` if no pass has removed data."),
+        Meta(description="The last removal of data because of its age or the disk budget. `null` if there was none."),
     ]
 
 
 class DeletionRow(Struct, kw_only=True):
-    """A deletion. Its row is kept forever."""
+    """A deletion. The log keeps the entry of a deletion forever."""
 
     id: str
     state: Annotated[
@@ -159,7 +156,7 @@ class Status(Struct, kw_only=True):
     version: str
     program: Annotated[
         Literal["compiled", "plain"],
-        Meta(description="Whether the code that relays requests is compiled or plain Python."),
+        Meta(description="`compiled` if the code that relays requests is compiled, `plain` if it is plain Python."),
     ]
     relay_base_url: str
     dashboard_url: str | None
@@ -167,11 +164,11 @@ class Status(Struct, kw_only=True):
     signed_in: Annotated[
         bool,
         Meta(
-            description="Whether this request has access because of the cookie that `POST /api/session` sets. False if "
-            "the dashboard has no token, or if the request contains the token."
+            description="`true` if this request has access because of the cookie that `POST /api/session` sets. "
+            "`false` if the dashboard has no token, or if the request contains the token."
         ),
     ]
-    sample_data: Annotated[bool, Meta(description="Whether `relaybook demo` fills this log.")]
+    sample_data: Annotated[bool, Meta(description="Whether `relaybook demo` writes sample data to this log.")]
     records: int
     namespaces: Annotated[int, Meta(description="Number of namespaces, including pinned ones.")]
     labels: Annotated[int, Meta(description="Number of pinned namespaces.")]
@@ -179,12 +176,14 @@ class Status(Struct, kw_only=True):
     feedback: Annotated[int, Meta(description="Number of requests that have feedback.")]
     indexed_to: Annotated[int, Meta(description="`seq` of the newest record that full-text search can find.")]
     running: int
-    refused: Annotated[dict[str, int], Meta(description="Number of requests that were not admitted, by error code.")]
+    refused: Annotated[
+        dict[str, int], Meta(description="Number of requests that were refused without a record, by error code.")
+    ]
     frames_lost: int
     journal: JournalStatus
     recorders: Annotated[
         list[RecorderStatus],
-        Meta(description="The servers that share the log, by name. Empty if the log is in the data directory."),
+        Meta(description="The servers that share the log, sorted by name. Empty if the log is in the data directory."),
     ]
     storage: StorageStatus
     retention: RetentionStatus
@@ -210,6 +209,6 @@ class DeletionList(Struct, kw_only=True):
 
 
 class Health(Struct, kw_only=True):
-    """The health of this listener."""
+    """The health of the dashboard."""
 
     status: Literal["ok", "ready"]

@@ -31,7 +31,7 @@ _TOTAL_NS: Final = 100 * 1_000_000
 _PAGING: Final = ("limit", "cursor", "around")
 _PARAMETERS = [
     openapi.parameter("namespace", "The namespace to show as a thread."),
-    openapi.parameter("property.<name>", "The value of one property, instead of `namespace`."),
+    openapi.parameter("property.<name>", "Instead of `namespace`: the value of one property to show as a thread."),
     openapi.limit(500),
     openapi.parameter("cursor", "`next_cursor` from another page."),
     openapi.parameter(
@@ -44,12 +44,14 @@ _PARAMETERS = [
 
 @routes.get("/api/thread", openapi.describe(Thread, _PARAMETERS))
 async def get_thread(request: Request) -> Response:
-    """Return the requests of a thread, grouped into conversations. The first call returns the last page.
+    """Return the requests of a thread, grouped into conversations.
 
-    Within a page, requests are in the order of recording. Request B continues request A if B's messages begin with A's
-    messages and A's response. The system message may differ, and the oldest messages may be missing. If B continues
-    several requests, the latest of them counts. Only the requests of the page and the 2,000 requests before the page
-    are compared.
+    The first page has the latest requests of the thread. Within a page, requests are in the order in which they were
+    recorded.
+
+    Request B continues request A if B's messages begin with A's messages and A's response. The system message may be
+    different, and the oldest messages may be missing in B. If several requests match, B continues the latest of them.
+    Only the requests of the page and the 2,000 requests before the page are compared.
     """
     paging, rest = arguments.take(arguments.pairs_of(request), *_PAGING)
     limit, filter_ = arguments.limit_of(paging, 500), _thread(arguments.filter_of(rest, *_PAGING))

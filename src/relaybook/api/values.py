@@ -24,7 +24,10 @@ _PARAMETERS = [
 
 @routes.get("/api/values/{field:path}", openapi.describe(FieldValues, _PARAMETERS))
 async def list_values(request: Request) -> Response:
-    """Return the values of a field with counts, most frequent first. For `property`, return the names of properties."""
+    """Return the values of a field and the number of requests with each value.
+
+    The most frequent value is first. For `property`, the values are the names of properties.
+    """
     params = arguments.only(arguments.pairs_of(request), "prefix", "limit")
     limit, prefix = arguments.limit_of(params), params.get("prefix", "")
     field = request.path_params["field"]

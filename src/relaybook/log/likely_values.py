@@ -22,9 +22,7 @@ class LikelyValue(msgspec.Struct, frozen=True, kw_only=True):
 
     param: Annotated[str, Meta(description="Name of the parameter.")]
     value: str
-    instead: Annotated[
-        tuple[str, str], Meta(description="The name and the value of the parameter that was probably meant.")
-    ]
+    instead: Annotated[tuple[str, str], Meta(description="The corrected parameter, as name and value.")]
     message: str
 
 

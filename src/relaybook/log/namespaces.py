@@ -106,20 +106,20 @@ class LabelChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     color: Annotated[
         Annotated[int, Meta(ge=1, le=COLORS)] | UnsetType,
         Meta(
-            description="Color slot. By default, a new pin gets the lowest free slot. If no slot is free, the slots "
-            "are reused in turn."
+            description="Number of a color. By default, a newly pinned namespace gets the lowest number that is not in "
+            "use. If all numbers are in use, they are reused in turn."
         ),
     ] = UNSET
     group: Annotated[
         Annotated[str, Meta(min_length=1, max_length=40)] | UnsetType | None,
         Meta(
-            description="Group. By default, a new pin gets a group if its name is common, such as `staging`, and "
-            "`null` otherwise."
+            description="Name of the group. By default, a newly pinned namespace gets a group if its name is common, "
+            "such as `staging`. Otherwise, it gets `null`."
         ),
     ] = UNSET
     position: Annotated[
         Annotated[int, Meta(ge=0, le=LAST_POSITION)] | UnsetType,
-        Meta(description="Position among the pinned namespaces. A new pin comes last by default."),
+        Meta(description="Position among the pinned namespaces. By default, a newly pinned namespace is the last one."),
     ] = UNSET
 
 

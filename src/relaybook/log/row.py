@@ -50,7 +50,7 @@ Code = Literal[
 
 
 class Result(msgspec.Struct, frozen=True):
-    """How a request ended, for people."""
+    """The result of a request, for people and for programs."""
 
     code: Annotated[Code, Meta(description="Code of the result, for programs. More codes may be added.")]
     text: Annotated[str, Meta(description="The result in a few words, such as `200` or `429 rate limited`.")]
