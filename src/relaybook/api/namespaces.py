@@ -40,7 +40,7 @@ _PARAMETERS = [
 
 @routes.get("/api/namespaces", openapi.describe(NamespacePage, _PARAMETERS))
 async def list_namespaces(request: Request) -> Response:
-    """Return namespaces with their counters.
+    """Return namespaces with their counters, such as the number of requests.
 
     A namespace without requests is listed only while it is pinned. With `pinned=true` and a time range, `requests`,
     `failed` and `last_at` cover only the requests in the time range. Counting stops after 300 ms. The time range does

@@ -48,7 +48,7 @@ async def get_stats(request: Request) -> Response:
     - a property, for the first 64 properties, if the property has at most 64 values
 
     If `by` and the filters use two of these fields, or any other field, the aggregates are computed from the records.
-    If this computation takes longer than 2 seconds, use a shorter time range.
+    If this computation takes longer than 2 seconds, the call fails with `deadline`. Use a shorter time range then.
 
     With `by=namespace`, all namespaces without precomputed aggregates are in `other`. With `by=label`, a request with
     several labels is in the group of its latest label.
