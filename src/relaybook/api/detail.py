@@ -49,7 +49,7 @@ async def get_request(request: Request) -> Response:
     `null` in these cases:
 
     - Bodies are not logged.
-    - The request is larger than 512 KiB.
+    - The bodies of request and response together exceed 512 KiB.
     - 32 other running requests started later.
     """
     arguments.only(arguments.pairs_of(request))
