@@ -90,7 +90,7 @@ def test_everything_is_moved_and_a_repetition_adds_nothing(
     source: Store, target: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     expected, before = comparable(source), source.open_reader()
-    for added, known in ((REQUESTS + 3, ""), (0, f", {REQUESTS + 3} were in the log already")):
+    for added, known in ((REQUESTS + 3, ""), (0, f"; {REQUESTS + 3} were already in the log")):
         move_log.copy_log(source, target, "the store")
         after = target.open_reader()
         assert comparable(target) == expected

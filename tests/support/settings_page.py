@@ -10,25 +10,30 @@ PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 HEAD: Final = """\
 # Settings
 
-Generated from `src/relaybook/settings/definitions.py` by `make docs`; a test compares the two.
+`make docs` generates this page from `src/relaybook/settings/definitions.py`. A test checks that the two agree.
 
-Each setting can be given in three places. In order of precedence: a flag (`--idle-timeout`), an environment variable
-(`RELAYBOOK_IDLE_TIMEOUT`), a key in `relaybook.toml` (`idle_timeout`). `relaybook config` prints every value and its
-source.
+You can give each setting in three places. If you give a setting more than once, the first place in this list is used:
 
-Relaybook reads `./relaybook.toml` if it exists, or the file given with `--config FILE` or `RELAYBOOK_CONFIG`. Paths in
-the file are relative to the file. An unknown flag or key is an error. An unknown `RELAYBOOK_…` variable is a warning.
+1. a flag, such as `--idle-timeout`
+2. an environment variable, such as `RELAYBOOK_IDLE_TIMEOUT`
+3. a key in `relaybook.toml`, such as `idle_timeout`
 
-- **Size**: a number of bytes, or a number with a unit: `64MiB`, `10 GiB`, `5MB`.
-- **Duration**: a number of seconds, or a number with a unit: `500ms`, `10s`, `15min`, `2h`.
-- **List**: values separated by commas, or an array in TOML.
-- `none` unsets an optional setting.
+`relaybook config` prints the value of every setting and the place that the value comes from.
+
+To use another file, name it with `--config FILE` or `RELAYBOOK_CONFIG`. Otherwise, Relaybook reads `./relaybook.toml`
+if this file exists. Paths in the file are relative to the file's directory. An unknown flag or key is an error. An
+unknown variable that begins with `RELAYBOOK_` only causes a warning.
+
+- **Size**: a number of bytes, or a number with a unit, such as `64MiB`, `10 GiB` or `5MB`.
+- **Duration**: a number of seconds, or a number with a unit, such as `500ms`, `10s`, `15min` or `2h`.
+- **List**: values separated by commas, or an array in the file.
+- The value `none` removes the value of a setting that has no default.
 
 | setting | default | type | meaning |
 |---|---|---|---|
 """
 FOOT: Final = """
-Secrets have no flag, because other users of the machine can read flags. Set them in the environment or in the file.
+Secrets have no flag, because other users of the machine can read flags. Set secrets in the environment or in the file.
 """
 
 

@@ -72,8 +72,8 @@ def _decoded(view: RequestView, side: Side, coding: str) -> bytes:
     if body is None:
         raise ApiError(
             "not_decodable",
-            f"The body cannot be decoded, because its content encoding {coding[:80]!r} is unknown, or because the body "
-            f"is corrupt or larger than {MAX_BODY_BYTES >> 20} MiB. Add ?as=sent to get the encoded bytes.",
+            f"The body cannot be decoded: its content encoding {coding[:80]!r} is unknown, or the body is corrupt or "
+            f"larger than {MAX_BODY_BYTES >> 20} MiB. Add ?as=sent to get the encoded bytes.",
             "as",
         )
     return body

@@ -94,8 +94,8 @@ def _data(configuration: Configuration) -> str:
     free, required = disk.free_bytes(nearest), configuration.settings.min_free
     if free < required:
         raise CommandFailed(
-            f"Requests would be refused, because {data} has {free:,} bytes of free disk space and min_free is "
-            f"{required:,}. Free some space, choose another directory with --data, or lower --min-free."
+            f"{data} has {free:,} bytes of free disk space. Requests are refused below min_free, which is {required:,} "
+            "bytes. Free some space, choose another directory with --data, or lower --min-free."
         )
     return f"{data} is writable" if nearest == data else f"{data} will be created"
 

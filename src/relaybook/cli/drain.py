@@ -66,6 +66,6 @@ def _record(configuration: Configuration, data: DataDirectory) -> None:
     if list_runs(data.journal):
         left = disk.bytes_below(data.journal)
         raise CommandFailed(
-            f"The journal in {data.path} is not recorded to its end, and still takes {left:,} bytes. Run relaybook "
-            "drain again. It continues where it stopped."
+            f"Relaybook has not recorded everything in the journal of {data.path}, which still takes {left:,} bytes. "
+            "To continue, run relaybook drain again."
         )

@@ -74,7 +74,7 @@ def dashboard(**flags: Any) -> int:
 @app.command
 @takes_settings([name for name in FLAGS if name not in _DEMO_SETTINGS])
 def demo(**flags: Any) -> int:
-    """Run with a simulated upstream and sample traffic. Needs no API key and no network. Logs to DATA/demo."""
+    """Run with a simulated upstream and sample traffic, without an API key and a network. Logs to DATA/demo."""
     configuration = _resolve(flags)
     from relaybook.server.program import demo
 
@@ -107,10 +107,10 @@ def tail(
     ],
     lines: Annotated[
         int,
-        Parameter(name=("--lines", "-n"), help="Number of requests, from 1 to 500. With --follow, 0 is allowed, too"),
+        Parameter(name=("--lines", "-n"), help="Number of requests, from 1 to 500. With --follow, 0 is also allowed"),
     ] = 20,
     follow: Annotated[
-        bool, Parameter(name=("--follow", "-f"), negative=(), help="Then print new requests as they appear")
+        bool, Parameter(name=("--follow", "-f"), negative=(), help="Continue with new requests as they appear")
     ] = False,
     sort: Annotated[
         str | None,
@@ -167,8 +167,8 @@ def import_requests(
     *files: Annotated[
         str,
         Parameter(
-            help="Files in the format jsonl. They can be compressed (.gz, .zst). Use - for standard input. Without "
-            "files and with --store, the SQLite log in the data directory is moved to that store"
+            help="Files in the format jsonl, which can be compressed (.gz, .zst). Use - for standard input. If you "
+            "give no files but --store, the SQLite log in the data directory is moved to that store"
         ),
     ],
     **flags: Any,
@@ -214,7 +214,9 @@ def delete(
     yes: Annotated[bool, Parameter(name=("--yes", "-y"), negative=(), help="Do not ask for confirmation")] = False,
     wait: Annotated[
         bool,
-        Parameter(negative=(), help="Wait until no file contains bytes of the requests, usually within ten minutes"),
+        Parameter(
+            negative=(), help="Wait until no file contains bytes of the deleted requests, usually within ten minutes"
+        ),
     ] = False,
     **flags: Any,
 ) -> int:
@@ -279,7 +281,10 @@ def drain(
     *,
     lost: Annotated[
         str | None,
-        Parameter(help="With a log in ClickHouse: a server whose data directory is lost, so that nothing waits for it"),
+        Parameter(
+            help="Name of a server whose data directory is lost. The log in ClickHouse then no longer waits for this "
+            "server"
+        ),
     ] = None,
     **flags: Any,
 ) -> int:
@@ -404,8 +409,8 @@ def _secret_flag(argv: list[str]) -> str | None:
     if name is None:
         return None
     return (
-        f"{flag_of(name)} cannot be set with a flag, because other users could read it. Set {variable_of(name)}, or "
-        f"{name} in relaybook.toml."
+        f"{flag_of(name)} cannot be set with a flag, because other users could read the flag. Set {variable_of(name)}, "
+        f"or {name} in relaybook.toml."
     )
 
 

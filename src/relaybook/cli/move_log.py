@@ -47,7 +47,9 @@ def move_log(configuration: Configuration) -> int:
     try:
         data.open()
     except DataInUse:
-        raise CommandFailed(f"A server uses {configuration.data}. Stop it before you import its log.") from None
+        raise CommandFailed(
+            f"A server is using {configuration.data}. Stop the server before you import the log."
+        ) from None
     new = data.store.with_name("store.new")
     source, target = open_store(data.store), open_store(new, configuration.settings)
     try:
@@ -126,7 +128,7 @@ def copy_log(source: Store, target: Store, name: str) -> None:
         saved_filters = reader.saved_filters()
         for saved in saved_filters:
             target.open_saved_filters().save_filter(saved)
-    already = f", {skipped:,} were in the log already" if skipped else ""
+    already = f"; {skipped:,} were already in the log" if skipped else ""
     print(f"{added:,} requests of the SQLite log were added to {name}{already}.")
     print(f"Pinned namespaces: {len(labels):,}. Saved filters: {len(saved_filters):,}.")
 

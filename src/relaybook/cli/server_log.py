@@ -131,7 +131,8 @@ class ServerLog:
             raise CommandFailed(f"dashboard_url is {base_url!r}: expected a URL such as https://relaybook.example.")
         if token and not (token.isascii() and token.isprintable()):
             raise CommandFailed(
-                "dashboard_token has characters that are not allowed in an HTTP header. Set it to the server's token."
+                "dashboard_token has characters that are not allowed in an HTTP header. Set dashboard_token to "
+                "the server's token."
             )
         self._base = self.name = base_url.rstrip("/")
         self._token = token

@@ -27,7 +27,7 @@ FIELDS: Final[dict[str, Field]] = {
     "model": Field("model", "model in the request"),
     "status": Field(
         "status",
-        "HTTP status: 429, 4xx, or error for all failures",
+        "HTTP status, such as 429 or 4xx; error for all failures",
         choices={
             "error": "all failed requests",
             "4xx": "client errors",
@@ -125,8 +125,8 @@ FIELDS: Final[dict[str, Field]] = {
 
 #: Why there is a gap in the log. Each text follows a number of requests or journal frames, as in "137 requests …".
 GAP_REASONS: Final[dict[str, str]] = {
-    "log_unavailable": "refused because the log could not be written",
-    "forwarded_unlogged": "relayed but not logged because the log could not be written",
+    "log_unavailable": "refused, because the log could not be written",
+    "forwarded_unlogged": "relayed but not logged, because the log could not be written",
     "damaged": "damaged and unreadable, so their content is missing from the log",
     "store_set_aside": "in a damaged or deleted log that was moved aside in the data directory; relaybook check "
     "--salvage recovers the readable requests",

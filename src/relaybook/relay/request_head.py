@@ -299,10 +299,11 @@ def check_target(target: bytes) -> None:
     """Raise HeadRefused if an upstream could interpret the target differently than the relay does."""
     if b"\\" in target or not target.isascii():
         raise HeadRefused(
-            RelayError.BAD_REQUEST, "The request target contains a backslash or a non-ASCII byte. Percent-encode it."
+            RelayError.BAD_REQUEST,
+            "The request target contains a backslash or a non-ASCII byte. Percent-encode these bytes.",
         )
     if b"#" in target:
-        raise HeadRefused(RelayError.BAD_REQUEST, "The request target contains a fragment (#). Remove it.")
+        raise HeadRefused(RelayError.BAD_REQUEST, "The request target contains a fragment (#). Remove the fragment.")
     if b"/." not in target and b"%" not in target:
         return
     path = target.partition(b"?")[0]

@@ -20,15 +20,15 @@ SENTENCES: Final = {
     "child_died": "{role} exited with code {code} and will be restarted in {restart_ms} ms",
     "child_killed": "{role} did not stop in time and was killed",
     "child_not_started": "{role} could not be started and will be started again: {reason}",
-    "few_descriptors": "a relay may open only {limit} files, so it accepts only {connections} connections. Raise the "
-    "limit on open files, for example with ulimit -n",
+    "few_descriptors": "a relay may open only {limit} files, so the relay accepts only {connections} connections. "
+    "Raise the limit on open files, for example with ulimit -n",
     "frames_lost": "the journal is damaged, and {frames} frames of run {run} are lost. Test the disk and the memory",
     "journal_failed": "the journal could not be written: {reason}",
     "later_version": "{reason}",
     "live_poll_failed": "the dashboard could not read the log and will try again:",
     "log_unavailable": "requests cannot be logged: {reason}",
-    "not_recorded": "some requests are only in {data}, because {store} could not be written in time or rejected them. "
-    "To record them, run relaybook drain, or start the server again",
+    "not_recorded": "some requests are only in {data}, because {store} could not be written in time or rejected the "
+    "requests. To record these requests, run relaybook drain, or start the server again",
     "not_ready": "the dashboard could not read the log: {reason}",
     "over_disk_budget": "the log takes {used} bytes, which is more than disk_budget ({budget}), so its oldest content "
     "is removed",
@@ -40,7 +40,7 @@ SENTENCES: Final = {
     "error:",
     "retention_delayed": "old requests could not be removed from the log, so the removal will be repeated: {reason}",
     "store_set_aside": (
-        "the store is unusable and was moved to {to}. Logging continues in an empty store. The reason: {reason} To "
+        "the store is unusable and was moved to {to}. Logging continues in an empty store. Reason: {reason} To "
         "copy back the readable records, stop the server and run relaybook check --salvage"
     ),
     "store_unavailable": "the store is unavailable and will be tried again in {next_try_seconds} s: {reason}",

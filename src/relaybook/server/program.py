@@ -103,8 +103,8 @@ def _serve(
         if not relays and any(data.journal.iterdir()):
             raise BadSetting(
                 "data",
-                f"{data.path} has the journal of a server, which would not be recorded. Choose another directory with "
-                "--data.",
+                f"{data.path} has the journal of a server. The dashboard alone does not record a journal. Choose "
+                "another directory with --data.",
             )
     except (BadSetting, DataInUse, LaterVersion) as error:
         print(f"relaybook: {error}", file=sys.stderr)

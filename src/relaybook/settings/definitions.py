@@ -60,17 +60,18 @@ class Settings:
     dashboard_url: str | None = setting(None, "Public URL of the dashboard, if it is behind a reverse proxy")
     dashboard_token: str | None = setting(None, "Token for signing in to the dashboard", secret=True, flag=False)
     feedback_token: str | None = setting(
-        None, "Token for programs that send feedback. It allows no other call", secret=True, flag=False
+        None, "Token that allows programs to send feedback and nothing else", secret=True, flag=False
     )
     fingerprint_secret: str | None = setting(
         None,
-        "Secret for the fingerprints of API keys. Default: the file secret in the data directory. Servers that share a "
-        "log need the same secret",
+        "Secret for computing the fingerprints of API keys. Default: the content of the file named secret in the data "
+        "directory. Servers that share a log need the same secret",
         secret=True,
         flag=False,
     )
     upstream: str = setting(
-        "https://api.openai.com/v1", "Base URL of the upstream. It replaces /v1 in the path of a request"
+        "https://api.openai.com/v1",
+        "Base URL of the upstream. A request for /v1/models is sent to this URL followed by /models",
     )
     upstream_ca_file: Path | None = setting(
         None, "PEM file with the certificate authorities to trust instead of the system's certificate authorities"
@@ -78,82 +79,86 @@ class Settings:
     default_namespace: str = setting("default", "Namespace of requests that do not set a namespace")
     log: Literal["full", "no-bodies"] = setting(
         "full",
-        "Whether to log everything, or everything except prompts and responses. Tables of namespaces take precedence. "
-        "A request can reduce logging, but not extend it",
+        "full logs everything. no-bodies logs everything except prompts and responses. The table of a namespace "
+        "overrides this setting. A request can switch from full to no-bodies, but not from no-bodies to full",
     )
     data: Path | None = setting(
-        None, "Directory of the journal and the store. Default: ./relaybook-data if that directory exists"
+        None,
+        "Directory of the journal and the store. Default: ./relaybook-data if that directory exists, otherwise your "
+        "user's directory for application data",
     )
     store: str = setting(
         "sqlite",
-        "Where the log is stored: sqlite (in the data directory), or clickhouse://user@host:8443/database?secure=1",
+        "Where the log is stored: sqlite for the data directory, or the URL of a ClickHouse database, such as "
+        "clickhouse://user@host:8443/database?secure=1",
     )
     store_password: str | None = setting(
-        None, "Password for the user in the URL of the setting store", secret=True, flag=False
+        None, "Password of the ClickHouse user in the setting store", secret=True, flag=False
     )
     workers: int = setting(1, "Number of relay processes")
     header_prefix: list[str] = setting(
-        ["Service", "Relaybook"], "Prefixes of tag headers. Headers with any of these prefixes are read"
+        ["Service", "Relaybook"],
+        "Prefixes of tag headers, such as Service in Service-Namespace. Headers with any of these prefixes are read",
     )
     durability: Literal["process", "power"] = setting(
-        "process", "Failures that the log survives: only crashes of the program, or also power failures"
+        "process", "With process, the log survives crashes of the program. With power, it also survives power failures"
     )
     when_log_fails: Literal["refuse", "forward"] = setting(
-        "refuse", "Whether to refuse requests that cannot be logged, or to forward them unlogged"
+        "refuse", "Whether requests that cannot be logged are refused or forwarded"
     )
     on_client_gone: Literal["cancel", "finish"] = setting(
         "cancel",
-        "Whether to cancel the upstream request when a client disconnects, or to read the upstream's response to the "
+        "When a client disconnects, cancel ends the upstream request, and finish reads the upstream's response to its "
         "end",
     )
     hosts: list[str] = setting(
-        [], "Additional host names to accept in the Host header if the relay listens on loopback"
+        [],
+        "If the relay listens on loopback, a request's Host header must be a loopback name or one of these names",
     )
-    trusted_proxies: list[str] = setting([], "Addresses or networks of proxies whose X-Forwarded-For is trusted")
-    cors_origins: list[str] = setting([], "Origins whose pages may call the relay. * allows every origin")
+    trusted_proxies: list[str] = setting([], "Addresses or networks of proxies whose X-Forwarded-For header is trusted")
+    cors_origins: list[str] = setting([], "Origins of web pages that may call the relay. * allows every origin")
     max_request_bytes: int = setting(1 * GIB, "Maximum size of a request body")
     max_in_flight: int = setting(10_000, "Maximum number of concurrent requests per worker")
     max_connections: int = setting(50_000, "Maximum number of client connections per worker")
     keep_other_bodies: int = setting(
         16 * MIB,
-        "Bodies in an unsupported format are logged whole up to this size. Of larger ones, the log keeps the first 64 "
-        "KiB",
+        "A body in an unsupported format is logged in full up to this size. If the body is larger, only its first 64 "
+        "KiB are logged",
     )
-    header_timeout: float = setting(10.0, "Maximum time for a request's headers to arrive")
-    body_timeout: float = setting(30.0, "Maximum time for the next bytes of a request body to arrive")
+    header_timeout: float = setting(10.0, "Maximum time to wait for a request's headers")
+    body_timeout: float = setting(30.0, "Maximum time to wait for the next bytes of a request body")
     keep_alive_timeout: float = setting(75.0, "Idle client connections are closed after this time")
     write_timeout: float = setting(60.0, "Clients that accept no bytes of a response for this time are disconnected")
     connect_timeout: float = setting(
-        5.0, "Maximum time to connect to the upstream, for all its addresses together and including TLS"
+        5.0,
+        "Maximum time to connect to the upstream, including TLS. If the upstream has several addresses, this is the "
+        "time for all of them together",
     )
-    upstream_timeout: float = setting(600.0, "Maximum time for the upstream's response headers to arrive")
-    idle_timeout: float = setting(600.0, "Maximum time for the next bytes of the upstream's response to arrive")
+    upstream_timeout: float = setting(600.0, "Maximum time to wait for the upstream's response headers")
+    idle_timeout: float = setting(600.0, "Maximum time to wait for the next bytes of the upstream's response")
     upstream_idle: float = setting(4.0, "Idle upstream connections are closed after this time")
     drain_timeout: float = setting(30.0, "Maximum time for running requests to finish after SIGTERM")
     reload_timeout: float = setting(900.0, "Maximum time for running requests to finish after a reload")
     segment_bytes: int = setting(64 * MIB, "Size of a journal segment")
     seal_after: float = setting(
         60.0,
-        "Time after which a journal segment with bodies that must not be kept is sealed, so that it can be deleted. "
-        "Other segments are sealed after ten times --seal-after",
+        "Only sealed journal segments can be deleted. A segment with bodies that must not be kept is sealed after this "
+        "time, and any other segment after ten times this time",
     )
     min_free: int = setting(1 * GIB, "New requests are refused if less disk space than this is free")
     max_journal: int = setting(10 * GIB, "New requests are refused if the journal takes more disk space than this")
-    keep_bodies_days: Days = setting(
-        0, "Days until the content of a request is removed. With 0, content is not removed because of its age"
-    )
-    keep_days: Days = setting(
-        0, "Days until a request is removed. With 0, requests are not removed because of their age"
-    )
-    keep_aggregates_days: Days = setting(0, "Days until aggregates over time are removed. 0 keeps aggregates forever")
+    keep_bodies_days: Days = setting(0, "Days until the content of a request is removed. 0 means no age limit")
+    keep_days: Days = setting(0, "Days until a request is removed. 0 means no age limit")
+    keep_aggregates_days: Days = setting(0, "Days until the aggregates for charts are removed. 0 keeps them forever")
     disk_budget: Literal["auto", "none"] | int = setting(
         "auto",
-        "Maximum disk space of the journal and the store. If they take more space, the oldest content is "
-        "removed first, whatever its namespace",
+        "Maximum disk space for the journal and the store together. If they take more space, the oldest content of all "
+        "namespaces is removed first",
     )
     namespaces: dict[str, NamespaceSettings] = setting(
         {},
-        "`keep_days`, `keep_bodies_days` and `log` for some namespaces. Each name or pattern has one table",
+        "Tables that set `keep_days`, `keep_bodies_days` and `log` for one namespace, or for all namespaces that match "
+        "a pattern",
         flag=False,
     )
     price_as: str | None = setting(None, "Provider whose prices are used if the prices of the upstream are unknown")
@@ -174,14 +179,15 @@ class Settings:
         if self.feedback_token and self.feedback_token == self.dashboard_token:
             raise BadSetting(
                 "feedback_token",
-                "feedback_token and dashboard_token are the same. Choose another feedback_token, because the programs "
-                "that have it must not read the log.",
+                "feedback_token and dashboard_token are the same, so programs that send feedback could read the log. "
+                "Choose another feedback_token.",
             )
         if self.fingerprint_secret is not None and len(self.fingerprint_secret) < _MIN_SECRET_CHARACTERS:
             raise BadSetting(
                 "fingerprint_secret",
                 f"fingerprint_secret has {len(self.fingerprint_secret)} characters. The minimum is "
-                f"{_MIN_SECRET_CHARACTERS}, so that nobody can guess it. To make a secret, run openssl rand -hex 32.",
+                f"{_MIN_SECRET_CHARACTERS}, so that nobody can guess the secret. To make one, run openssl rand -hex "
+                "32.",
             )
         check_base_url("upstream", self.upstream)
         if self.relay_url is not None:
@@ -196,8 +202,8 @@ class Settings:
         if isinstance(self.disk_budget, int) and self.disk_budget < self.min_disk_budget:
             raise BadSetting(
                 "disk_budget",
-                f"disk_budget is {self.disk_budget}. The minimum is {self.min_disk_budget} (256 MiB and four segments "
-                "per worker).",
+                f"disk_budget is {self.disk_budget}. The minimum is {self.min_disk_budget} (256 MiB, plus four "
+                "segments per worker).",
             )
         for prefix in self.header_prefix:
             if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,31}", prefix):

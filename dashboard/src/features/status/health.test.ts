@@ -71,8 +71,8 @@ describe("the health of Relaybook", () => {
       gaps: [gap(5), gap(20, { count: 3 }), gap(30, { count: 1, reason: "forwarded_unlogged" }), gap(61)],
     });
     expect(sentences(status)).toEqual([
-      `Between ${clock(21)} and ${clock(5)}: 140 requests refused because the log could not be written.`,
-      `Between ${clock(31)} and ${clock(30)}: 1 request relayed but not logged because the log could not be written.`,
+      `Between ${clock(21)} and ${clock(5)}: 140 requests refused, because the log could not be written.`,
+      `Between ${clock(31)} and ${clock(30)}: 1 request relayed but not logged, because the log could not be written.`,
     ]);
     expect(told(statusWith({ gaps: [gap(61)] })).tone).toBe("good");
   });

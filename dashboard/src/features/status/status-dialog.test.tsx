@@ -34,7 +34,7 @@ it("gaps say when, how many, why, and that there are more", async () => {
   );
   const panel = await open();
   const line = await within(panel).findByRole("listitem");
-  expect(line).toHaveTextContent("1,204 requests relayed but not logged because the log could not be written");
+  expect(line).toHaveTextContent("1,204 requests relayed but not logged, because the log could not be written");
   expect(within(line).getByTitle(/2020-11-21 14:01:02 UTC/)).toHaveTextContent("21 Nov 2020");
   expect(panel).toHaveTextContent("The latest 1 of 231 gaps.");
 });

@@ -115,7 +115,7 @@ class Export:
         if query.through is not None and query.through > last:
             raise BadFilter(
                 "through",
-                f"through is {query.through}, but the log ends at {last}: the download that is continued is from "
+                f"through is {query.through}, but the last seq of this log is {last}. The download was started from "
                 "another log.",
             )
         self.through = last if query.through is None else query.through

@@ -83,7 +83,7 @@ def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dic
     try:
         if earlier.execute(_LINEAGE).get != lineage or not earlier.execute(_IS_BACKUP).get:
             raise StoreUnavailable(
-                f"{target} has a log that is not an unchanged backup of this log. Choose another directory."
+                f"{target} has another log, or a backup of this log that was changed. Choose another directory."
             )
         if not _has_same_requests(connection, earlier):
             return {}
