@@ -266,16 +266,16 @@ OTHER_ROWS: Final = [
 HEAD: Final = """\
 # Malformed requests
 
-How the relay responds to malformed requests, unusual bodies and tags, and upstream failures. Generated from the tables
-of `tests/integration/test_bad_input.py` and `test_hostile_http.py`, which send every case. The error codes are
-explained in [Errors and warnings](errors.md).
+This page shows how the relay responds to malformed requests, unusual bodies and tags, and upstream failures. The page
+is generated from the tables in `tests/integration/test_bad_input.py` and `tests/integration/hostile/`. Tests send every
+case in these tables. [Errors and warnings](errors.md) explains the error codes.
 
-The relay rejects malformed HTTP and closes the connection; it repairs nothing. A request with malformed headers never
-reaches the upstream. If the framing of a body turns out to be malformed, the relay aborts the upstream request. If the
-HTTP is well-formed, the upstream decides: the relay does not parse bodies in order to forward them. No case affects
-other requests; the tests send a valid request after each one.
+The relay rejects malformed HTTP and closes the connection. The relay does not repair requests. A request with malformed
+headers never reaches the upstream. If the chunks or trailers of a body are malformed, the relay aborts the upstream
+request. If the HTTP is well-formed, the relay forwards the body without parsing it, and the upstream decides. No case
+affects other requests: the tests send a valid request after each case.
 
-- **recorded**: the log has one record, with the outcome given here. The response has `Service-Request-Id`.
+- **recorded**: the log has one record, with the outcome that the page shows. The response has `Service-Request-Id`.
 - **counted**: the log has no record. The request is counted in `relaybook_refused_total{code="…"}` of `/metrics` and
   in `refused` of `/api/status`.
 """
@@ -308,9 +308,9 @@ def bad_input_page() -> str:
 
 def _section(name: str, rows: Sequence[tuple[str, str, str, str]]) -> str:
     intros = {
-        "Tags": "A tag never makes a request fail. Each adjustment is a warning.\n\n",
+        "Tags": "A tag never makes a request fail. Each adjustment of a tag causes a warning.\n\n",
         "Chunks": "A request is admitted before its body is read, so these requests are recorded.\n\n",
-        "Upstream": "The upstream …\n\n",
+        "Upstream": "Each item completes a sentence that begins with “The upstream”.\n\n",
     }
     groups: dict[str, list[str]] = {}
     for case, response, code, kept in rows:

@@ -21,8 +21,8 @@ export const NUMBER_FIELDS: readonly string[] = ["duration", "cost", "first_toke
 
 /** What happened to the requests of a gap. Follows their number. */
 export const GAP_REASONS: Readonly<Record<LogGap["reason"], string>> = {
-  log_unavailable: "refused because the log could not be written",
-  forwarded_unlogged: "relayed but not logged because the log could not be written",
+  log_unavailable: "refused, because the log could not be written",
+  forwarded_unlogged: "relayed but not logged, because the log could not be written",
   damaged: "damaged and unreadable, so their content is missing from the log",
   store_set_aside: "in a damaged or deleted log that was moved aside in the data directory; relaybook check --salvage recovers the readable requests",
 };

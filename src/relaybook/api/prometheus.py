@@ -14,7 +14,7 @@ from relaybook.log.store.port import StoreStatus
 _ZERO_COUNTS: Final = {error.code: 0 for error in RelayError if not error.code.startswith("upstream_")}
 _HISTOGRAMS: Final = {
     "relay_overhead": "Time that a request spent in the relay itself.",
-    "upstream_latency": "Time from the end of a request to the first bytes of the response body.",
+    "upstream_latency": "Time from the last byte of a request to the first bytes of the response body.",
     "commit": "Duration of a commit to the store.",
 }
 
@@ -51,7 +51,7 @@ class _Collector:
             yield requests
             yield CounterMetricFamily(
                 "relaybook_requests_failed",
-                "Requests that failed, regardless of their outcome.",
+                "Requests that failed, with any outcome.",
                 value=log.requests_failed,
             )
         refused = CounterMetricFamily(
