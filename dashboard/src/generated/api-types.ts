@@ -397,7 +397,7 @@ export type ThreadRow = {
   turn: number;
   /** Id of the request that this request continues. `null` if this request starts a conversation. */
   follows: string | null;
-  /** Id of an earlier request with the same messages. This request is a retry or a variant of that request. */
+  /** Id of an earlier request with the same messages. This request is a retry or a variant of the earlier request. */
   repeats: string | null;
   new_messages: NewMessages;
   /** Relaybook's id of the request (UUIDv7). The response header `Service-Request-Id` has the same id. */
@@ -752,7 +752,7 @@ export type Status = {
   /** Whether `relaybook demo` writes sample data to this log. */
   sample_data: boolean;
   records: number;
-  /** Number of namespaces, including pinned ones. */
+  /** Number of namespaces, including pinned namespaces. */
   namespaces: number;
   /** Number of pinned namespaces. */
   labels: number;

@@ -32,7 +32,7 @@ _PARAMETERS = [
     ),
     openapi.parameter("sort", "Sort by this field, descending.", {"enum": list(_SORTS), "default": "last_at"}),
     openapi.limit(50),
-    openapi.parameter("cursor", "`next_cursor` from another page."),
+    openapi.parameter("cursor", "The `next_cursor` of another page."),
     openapi.parameter("from", "Count requests that started at or after this time. Requires `pinned=true`."),
     openapi.parameter("to", "Count requests that started before this time. Requires `pinned=true`."),
 ]

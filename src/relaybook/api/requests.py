@@ -32,7 +32,7 @@ _PARAMETERS = [
         {"type": "string", "enum": list(SORT_FIELDS)},
     ),
     openapi.limit(50),
-    openapi.parameter("cursor", "`next_cursor` or `newer_cursor` from another page."),
+    openapi.parameter("cursor", "The `next_cursor` or `newer_cursor` of another page."),
     openapi.parameter("around", "A Relaybook id. The page is centered on the request with this id."),
 ]
 

@@ -106,8 +106,8 @@ class ThreadPart(Struct, kw_only=True):
     repeats: Annotated[
         str | None,
         Meta(
-            description="Id of an earlier request with the same messages. This request is a retry or a variant of that "
-            "request."
+            description="Id of an earlier request with the same messages. This request is a retry or a variant of the "
+            "earlier request."
         ),
     ]
     new_messages: NewMessages

@@ -170,7 +170,7 @@ class Status(Struct, kw_only=True):
     ]
     sample_data: Annotated[bool, Meta(description="Whether `relaybook demo` writes sample data to this log.")]
     records: int
-    namespaces: Annotated[int, Meta(description="Number of namespaces, including pinned ones.")]
+    namespaces: Annotated[int, Meta(description="Number of namespaces, including pinned namespaces.")]
     labels: Annotated[int, Meta(description="Number of pinned namespaces.")]
     last_seq: int
     feedback: Annotated[int, Meta(description="Number of requests that have feedback.")]

@@ -19,7 +19,7 @@ SENTENCES: Final = {
     "body_damaged": "a stored body is damaged, so its request is logged without the body: {reason}",
     "child_died": "{role} exited with code {code} and will be restarted in {restart_ms} ms",
     "child_killed": "{role} did not stop in time and was killed",
-    "child_not_started": "{role} could not be started and will be started again: {reason}",
+    "child_not_started": "{role} could not be started, and the server will try again: {reason}",
     "few_descriptors": "a relay may open only {limit} files, so the relay accepts only {connections} connections. "
     "Raise the limit on open files, for example with ulimit -n",
     "frames_lost": "the journal is damaged, and {frames} frames of run {run} are lost. Test the disk and the memory",

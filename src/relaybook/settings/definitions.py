@@ -54,10 +54,10 @@ class Settings:
 
     listen: str = setting("127.0.0.1:4100", "Address of the relay, host:port. Port 0 picks a free port")
     relay_url: str | None = setting(
-        None, "Base URL that clients use, if it differs from --listen, such as https://llm.example.com/v1"
+        None, "Base URL that clients use if they do not connect to --listen, such as https://llm.example.com/v1"
     )
     dashboard: str = setting("127.0.0.1:4101", "Address of the dashboard and its API, host:port")
-    dashboard_url: str | None = setting(None, "Public URL of the dashboard, if it is behind a reverse proxy")
+    dashboard_url: str | None = setting(None, "Public URL of the dashboard, if the dashboard is behind a reverse proxy")
     dashboard_token: str | None = setting(None, "Token for signing in to the dashboard", secret=True, flag=False)
     feedback_token: str | None = setting(
         None, "Token that allows programs to send feedback and nothing else", secret=True, flag=False
@@ -74,7 +74,8 @@ class Settings:
         "Base URL of the upstream. A request for /v1/models is sent to this URL followed by /models",
     )
     upstream_ca_file: Path | None = setting(
-        None, "PEM file with the certificate authorities to trust instead of the system's certificate authorities"
+        None,
+        "PEM file with certificate authorities. The relay trusts these instead of the system's certificate authorities",
     )
     default_namespace: str = setting("default", "Namespace of requests that do not set a namespace")
     log: Literal["full", "no-bodies"] = setting(
@@ -101,7 +102,8 @@ class Settings:
         "Prefixes of tag headers, such as Service in Service-Namespace. Headers with any of these prefixes are read",
     )
     durability: Literal["process", "power"] = setting(
-        "process", "With process, the log survives crashes of the program. With power, it also survives power failures"
+        "process",
+        "With process, the log survives crashes of the program. With power, the log also survives power failures",
     )
     when_log_fails: Literal["refuse", "forward"] = setting(
         "refuse", "Whether requests that cannot be logged are refused or forwarded"
@@ -145,8 +147,13 @@ class Settings:
         "Only sealed journal segments can be deleted. A segment with bodies that must not be kept is sealed after this "
         "time, and any other segment after ten times this time",
     )
-    min_free: int = setting(1 * GIB, "New requests are refused if less disk space than this is free")
-    max_journal: int = setting(10 * GIB, "New requests are refused if the journal takes more disk space than this")
+    min_free: int = setting(
+        1 * GIB, "If less disk space than this is free, new requests cannot be logged, and when_log_fails applies"
+    )
+    max_journal: int = setting(
+        10 * GIB,
+        "If the journal takes more disk space than this, new requests cannot be logged, and when_log_fails applies",
+    )
     keep_bodies_days: Days = setting(0, "Days until the content of a request is removed. 0 means no age limit")
     keep_days: Days = setting(0, "Days until a request is removed. 0 means no age limit")
     keep_aggregates_days: Days = setting(0, "Days until the aggregates for charts are removed. 0 keeps them forever")
