@@ -74,7 +74,7 @@ def dashboard(**flags: Any) -> int:
 @app.command
 @takes_settings([name for name in FLAGS if name not in _DEMO_SETTINGS])
 def demo(**flags: Any) -> int:
-    """Run with a simulated upstream and sample traffic, without an API key and a network. Logs to DATA/demo."""
+    """Run with a simulated upstream and sample traffic. The demo needs no API key or network, and logs to DATA/demo."""
     configuration = _resolve(flags)
     from relaybook.server.program import demo
 
@@ -167,8 +167,8 @@ def import_requests(
     *files: Annotated[
         str,
         Parameter(
-            help="Files in the format jsonl, which can be compressed (.gz, .zst). Use - for standard input. If you "
-            "give no files but --store, the SQLite log in the data directory is moved to that store"
+            help="Files in the format jsonl, which can be compressed (.gz, .zst). Use - for standard input. With "
+            "--store and without files, the SQLite log in the data directory is moved to that store"
         ),
     ],
     **flags: Any,

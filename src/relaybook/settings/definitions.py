@@ -80,8 +80,8 @@ class Settings:
     default_namespace: str = setting("default", "Namespace of requests that do not set a namespace")
     log: Literal["full", "no-bodies"] = setting(
         "full",
-        "full logs everything. no-bodies logs everything except prompts and responses. The table of a namespace "
-        "overrides this setting. A request can switch from full to no-bodies, but not from no-bodies to full",
+        "With full, everything is logged. With no-bodies, everything except prompts and responses is logged. The table "
+        "of a namespace overrides this setting. A request can switch from full to no-bodies, but not back",
     )
     data: Path | None = setting(
         None,
@@ -110,8 +110,8 @@ class Settings:
     )
     on_client_gone: Literal["cancel", "finish"] = setting(
         "cancel",
-        "When a client disconnects, cancel ends the upstream request, and finish reads the upstream's response to its "
-        "end",
+        "With cancel, the relay cancels the upstream request when a client disconnects. With finish, the relay still "
+        "reads the upstream's response to the end",
     )
     hosts: list[str] = setting(
         [],
