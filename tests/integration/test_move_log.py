@@ -204,6 +204,6 @@ def test_there_must_be_a_log_and_no_server(tmp_path: Path, capsys: pytest.Captur
     directory.open()
     try:
         assert main(command) == 1
-        assert capsys.readouterr().err.endswith("/data. Stop it before you import its log.\n")
+        assert capsys.readouterr().err.endswith("/data. Stop the server before you import the log.\n")
     finally:
         directory.close()

@@ -80,7 +80,7 @@ def _requests(count: int) -> str:
 def _show(lines: list[str], count: int) -> None:
     print("\n".join(lines))
     if count > len(lines):
-        print(f"… and {count - len(lines):,} older request{'' if count - len(lines) == 1 else 's'}")
+        print(f"… and {_requests(count - len(lines))} that are older")
 
 
 def _ask(count: int) -> None:

@@ -97,7 +97,7 @@ def test_it_shows_five_requests_and_asks(
     lines = output.out.splitlines()
     assert lines[0] == "2 requests that match are still running and will not be deleted."
     assert ["ios" in line for line in lines[1:6]] == [True] * 5
-    assert lines[6:] == ["… and 32 older requests", "37 requests deleted."]
+    assert lines[6:] == ["… and 32 requests that are older", "37 requests deleted."]
     assert output.err == "waiting for d1\n"
     ((terms, count),) = log.requested
     assert count == 37
