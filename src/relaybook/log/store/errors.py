@@ -24,7 +24,7 @@ class StoreFull(StoreUnavailable):
 
 
 class SyncFailed(Exception):
-    """A sync failed, and the system may have dropped the unwritten data.
+    """A sync failed, and the operating system may have dropped the unwritten data.
 
     Do not retry the sync, because a second sync would report success although the data was not written. Only a restart
     writes the data again.

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-#: The SQLite database. A shared store does not have it.
+#: The SQLite database. A shared store does not have this file.
 DATABASE: Final = "relaybook.sqlite"
 #: The directory of the packs.
 BODIES: Final = "bodies"

@@ -4,8 +4,7 @@ The recorder writes to a store, and the API and the command line query the store
 ``Writer``. A ``Reader`` can be opened in any number of other processes at the same time. ``Store`` opens both. The
 interfaces for changes by users are ``Labels`` in ``log/namespaces.py``, ``SavedFilters`` in ``log/saved_filters.py``,
 ``FeedbackLog`` in ``log/feedback.py`` and ``Deletions`` in ``log/deletions.py``. Exceptions are in ``errors.py``.
-Implementations differ only in where they keep data. All implementations behave the same, and one conformance suite
-tests all of them.
+Implementations differ only in where they keep data. One conformance suite tests that all of them behave the same.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +23,8 @@ from relaybook.log.retention import Cutoffs, Removal
 from relaybook.log.saved_filters import SavedFilter, SavedFilters
 from relaybook.log.store.errors import BatchRejected
 
-#: Whether a commit survives only the crash of a process, or also a power failure.
+#: ``process`` means that a commit survives the crash of a process. ``power`` means that a commit also survives a power
+#: failure.
 Durability = Literal["process", "power"]
 
 
@@ -58,17 +58,18 @@ class Entry(msgspec.Struct, kw_only=True):
     detail: Detail
     request: Body | None
     response: Body | None
-    #: The encoded message chain, which identifies the requests that this one continues. Opaque to the store.
+    #: The encoded message chain, which identifies the requests that this request continues. The store does not decode
+    #: the message chain.
     chain: bytes | None = None
 
 
 class RunPosition(msgspec.Struct, frozen=True, kw_only=True):
     """How far one run of the journal has been read.
 
-    A position consists of segment, offset and frame number. All frames before ``read_to`` were read. ``replay_from`` is
-    the first frame of the oldest exchange that is neither recorded nor checkpointed. After a restart, the recorder
-    reads from ``replay_from`` and skips exchanges that ended before ``read_to``. If ``is_segment_start`` is True, no
-    frame in the segment of ``read_to`` was read yet.
+    ``read_to`` and ``replay_from`` each consist of segment, offset and frame number. All frames before ``read_to`` were
+    read. ``replay_from`` is the first frame of the oldest exchange that has neither a record nor a checkpoint. After a
+    restart, the recorder reads from ``replay_from`` and skips exchanges that ended before ``read_to``. If
+    ``is_segment_start`` is True, no frame in the segment of ``read_to`` was read yet.
     """
 
     read_to: tuple[int, int, int]
@@ -103,10 +104,11 @@ class Running(msgspec.Struct, kw_only=True):
 class Batch(msgspec.Struct, kw_only=True):
     """The contents of one transaction, which is stored completely or not at all.
 
-    - ``running`` replaces all running requests, unless it is `None`. Requests whose record is in ``entries`` are always
-      removed from the running requests.
+    - ``running`` replaces all running requests, unless ``running`` is `None`. Requests whose record is in ``entries``
+      are always removed from the running requests.
     - ``checkpoints`` replaces earlier checkpoints of the same exchanges. The checkpoint of an exchange is deleted if
-      the exchange is in ``entries`` or in ``rejected``, the ids of requests that are in the quarantine.
+      the exchange is in ``entries`` or in ``rejected``. ``rejected`` has the ids of requests in the quarantine, because
+      the store rejected them.
     - ``finished_runs`` deletes the positions and checkpoints of runs that have been read completely.
     - ``erase`` lists body bytes that must be unreadable within seconds after the commit. The store completes the
       erasure even after a crash.
@@ -129,9 +131,9 @@ class Page(msgspec.Struct, kw_only=True):
 
     ``complete`` is False if the deadline ended the search early. ``next_cursor`` is `None` if there are no older
     matches. ``newer_cursor`` is `None` for an empty page, so callers keep the previous cursor. If the deadline ended
-    the search, the cursor for the direction of the search points to the position where the search stopped, even if
-    nothing was found. The ``next_cursor`` of a full page may lead to an empty page, because the store searches only for
-    a limited time for one more match.
+    the search, the cursor in the search direction points to the position where the search stopped. This cursor is set
+    even if nothing was found. A full page may have a ``next_cursor`` that leads to an empty page, because the search
+    for one more match has a time limit.
     """
 
     records: list[Record]
@@ -144,7 +146,8 @@ class StoredRecord(msgspec.Struct, kw_only=True):
     """A record with the data for the detail view.
 
     Sizes refer to the transferred bodies. A size is `None` if the body is not stored. ``request`` and ``response`` are
-    set if the bodies were read at no extra cost. Otherwise both are `None`, and ``Reader.body`` reads the bodies.
+    set if the store had already read the bodies with the detail. Otherwise both are `None`, and ``Reader.body`` reads
+    the bodies.
     """
 
     record: Record
@@ -206,9 +209,9 @@ class ValueCount(msgspec.Struct, kw_only=True):
 class RecorderState(msgspec.Struct, frozen=True, kw_only=True):
     """One of the recorders that write to a shared store.
 
-    ``server`` names its machine and data directory. A recorder that is not live stopped responding within the last
-    hour, without being stopped. ``lag_us`` is the age of the newest request that it stored last, or the time since it
-    responded.
+    ``server`` names the recorder's machine and data directory. A recorder that is not live stopped responding within
+    the last hour, although nobody stopped it. ``lag_us`` is how long ago the newest request that the recorder stored
+    ended, or how long ago the recorder last responded.
     """
 
     server: str
@@ -239,12 +242,12 @@ class StoreStatus(msgspec.Struct, kw_only=True):
     oldest_content_at: int | None = None
     #: The last retention pass that removed something.
     last_removal: Removal | None = None
-    #: The recorders that share the store, by server. Empty for a store with one writer.
+    #: The recorders that share the store, sorted by server. Empty for a store with one writer.
     recorders: list[RecorderState] = []
 
 
 class Retained(msgspec.Struct, frozen=True, kw_only=True):
-    """How many requests a ``Writer.retain`` call removed, and how many others lost their content.
+    """How many requests a ``Writer.retain`` call removed, and how many other requests lost their content.
 
     ``is_complete`` is True if nothing is left to remove.
     """
@@ -257,7 +260,7 @@ class Retained(msgspec.Struct, frozen=True, kw_only=True):
 class Writer(Protocol):
     """The interface through which the recorder writes to a store. Only one thread of one process uses it."""
 
-    #: Shortest time between two commits that have room for more records. It is longer if small commits are expensive.
+    #: Minimum time between two commits, unless a batch is full. Stores with expensive small commits use a longer time.
     commit_interval_ns: int
 
     def commit(self, batch: Batch) -> None:
@@ -289,10 +292,10 @@ class Writer(Protocol):
         """Remove requests that ended before the cutoffs, until ``until_ns`` (monotonic clock).
 
         Removed requests no longer appear in pages, counts, lists and threads, but aggregates over time still count
-        them. A request with expired content has no previews, error message, headers, message chain and searchable text.
-        If the request had bodies, its ``body_state`` is "expired". ``run_maintenance`` frees the space. Call ``retain``
-        again until ``is_complete`` is True. After a crash, calling ``retain`` continues the removal. Raises
-        StoreUnavailable.
+        them. When the content of a request expires, its previews, error message, headers, message chain and searchable
+        text are removed. If the request had bodies, its ``body_state`` is "expired". ``run_maintenance`` frees the
+        space. Call ``retain`` again until ``is_complete`` is True. After a crash, calling ``retain`` continues the
+        removal. Raises StoreUnavailable.
         """
 
     def delete(self, until_ns: int) -> int:
@@ -316,8 +319,9 @@ class Writer(Protocol):
 class Reader(Protocol):
     """The interface through which the API and the command line query a store.
 
-    Thread-safe. Each call sees one consistent snapshot. ``deadline_ns`` is the time on the monotonic clock at which a
-    call stops. At the deadline, a page or a count is returned as incomplete, and other calls raise DeadlinePassed.
+    A reader is thread-safe. Each call sees one consistent snapshot. ``deadline_ns`` is the time on the monotonic clock
+    at which a call stops. At the deadline, a page or a count is returned as incomplete, and other calls raise
+    DeadlinePassed.
     """
 
     def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
@@ -338,7 +342,7 @@ class Reader(Protocol):
 
         The highest value is first. Among equal values, the newest request is first. Requests without a value are
         omitted. There is only one page, without cursors. If the deadline ended the search, the page has the highest
-        values that were found until the deadline.
+        values that were found by then.
         """
 
     def count(self, filter_: Filter, deadline_ns: int) -> Count:
@@ -376,7 +380,7 @@ class Reader(Protocol):
         """Return finished requests recorded after ``after``, oldest first.
 
         The entries have their message chains and feedback, and their bodies are in memory. A body larger than
-        ``max_bytes`` is omitted. Fewer than ``limit`` entries are returned if all of them would exceed ``max_bytes``.
+        ``max_bytes`` is omitted. Fewer than ``limit`` entries are returned if together they would exceed ``max_bytes``.
         """
 
     def links(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Link]:
@@ -579,7 +583,8 @@ class Store(Protocol):
     def forget_server(self, server: str) -> None:
         """Forget a server whose data directory is lost, so that deletions no longer wait for its journal.
 
-        ``server`` is its name in the status. Raises StoreUnavailable if the log has no lost server with this name.
+        ``server`` is the server's name in the status. Raises StoreUnavailable if the log has no lost server with this
+        name.
         """
 
     def verify(self, on_progress: Callable[[int, int], object]) -> Verification:

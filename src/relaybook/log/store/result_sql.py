@@ -16,13 +16,13 @@ def _cases(column: str, results: Mapping[Any, str], otherwise: str) -> str:
 _FROM_LOG_ERROR: Final = dict.fromkeys(LOG_ERRORS, "log_failed")
 _FROM_FAILURE: Final = {code: code for code in UPSTREAM_FAILURES}
 _FROM_STATUS: Final = {status: code for status, (code, _) in ERROR_STATUSES.items()}
-#: Whether a reason is one of those that are separated by commas. Both databases have ``replace``.
+#: Tests whether a comma-separated list of reasons contains a reason. Both databases have ``replace``.
 _REASONS: Final = "(',' || r.finish_reason || ',')"
 _FROM_FINISH: Final = " ".join(
     f"WHEN replace({_REASONS}, ',{reason},', '') <> {_REASONS} THEN {FINISHES[finish][0]!r}"
     for reason, finish in FINISH_REASONS.items()
 )
-#: The code that ``row.result_of`` returns, as an expression on ``requests AS r``. All parts are constants of this
+#: The code that ``row.result_of`` returns, as an expression on ``requests AS r``. All parts are constants in this
 #: program.
 RESULT: Final = f"""CASE
   WHEN r.outcome = 'open' THEN 'running'

@@ -8,10 +8,10 @@
     requests_to_delete  the requests that deletions are removing
     state               everything else, by kind and key: positions of recorders, running requests, gaps, labels, ...
 
-A commit inserts first the rows of ``requests``, in one block, and then one block of ``state``, which has the positions
-in the journal. After a crash between the two, the recorder reads the same part of the journal again, and the writer
-skips the requests that are already there. ``docs/decisions/0020`` has the reasons for the order of the tables and their
-indexes.
+A commit first inserts the rows of ``requests`` in one block. The commit then inserts one block into ``state``, with the
+positions in the journal. After a crash between the two inserts, the recorder reads the same part of the journal again.
+The writer skips the requests that are already stored. ``docs/decisions/0020`` explains the order of the tables and
+their indexes.
 
-Any number of recorders write to a database; ``recorders.py`` says how. SQL is used only inside this package.
+Several recorders can write to one database (see ``recorders.py``). SQL is used only inside this package.
 """

@@ -1,7 +1,7 @@
-"""Write the bytes of large bodies in chunks, before their requests exist, and erase them.
+"""Write large bodies in chunks before their requests are recorded, and erase chunks.
 
-The table ``state`` has the number of the last chunk that a commit contains, and the chunks to erase. After a crash, the
-recorder deletes chunks that no request has, and continues erasing.
+The table ``state`` has the number of the last committed chunk, and the chunks to erase. After a crash, the recorder
+deletes chunks that belong to no request, and continues erasing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ class Chunks:
     """The chunks that one recorder writes."""
 
     def __init__(self, database: Database, state: State, name: str, recorders: Membership) -> None:
-        """``name`` is the name of the recorder. ``recorders`` numbers the chunks."""
+        """``name`` is the name of the recorder. ``recorders`` provides the numbers of the chunks."""
         self._database = database
         self._state = state
         self._name = name
@@ -31,7 +31,8 @@ class Chunks:
         self._committed = self._committed_last()
         ((newest,),) = database.query("SELECT max(id) FROM chunks WHERE recorder = %(name)s", {"name": name})
         self._last = max(self._committed, newest)
-        #: Chunks that were written before this process, and that no commit contains unless it was interrupted.
+        #: Chunks that were written before this process started. They are uncommitted, unless an interrupted commit
+        #: still completes.
         self._uncommitted = (self._committed, newest) if newest > self._committed else None
         self.erase()
 
@@ -39,12 +40,12 @@ class Chunks:
         return int(self._state.read_own("last_chunk").get("", 0))
 
     def write(self, data: bytes) -> BodyRef:
-        """Write a chunk. It is kept if a commit contains the reference. Raises StoreUnavailable."""
+        """Write a chunk, which is kept once a commit contains its reference. Raises StoreUnavailable."""
         chunk = self._recorders.number_above(self._last)
         try:
             self._database.insert("chunks", CHUNK_COLUMNS, [(chunk, self._name, bytes(data))])
         except StoreUnavailable:
-            self._erasures.add(str(chunk))  # it may have been inserted, and the next attempt has another number
+            self._erasures.add(str(chunk))  # the chunk may have been inserted, and a retry uses another number
             raise
         self._last = chunk
         return BodyRef((chunk,), len(data))
@@ -54,7 +55,7 @@ class Chunks:
         return b"".join(body_chunks(self._database, [(ref.location[0], ref.size)], b""))
 
     def whole(self, body: Body | None) -> Body | None:
-        """Return a body with all its bytes in memory. `None` if it is too large to be searched."""
+        """Return a body with all its bytes in memory. `None` if the body is too large to be searched."""
         if body is None or not body.refs:
             return body
         if (body_size(body) or 0) > MAX_BODY_BYTES:
@@ -62,11 +63,14 @@ class Chunks:
         return Body([], [*body_chunks(self._database, chunks_of(body), b""), *body.rest])
 
     def delete_uncommitted(self) -> None:
-        """Delete chunks of an earlier process that no request has. No insert of that process may be running."""
+        """Delete chunks that an earlier process wrote and that belong to no request.
+
+        No insert of the earlier process may be running.
+        """
         if self._uncommitted is None:
             return
         low, high = self._uncommitted
-        low = max(low, self._committed_last())  # a late commit may have ended meanwhile
+        low = max(low, self._committed_last())  # a late commit may have ended in the meantime
         condition = (
             f"recorder = {quoted(self._name)} AND id > {low} AND id <= {high} "
             "AND id NOT IN (SELECT arrayJoin(arrayConcat(request_chunks, response_chunks)).1 FROM requests)"
@@ -76,7 +80,7 @@ class Chunks:
         self._uncommitted = None
 
     def will_erase_repeated(self, entries: Sequence[Entry]) -> None:
-        """Choose chunks to erase: those written for requests that were stored before, with other chunks."""
+        """Mark chunks for erasure if their request is already stored with other chunks."""
         written = {
             chunk for entry in entries for body in (entry.request, entry.response) for chunk, _ in chunks_of(body)
         }
@@ -88,14 +92,14 @@ class Chunks:
         self._erasures |= {str(chunk) for chunk in written - stored}
 
     def will_erase(self, chunks: Iterable[int]) -> None:
-        """Choose chunks to erase, even after a crash."""
+        """Mark chunks for erasure. The mark survives a crash."""
         new = {str(chunk) for chunk in chunks} - self._erasures
         if new:
             self._state.write({("erasure", chunk): b"" for chunk in new})
             self._erasures |= new
 
     def changes(self, erase: Iterable[BodyRef]) -> dict[tuple[str, str], bytes | None]:
-        """Return what a commit that erases ``erase`` changes in the state."""
+        """Return the changes to the table ``state`` for a commit that erases ``erase``."""
         erasures = self._erasures | _names(erase)
         changes: dict[tuple[str, str], bytes | None] = {("erasure", chunk): b"" for chunk in erasures}
         if self._last != self._committed:
@@ -103,12 +107,12 @@ class Chunks:
         return changes
 
     def committed(self, erase: Iterable[BodyRef]) -> None:
-        """Continue after a commit."""
+        """Update the cached state after a commit."""
         self._committed = self._last
         self._erasures |= _names(erase)
 
     def erase(self) -> None:
-        """Erase the chosen chunks. Raises StoreUnavailable; then call it again."""
+        """Erase the marked chunks. If this method raises StoreUnavailable, call the method again."""
         if self._erasures:
             self._database.execute(f"ALTER TABLE chunks DELETE WHERE id IN ({', '.join(self._erasures)})")
             self._state.write({("erasure", chunk): None for chunk in self._erasures})

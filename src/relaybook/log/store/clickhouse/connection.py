@@ -22,20 +22,21 @@ _CONNECT_SECONDS: Final = 5
 #: A server that sends nothing for this time is considered unavailable.
 _RECEIVE_SECONDS: Final = 60
 _INSERT_SECONDS: Final = 15
-#: How often the server is asked for its time.
+#: Interval at which the server is asked for its time.
 _ASK_EVERY_NS: Final = 10 * clock.NANOSECONDS
 #: Mutations run in the background. By default, some versions of the server answer only when a mutation has ended.
 _IN_BACKGROUND: Final = {"mutations_sync": 0}
-#: Statements with many ids are longer than the default limit of the server.
+#: Statements with many ids are longer than the server's default limit.
 _LONG: Final = {"max_query_size": 64 << 20}
 _TIMEOUT_CODES: Final = (159, 160)
 _DISK_FULL_CODE: Final = 243
 _UNKNOWN_DATABASE_CODE: Final = 81
 _WRONG_PASSWORD_CODES: Final = (192, 193, 516)
 _NO_RIGHT_CODES: Final = (164, 497)
-#: A value that is too large or out of range.
+#: ClickHouse error codes for a value that is too large or out of range.
 _BAD_VALUE_CODES: Final = (69, 128, 131, 321)
-#: Incorrect query, unknown setting, disabled feature. Our statements are correct for a server that supports them.
+#: ClickHouse error codes for an incorrect query, an unknown setting or a disabled feature. The statements of this
+#: package cause these errors only on a server that does not support them.
 _UNSUPPORTED_CODES: Final = (80, 115, 344)
 _TEXT: Final = re.compile(r"DB::Exception: (.*?)\.?(?: \([A-Z_]+\)|$)", re.DOTALL)
 
@@ -44,14 +45,14 @@ Values = Mapping[str, Any]
 
 
 class Parameters:
-    """Collects the values of a statement. The server inserts them, so they are never part of the SQL text."""
+    """Collects the values of a statement. The server inserts the values, so the SQL text never contains them."""
 
     def __init__(self, values: Values = MappingProxyType({})) -> None:
-        """``values`` are those of other conditions in the same statement."""
+        """``values`` are the values of other conditions in the same statement."""
         self.values: dict[str, Any] = dict(values)
 
     def add(self, value: Any, type_: str = "String") -> str:
-        """Return the placeholder of a value."""
+        """Add a value and return its placeholder."""
         name = f"p{len(self.values)}"
         self.values[name] = value
         return f"{{{name}:{type_}}}"
@@ -64,7 +65,7 @@ def quoted(text: str) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Return what the operating system said, or else the error's own text."""
+    """Return the operating system's error message, or the error's own text if there is none."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, OSError) and cause.strerror:
@@ -76,7 +77,7 @@ def _reason(error: BaseException) -> str:
 
 
 class Database:
-    """A database. It connects when it is first used, and again after a failure. Thread-safe."""
+    """A database. The connection is opened on first use, and again after a failure. Thread-safe."""
 
     def __init__(self, address: DatabaseAddress) -> None:
         self.address = address
@@ -95,8 +96,11 @@ class Database:
         return self._server_us + (now_ns - self._asked_ns) // 1000
 
     def next_version(self) -> int:
-        """Return a version for rows that replace others: higher than all before it, whatever the clock of the machine
-        that wrote them. Raises StoreUnavailable."""
+        """Return a version for rows that replace other rows.
+
+        The version is higher than all earlier versions. The clocks of the machines that wrote them do not matter.
+        Raises StoreUnavailable.
+        """
         now_us = self.server_us()
         with self._lock:
             self._version = max(self._version + 1, now_us)
@@ -105,7 +109,7 @@ class Database:
     def query(
         self, sql: str, values: Values | None = None, *, deadline_ns: int | None = None, as_bytes: Collection[str] = ()
     ) -> list[Row]:
-        """Return the rows of a query. The columns ``as_bytes`` are returned as bytes, all other strings as text.
+        """Return the rows of a query. The columns in ``as_bytes`` are returned as bytes, and all other strings as text.
 
         Raises DeadlinePassed and StoreUnavailable.
         """
@@ -135,9 +139,9 @@ class Database:
     def insert(self, table: str, types: Mapping[str, str], rows: Sequence[Sequence[Any]], query_id: str = "") -> None:
         """Insert rows in one block. ``types`` are the columns with their types.
 
-        Raises BatchRejected if a value does not fit its column, and StoreUnavailable. In the latter case, the rows may
-        have been inserted, or may still be. If the connection ends without an answer, the client sends the rows again
-        at once; the token lets the server drop them if it has them.
+        Raises BatchRejected if a value does not fit its column, and StoreUnavailable. After StoreUnavailable, the rows
+        may be in the table, or may be inserted later. If the connection ends without a response, the client immediately
+        sends the rows again. Because of the deduplication token, the server drops rows that it already has.
         """
         if not rows:
             return
@@ -156,7 +160,8 @@ class Database:
                 context = client.create_insert_context(
                     table, list(types), column_type_names=list(types.values()), settings=settings
                 )
-                # In one block. The server inserts blocks one by one, and drops all but the first as repetitions.
+                # All rows must be in one block. The server inserts blocks one by one, and would drop all blocks after
+                # the first as duplicates.
                 context.req_block_size = len(rows)
                 client.insert(data=rows, context=context)
             except (DataError, ValueError, TypeError, OverflowError) as error:
@@ -167,7 +172,7 @@ class Database:
                 raise BatchRejected(f"ClickHouse cannot store a value: {str(error)[:300]}") from error
 
     def damaged_parts(self, table: str) -> list[tuple[str, str]]:
-        """Let the server read all parts of a table. Return the names of damaged parts, and what is wrong with them."""
+        """Let the server check all parts of a table. Return the name and the problem of each damaged part."""
         with self._translated():
             lines: bytes = self._connected().raw_query(
                 f"CHECK TABLE {table}", settings={"check_query_single_value_result": 0}, fmt="JSONEachRow"
@@ -197,7 +202,7 @@ class Database:
                 "A log in ClickHouse needs the package clickhouse-connect: pip install 'clickhouse-connect>=1.12'."
             ) from None
         for name in ("clickhouse_connect", "urllib3"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # our errors say the same
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # Relaybook's errors have the same text
         host, port, database, user, password, secure = self.address
         return clickhouse_connect.get_client(
             host=host,
@@ -211,12 +216,12 @@ class Database:
             query_retries=0,
             autogenerate_session_id=False,  # requests with the same session cannot run at the same time
             client_name="relaybook",
-            pool_mgr=default_pool_manager(),  # without it, the client would use the proxy of HTTP_PROXY
+            pool_mgr=default_pool_manager(),  # otherwise, the client would use the proxy of HTTP_PROXY
         )
 
     @contextmanager
     def _translated(self, *, has_deadline: bool = False) -> Iterator[None]:
-        """Raise errors of the client as errors of a store."""
+        """Translate errors of the client into errors of a store."""
         try:
             yield
         except (StoreUnavailable, BatchRejected):
@@ -234,7 +239,7 @@ class Database:
             raise
 
     def _error(self, code: int, text: str) -> StoreUnavailable:
-        """Return the error for an answer of the server."""
+        """Return the error for an error response of the server."""
         host, port, database, user, *_ = self.address
         if code == _UNKNOWN_DATABASE_CODE:
             return StoreMisconfigured(

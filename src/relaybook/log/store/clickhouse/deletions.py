@@ -1,9 +1,9 @@
 """Request deletions, list them, and carry them out.
 
-The requests to delete are first listed in the table ``requests_to_delete``, so that the same requests are removed from
-every table exactly once, even after a crash. Mutations then rewrite the parts that contain them. A deletion is done
-when these parts and the old parts of ``state`` are deleted from the disk, and no journal has a segment with these
-requests. Any recorder can repeat each step.
+The requests to delete are first listed in the table ``requests_to_delete``. Because of this list, the same requests are
+removed from every table exactly once, even after a crash. Mutations then rewrite the parts that contain the requests. A
+deletion is done when the old versions of these parts and of ``state`` are deleted from the disk, and no journal has a
+segment with the requests. Any recorder can repeat each step.
 """
 
 from typing import Final, Literal
@@ -23,10 +23,10 @@ from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
 from relaybook.log.store.port import RunPosition
 from relaybook.settings.store_url import DatabaseAddress
 
-#: How often new deletions are looked for, and how often those that wait are continued.
+#: How often to look for new deletions, and how often to continue waiting deletions.
 _LOOK_EVERY_NS: Final = 500_000_000
 _CONTINUE_EVERY_NS: Final = 100_000_000
-#: Time to find the requests of a deletion. It is doubled after each search that did not find all of them.
+#: Time limit for finding the requests of a deletion. The limit is doubled after each incomplete search.
 _SEARCH_NS: Final = 2 * clock.NANOSECONDS
 #: The requests of a deletion.
 _ITS: Final = "FROM requests_to_delete WHERE deletion = "
@@ -48,9 +48,9 @@ _decode: Final = msgspec.msgpack.Decoder(Deletion).decode
 
 
 class _Task(msgspec.Struct):
-    """What is left to do of a deletion, for requests up to the ``seq`` ``up_to``.
+    """The remaining work of a deletion, for requests whose ``seq`` is at most ``up_to``.
 
-    ``segments`` are the last segments of the journal, by run, that can have frames of its requests.
+    ``segments`` has, for each run of the journal, the last segment that can have frames of the requests.
     """
 
     up_to: int
@@ -91,7 +91,7 @@ class ClickHouseDeletions:
 
 
 def pending_mutations(database: Database) -> bool:
-    """Return whether mutations are running. Raises StoreUnavailable if one fails."""
+    """Return whether mutations are running. Raises StoreUnavailable if a mutation fails."""
     sql = "SELECT latest_fail_reason FROM system.mutations WHERE database = currentDatabase() AND NOT is_done"
     reasons = [reason for (reason,) in database.query(sql)]
     for reason in filter(None, reasons):
@@ -100,7 +100,7 @@ def pending_mutations(database: Database) -> bool:
 
 
 class DeletionPass:
-    """Carries out deletions for the writer, the oldest first."""
+    """Carries out deletions for the writer, oldest first."""
 
     def __init__(self, database: Database, state: State) -> None:
         self._database = database
@@ -108,7 +108,7 @@ class DeletionPass:
         self._not_before_ns = 0
         self._search_ns = _SEARCH_NS
         self._cleaning: Literal["keys", "values", "done"] = "keys"
-        #: Whether ClickHouse must end some work before a deletion can continue.
+        #: Whether a deletion cannot continue until ClickHouse has finished some work.
         self.is_waiting = False
 
     def work(self) -> int:
@@ -131,7 +131,7 @@ class DeletionPass:
         return 0
 
     def _remove(self, key: str, task: _Task, positions: dict[str, RunPosition]) -> int | None:
-        """Do the next step of removing requests. `None` if it must wait."""
+        """Do the next step of removing requests. `None` if the step must wait."""
         found = self._state.get("deletion", key)
         if found is None or pending_mutations(self._database):
             return None
@@ -161,7 +161,7 @@ class DeletionPass:
         return {run: decode_position(value) for run, value in self._state.read("position").items()}
 
     def _find(self, key: str, filter_: Filter, up_to: int) -> bool:
-        """List the requests to remove. Returns False if that must wait for a recorder, or takes too long."""
+        """List the requests to remove. Returns False if the search must wait for a recorder or takes too long."""
         if complete_to(self._state) < up_to:
             return False
         try:
@@ -181,13 +181,16 @@ class DeletionPass:
         return True
 
     def _erase(self, key: str, task: _Task, positions: dict[str, RunPosition]) -> bool:
-        """Mark a deletion as done if no file has bytes of its requests. Returns False if ClickHouse still has some."""
+        """Mark a deletion as done if no file has bytes of its requests.
+
+        Returns False if ClickHouse still has such bytes.
+        """
         if not self._is_state_clean():
             return False
         old_parts = "SELECT DISTINCT table FROM system.parts WHERE database = currentDatabase() AND NOT active"
         for (table,) in self._database.query(old_parts):
-            # Dropping a partition, even one that does not exist, deletes the old parts that no query uses. Otherwise
-            # a table without inserts keeps them for half a minute.
+            # Dropping a partition, even if it does not exist, deletes the old parts that no query uses. Otherwise, a
+            # table without inserts keeps old parts for half a minute.
             self._database.execute(f"ALTER TABLE `{table}` DROP PARTITION ID 'none'")
         if self._database.query(old_parts):
             return False
@@ -201,8 +204,10 @@ class DeletionPass:
         return True
 
     def _is_state_clean(self) -> bool:
-        """Remove the keys of deleted values from ``state``, and the values that were replaced. Returns whether all are
-        removed."""
+        """Remove keys of deleted values, and replaced values, from ``state``.
+
+        Returns whether all of them are removed.
+        """
         if pending_mutations(self._database):
             return False
         if self._cleaning == "keys":

@@ -63,7 +63,7 @@ def _entry(database: Database, row: Row, max_bytes: int, deadline_ns: int | None
 
 
 def read_body(database: Database, record_id: str, side: Side) -> Iterator[bytes] | None:
-    """Return the bytes of a body in chunks. `None` if it is not stored."""
+    """Return the bytes of a body in chunks. `None` if the body is not stored."""
     parameters = Parameters()
     sql = (
         f"SELECT r.{side}, r.{side}_size, r.{side}_chunks FROM requests AS r "
@@ -79,8 +79,10 @@ def read_body(database: Database, record_id: str, side: Side) -> Iterator[bytes]
 def body_chunks(
     database: Database, chunks: Sequence[tuple[int, int]], rest: bytes, deadline_ns: int | None = None
 ) -> Iterator[bytes]:
-    """Yield the bytes of a body. Only one chunk is in memory, besides the rest. Raises BodyDamaged and
-    DeadlinePassed."""
+    """Yield the bytes of a body, with only one chunk and the rest in memory.
+
+    Raises BodyDamaged and DeadlinePassed.
+    """
     for chunk, size in chunks:
         sql = f"SELECT data FROM chunks WHERE id = {chunk}"
         data = b"".join(data for (data,) in database.query(sql, deadline_ns=deadline_ns, as_bytes=("data",)))

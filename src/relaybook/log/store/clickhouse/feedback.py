@@ -1,7 +1,7 @@
 """Store the feedback on requests, by request id and source.
 
-Feedback on requests that are not recorded yet is pending: it is in ``state``, by the id that it names and its source.
-The writer moves it to its request after each commit.
+Feedback on a request that is not recorded yet is pending. Pending feedback is in ``state``, by its source and the id in
+the feedback. After each commit, the writer moves pending feedback to the requests that are now recorded.
 """
 
 from collections.abc import Iterable, Sequence
@@ -58,9 +58,9 @@ class ClickHouseFeedbackLog:
 
 
 def _ids_of_requests(database: Database, any_ids: Sequence[str]) -> dict[str, str]:
-    """Return the ids of requests, by those of their own and foreign ids that are in ``any_ids``.
+    """Return the request's id for each of ``any_ids``, which are ids of requests or foreign ids.
 
-    Of several requests with a foreign id, the newest is returned.
+    If several requests have the same foreign id, the newest request is used. Ids that no request has are omitted.
     """
     found: dict[str, str] = {}
     for name in (*FOREIGN_IDS, "id"):
@@ -70,9 +70,9 @@ def _ids_of_requests(database: Database, any_ids: Sequence[str]) -> dict[str, st
 
 
 def join_pending(database: Database, state: State, ended: Iterable[str]) -> None:
-    """Move pending feedback to the requests that are recorded, and delete what has waited too long.
+    """Move pending feedback to recorded requests, and delete expired pending feedback.
 
-    Feedback waits for an hour, or until its request has ended. ``ended`` are the ids of those that ended just now.
+    Feedback waits for an hour, or until its request has ended. ``ended`` are the ids of requests that have just ended.
     """
     pending = state.read(PENDING)
     if not pending:
@@ -93,7 +93,7 @@ def join_pending(database: Database, state: State, ended: Iterable[str]) -> None
 
 
 def store_feedback(database: Database, feedback: Iterable[tuple[str, Feedback]]) -> None:
-    """Store feedback by request id. It replaces earlier feedback of the same source."""
+    """Store feedback by request id. New feedback replaces earlier feedback from the same source."""
     rows = [
         (record_id, each.source, each.score, each.label, each.comment, each.at, database.next_version())
         for record_id, each in feedback
@@ -102,7 +102,7 @@ def store_feedback(database: Database, feedback: Iterable[tuple[str, Feedback]])
 
 
 def load_feedback(database: Database, records: Sequence[Record], deadline_ns: int | None = None) -> None:
-    """Set ``feedback`` of the records."""
+    """Set the field ``feedback`` of the records."""
     if not records:
         return
     by_id = {record.id: record for record in records}

@@ -1,7 +1,8 @@
 """Translate a filter's terms into SQL conditions on ``requests AS r``.
 
 Column names come from a fixed mapping, and every value is passed as a parameter. The semantics are the same as in
-``filters.matches``. Substrings are not searched by SQL: ``substrings.py`` finds the requests that contain them.
+``filters.matches``. Substrings are not searched with SQL. ``substrings.py`` finds the requests that contain a
+substring.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,13 +28,16 @@ _MAX_INTEGER: Final = 2**63 - 1
 
 
 def condition(filter_: Filter, parameters: Parameters, *extra: str, with_removed: bool = False) -> str:
-    """Return the condition that all terms, except those of CONTAINS, and all ``extra`` conditions hold."""
+    """Return the condition that all terms except CONTAINS terms, and all ``extra`` conditions, hold."""
     terms = (_term(term, parameters) for term in filter_.terms if term.name != CONTAINS)
     return " AND ".join(("1" if with_removed else "NOT r.removed", *extra, *terms))
 
 
 def namespace_condition(filter_: Filter, parameters: Parameters) -> str | None:
-    """Return the condition that limits the namespaces, if there is one, in a form that uses their order."""
+    """Return the condition on namespaces, in a form that can use the order by namespace.
+
+    `None` if the filter does not limit the namespaces.
+    """
     terms = [term for term in filter_.terms if term.name == "namespace" and not term.negated]
     if not terms:
         return None
@@ -47,7 +51,7 @@ def _term(term: Term, parameters: Parameters) -> str:
 
 
 def _options(term: Term, parameters: Parameters) -> Iterable[str]:
-    """Return the conditions of which one must hold, if the term is not negated."""
+    """Return the conditions of a term. One condition must hold if the term is not negated."""
     name, values = term.name, term.values
     if name in TEXT_FIELDS:
         return _text_is(f"r.`{name}`", term, parameters)
@@ -107,7 +111,7 @@ def _has_feedback(term: Term, parameters: Parameters) -> Iterator[str]:
 def _contains_phrase(phrase: str, is_prefix: bool, parameters: Parameters) -> str:
     """Return the condition that the text contains the words in this order.
 
-    The text index finds the texts that have all whole words; only those are searched.
+    The text index finds the texts that contain all whole words. Only these texts are searched.
     """
     words = words_of(phrase)
     if not words:
@@ -119,7 +123,7 @@ def _contains_phrase(phrase: str, is_prefix: bool, parameters: Parameters) -> st
 
 
 def spaced_words(text: str) -> str:
-    """Return a text as it is stored in the column ``words``: its words, each between two spaces."""
+    """Return a text as it is stored in the column ``words``, with each word between two spaces."""
     return f" {' '.join(words_of(text))} "
 
 

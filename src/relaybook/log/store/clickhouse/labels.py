@@ -22,7 +22,7 @@ def decode_labels(values: Mapping[str, bytes]) -> dict[str, Label]:
 
 
 class ClickHouseLabels:
-    """Changes labels. Implements ``Labels``, but of two changes of a namespace at the same time, one is lost."""
+    """Changes labels. Implements ``Labels``, but one of two simultaneous changes to the same namespace is lost."""
 
     def __init__(self, address: DatabaseAddress) -> None:
         self._database = Database(address)

@@ -1,4 +1,4 @@
-"""Count requests, and list namespaces, values and the highest values, by reading the table ``requests``."""
+"""Count requests, and list namespaces, values and top requests, from ``requests``."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Count, FeedbackTotals, Page, ValueCount
 
 _SUMS: Final = ("requests", "failures", "input_sum", "output_sum", "cost_sum", "costed", "first_at", "last_at")
-#: Namespaces with their sums, and pinned ones without requests.
+#: Namespaces with their sums, including pinned namespaces without requests.
 _NAMESPACES: Final = f"""
 SELECT s.namespace AS namespace, sum(s.requests) AS requests, sum(s.failures) AS failed, sum(s.input_sum),
   sum(s.output_sum), toFloat64(sum(s.cost_sum)) AS cost_usd, sum(s.costed) AS costed, min(s.first_at) AS first_at,
@@ -30,7 +30,7 @@ FROM (
 
 
 def count(database: Database, filter_: Filter, last: int, deadline_ns: int) -> Count:
-    """Count the matches, newest first. Those of namespaces are counted at once, by their sums."""
+    """Count the matches, newest first. The matches of whole namespaces are taken from the namespaces' sums."""
     if all(term.name == "namespace" for term in filter_.terms):
         return _count_of_namespaces(database, filter_, deadline_ns)
     requests, failed, last_at, is_complete = 0, 0, None, True
@@ -123,7 +123,7 @@ def namespace_rows(
 
 
 def namespace_row(database: Database, name: str, label: Label) -> NamespaceRow:
-    """Return one namespace, which need not have requests."""
+    """Return one namespace, even if it has no requests."""
     sql = f"{_NAMESPACES} WHERE s.namespace = {{name:String}} GROUP BY s.namespace"
     (found,) = database.query(sql, {"pinned": [name], "name": name})
     return _row(found, label)

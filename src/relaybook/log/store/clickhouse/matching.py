@@ -12,8 +12,8 @@ from relaybook.log.store.clickhouse.substrings import containing, extended
 class Matching(NamedTuple):
     """A condition on ``requests AS r`` with its values.
 
-    ``is_complete`` is False if the deadline ended the search for substrings, so that only newer matches are known.
-    ``deadline_ns`` is the deadline for queries with the condition.
+    ``is_complete`` is False if the deadline ended the search for substrings. In this case, only newer matches are
+    known. ``deadline_ns`` is the deadline for queries with the condition.
     """
 
     sql: str
@@ -25,9 +25,9 @@ class Matching(NamedTuple):
 def matching_of(
     database: Database, filter_: Filter, last: int, deadline_ns: int, *, with_removed: bool = False
 ) -> Matching:
-    """Return the condition for requests up to the ``seq`` ``last``.
+    """Return the condition for requests whose ``seq`` is at most ``last``.
 
-    With ``with_removed``, it includes what charts keep of removed requests.
+    With ``with_removed``, the condition also matches removed requests, which keep the data for charts.
     """
     parameters = Parameters()
     if all(term.name != CONTAINS for term in filter_.terms):

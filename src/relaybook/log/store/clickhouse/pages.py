@@ -1,6 +1,7 @@
 """Read pages of the log by ``seq``.
 
-A search covers a window of ``seq`` values per query, so that the position that it has reached at the deadline is known.
+Each query of a search covers a window of ``seq`` values. So at the deadline, the position that the search has reached
+is known.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,11 +19,11 @@ from relaybook.log.store.clickhouse.substrings import containing, extended
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Page
 
-#: The first window is of an hour, and each other one has this times the length of the window before it.
+#: The first window covers an hour, and each next window is longer than the window before it by this factor.
 _GROWTH: Final = 16
-#: ClickHouse uses the order by namespace only if it may not read the table in the order of ``seq``.
+#: ClickHouse uses the order by namespace only if reading the table in the order of ``seq`` is disabled.
 _BY_NAMESPACE: Final = "SETTINGS optimize_read_in_order = 0"
-#: Terms whose columns are also in that order.
+#: Terms whose columns are also stored in the order by namespace.
 _IN_ORDER: Final = frozenset(("namespace", "model", "outcome", "failed", "from", "to"))
 
 
@@ -38,7 +39,7 @@ def windows(
 ) -> Iterator[tuple[int, int]]:
     """Split the range from ``low`` to ``high``, both inclusive, into windows in scan order.
 
-    After the first window, nothing older than the oldest request is in a window.
+    Windows after the first do not reach below the ``seq`` of the oldest request.
     """
     size = HOUR
     while low <= high:
@@ -49,7 +50,7 @@ def windows(
             yield low, min(high, low + size - 1)
             low += size
         if size == HOUR and low <= high:
-            with suppress(DeadlinePassed):  # the query of the next window says so
+            with suppress(DeadlinePassed):  # the query of the next window raises the same error
                 ((oldest,),) = database.query("SELECT min(seq) FROM requests", deadline_ns=deadline_ns)
                 low = max(low, oldest)
         size *= _GROWTH
@@ -97,10 +98,10 @@ def search(
 def _where(
     database: Database, filter_: Filter, matching: str, order: str, parameters: Parameters, deadline_ns: int
 ) -> str | None:
-    """Return the condition for the rows that match. `None` if there are none.
+    """Return the condition for the rows that match. `None` if no row matches.
 
-    The columns of the terms are read first, and all others only of the rows that match. Those of a namespace are close
-    together in the order by namespace.
+    ClickHouse reads the columns of the terms first. It reads the other columns only for rows that match. In the order
+    by namespace, the rows of a namespace are close together.
     """
     if not filter_.terms:
         return matching

@@ -52,7 +52,7 @@ SELECT sum(requests), count(), minOrNull(first_at), min(first_content_at) FROM (
   WHERE NOT removed GROUP BY namespace
 )
 """
-#: Totals that took longer than this to compute are kept for this many times as long.
+#: Totals are cached if computing them takes longer than this time. They are then cached for this many times as long.
 _LONG_NS: Final = 50_000_000
 _KEPT_TIMES: Final = 20
 _decode_record: Final = msgspec.msgpack.Decoder(Record).decode
@@ -62,7 +62,7 @@ _decode_gap: Final = msgspec.msgpack.Decoder(Gap).decode
 
 
 class _Totals(NamedTuple):
-    """Figures of the status that are computed from all requests. Times are `None` if there are no requests."""
+    """Values of the status that are computed from all requests. Times are `None` if there are no requests."""
 
     requests: int
     namespaces: int
@@ -269,7 +269,7 @@ class ClickHouseReader:
         )
 
     def _totals(self) -> "_Totals":
-        """Return the totals. If they took long to compute, they are kept for a while."""
+        """Return the totals. Totals that take long to compute are cached for a while."""
         began_ns = clock.monotonic_ns()
         if self._kept is not None and began_ns < self._kept_until_ns:
             return self._kept

@@ -1,12 +1,12 @@
 """Let several recorders write to one log: number requests, and publish how far the log is complete.
 
-A ``seq`` combines the time of the ClickHouse server, in units of 32 microseconds since 2026, with the number of the
-recorder. So recorders need no coordination, and values stay below 2^53 until 2061.
+A ``seq`` combines the time of the ClickHouse server with the number of the recorder. The time is in units of 32
+microseconds since 2026. So recorders need no coordination, and values stay below 2^53 until 2061.
 
-Each recorder writes its *mark* at least once a second: it will insert no request with a ``seq`` up to the mark.
-Readers read up to the lowest mark of all live recorders, so that a request that is inserted late is never skipped. A
-recorder that has written no mark for 30 seconds is not live. Before it inserts again, it joins again, above everything
-that was read in the meantime.
+Each recorder writes its *mark* at least once a second. The mark is a ``seq``, and the recorder will only insert
+requests with a higher ``seq``. Readers read up to the lowest mark of all live recorders, so they never skip a request
+that is inserted late. A recorder that has written no mark for 30 seconds is not live. Such a recorder joins again
+before its next insert. Its new numbers are above everything that was read in the meantime.
 """
 
 import random
@@ -24,15 +24,15 @@ from relaybook.log.store.port import RecorderState
 
 _EPOCH_US: Final = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000
 _UNIT_US: Final = 32
-#: The ``seq`` values of one hour.
+#: The number of ``seq`` values in one hour.
 HOUR: Final = 3600 * 1_000_000 // _UNIT_US * 256
 _MARK_EVERY_NS: Final = clock.NANOSECONDS
 #: A recorder without a mark for this time is not live.
 _LIVE_US: Final = 30_000_000
-#: A recorder joins again before it inserts if its last mark is older. The rest of ``_LIVE_US`` is longer than the 10
-#: seconds after which an insert must have begun and the 15 seconds that it may take.
+#: If a recorder's last mark is older than this, the recorder joins again before it inserts. The remaining 26 seconds of
+#: ``_LIVE_US`` are enough for an insert, which begins within 10 seconds and takes at most 15 seconds.
 _JOIN_AGAIN_NS: Final = 4 * clock.NANOSECONDS
-#: A number is given to another recorder if its owner was not live for this time.
+#: If a recorder writes no mark for this time, another recorder can take its number.
 _NUMBER_FREE_US: Final = 3600 * 1_000_000
 _encode: Final = msgspec.msgpack.Encoder().encode
 
@@ -40,8 +40,9 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 class _Place(msgspec.Struct, array_like=True):
     """What a recorder writes about itself.
 
-    ``has_ended`` is True after it was closed. ``server`` is the name that users see. ``delay_us`` is the time between
-    the end of the newest request in the last commit and that commit, 0 if nothing was committed since the last mark.
+    ``has_ended`` is True after the recorder was closed. ``server`` is the name that users see. ``delay_us`` is the time
+    from the end of the newest request in the last commit to that commit. ``delay_us`` is 0 if nothing was committed
+    since the last mark.
     """
 
     number: int
@@ -55,7 +56,7 @@ _decode: Final = msgspec.msgpack.Decoder(_Place).decode
 
 
 class Other(NamedTuple):
-    """A recorder as readers see it. ``age_us`` is the time since its last mark, by the server's clock."""
+    """A recorder as readers see it. ``age_us`` is the time since the recorder's last mark, by the server's clock."""
 
     name: str
     place: _Place
@@ -77,7 +78,10 @@ def live_recorders(state: State) -> list[str]:
 
 
 def recorder_states(state: State) -> list[RecorderState]:
-    """Return the recorders that have not ended, by server. Those that died an hour ago or earlier are omitted."""
+    """Return the recorders that were not closed, sorted by server.
+
+    Recorders without a mark in the last hour are omitted.
+    """
     found = [
         RecorderState(server=place.server, is_live=each.is_live, lag_us=place.delay_us + each.age_us)
         for each in read_recorders(state)
@@ -87,7 +91,10 @@ def recorder_states(state: State) -> list[RecorderState]:
 
 
 def lost_recorders(state: State, server: str) -> list[str]:
-    """Return the names of the recorders of a server that have died. Raises StoreUnavailable if there are none."""
+    """Return the names of a server's recorders that were not closed but are no longer live.
+
+    Raises StoreUnavailable if the server has no such recorders.
+    """
     recorders = [each for each in read_recorders(state) if not each.place.has_ended]
     lost = [each for each in recorders if not each.is_live]
     found = [each.name for each in lost if each.place.server == server]
@@ -100,7 +107,7 @@ def lost_recorders(state: State, server: str) -> list[str]:
 
 
 def complete_to(state: State) -> int:
-    """Return the ``seq`` up to which the log is complete: no request is inserted below it any more."""
+    """Return the ``seq`` up to which the log is complete. Later inserts have a higher ``seq``."""
     recorders = read_recorders(state)
     live = [each.place.mark for each in recorders if each.is_live]
     return min(live) if live else max((each.place.mark for each in recorders), default=0)
@@ -129,9 +136,9 @@ class Numbering:
 
 
 class Membership:
-    """One recorder among those of a log. Not thread-safe.
+    """The membership of one recorder in a log. Not thread-safe.
 
-    Raises StoreUnavailable wherever it writes.
+    Methods that write raise StoreUnavailable.
     """
 
     def __init__(self, state: State, name: str, server: str, numbering: Numbering) -> None:
@@ -147,7 +154,10 @@ class Membership:
         self._looked_ns: int | None = None
 
     def load(self) -> bool:
-        """Read what this recorder wrote about itself. Returns False if it has not left the log, but died."""
+        """Read what this recorder wrote about itself.
+
+        Returns False if the recorder stopped without leaving the log.
+        """
         own = next((each for each in read_recorders(self._state) if each.name == self._name), None)
         if own is None:
             return True
@@ -156,13 +166,13 @@ class Membership:
         return own.place.has_ended
 
     def join(self) -> None:
-        """Join the recorders of the log. Afterwards, new numbers are above everything that was read."""
+        """Join the recorders of the log. New numbers are then above everything that was read."""
         taken = _taken(each for each in read_recorders(self._state) if each.name != self._name)
         while True:
             if self._number in taken:
                 self._number = self._free_number(taken)
             self.write({})
-            # Marks that readers used before they saw this recorder are among those that are read now.
+            # The marks read now include all marks that readers used before they saw this recorder.
             others = [each for each in read_recorders(self._state) if each.name != self._name]
             taken = _taken(others)
             if self._number not in taken:
@@ -181,20 +191,20 @@ class Membership:
             self.join()
 
     def take(self, count: int) -> list[int]:
-        """Return new numbers in ascending order. They are used even if the insert fails."""
+        """Return new numbers in ascending order. The numbers are not reused, even if the insert fails."""
         first = max(self._unit + 1, self._numbering.now())
         self._unit = max(self._unit, first + count - 1)
         return [self._numbering.first(unit) + self._number for unit in range(first, first + count)]
 
     def number_above(self, last: int) -> int:
-        """Return a number of this recorder above another one, in a sequence of its own."""
+        """Return a number of this recorder above ``last``. These numbers form a separate sequence."""
         unit = max(last // self._numbering.slots + 1, self._numbering.now())
         return self._numbering.first(unit) + self._number
 
     def write(self, changes: Changes, delay_us: int = 0) -> None:
-        """Make changes, and write the mark with them: all requests with the numbers taken so far are inserted.
+        """Make changes and write the mark. All requests with the numbers taken so far must be inserted.
 
-        ``delay_us`` is how long ago the newest of them ended.
+        ``delay_us`` is how long ago the newest of these requests ended.
         """
         self._unit = max(self._unit, self._numbering.now())
         now_ns = clock.monotonic_ns()
@@ -202,15 +212,20 @@ class Membership:
         self._marked_ns = now_ns
 
     def mark_if_due(self) -> None:
-        """Write the mark if the last one is a second old. No insert may be running, or the log would have holes."""
+        """Write the mark if the last mark is at least a second old.
+
+        No insert may be running. Otherwise, readers would miss requests.
+        """
         self.join_if_late()
         if self._marked_ns is None or clock.monotonic_ns() - self._marked_ns >= _MARK_EVERY_NS:
             self.write({})
 
     def leads(self) -> bool:
-        """Return whether this recorder removes requests. It is the live one with the lowest name, the oldest.
+        """Return whether this recorder is the one that removes requests.
 
-        For a moment, two recorders can believe that they lead.
+        The live recorder with the lowest name removes requests. Names are in order of age, so it is the oldest.
+
+        For a short time, this method can return True for two recorders.
         """
         now_ns = clock.monotonic_ns()
         if self._looked_ns is None or now_ns - self._looked_ns >= _MARK_EVERY_NS:
@@ -219,7 +234,7 @@ class Membership:
         return self._leads
 
     def leave(self) -> None:
-        """Tell readers not to wait for this recorder any more."""
+        """Tell readers to stop waiting for this recorder."""
         if self._marked_ns is not None:
             self._state.write({("recorder", ""): self._place(has_ended=True)})
 

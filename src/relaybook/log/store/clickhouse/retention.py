@@ -1,7 +1,7 @@
 """Remove requests and their content by age.
 
-Removed requests keep a row, with what charts need, until the aggregates are removed as well. All rows of a pass are
-changed by one mutation.
+A removed request keeps a row with the data for charts until its aggregates are also removed. One mutation changes all
+rows of a pass.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from relaybook.log.store.clickhouse.schema import REQUEST_COLUMNS
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.port import Entry, Retained
 
-#: What a removed request keeps, for charts.
+#: The columns that a removed request keeps, for charts.
 _KEPT: Final = (
     *KEPT_FIELDS,
     *(
@@ -67,7 +67,7 @@ class RetentionPass:
         self._done = Cutoffs()
 
     def committed(self, entries: Iterable[Entry]) -> None:
-        """Look at all requests again if one of these, which were added, is too old."""
+        """Require a new pass over all requests if one of these new requests is too old."""
         records = (entry.record for entry in entries)
         if any(self._done.fate(each.namespace, each.ended_at or each.started_at) != "kept" for each in records):
             self._done = Cutoffs()
@@ -86,7 +86,10 @@ class RetentionPass:
         return cutoffs == self._done
 
     def work(self, cutoffs: Cutoffs) -> Retained:
-        """Begin to remove what is too old; see ``Writer.retain``. No mutation may be running."""
+        """Begin to remove old requests and content; see ``Writer.retain``.
+
+        No mutation may be running.
+        """
         removed, expired = _conditions(cutoffs)
         sql = f"SELECT countIf({removed}), countIf(NOT {removed} AND {expired}) FROM requests WHERE NOT removed"
         ((removed_count, expired_count),) = self._database.query(sql)
@@ -106,9 +109,9 @@ class RetentionPass:
         return Retained()
 
     def _is_cleaning_up(self, cutoffs: Cutoffs) -> bool:
-        """Begin to remove what is left of removed requests. Returns False if nothing is left.
+        """Begin to remove the remaining data of removed requests. Returns False if nothing is left.
 
-        Feedback is removed first, because its requests are found in ``requests``.
+        Feedback is removed first, because the rows in ``requests`` show which feedback to remove.
         """
         aggregates = f"removed AND started_at < {cutoffs.aggregates // MINUTE_US * MINUTE_US}"
         for table, condition in (("feedback", _OF_REMOVED), ("requests", aggregates)):
@@ -119,12 +122,15 @@ class RetentionPass:
 
 
 def kept_from(state: State, deadline_ns: int | None = None) -> int:
-    """Return the time from which aggregates are kept, in microseconds since the epoch. 0 if all are."""
+    """Return the time from which aggregates are kept, in microseconds since the epoch.
+
+    0 if all aggregates are kept.
+    """
     return int(state.get("meta", _KEPT_FROM, deadline_ns=deadline_ns) or 0)
 
 
 def _conditions(cutoffs: Cutoffs) -> tuple[str, str]:
-    """Return the conditions that a request is removed, and that it loses its content."""
+    """Return the condition to remove a request, and the condition to remove only its content."""
     ended_at = "ifNull(ended_at, started_at)"
     return (
         f"({ended_at} < {_cutoff(cutoffs, 'requests')})",
@@ -133,7 +139,11 @@ def _conditions(cutoffs: Cutoffs) -> tuple[str, str]:
 
 
 def _cutoff(cutoffs: Cutoffs, kind: str) -> str:
-    """Return the expression for a namespace's cutoff: its own, or that of the longest pattern, or the general one."""
+    """Return the expression for a namespace's cutoff.
+
+    The expression prefers the cutoff of the exact name, then of the longest matching pattern, then the general
+    cutoff.
+    """
     names = sorted(cutoffs.by_pattern, key=lambda pattern: (pattern.endswith("*"), -len(pattern)))
     cases = [f"{_matches(name)}, {getattr(cutoffs.by_pattern[name], kind)}" for name in names]
     general: Any = getattr(cutoffs.general, kind)

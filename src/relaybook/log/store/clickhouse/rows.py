@@ -12,7 +12,7 @@ from relaybook.log.store.clickhouse.filter_sql import spaced_words
 from relaybook.log.store.clickhouse.schema import LISTED, RECORD_COLUMNS
 from relaybook.log.store.port import Body, Entry, RunPosition, body_size
 
-#: The fields of a record that change: ``seq`` is given by the writer, and the others change when the content expires.
+#: The fields of a record that change. The writer assigns ``seq``. The other fields change when the content expires.
 _CHANGING: Final = LISTED[1:]
 #: The columns that ``record_of`` reads, for ``requests AS r``. ``record`` has all other fields.
 RECORD: Final = ", ".join(f"r.{name}" for name in LISTED)
@@ -25,7 +25,7 @@ decode_position: Final = msgspec.msgpack.Decoder(RunPosition).decode
 
 
 def row_of(entry: Entry, seq: int, text: str, recorded_on: Any, sent_at: int) -> list[Any]:
-    """Return the row of a request. ``text`` is what can be searched."""
+    """Return the row of a request. ``text`` is the searchable text."""
     record = entry.record
     values = [getattr(record, name) for name in _NAMES]
     values[_NAMES.index("seq")] = seq

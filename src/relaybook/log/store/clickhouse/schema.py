@@ -40,17 +40,17 @@ _USED: Final = (
     *FOREIGN_IDS,
     *("retry_count", "input_preview", "output_preview", "body_state"),
 )
-#: Those fields as columns of ``requests``, with their types.
+#: The fields in ``_USED`` as columns of ``requests``, with their types.
 RECORD_COLUMNS: Final[dict[str, str]] = {
     name: "Int64" if name == "seq" else _type(name, _HINTS[name]) for name in _USED
 }
-#: An insert that begins later than this after it was sent is rejected.
+#: The server rejects an insert that begins later than this time after the insert was sent.
 MAX_SENT_US: Final = 10_000_000
 #: The other columns of ``requests``. ``record`` has the fields of the record that do not change, so that pages read one
-#: column instead of all. Sizes are NULL if a body is not stored. ``request`` and ``response`` are the bytes
-#: of a body that follow those in its chunks, which are given by id and size. ``words`` are those that can be searched.
-#: ``duration_bin`` and ``first_token_bin`` are the bins of these durations in a distribution. ``sent_at`` is the time
-#: of the insert by the server's clock.
+#: column instead of all. The chunks of a body have an id and a size. ``request`` and ``response`` are the bytes of a
+#: body after its chunks. Sizes are NULL if a body is not stored. ``words`` are the searchable words. ``duration_bin``
+#: and ``first_token_bin`` are the bins of these durations in a distribution. ``sent_at`` is the time of the insert by
+#: the server's clock.
 REQUEST_COLUMNS: Final[dict[str, str]] = RECORD_COLUMNS | {
     "record": "String",
     "detail": "String",
@@ -79,8 +79,8 @@ FEEDBACK_COLUMNS: Final = {
     "at": "Int64",
     "version": "UInt64",
 }
-#: The sums of a namespace, by name. Each part of ``requests`` has them, so that queries with only these expressions do
-#: not read the requests. The sum of costs is exact, so it does not depend on the order of the requests.
+#: The sums of a namespace, by name. Each part of ``requests`` stores these sums, so queries with only these expressions
+#: do not read the requests. The sum of costs is exact, so it does not depend on the order of the requests.
 NAMESPACE_SUMS: Final = {
     "requests": "count()",
     "failures": "countIf(failed)",
@@ -95,7 +95,7 @@ NAMESPACE_SUMS: Final = {
 HOUR_US: Final = 3_600_000_000
 #: The hour in which a request started, counted from the epoch.
 STARTED_HOUR: Final = f"intDiv(started_at, {HOUR_US})"
-#: What charts show, in the order of ``Aggregates``.
+#: The expressions for charts, in the order of ``Aggregates``.
 AGGREGATES: Final = (
     "count()",
     "countIf(failed)",
@@ -106,20 +106,22 @@ AGGREGATES: Final = (
     *(f"sumMapIf(map(assumeNotNull({name}), toUInt64(1)), {name} IS NOT NULL)"
       for name in ("duration_bin", "first_token_bin")),
 )  # fmt: skip
-#: What a list of requests reads. All other fields of a record are in ``record``.
+#: The columns for a list of requests. All other fields of a record are in ``record``.
 LISTED: Final = ("record", "seq", "body_state", "input_preview", "output_preview", "error_message")
-#: What finding the conversations of a thread reads.
+#: The columns for finding the conversations of a thread.
 LINKED: Final = ("seq", "id", "started_at", "failed", "completion_id", "chain")
-#: What charts of a namespace read, besides what is in ``LINKED``.
+#: The columns for charts of a namespace, besides the columns in ``LINKED``.
 _CHARTED: Final = ("model", "outcome", "input_tokens", "output_tokens", "cost_usd", "duration_bin", "first_token_bin")
 _LARGE: Final = ("record", "detail", "request", "response", "chain", "words")
 _SEARCHED: Final = ("namespace", "user")
-#: Inserts and merges are synced, because replaced parts are deleted at once and the journal after the commit.
+#: Inserts and merges are synced, because replaced parts are deleted immediately, and the journal is deleted after the
+#: commit.
 _SETTINGS: Final = (
     "SETTINGS old_parts_lifetime = 0, fsync_after_insert = 1, fsync_part_directory = 1, "
     "min_rows_to_fsync_after_merge = 1, non_replicated_deduplication_window = 100"
 )
-#: Rows per granule, the least that is read of a column. Bodies are large, and requests that match are often far apart.
+#: Rows per granule, the smallest unit that is read of a column. The number is small, because bodies are large, and
+#: matching requests are often far apart.
 _GRANULE: Final = 1024
 #: Granules per entry of an index.
 _INDEXED: Final = 4
@@ -131,20 +133,20 @@ def _requests() -> str:
     ]
     indexes = [f"INDEX `{name}_filter` `{name}` TYPE bloom_filter GRANULARITY {_INDEXED}" for name in _SEARCHED]
     indexes.append(f"INDEX properties_filter mapValues(properties) TYPE bloom_filter GRANULARITY {_INDEXED}")
-    # Ids begin with the time, so a granule has a narrow range of them.
+    # Ids begin with the time, so the ids in a granule are in a narrow range.
     indexes += [f"INDEX `{name}_range` `{name}` TYPE minmax GRANULARITY {_INDEXED}" for name in ("id", "started_at")]
     indexes.append("INDEX words_index words TYPE text(tokenizer = splitByString([' ']))")
     sums = ", ".join(NAMESPACE_SUMS.values())
     indexes.append(f"PROJECTION by_namespace (SELECT namespace, removed, {sums} GROUP BY namespace, removed)")
     hour = f"{STARTED_HOUR}, removed, model, outcome"
     indexes.append(f"PROJECTION by_hour (SELECT {hour}, {', '.join(AGGREGATES)} GROUP BY {hour})")
-    # Each part has the foreign ids in order, so that a request is found at once. ClickHouse uses this order only for
-    # queries with no other columns than the id and seq.
-    # Otherwise, the requests of a namespace with few requests would be far apart.
+    # In the order of seq, the requests of a namespace with few requests would be far apart.
     columns_by_namespace = ", ".join(dict.fromkeys(("namespace", "seq", "removed", *LISTED, *LINKED, *_CHARTED)))
     indexes.append(f"PROJECTION requests_by_namespace (SELECT {columns_by_namespace} ORDER BY namespace, seq)")
+    # Each part has the foreign ids in order, so that a request is found immediately. ClickHouse uses this order only
+    # for queries with no other columns than the foreign id and seq.
     indexes += [f"PROJECTION by_{name} (SELECT `{name}`, seq ORDER BY `{name}`)" for name in FOREIGN_IDS]
-    # Nothing that a dead recorder sent is inserted after another one has asked which requests exist.
+    # An insert by a dead recorder must not begin after another recorder has queried which requests exist.
     in_time = f"CONSTRAINT in_time CHECK sent_at > toUnixTimestamp64Micro(now64(6)) - {MAX_SENT_US}"
     return (
         f"CREATE TABLE IF NOT EXISTS requests ({', '.join([*columns, *indexes, in_time])}) ENGINE = MergeTree "

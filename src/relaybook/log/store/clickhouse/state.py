@@ -1,7 +1,7 @@
 """Store small values by kind, recorder and key. The latest version of a value replaces all others.
 
 Values are replaced and deleted in one insert, so all changes of a call become visible together. Concurrent changes of
-the same key are not merged: the later one wins.
+the same key are not merged, and the later change wins.
 """
 
 from collections.abc import Collection, Mapping
@@ -17,7 +17,7 @@ COLUMNS: Final = {
     "is_deleted": "UInt8",
     "version": "UInt64",
 }
-#: Kinds of which each recorder has its own values. Values of other kinds belong to the log.
+#: Kinds for which each recorder has its own values. Values of all other kinds belong to the whole log.
 _OF_RECORDERS: Final = frozenset(
     ("recorder", "position", "checkpoint", "running", "running_content", "erasure", "refused", "last_chunk")
 )
@@ -26,7 +26,10 @@ Changes = Mapping[tuple[str, str], bytes | None]
 
 
 class State:
-    """The table ``state`` of a database. ``recorder`` is the name of the recorder that writes; empty for others."""
+    """The table ``state`` of a database.
+
+    ``recorder`` is the name of the recorder that writes, or empty if no recorder writes.
+    """
 
     def __init__(self, database: Database, recorder: str = "") -> None:
         self._database = database
@@ -49,7 +52,7 @@ class State:
     def read(
         self, kind: str, recorders: Collection[str] | None = None, deadline_ns: int | None = None
     ) -> dict[str, bytes]:
-        """Return all values of a kind, sorted by key; with ``recorders``, only theirs."""
+        """Return all values of a kind, sorted by key. With ``recorders``, return only the values of these recorders."""
         parameters = Parameters()
         sql = f"SELECT key, value FROM state FINAL WHERE kind = {parameters.add(kind)}"
         if recorders is not None:
@@ -59,7 +62,7 @@ class State:
         )
 
     def read_all(self, kind: str) -> list[tuple[str, bytes]]:
-        """Return keys and values of a kind, with an item for each recorder that wrote a key."""
+        """Return keys and values of a kind, with one item for each key and recorder that wrote the key."""
         parameters = Parameters()
         sql = f"SELECT key, value FROM state FINAL WHERE kind = {parameters.add(kind)}"
         return self._database.query(sql, parameters.values, as_bytes=("value",))
@@ -80,7 +83,7 @@ class State:
     def get(
         self, kind: str, key: str, recorders: Collection[str] | None = None, deadline_ns: int | None = None
     ) -> bytes | None:
-        """Return one value, from any recorder or only from some. `None` if there is no value."""
+        """Return one value. With ``recorders``, only their values count. `None` if there is no value."""
         parameters = Parameters()
         sql = f"SELECT value FROM state FINAL WHERE kind = {parameters.add(kind)} AND key = {parameters.add(key)}"
         if recorders is not None:
@@ -89,7 +92,10 @@ class State:
         return rows[0][0] if rows else None
 
     def write(self, changes: Changes) -> None:
-        """Make all changes. Raises StoreUnavailable; then all of them or none are made, perhaps later."""
+        """Make all changes.
+
+        Raises StoreUnavailable. In this case, either all changes are made, perhaps later, or no change is made.
+        """
         version = self._database.next_version()
         rows = [
             (

@@ -22,8 +22,10 @@ LEFT JOIN (
 
 
 def stats(database: Database, state: State, question: StatsQuery, last: int, deadline_ns: int) -> Stats:
-    """Return aggregates. The values of the largest groups are found first; all others are one group. Raises
-    DeadlinePassed."""
+    """Return aggregates. Raises DeadlinePassed.
+
+    The values of the largest groups are found first. All other values form one group.
+    """
     began_us = None
     if question.from_us is None:
         ((requests, began_us),) = database.query(_BEGAN, deadline_ns=deadline_ns)
@@ -34,7 +36,7 @@ def stats(database: Database, state: State, question: StatsQuery, last: int, dea
     if not matching.is_complete:
         raise DeadlinePassed
     parameters = Parameters(matching.values)
-    # Whole hours are read from the sums of each hour, if they have the fields of the filter.
+    # The stored sums of each hour are used for whole hours if these sums have the fields of the filter.
     unit_us, started = (1, "started_at") if span.bucket_us % HOUR_US else (HOUR_US, STARTED_HOUR)
     from_us = max(span.from_us, kept_from(state, deadline_ns)) if is_kept else span.from_us
     source = (
@@ -64,9 +66,12 @@ def stats(database: Database, state: State, question: StatsQuery, last: int, dea
 
 
 def _slot(value: str, values: list[str | None], parameters: Parameters) -> str:
-    """Return the expression for the number of a value in a list, from 1. Other values have the number 0.
+    """Return the expression for the position of a value in a list.
 
-    Of several groups without a value, one is of requests without a value, and one of all values not in the list.
+    Positions start at 1. Values that are not in the list have the position 0.
+
+    So requests without a value and requests with an unlisted value are separate groups, although neither group has a
+    value.
     """
     names = [name for name in values if name is not None]
     numbers = [number for number, name in enumerate(values, 1) if name is not None]

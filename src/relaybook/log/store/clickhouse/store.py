@@ -1,6 +1,6 @@
 """Open the parts of a log in ClickHouse.
 
-The store directory of a server has only two files: ``store.lock``, which the writer locks, and ``recorder``, the random
+The store directory of a server has only two files. The writer locks ``store.lock``. ``recorder`` contains the random
 name of the server's recorder in the database.
 """
 
@@ -33,7 +33,7 @@ from relaybook.settings.store_url import DatabaseAddress
 from relaybook.system import disk
 
 _MAX_CLOCK_DIFFERENCE_US: Final = 5 * 60_000_000
-#: How long to try to write the end of a recorder, and how often.
+#: How long and how often to try to write the end of a recorder.
 _END_NS: Final = 30 * clock.NANOSECONDS
 _END_AGAIN_SECONDS: Final = 0.1
 
@@ -61,7 +61,10 @@ class ClickHouseStore:
             database.close()
 
     def _reject_sqlite(self) -> None:
-        """Raise StoreMisconfigured if the directory has a SQLite log, so that the log is not split."""
+        """Raise StoreMisconfigured if the directory has a SQLite log.
+
+        Otherwise, the log would be split between two stores.
+        """
         if (self._directory / DATABASE).exists():
             data = self._directory.parent
             raise StoreMisconfigured(
@@ -70,7 +73,10 @@ class ClickHouseStore:
             )
 
     def exists(self) -> bool:
-        """Return whether the log was created. Also True if the server does not respond, so that a reader reports it."""
+        """Return whether the log was created.
+
+        Also returns True if the server does not respond, so that a reader reports the error.
+        """
         database = Database(self._address)
         try:
             return State(database).exists()
@@ -141,7 +147,7 @@ class ClickHouseStore:
         return None
 
     def forget_server(self, server: str) -> None:
-        """Write the end of each of its recorders, in their names, so that nothing waits for their journals."""
+        """Mark each recorder of the server as ended, so that nothing waits for its journal."""
         database = Database(self._address)
         try:
             create_tables(database, state := State(database))

@@ -60,6 +60,8 @@ def _matches(filter_: Filter, entry: Entry) -> bool:
 
 
 def extended(deadline_ns: int) -> int:
-    """Return the deadline for reading what a search found before its deadline. This takes little time, and the matches
-    must not be lost."""
+    """Return the deadline for reading the matches that a search found before its own deadline.
+
+    Reading the matches takes little time, and they must not be lost.
+    """
     return max(deadline_ns, clock.monotonic_ns() + clock.NANOSECONDS)

@@ -1,7 +1,8 @@
-"""Write to a ClickHouse database: requests in one insert, then everything else in another.
+"""Write to a ClickHouse database.
 
-If the response to an insert is lost, the insert may still be running, so the next commit waits for its end. Each commit
-first asks which of its requests are stored, and inserts only the others.
+A commit writes requests in one insert, and everything else in a second insert. If the response to an insert is lost,
+the insert may still be running. So the next commit waits until that insert has ended. Each commit first queries which
+of its requests are stored, and inserts only the others.
 """
 
 import os
@@ -42,7 +43,7 @@ from relaybook.log.store.port import (
 from relaybook.settings.store_url import DatabaseAddress
 
 _NewValues = dict[tuple[str, str], bytes | None]
-#: Requests per query that asks which of them exist.
+#: Requests per query for the requests that are already stored.
 _IDS: Final = 2000
 _MOMENT_NS: Final = 20_000_000
 _encode: Final = msgspec.msgpack.Encoder().encode
@@ -52,7 +53,8 @@ _decode_checkpoint: Final = msgspec.msgpack.Decoder(ExchangeCheckpoint).decode
 class ClickHouseWriter:
     """One of the recorders that write to a database. Not thread-safe."""
 
-    #: Each insert creates a part of the table with all its columns and indexes, which ClickHouse then merges.
+    #: Commits are rare, because each insert creates a part of the table with all columns and indexes. ClickHouse must
+    #: later merge these parts.
     commit_interval_ns = clock.NANOSECONDS
 
     def __init__(
@@ -64,7 +66,7 @@ class ClickHouseWriter:
         lock: int | None = None,
         numbering: Numbering | None = None,
     ) -> None:
-        """Create or open the log. ``name`` identifies this recorder; there is one writer of this name at a time.
+        """Create or open the log. ``name`` identifies this recorder. Only one writer can use a name at a time.
 
         ``server`` is the name that users see. ``lock`` is a descriptor to close with the writer. Raises StoreTooNew and
         StoreUnavailable.
@@ -77,7 +79,7 @@ class ClickHouseWriter:
         self._recorders = Membership(self._state, name, server, self._numbering)
         self._deletions = DeletionPass(self._database, self._state)
         self._retention = RetentionPass(self._database, self._state)
-        #: When an insert was sent whose answer is missing, by the server's clock. `None` if there is none.
+        #: When an insert without a response was sent, by the server's clock. `None` if no response is missing.
         self._unanswered_us: int | None = None
         create_tables(self._database, self._state)
         if self._recorders.load():
@@ -88,7 +90,7 @@ class ClickHouseWriter:
         self._load()
 
     def _load(self) -> None:
-        """Read the state that is cached."""
+        """Read the state that this object caches."""
         self._auto_pinned = int(self._state.get("meta", "auto_pinned") or 0)
         self._refused = {code: int(count) for code, count in self._state.read_own("refused").items()}
         self._checkpoints = {
@@ -97,9 +99,9 @@ class ClickHouseWriter:
         self._running = set(self._state.read_own("running"))
 
     def _wait_for_inserts(self) -> None:
-        """Raise StoreUnavailable while an earlier insert of this recorder may begin or runs.
+        """Raise StoreUnavailable while an earlier insert of this recorder can still begin or is running.
 
-        Its rows may appear later. The recorder that sent it may have died.
+        The rows of such an insert may appear later. The process that sent the insert may have died.
         """
         if self._unanswered_us is None:
             return
@@ -136,7 +138,7 @@ class ClickHouseWriter:
         self._finish(ended - self._running)
 
     def _finish(self, ended: set[str]) -> None:
-        """Do what need not be part of the commit. A failure is retried after the next commit."""
+        """Do the work that is not part of the commit. Failed work is retried after the next commit."""
         try:
             self._chunks.erase()
             join_pending(self._database, self._state, ended)
@@ -144,9 +146,10 @@ class ClickHouseWriter:
             return
 
     def _stored_seqs(self, entries: Sequence[Entry]) -> dict[str, int]:
-        """Return the ``seq`` of the requests that exist, by id. Ids begin with a time, so few blocks are searched.
+        """Return the ``seq`` of the requests that are stored, by id.
 
-        What is left of a request that retention removed, and that is imported again, is deleted.
+        Ids begin with a time, so few blocks are searched. If retention removed a request and the request is imported
+        again, its remaining data is deleted.
         """
         ids = sorted({entry.record.id for entry in entries})
         found: dict[str, int] = {}
@@ -167,12 +170,14 @@ class ClickHouseWriter:
         return found
 
     def _insert(self, entries: Sequence[Entry]) -> dict[str, int]:
-        """Insert new requests, and before them their feedback, which is not found without its request. Returns their
-        ``seq`` by id."""
+        """Insert new requests, and return their ``seq`` by id.
+
+        Feedback is inserted before its request, and is not visible without the request.
+        """
         store_feedback(self._database, ((e.record.id, each) for e in entries for each in e.record.feedback))
         today = datetime.fromtimestamp(clock.wall_us() // 1_000_000, UTC).date()
         texts = [self._text(entry) for entry in entries]
-        self._recorders.join_if_late()  # nothing that takes long may follow: readers soon pass the numbers taken here
+        self._recorders.join_if_late()  # no slow step may follow, because readers soon pass the numbers taken here
         seqs = self._recorders.take(len(entries))
         self._unanswered_us = sent_us = self._numbering.server_us()
         rows = [row_of(entry, seq, text, today, sent_us) for seq, entry, text in zip(seqs, entries, texts, strict=True)]
@@ -181,7 +186,7 @@ class ClickHouseWriter:
         return {entry.record.id: seq for seq, entry in zip(seqs, entries, strict=True)}
 
     def _text(self, entry: Entry) -> str:
-        """Return the text of a request that can be searched. Bodies that are already in chunks are read."""
+        """Return the searchable text of a request. Bodies that are already in chunks are read."""
         bodies = [self._chunks.whole(body) for body in (entry.request, entry.response)]
         return text_of(msgspec.structs.replace(entry, request=bodies[0], response=bodies[1]))
 
@@ -190,7 +195,7 @@ class ClickHouseWriter:
         running = None if batch.running is None else {each.record.id: each for each in batch.running}
         ended = self._running & recorded if running is None else set(self._running)
         changes: _NewValues = {(kind, key): None for key in ended for kind in ("running", "running_content")}
-        self._running |= (running or {}).keys() - recorded  # they may be written although the answer is missing
+        self._running |= (running or {}).keys() - recorded  # these may be written even if the response is lost
         for key, each in (running or {}).items():
             if key not in recorded:
                 record = msgspec.structs.replace(each.record, seq=None)
@@ -228,7 +233,7 @@ class ClickHouseWriter:
         self._retention.committed(batch.entries)
 
     def _auto_pins(self, records: Iterable[Record]) -> _NewValues:
-        """Return the labels for the first namespaces of a new log, and how many there are then."""
+        """Return the labels to add for the first namespaces of a new log, and the new number of automatic labels."""
         if self._auto_pinned >= MAX_AUTO_PINNED:
             return {}
         names = [name for name in dict.fromkeys(record.namespace for record in records) if not looks_like_id(name)]
@@ -268,7 +273,7 @@ class ClickHouseWriter:
         return self._deletions.work() if self._recorders.leads() else 0
 
     def run_maintenance(self, until_ns: int) -> bool:
-        """Wait a moment if a deletion waits for ClickHouse, which frees space by itself."""
+        """Wait briefly if a deletion waits for ClickHouse. ClickHouse frees space by itself."""
         if self._deletions.is_waiting:
             time.sleep(max(0, min(_MOMENT_NS, until_ns - clock.monotonic_ns())) / clock.NANOSECONDS)
         return self._deletions.is_waiting
@@ -281,7 +286,7 @@ class ClickHouseWriter:
         return [checkpoint for checkpoint in found if checkpoint.run == run]
 
     def close(self) -> None:
-        """Leave the recorders of the log, close the connections, and release the lock. Idempotent."""
+        """Leave the log, close the connections, and release the lock. Idempotent."""
         with suppress(StoreUnavailable):
             if self._unanswered_us is None:
                 self._recorders.leave()
@@ -292,6 +297,6 @@ class ClickHouseWriter:
 
 
 def _delay_us(entries: Iterable[Entry]) -> int:
-    """Return how long ago the newest of the requests ended; 0 if there is none."""
+    """Return how long ago the newest of the requests ended, or 0 if no request has ended."""
     ended = [entry.record.ended_at for entry in entries if entry.record.ended_at is not None]
     return max(0, clock.wall_us() - max(ended)) if ended else 0

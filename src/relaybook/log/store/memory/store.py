@@ -1,4 +1,4 @@
-"""Implement the reference store with plain lists that every query scans.
+"""Implement the reference store in memory, with lists that every query scans.
 
 The reference store defines how all other stores must behave, and is used by tests. One object is Writer, Reader,
 Labels, SavedFilters, FeedbackLog and TextIndex. The store is not durable.
@@ -82,7 +82,7 @@ class MemoryStore:
         #: The ids of requests whose content has expired.
         self._expired: set[str] = set()
         self._last_removal: Removal | None = None
-        #: The deletions, oldest first, and for each deletion the newest ``seq`` at the time of the request.
+        #: The deletions, oldest first. Each deletion has the newest ``seq`` at the time when it was requested.
         self._deletions: list[Deletion] = []
         self._deleted_to: dict[str, int] = {}
         self._bodies_by_ref: dict[BodyRef, bytes] = {}
@@ -92,7 +92,7 @@ class MemoryStore:
         self._running: dict[str, Running] = {}
         self._gaps: list[Gap] = []
         self._refused: Counter[str] = Counter()
-        #: The label of every namespace that was pinned or unpinned, by a person or by the store.
+        #: The label of every namespace that a person or the store has pinned or unpinned.
         self._labels: dict[str, Label] = {}
         self._auto_pinned = 0
         self._saved_filters: dict[str, SavedFilter] = {}
