@@ -1,13 +1,13 @@
 """Copy a store while a writer uses it. The copy contains all data that was committed when the copy began.
 
-While the packs are copied, requests of the snapshot may be removed or moved, and the bytes at their location erased
-(see reclaiming.py). Then a new snapshot is copied, in which these requests are removed or at their new location,
-without the pack bytes that are already copied.
+While the packs are copied, requests of the snapshot may be removed or moved. The bytes at their old location may then
+be erased (see reclaiming.py). In this case, a new snapshot is copied, in which these requests are removed or at their
+new location. Pack bytes that are already copied are not copied again.
 
-Packs only grow, so a later backup to the same directory copies only the bytes after the pack lengths in the earlier
-copy's database, unless the log lost its last commits in a power failure and recorded them again. The database is copied
-to a temporary file and renamed last. If a backup is interrupted, the earlier backup stays usable, because a writer
-ignores bytes beyond the pack lengths in its database.
+Packs only grow. So a later backup to the same directory copies only the bytes after the pack lengths in the earlier
+backup's database. If the log lost its last commits in a power failure and recorded them again, all bytes are copied.
+The database is copied to a temporary file, which is renamed last. If a backup is interrupted, the earlier backup stays
+usable, because a writer ignores bytes beyond the pack lengths in its database.
 """
 
 import errno
@@ -71,7 +71,7 @@ def back_up(directory: Path, target: Path, on_progress: OnProgress) -> Backup:
 
 
 def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dict[int, int]:
-    """Return the lengths of the packs in the target's backup. The result is empty if their bytes cannot be used.
+    """Return the lengths of the packs in the target's backup. The result is empty if the packs cannot be used.
 
     The first read also starts the connection's snapshot. Raises StoreUnavailable if the target has a log that is not an
     unchanged backup of this log.
@@ -93,7 +93,10 @@ def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dic
 
 
 def _has_same_requests(connection: apsw.Connection, earlier: apsw.Connection) -> bool:
-    """Return whether the newest request of the backup that the log still has is at the same location in both."""
+    """Return whether the backup and the log agree on the location of a request.
+
+    The request is the newest request of the backup that the log still has.
+    """
     for seq, *request in earlier.execute(_NEWEST):
         found = connection.execute(_SAME_SEQ, (seq,)).fetchone()
         if found is not None and found[1] is not None:
@@ -139,7 +142,7 @@ class _Copy:
                     os.close(descriptor)
 
     def has_missed_data(self) -> bool:
-        """Return whether bytes were erased since the snapshot, perhaps before they were copied."""
+        """Return whether any bytes were erased after the snapshot. They may not have been copied."""
         connection = open_for_reading(self._log)
         try:
             erasures: int = connection.execute(_ERASURES).get
@@ -148,7 +151,7 @@ class _Copy:
             connection.close()
 
     def finish(self, copied_bytes: int) -> Backup:
-        """Copy the database, which makes the packs a backup."""
+        """Copy the database, which completes the backup."""
         records: int = self._connection.execute("SELECT value FROM totals WHERE name = 'records'").get
         copy_database(self._connection, self._directory / DATABASE, mark_as_backup)
         self._remove_packs_of_earlier_backups()

@@ -1,12 +1,12 @@
-"""Compress the shared frame of a request with an earlier frame as its base, so that only new content takes space.
+"""Compress the shared frame of a request with an earlier frame as its base.
 
-Chat clients send the whole conversation with each request, and agents send the same instructions and tools. So the base
-of a frame is a recent frame of the same day whose request body has the same beginning. Requests with a short body have
-a common base instead. A common base is an earlier frame with the same path and model, so it has similar headers. zstd
-compresses the new content with the content of the base as its dictionary. Nothing is parsed, and the frame's checksum
-detects a wrong base. See docs/decisions/0021.
+With a base, only new content takes space. Chat clients send the whole conversation with each request, and agents send
+the same instructions and tools. So the base of a frame is a recent frame of the same day whose request body has the
+same beginning. A request with a short body has a common base instead. A common base is an earlier frame with the same
+path and model, and so with similar headers. zstd compresses the new content with the content of the base as its
+dictionary. Nothing is parsed, and the frame's checksum detects a wrong base. See docs/decisions/0021.
 
-The table ``frame_bases`` has the base of each frame that has one. A base may have a base itself, so a reader reads a
+The table ``frame_bases`` has the base of each frame with a base. A base can itself have a base, so a reader reads a
 chain of frames. The number and the size of the frames in a chain are limited.
 """
 
@@ -29,17 +29,18 @@ MAX_CHAIN_BYTES: Final = 16 << 20
 #: damaged, these frames are unreadable. If the base is removed, these frames are stored again.
 _MAX_COMMON_BYTES: Final = 8 << 10
 MAX_USES: Final = 100
-#: Limit of the memory of all kept bases, followed by the overhead of a base besides its content. A common base has a
-#: larger overhead, because it keeps the tables of its compressor.
+#: Limit of the memory of all cached bases, followed by the overhead of a base besides its content. A common base has a
+#: larger overhead, because it keeps its compressor's tables.
 MAX_MEMORY: Final = 32 << 20
 _MEMORY: Final = 2 << 10
 _COMMON_MEMORY: Final = 80 << 10
 #: Bodies are compared by beginnings. The shortest beginning has 1024 bytes, and each next beginning is longer by a
 #: quarter.
 _LENGTHS: Final = tuple(int(1024 * 1.25**step) for step in range(26))
-#: A base is found only by beginnings of at least a quarter of its body, so that most of a base is useful.
+#: A base is found only if at least a quarter of its body equals the beginning of the new body. Otherwise, little of the
+#: base would be useful.
 _MIN_SHARE: Final = 4
-#: With the smaller hash table of level 1, zstd misses most of the base.
+#: With the smaller hash table of compression level 1, zstd does not find most of the base.
 _PARAMETERS: Final = zstandard.ZstdCompressionParameters.from_level(1, hash_log=17, window_log=20, write_checksum=True)
 
 _ADD: Final = "INSERT INTO frame_bases VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -60,11 +61,11 @@ class Base:
         self.seq = seq
         self.frame = frame
         self.content = content
-        #: The number of frames below this frame in its chain of bases, and the size of all contents including this
+        #: The number of bases in this frame's chain, and the size of the contents of the whole chain, including this
         #: frame.
         self.bases: int = 0 if base is None else base.bases + 1
         self.chain_bytes: int = len(content) + (0 if base is None else base.chain_bytes)
-        #: The keys under which this frame is found. A later frame with the same keys takes them over.
+        #: The keys under which this frame is found. If a later frame has the same keys, only the later frame is found.
         self.keys = set(keys)
         self.is_common = keys[-1] >> 32 == 0
         self.memory: int = len(content) + (_COMMON_MEMORY if self.is_common else _MEMORY)
@@ -91,7 +92,7 @@ class Base:
 def keys_of(body: bytes, path_and_model: str) -> list[int]:
     """Return a key for each beginning of the body that is compared, shortest first.
 
-    A short body has one key, for all requests of its path and model.
+    A short body has a single key, which all requests with the same path and model share.
     """
     if len(body) < _LENGTHS[0]:
         return [zlib.crc32(path_and_model.encode())]
@@ -146,7 +147,7 @@ class Bases:
             self._drop(next(iter(self._kept.values())))
 
     def forget(self, frames: Iterable[Frame]) -> None:
-        """Drop frames that are removed or moved."""
+        """Drop frames that were removed or moved."""
         for pack, offset, _ in frames:
             base = self._kept.get((pack, offset))
             if base is not None:

@@ -29,7 +29,7 @@ class ClassifiedRange(NamedTuple):
 def classified_ranges(connection: apsw.Connection, filter_: Filter, within: SeqRange) -> list[ClassifiedRange]:
     """Return the ranges that may contain records in the time range, in order.
 
-    Ranges that are completely inside the time range are separate from ranges that are partly inside.
+    A returned range is either completely or only partly inside the time range.
     """
     blocks = _overlapping_blocks(connection, filter_, within)
     return [ClassifiedRange(within, True)] if blocks is None else _merge_adjacent(blocks, within)

@@ -1,8 +1,8 @@
 """Encode a record's detail and bodies for a pack, and the location of this data for the record's row.
 
-A record's detail and the remaining bytes of its bodies are compressed together as one body frame, the shared frame. One
-shared frame takes half the time and 13 % fewer bytes than three frames, because small frames have more overhead than
-content. Body bytes that were written earlier, and large bodies, have separate body frames. A shared frame can have a
+Body bytes that were written earlier, and large bodies, have separate body frames. A record's detail and the remaining
+bytes of its bodies are compressed together as one body frame, the shared frame. One shared frame takes half the time
+and 13 % fewer bytes than three frames, because small frames have more overhead than content. A shared frame can have a
 base (see bases.py).
 """
 
@@ -15,7 +15,7 @@ import zstandard
 from relaybook.log.record import Detail
 from relaybook.log.store.port import Body, BodyRef, Entry
 
-#: Maximum number of remaining bytes of a body in the shared frame. More bytes are stored in separate frames.
+#: Maximum number of bytes of a body in the shared frame. A body with more remaining bytes is stored in separate frames.
 MAX_SHARED_REST: Final = 256 * 1024
 #: Maximum size of the content of a separate frame.
 CHUNK: Final = 1024 * 1024
@@ -69,7 +69,7 @@ class SharedContent(msgspec.Struct, array_like=True):
     response: BodyLocation | None
 
     def request_body(self) -> bytes:
-        """Return the request's body, or empty bytes if a part of the body is in other frames."""
+        """Return the request body, or empty bytes if part of the body is in other frames."""
         body = self.request
         return b"" if body is None or body.refs else self.data[self.detail : self.detail + body.rest]
 
@@ -98,8 +98,8 @@ decode_detail: Final = msgspec.msgpack.Decoder(Detail).decode
 def new_compressor() -> zstandard.ZstdCompressor:
     """Return a compressor with level 1 and checksums.
 
-    Higher levels take three times as long and save only a tenth of the size. Because of the checksum, damage causes an
-    error instead of wrong text.
+    Higher levels take three times as long as level 1 and save only a tenth of the size. With checksums, damage causes
+    an error instead of wrong text.
     """
     return zstandard.ZstdCompressor(level=1, write_checksum=True)
 

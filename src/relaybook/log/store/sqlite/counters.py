@@ -1,7 +1,7 @@
 """Compute the amounts that new records add to the counters, and subtract the amounts of removed records.
 
-Namespaces, field values and block ranges have counters, so readers never count the log. This module aggregates a batch
-in memory, so that a batch makes one update per namespace or value instead of one update per record.
+Namespaces, field values and block ranges have counters, so readers do not need to count records. This module aggregates
+a batch in memory. So a batch makes one update per namespace or value instead of one update per record.
 """
 
 from collections import Counter
@@ -33,7 +33,7 @@ ADD_VALUES: Final = """
 INSERT INTO value_counts (field, value, requests) VALUES (?, ?, ?)
 ON CONFLICT DO UPDATE SET requests = requests + excluded.requests
 """
-#: SQLite's ``max`` returns NULL if one of its arguments is NULL.
+#: ``coalesce`` is needed because SQLite's ``max`` returns NULL if one of its arguments is NULL.
 ADD_BLOCK_RANGES: Final = """
 INSERT INTO block_ranges (block, first_at, last_at, requests, failed, with_content, {columns})
 VALUES (?, ?, ?, ?, ?, ?{places})
@@ -108,7 +108,7 @@ def namespace_counters(records: Iterable[Record]) -> list[tuple[object, ...]]:
 def value_counters(records: Sequence[Record]) -> list[tuple[str, str, int]]:
     """Return the parameters of ADD_VALUES, sorted.
 
-    Combinations of values are counted first, because only a few different combinations occur.
+    For speed, combinations of values are counted first, because only a few different combinations occur.
     """
     totals: Counter[tuple[str, str]] = Counter()
     for values, requests in Counter(map(_facets, records)).items():

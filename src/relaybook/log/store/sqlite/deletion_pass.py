@@ -28,12 +28,12 @@ ORDER BY state DESC, rowid
 """
 _ERASING: Final = "SELECT rowid FROM deletions WHERE state = 'erasing'"
 _ADVANCE: Final = "UPDATE deletions SET position = ?, removed = removed + ? WHERE rowid = ?"
-#: The values of the filter are removed before the WALs are truncated, so that no WAL contains them afterwards.
+#: Removes the values of the filter. They are removed before the WALs are truncated, so that no WAL still contains them.
 _REMOVED: Final = "UPDATE deletions SET state = 'erasing', filter = ?, segments = ? WHERE rowid = ?"
 _DONE: Final = "UPDATE deletions SET state = 'done', segments = NULL, done_at = ? WHERE rowid = ?"
 _IS_ERASING: Final = "SELECT EXISTS (SELECT 1 FROM removed_frames) OR EXISTS (SELECT 1 FROM removed_texts)"
-#: For each run, the last segment that can have frames of recorded requests, and the first segment that the journal
-#: still has.
+#: For each run, selects the last segment that can have frames of recorded requests, and the first segment that still
+#: exists.
 _SEGMENTS: Final = "SELECT run, read_segment - is_segment_start, replay_segment FROM positions"
 #: Records per transaction.
 _SLICE: Final = 128
@@ -46,7 +46,8 @@ _LOOK_EVERY_NS: Final = 200_000_000
 class DeletionPass:
     """Carries out deletions.
 
-    The requests of a deletion are first removed, and then erased. The oldest deletion that can proceed comes first.
+    The requests of a deletion are first removed, and then erased. The oldest deletion that can proceed is carried out
+    first.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class DeletionPass:
         self._reader: SqliteReader | None = None
         self._search_ns = _SEARCH_NS
         self._looked_ns = 0
-        #: Deletions for which the text index was compacted, and deletions for which the compaction is running.
+        #: Deletions for which the text index was compacted, and deletions for which it is being compacted.
         self._compacted: set[int] = set()
         self._compacting: set[int] = set()
 
@@ -95,7 +96,8 @@ class DeletionPass:
     def _remove(self, number: int, filter_: Filter, position: int, up_to: int) -> int | None:
         """Remove at most ``_SLICE`` of the deletion's remaining requests.
 
-        Returns the number of requests removed, or `None` if the text index does not contain all requests yet.
+        Returns the number of requests removed. Returns `None` if the filter searches text, but the text index does not
+        contain all requests yet.
         """
         reader = self._reader = self._reader or SqliteReader(self._directory)
         if needs_text(filter_) and reader.status().indexed_to < min(up_to, reader.last_seq()):

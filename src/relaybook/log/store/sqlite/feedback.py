@@ -1,10 +1,10 @@
 """Keep feedback in the SQLite store.
 
 Any process can add feedback in a separate transaction. Feedback on a request that is not recorded yet is pending. The
-writer moves pending feedback to its request in the transaction that records the request. Write transactions exclude
-each other, so feedback is never lost, whichever transaction comes first.
+writer moves pending feedback to its request in the transaction that records the request. Only one write transaction can
+run at a time, so feedback is never lost, whichever transaction comes first.
 
-Triggers in ``schema.py`` count the requests with feedback and the requests with each label, so deleting rows of
+Triggers in ``schema.py`` count the requests with feedback and the requests with each label. So deleting rows of
 ``feedback`` also updates these counts.
 """
 

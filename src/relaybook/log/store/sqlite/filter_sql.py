@@ -118,7 +118,7 @@ def _phrase(phrase: str) -> Condition:
 def _phrase_prefix(phrase: str) -> Condition:
     """Match a phrase whose last word is a prefix.
 
-    The text is searched, because the index would have to merge the positions of many words.
+    The condition searches the text itself, because the index would have to merge the positions of many words.
     """
     return Condition(f"{MATCHES_PREFIX}(r.seq, ?)", (phrase,))
 
@@ -146,7 +146,10 @@ def _has_status(value: str) -> Condition:
 
 
 def starts_with(column: str, prefix: str) -> Condition:
-    """Return the condition that the column starts with the prefix, as a range that an index can serve."""
+    """Return the condition that the column starts with the prefix.
+
+    The condition is a range, which an index can serve.
+    """
     after = after_prefix(prefix)
     if after is None:
         return Condition(f"{column} >= ?", (prefix,))
@@ -156,7 +159,8 @@ def starts_with(column: str, prefix: str) -> Condition:
 def after_prefix(prefix: str) -> str | None:
     """Return the smallest string greater than all strings with the prefix.
 
-    `None` if there is no such string. SQLite compares UTF-8 bytes, which sorts by code point. UTF-8 has no surrogates.
+    `None` if there is no such string. SQLite compares UTF-8 bytes, so strings sort by code point. Surrogates are
+    skipped, because UTF-8 cannot encode them.
     """
     while prefix:
         last = ord(prefix[-1])

@@ -5,8 +5,9 @@ records, so that inserts of random hashes touch few pages.
 
 A lookup searches every part. To keep the number of parts small, the recorder merges parts when it is idle. Four full
 parts of a level become one part of the next level. Each transaction merges one slice of the hash range. With ten
-million records, a lookup searches 5 to 15 parts instead of 610. If nothing is cached, each part costs a disk read. With
-16-way merges, a lookup would search 10 to 40 parts, and a record would cost 5 µs less.
+million records, a lookup searches 5 to 15 parts, instead of 610 without merging. If nothing is cached, each part costs
+a disk read. If 16 parts were merged instead of four, a lookup would search 10 to 40 parts, and each record would cost 5
+µs less.
 
 The parts of a level have positions from 0, starting with the oldest part. In the table, a part's number is its position
 plus 2**40 times its level.
@@ -25,8 +26,8 @@ from relaybook.log.store.sqlite.pages import last_seq, load
 from relaybook.log.store.sqlite.schema import PART
 
 _MERGE_FACTOR: Final = 4
-#: Upper bound on the number of parts in one level. This number of parts with 16,384 records each would hold 2**54
-#: requests.
+#: Upper bound on the number of parts in one level. Even in level 0, with 16,384 records per part, these parts would
+#: hold 2**54 requests.
 _PARTS_PER_LEVEL: Final = 2**40
 #: Number of transactions that merge a group of level 0. Each transaction merges about 12,000 rows. The next level needs
 #: four times as many transactions.
@@ -52,7 +53,7 @@ def foreign_id_hash(foreign_id: str) -> int:
 def find(connection: apsw.Connection, foreign_id: str, limit: int) -> Iterator[Record]:
     """Yield records with this foreign id, newest first. The search costs about 3 µs per part.
 
-    One statement searches all parts, because each statement releases and reacquires the GIL.
+    One statement searches all parts, because each additional statement would release and reacquire the GIL.
     """
     hash_, parts = foreign_id_hash(foreign_id), list(_parts(connection))
     if not parts:
@@ -92,7 +93,7 @@ def remove_foreign_ids(connection: apsw.Connection, records: Iterable[Record]) -
 
 
 def _parts_of(seq: int, newest: int) -> Iterator[int]:
-    """Yield the parts that can hold a record's ids, one part of each level.
+    """Yield the parts that can hold a record's ids, which are one part per level.
 
     ``newest`` is the newest position in level 0.
     """
@@ -106,7 +107,7 @@ def _parts_of(seq: int, newest: int) -> Iterator[int]:
 def _parts(connection: apsw.Connection) -> Iterator[int]:
     """Yield the numbers of all parts, newest first.
 
-    While a group is being merged, its parts precede the merged part.
+    While a group is being merged, its parts come before the merged part.
     """
     newest = last_seq(connection) // PART
     for level in count():

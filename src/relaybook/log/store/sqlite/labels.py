@@ -1,6 +1,6 @@
 """Change labels in the SQLite store.
 
-Any process can change labels for a user. The writer creates the automatic labels of a new log.
+Any process can change labels when a user asks for it. The writer creates the automatic labels of a new log.
 """
 
 from collections.abc import Iterable
@@ -70,7 +70,7 @@ class AutoPins:
     def store(self, records: Iterable[Record]) -> None:
         """Examine the namespaces of newly added records.
 
-        The method does nothing once all automatic labels exist.
+        Once all automatic labels exist, the method does nothing.
         """
         created, examined = self._created, set[str]()
         if created < MAX_AUTO_PINNED:

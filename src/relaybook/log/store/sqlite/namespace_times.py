@@ -25,7 +25,7 @@ _LATER_BLOCKS: Final = "SELECT block FROM block_ranges WHERE block < ? AND last_
 
 
 def correct_namespaces(connection: apsw.Connection, removed: Iterable[Record], *, keeps_labels: bool) -> None:
-    """Update the first and last start times of the namespaces that had removed records.
+    """Update the first and last start times of the namespaces of the removed records.
 
     The function works within the caller's transaction. The caller must first update the namespaces' counters and the
     block ranges. An empty namespace is removed. With ``keeps_labels``, an empty namespace is kept if it has a label or

@@ -1,7 +1,7 @@
 """Read the details and bodies of requests from the packs, at the locations in the rows.
 
-The data of a request can be removed or moved at any time, even after a reader has read the row and before it reads the
-pack. So a reader that finds no data reads the row again.
+The data of a request can be removed or moved at any time. This can even happen after a reader has read the row and
+before the reader reads the pack. So a reader that finds no data reads the row again.
 """
 
 import os
@@ -23,11 +23,11 @@ from relaybook.log.store.sqlite.bases import bases_of
 from relaybook.log.store.sqlite.bodies import BodyLocation, RecordLocation, decode_detail, decode_location, rest, size
 from relaybook.log.store.sqlite.packs import pack_name, read_body
 
-#: Maximum total size of the contents that are kept in memory.
+#: Maximum total size of the cached contents.
 _MAX_KEPT_BYTES: Final = 16 << 20
 _BODIES: Final = "SELECT bodies FROM requests WHERE seq = ?"
 
-#: Device and inode of a pack, and the location of a frame in it.
+#: Device and inode of a pack, and offset and length of a frame in the pack.
 _Key = tuple[int, int, int, int]
 
 
@@ -39,7 +39,7 @@ class PackReader:
         self._directory = directory / BODIES
         self._snapshot = snapshot
         self._lock = threading.Lock()
-        #: The contents of the most recently read bases.
+        #: The cached contents of the most recently read bases.
         self._kept: OrderedDict[_Key, bytes] = OrderedDict()
         self._kept_bytes = 0
 
@@ -142,7 +142,7 @@ class PackReader:
         return read_body(self._directory, location.shared(), base)
 
     def _base(self, frame: BodyRef) -> bytes:
-        """Return the content of a base, and keep the content in memory.
+        """Return the content of a base, and cache the content.
 
         The next request probably has the same base, or a base that depends on this base.
         """
@@ -158,9 +158,9 @@ class PackReader:
         return read_body(self._directory, frame)
 
     def _chain(self, frame: BodyRef) -> tuple[list[BodyRef], bytes | None]:
-        """Return the chain of frames to read, starting with ``frame``, and the kept content of the next base.
+        """Return the frames to read, starting with ``frame``, and the cached content of the next base.
 
-        The content is `None` if no base in the chain is kept.
+        The content is `None` if no base in the chain is cached.
         """
         content = self._kept_content(frame)
         if content is not None:
@@ -174,7 +174,7 @@ class PackReader:
                         break
                     chain.append(base)
         except StoreDamaged:
-            content = None  # the last frame may have no base, which its checksum shows
+            content = None  # the last frame may have no base; if it has one, its checksum fails
         return chain, content
 
     def _key(self, frame: BodyRef) -> _Key | None:

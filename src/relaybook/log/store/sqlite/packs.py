@@ -1,6 +1,6 @@
 """Read and write packs, which are append-only files of body frames. A body frame is a zstd frame.
 
-Each day of recording (UTC) has its own series of packs. A pack's number consists of the digits of its date and of its
+Each day of recording (UTC) has its own series of packs. A pack's number consists of the digits of the date and the
 index within the day. For example, ``2026112100001`` is ``2026-11-21-01.pack``.
 
 Appended bytes are part of the store only after a transaction has stored the pack's new length. When a writer opens the
@@ -27,7 +27,7 @@ from relaybook.system import disk
 MAX_PACK_BYTES: Final = 1 << 30
 _PACKS_PER_DAY: Final = 100_000
 
-#: The lengths of all packs, and the lengths that no transaction has stored yet.
+#: A state: the lengths of all packs, and the lengths that no transaction has stored yet.
 Mark = tuple[dict[int, int], dict[int, int]]
 
 
@@ -213,7 +213,7 @@ def read_body(directory: Path, ref: BodyRef, base: bytes | None = None) -> bytes
     try:
         parameters = zstandard.get_frame_parameters(frame)
         if not parameters.has_checksum or parameters.content_size != ref.size:
-            raise zstandard.ZstdError("unexpected header")  # zstandard itself accepts a missing checksum
+            raise zstandard.ZstdError("unexpected header")  # zstandard itself accepts a frame without a checksum
         return _decompressor(base).decompress(frame, allow_extra_data=False)
     except zstandard.ZstdError as error:
         raise BodyDamaged(f"{path} is damaged at byte {offset} ({error}). Restore the file from a backup.") from error

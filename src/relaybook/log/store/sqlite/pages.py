@@ -1,6 +1,6 @@
 """Build pages of the log from searches.
 
-A page starts at a cursor, surrounds a record, or contains the records after a given record.
+A page starts at a cursor, has a record in the middle, or contains the records after a given record.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def last_seq(connection: apsw.Connection) -> int:
 
 
 def older(connection: apsw.Connection, filter_: Filter, limit: int, before: int | None, deadline: Deadline) -> Page:
-    """Return the newest page, or the page of records before the record ``before``."""
+    """Return the newest page, or the newest records with a ``seq`` below ``before``."""
     end = last_seq(connection) + 1
     start = end if before is None else min(before, end)
     found = _search(connection, filter_, (1, start), limit, deadline, newest_first=True)
@@ -94,7 +94,7 @@ def _seqs_since(
 ) -> tuple[list[int], int]:
     last = last_seq(connection)
     if needs_text(filter_):
-        last = min(last, indexed_to(connection))  # records that are not indexed yet would be missed
+        last = min(last, indexed_to(connection))  # otherwise, matches that are not indexed yet would be missed
     found = _search(connection, filter_, (seq + 1, last + 1), limit, deadline, newest_first=False)
     connection.set_progress_handler(None)
     if len(found.seqs) == limit or not found.complete:
@@ -141,7 +141,7 @@ def _search(
 
 
 def _page(connection: apsw.Connection, seqs: Sequence[int], next_cursor: Cursor | None, complete: bool) -> Page:
-    connection.set_progress_handler(None)  # loading a page takes limited time, so it happens even after the deadline
+    connection.set_progress_handler(None)  # a page loads in limited time, so it is loaded even after the deadline
     records = load(connection, seqs)
     newer_cursor = Cursor("newer", seqs[0]) if seqs else None
     return Page(records=records, next_cursor=next_cursor, newer_cursor=newer_cursor, complete=complete)

@@ -1,9 +1,10 @@
 """Plan how to find the records that match a filter.
 
 A plan determines the index and the ranges of ``seq`` to search. Every plan yields ``seq`` in order, so a page stops as
-soon as it is full. Among the conditions that an index serves, the most selective condition (according to the counters)
-drives the search, and the other conditions are checked on its results. Several values of one name become several
-ordered scans that SQLite merges. If no index serves any condition, the log itself is scanned.
+soon as it is full. If indexes serve several conditions, the search uses the index of the condition that matches the
+fewest records according to the counters. The other conditions are checked on each result. If a term has several values,
+each value becomes an ordered scan, and SQLite merges the scans. If no index serves any condition, the log itself is
+scanned.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,7 +33,7 @@ from relaybook.log.store.sqlite.vocabulary import prefix_query
 #: A prefix that matches more values than this is checked record by record.
 _MAX_EXPANDED: Final = 64
 #: The number of records that contain a word is not known in advance. The text index yields the newest matches
-#: immediately, so it drives the search unless another condition matches fewer records than this.
+#: immediately. So the search uses the text index unless another condition matches fewer records than this.
 _ASSUMED_WORD_MATCHES: Final = 2000
 
 
@@ -40,7 +41,7 @@ class Scan(NamedTuple):
     """One ordered source of ``seq``.
 
     A scan consists of a FROM clause, the ``seq`` column, and the condition that selects rows. ``keys`` is the FROM
-    clause to use if only ``seq`` is needed, or `None` if the records are always needed. If ``repeats`` is True, the
+    clause for searches that need only ``seq``, or `None` if every search needs the records. If ``repeats`` is True, the
     source may have several rows for a record.
     """
 
@@ -54,8 +55,9 @@ class Scan(NamedTuple):
 class Plan(NamedTuple):
     """Scans whose union contains every match.
 
-    ``residual`` holds the remaining conditions, and ``ranges`` holds the ranges to search, oldest first. ``estimate``
-    is the approximate number of records that the scans yield in the whole log, or `None` if the log itself is scanned.
+    ``residual`` holds the remaining conditions. ``ranges`` holds the ranges to search, oldest first. ``estimate`` is
+    the approximate number of records that the scans yield in the whole log. ``estimate`` is `None` if the log itself is
+    scanned.
     """
 
     scans: tuple[Scan, ...]
@@ -120,7 +122,7 @@ class Plan(NamedTuple):
 _LOG_SCAN: Final = Scan("requests AS r NOT INDEXED", "r.seq", Condition("1"))
 _BY_FAILURE: Final = "requests AS r INDEXED BY requests_failed"
 _FAILURE_SCAN: Final = Scan(_BY_FAILURE, "r.seq", Condition("r.failed = 1"), _BY_FAILURE)
-#: The terms that the index on failures can check without the record, and by which factor such a check is cheaper.
+#: The terms that the index on failures can check without the record, and the factor by which this is cheaper.
 _COVERED_BY_FAILURES: Final = frozenset({"failed", "namespace", "model", "from", "to"})
 _DISCOUNT: Final = 8
 
@@ -220,19 +222,19 @@ def _by_table(table: str, columns: tuple[str, str], values: tuple[str, str]) -> 
 
 
 def _by_feedback(index: str, condition: Condition) -> Scan:
-    """Return a scan of feedback, by an index or else in the order of the table, which is the order of ``seq``."""
+    """Return a scan of feedback by an index. Without an index, the scan is in the order of the table, by ``seq``."""
     keys = f"feedback AS d {f'INDEXED BY {index}' if index else 'NOT INDEXED'}"
     return Scan(f"{keys} CROSS JOIN requests AS r ON r.seq = d.seq", "d.seq", condition, keys, repeats=True)
 
 
 def _score_scans(connection: apsw.Connection, term: Term) -> _Candidates:
-    """Return the scans that find a page quickly, however many requests have a score in the range.
+    """Return the scans that find a page quickly for any number of matching requests.
 
     - If few requests match, they are read from the index and sorted.
     - If many requests match but have only a few different scores, they are read from the index score by score,
       without sorting.
     - If many requests match and have many different scores, for example after an evaluation, all feedback is read in
-      order, because matches are nearly everywhere.
+      order. In this case, nearly every part of the log has matches.
     """
     ranges = tuple(_by_feedback("feedback_score", condition) for condition in score_is("d.score", term))
     records = 0
@@ -269,7 +271,7 @@ def _scores(connection: apsw.Connection, value: str) -> Iterator[float]:
 _FEW_SCORES: Final = 20_000
 
 
-#: For each field, the partial index and the common value that it omits.
+#: For each field, the partial index and the common value that the index omits.
 _PARTIAL_INDEXES: Final = {"kind": ("requests_kind", "chat"), "finish_reason": ("requests_finish", "stop")}
 
 
@@ -284,9 +286,9 @@ def _uncommon_values(connection: apsw.Connection, name: str, values: Sequence[st
 
 
 def _failures(connection: apsw.Connection, name: str, values: Sequence[str]) -> _Candidates | None:
-    """Return the scans for failures, error statuses and outcomes other than complete.
+    """Return the scans for failures, error statuses, and outcomes other than ``complete``.
 
-    Few requests fail or are not complete, so each of these conditions has a partial index.
+    Each of these conditions has a partial index, because it matches few requests.
     """
     if name == "outcome" and "complete" not in values:
         implied = " AND r.outcome <> 'complete'"

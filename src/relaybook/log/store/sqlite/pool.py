@@ -1,7 +1,7 @@
 """Pool read-only connections, and detect when the store appears or is replaced.
 
-A connection serves one call at a time. If the database does not exist, there is no connection, and the caller treats
-the log as empty. If the database file was replaced, connections to the old file are closed.
+A connection serves one call at a time. If the database does not exist, callers get no connection and treat the log as
+empty. If the database file was replaced, connections to the old file are closed.
 """
 
 import threading
@@ -94,8 +94,8 @@ class Pool:
         is_attached = attach(connection, self._directory)
         add_functions(connection, self._packs)
         connection.pragma("query_only", True)
-        # An index that exists but could not be attached may still be under construction, so this connection is used
-        # only once.
+        # If the index exists but could not be attached, it may still be under construction. In this case, the
+        # connection is used only once.
         return connection, (files[0], files[1] if is_attached else None)
 
     def _release(self, connection: apsw.Connection, files: _Files) -> None:

@@ -1,8 +1,8 @@
 """Store the data of requests again if its base was removed.
 
-A frame can be erased only when it is no longer the base of a remaining request's frame. So before a frame is erased,
-each frame that has it as its base is replaced with a frame without a base. The table ``requests_to_rebase`` lists the
-affected requests (see removal.py). Each request is moved in a separate transaction.
+A frame can be erased only when no remaining request has the frame as its base. So before a base is erased, each frame
+that depends on it is replaced with a frame without a base. The table ``requests_to_rebase`` lists the affected requests
+(see removal.py). Each request is moved in a separate transaction.
 """
 
 from collections.abc import Callable

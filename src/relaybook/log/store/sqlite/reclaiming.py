@@ -1,7 +1,7 @@
-"""Erase removed body frames and texts, and free their disk space and unused pages of the database.
+"""Erase removed body frames and texts, and free disk space and database pages.
 
-The tables ``removed_frames`` and ``removed_texts`` list the remaining work. Every step can be repeated, so a crash
-between a step and the deletion of its row does no harm. If a removed frame is still needed as a base, the frames that
+The tables ``removed_frames`` and ``removed_texts`` list the remaining work. Every step can be repeated. So a crash
+after a step, but before its row is deleted, does no harm. If a removed frame is still needed as a base, the frames that
 need it are first replaced (see rebasing.py). If all records of a pack are removed or expired, the whole pack is
 deleted.
 """
@@ -28,14 +28,14 @@ _FORGET_FRAME: Final = 'DELETE FROM removed_frames WHERE pack = ? AND "offset" =
 _TEXTS: Final = "SELECT first, last FROM removed_texts ORDER BY first LIMIT 1"
 _FORGET_TEXTS: Final = "DELETE FROM removed_texts WHERE first = ?"
 _SHORTEN_TEXTS: Final = "UPDATE removed_texts SET first = ? WHERE first = ?"
-#: A backup compares this number, because the frames of requests in its snapshot may be erased while it copies them.
+#: A backup checks whether this number has changed, because frames in its snapshot may be erased before it copies them.
 _COUNT_ERASURE: Final = "UPDATE totals SET value = value + 1 WHERE name = 'erasures'"
 _OLDEST_CHECKPOINT: Final = "SELECT min(exchange) FROM checkpoints"
 #: Limits of one step.
 _ERASED_BYTES: Final = 4 << 20
 _REMOVED_TEXTS: Final = 1024
 _VACUUMED_PAGES: Final = 128
-#: Free pages are reused. If more than a sixteenth of the pages is free, free pages are returned to the file system.
+#: SQLite reuses free pages. If more than a sixteenth of all pages is free, free pages are returned to the file system.
 _FREE_SHARE: Final = 16
 _MIN_FREE_PAGES: Final = 128
 
@@ -81,8 +81,9 @@ class Reclaimer:
     def _first_needed_pack(self) -> int:
         """Return the first pack that is still needed.
 
-        The result is the first pack of today, or the first pack of an earlier day on which the oldest unfinished
-        exchange with a checkpoint began. The first 48 bits of an exchange's id are the milliseconds since the epoch.
+        The result is the first pack of today. If the oldest unfinished exchange with a checkpoint began on an earlier
+        day, the result is the first pack of that day. The first 48 bits of an exchange's id are its start in
+        milliseconds since the epoch.
         """
         began = self._connection.execute(_OLDEST_CHECKPOINT).get
         today = first_pack_of_day(clock.wall_us())
@@ -131,7 +132,10 @@ class Reclaimer:
 
     @contextmanager
     def _text_index(self) -> Iterator[SqliteTextIndex | None]:
-        """Open the index, if it exists, for one step, because the recorder's text pass may replace the file."""
+        """Open the index for one step, or yield `None` if there is no index.
+
+        The index is opened for each step, because the recorder's text pass may replace the file.
+        """
         index = SqliteTextIndex(self._directory) if (self._directory / FILE).exists() else None
         try:
             yield index

@@ -27,8 +27,8 @@ class RecorderStateTables:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        #: The run of each exchange that has a checkpoint. The dict is nearly always empty, which saves a statement per
-        #: entry.
+        #: The run of each exchange that has a checkpoint. The dict is nearly always empty. If it is empty, entries need
+        #: no statement to delete their checkpoint.
         self._runs: dict[bytes, str] = dict(connection.execute("SELECT exchange, run FROM checkpoints"))
         self._has_erasures = True
 
@@ -57,7 +57,10 @@ class RecorderStateTables:
         execute_many(_ADD_ERASURE, (ref.location for ref in batch.erase))
 
     def _ended(self, batch: Batch) -> dict[bytes, Entry | None]:
-        """Return the exchanges that have a checkpoint and end with the batch. `None` instead of a rejected entry."""
+        """Return the exchanges that have a checkpoint and end with the batch.
+
+        The value is the entry of the exchange, or `None` if the entry was rejected.
+        """
         known = {*self._runs, *(checkpoint.exchange for checkpoint in batch.checkpoints)}
         if not known:
             return {}
@@ -92,7 +95,7 @@ class RecorderStateTables:
         ]
 
     def erasures(self) -> list[Erasure]:
-        """Return the erasures that earlier transactions requested and that are not done yet."""
+        """Return the unfinished erasures that earlier transactions requested."""
         if not self._has_erasures:
             return []
         found = list(self._connection.execute('SELECT pack, "offset", length FROM erasures'))

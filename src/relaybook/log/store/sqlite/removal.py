@@ -1,8 +1,8 @@
 """Remove requests, or only their content, and all data that the store derived from them.
 
-A transaction removes rows and adjusts counters. The transaction also lists the body frames and texts to erase, which
-are in other files. ``Reclaimer`` (reclaiming.py) erases these frames and texts later, even after a crash. The caller
-owns the transaction.
+The caller begins and commits the transaction, which removes rows and adjusts counters. The transaction also lists the
+body frames and texts to erase, which are in other files. ``Reclaimer`` (reclaiming.py) erases these frames and texts
+later, even after a crash.
 """
 
 from collections import Counter
@@ -67,8 +67,8 @@ class Remover:
     def expire(self, seqs: Sequence[int]) -> None:
         """Remove the content of these requests.
 
-        The content is bodies, headers, previews, error message, message chain (see conversations) and searchable text.
-        ``seqs`` must be in ascending order, and each request must still have content.
+        The content is bodies, headers, previews, error message, message chain and searchable text. ``seqs`` must be in
+        ascending order, and each request must still have content.
         """
         execute_many = self._connection.executemany
         keys = [(seq,) for seq in seqs]
@@ -79,7 +79,7 @@ class Remover:
     def remove(self, seqs: Sequence[int]) -> list[Record]:
         """Remove these requests, and return their records. ``seqs`` must be in ascending order.
 
-        The aggregates over time are not changed. If necessary, the caller subtracts the requests.
+        This method does not change the aggregates over time. If necessary, the caller subtracts the requests from them.
         """
         execute_many = self._connection.executemany
         keys = [(seq,) for seq in seqs]

@@ -1,7 +1,7 @@
 """Remove or expire requests that ended before the cutoffs, in blocks of consecutive records, oldest first.
 
 A pass examines every block that can contain data to remove. The position of a pass is not stored. After a crash, the
-pass starts again and skips blocks whose counts show that nothing is left to remove.
+pass starts again, and skips blocks if the table of blocks shows that nothing is left to remove.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ class RetentionPass:
         #: The cutoffs of the current or the last pass, and the next block to examine.
         self._cutoffs: Cutoffs | None = None
         self._block = 0
-        #: Records of examined blocks that are to be removed, and records that are to expire.
+        #: Records of examined blocks that will be removed, and records that will expire.
         self._to_remove: list[int] = []
         self._to_expire: list[int] = []
         self.is_complete = True
@@ -86,7 +86,7 @@ class RetentionPass:
         return None if found is None else found[0]
 
     def _examine(self, cutoffs: Cutoffs, block: int) -> None:
-        """Find the records in a block that are to be removed, and the records that are to lose their content."""
+        """Find the records in a block to remove, and the records that must lose their content."""
         for seq, namespace, ended_at, has_content in self._connection.execute(
             _RECORDS, (block * BLOCK, block * BLOCK + BLOCK - 1)
         ):

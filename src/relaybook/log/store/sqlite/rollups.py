@@ -1,11 +1,11 @@
 """Maintain aggregates over time, in total and per value of a field.
 
-Each minute, hour and day has aggregates, which are updated with every write. A *series* is a value of a field whose
-requests are aggregated. There are series for every outcome, for the first 256 models, and for the values of the first
-64 properties. There are also series for the first 256 namespaces whose names do not look like ids. A property with more
-than 64 values is *open*. The series of an open property are deleted, and its charts are computed from the log, as for a
-namespace that looks like an id. All other namespaces share one series, and all models after the 256th share another
-series.
+Each minute, hour and day has aggregates, which are updated with every write. A *series* has the aggregates of the
+requests with one value of a field. There are series for every outcome, for the first 256 models, and for the values of
+the first 64 properties. There are also series for the first 256 namespaces whose names do not look like ids. All other
+namespaces share one series, and all models after the 256th share another series. A property with more than 64 values is
+*open*. The series of an open property are deleted. Charts of an open property, or of a namespace whose name looks like
+an id, are computed from the log.
 """
 
 from collections import defaultdict
@@ -51,7 +51,7 @@ _Cell = tuple[int, int, int, int]
 class _Field:
     """A field and its series by value.
 
-    The key `None` is for the shared series of all values beyond the maximum.
+    The shared series of all values beyond the maximum has the key `None`.
     """
 
     def __init__(self, number: int, name: str, *, is_open: bool = False) -> None:
@@ -65,7 +65,8 @@ class _Field:
 class RollupTables:
     """Adds records within the caller's transaction.
 
-    The object caches fields, series and the rows of the last batch. Caching is safe, because there is only one writer.
+    The object caches fields, series, and the rows that the last batch wrote. Caching is safe, because there is only one
+    writer.
     """
 
     def __init__(self, connection: apsw.Connection) -> None:
@@ -126,7 +127,8 @@ class RollupTables:
     def subtract(self, records: Iterable[Record]) -> None:
         """Subtract deleted records, and forget values that no remaining record has.
 
-        The counts of field values must already exclude these records. Afterwards, the stored state is read again.
+        Before the call, the records must be subtracted from the counts of field values. After the call, the stored
+        state is read again.
         """
         if not self._is_loaded:
             self._load()
@@ -162,7 +164,7 @@ class RollupTables:
                     yield series
 
     def _subtract(self, key: _Cell, aggregates: Aggregates) -> bool:
-        """Subtract aggregates from a cell. Returns whether the cell is empty and therefore removed."""
+        """Subtract aggregates from a row. Returns whether the row was removed because it became empty."""
         row = self._connection.execute(_GET, key).fetchone()
         rest = None if row is None else _decode(row[0]).without([aggregates])  # retention may have removed the row
         if rest is None:
@@ -172,7 +174,7 @@ class RollupTables:
         return rest is None
 
     def _forget_property(self, name: str) -> None:
-        """Forget the name of a property that no record has. The number of the property stays in use."""
+        """Forget the name of a property that no record has. The number of the property is not reused."""
         field = self._fields.get(name)
         if field is not None:
             forgotten = f"property.{_forgotten(field.number)}"
@@ -221,7 +223,7 @@ class RollupTables:
     def _namespace_series(self, name: str) -> _Series | None:
         """Return the series of a namespace.
 
-        All names that look like ids share one series. Charts for one of these names are computed from the log.
+        All names that look like ids share one series. A chart for one of these names is computed from the log.
         """
         field = self._fields.get("namespace") or self._new_field("namespace")
         existing = field.series.get(name)

@@ -12,8 +12,8 @@ import msgspec
 from relaybook.log.record import FIELDS, Feedback, Record
 from relaybook.log.store.sqlite.schema import COLUMNS
 
-#: The feedback as JSON, or NULL if there is none. ``quote`` writes a number in a form from which exactly the same
-#: number is read.
+#: The feedback as JSON, or NULL if there is none. ``quote`` writes a number in a form that reads back as exactly the
+#: same number.
 _FEEDBACK: Final = """(SELECT nullif(json_group_array(json_object('source', source,
   'score', iif(score IS NULL, NULL, json(quote(score))), 'label', label, 'comment', comment, 'at', at)
   ORDER BY source), '[]') FROM feedback WHERE feedback.seq = r.seq)"""

@@ -1,8 +1,8 @@
 """Store the running requests.
 
 The recorder sends all running requests once a second. Most of the requests are unchanged, so only changes are written.
-Lists read only the records. The detail and the body bytes so far are in separate rows, so that a growing response does
-not cause the request to be rewritten.
+The record, the detail and the body bytes so far are in separate rows. So a growing response does not cause the request
+to be rewritten, and lists read only the records.
 """
 
 from collections.abc import Mapping, Set
@@ -30,7 +30,7 @@ class RunningTables:
         self._parts = _Rows(connection, "running_parts", ("id", "part"), "data")
 
     def store(self, batch: Batch) -> None:
-        """Store the running requests, without the requests that the batch records."""
+        """Store the running requests, except the requests that the batch records."""
         running = batch.running
         recorded = {entry.record.id for entry in batch.entries}
         self._records.replace(self._records.stored if running is None else _records(running), recorded)

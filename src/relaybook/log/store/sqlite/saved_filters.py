@@ -1,4 +1,4 @@
-"""Read and change saved filters in the SQLite store. Any process can change them for a user."""
+"""Read and change saved filters in the SQLite store. Any process can make changes."""
 
 from pathlib import Path
 from typing import Final

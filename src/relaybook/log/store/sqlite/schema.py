@@ -18,7 +18,7 @@ VERSION: Final = 1
 #: number of failures, the maximum of every sort field, and the number of records with content. A million records need
 #: 1,000 small rows.
 BLOCK: Final = 1024
-#: Records per part of ``foreign_ids``. Partitioning keeps inserts of random hashes within a few pages.
+#: Records per part of ``foreign_ids``. Because of the parts, inserts of random hashes touch only a few pages.
 PART: Final = 16_384
 
 
@@ -61,7 +61,7 @@ _MAXIMA: Final = ", ".join(
     f"{BLOCK_MAXIMA[column.name]} {column.sql_type}" for column in COLUMNS if column.name in BLOCK_MAXIMA
 )
 
-#: Updates the maxima of a zone (see ``namespace_zones``).
+#: Updates the maxima of a zone (see ``zone_maps.py``).
 _IN_ZONE: Final = """
     requests = max(requests, new.requests), failed = max(failed, new.failed), cost_usd = max(cost_usd, new.cost_usd),
     last_at = max(last_at, new.last_at)
@@ -69,7 +69,7 @@ _IN_ZONE: Final = """
 """
 
 #: The indexes on failures, outcomes and statuses include additional columns that most counts and filters use, so that
-#: no record has to be read. Indexes omit values that nearly every record has.
+#: no record has to be read. These indexes omit values that nearly every record has.
 _TABLES: Final = f"""
 CREATE UNIQUE INDEX requests_id ON requests(id);
 CREATE INDEX requests_namespace ON requests(namespace);
@@ -218,8 +218,9 @@ def mark_as_backup(connection: apsw.Connection) -> None:
 def become_a_log(connection: apsw.Connection) -> None:
     """Give a backup a new lineage before data is written to it. Does nothing if the log is not a backup.
 
-    Once the backup is written to, its packs can differ from the packs of the original log, so neither log can be backed
-    up to the directory of the other. The new lineage is synced before the packs are changed.
+    After the first write, the packs of the backup can differ from the packs of the original log. So neither log can
+    then be backed up to a directory with a backup of the other log. The new lineage is synced before the packs are
+    changed.
     """
     if not connection.execute("SELECT EXISTS (SELECT 1 FROM totals WHERE name = 'is_backup')").get:
         return

@@ -1,8 +1,8 @@
 """Scan the log by ``seq`` in either direction.
 
 The scan ends when enough matches are found, the end is reached or the deadline passes. Each query covers a window of
-``seq`` values, and the windows grow while queries are fast. So at the deadline, the position that the scan has reached
-is known, even if nothing was found.
+``seq`` values. So at the deadline, the position that the scan has reached is known, even if nothing was found. The
+windows grow while queries are fast.
 """
 
 import sys
@@ -17,8 +17,8 @@ from relaybook.log.store.sqlite.plan import Plan
 
 _FIRST_WINDOW: Final = 16_384
 #: Window sizes for plans that read each record's text. Reading the text takes 0.2 ms per record, and much longer for
-#: large bodies. The first window finishes within any deadline, so that every page makes progress. The largest window
-#: takes 0.4 s of the 2 s that a page may take.
+#: large bodies. The first window is small enough to finish within any deadline, so every page makes progress. The
+#: largest window takes 0.4 s, and a page may take 2 s.
 _FIRST_TEXT_WINDOW: Final = 1
 _MAX_TEXT_WINDOW: Final = 2048
 _GROWTH: Final = 8
@@ -28,8 +28,8 @@ _ONE_MORE_NS: Final = 50_000_000
 #: Number of SQLite virtual machine instructions between two checks of the clock. This number of instructions takes
 #: about 20 µs.
 _INSTRUCTIONS_PER_CHECK: Final = 1000
-#: Number of instructions between two checks of the clock for plans that read each record's text. This number of
-#: instructions checks about one record.
+#: Number of instructions between two checks of the clock for plans that read each record's text. Checking one record
+#: takes about this number of instructions.
 _INSTRUCTIONS_PER_TEXT_CHECK: Final = 20
 
 
@@ -77,7 +77,7 @@ def search(
     """Return at most ``limit`` matches.
 
     With ``newest_first``, the search starts at the end of the plan's ranges, and searches for one more match to
-    determine ``has_more``. Otherwise, the search starts at the beginning of the ranges, and callers do not need
+    determine ``has_more``. Otherwise, the search starts at the beginning of the ranges, and callers ignore
     ``has_more``.
     """
     seqs: list[int] = []
@@ -141,10 +141,10 @@ class Windows:
                     low = window[1]
 
     def edge(self, window: SeqRange) -> int:
-        """Return the ``seq`` of the cursor with which a scan would start at this window."""
+        """Return the ``seq`` of a cursor that makes a scan start at this window."""
         return window[1] if self._newest_first else window[0] - 1
 
     def furthest(self, window: SeqRange, seqs: list[int]) -> int:
-        """Return the furthest ``seq`` that a scan reached before it was stopped within the window."""
+        """Return the ``seq`` that a scan had reached when it was stopped within the window."""
         positions = [self.edge(window), *seqs[-1:]]
         return min(positions) if self._newest_first else max(positions)

@@ -56,7 +56,10 @@ def stats(connection: apsw.Connection, question: StatsQuery, deadline: Deadline)
 
 
 def _began_at(connection: apsw.Connection) -> int | None:
-    """Return when the oldest request began, or the minute of the oldest aggregates if older requests were removed."""
+    """Return when the oldest request began.
+
+    If retention removed older requests, return the minute of the oldest aggregates.
+    """
     minute: int | None = connection.execute(_FIRST_MINUTE, (ALL,)).get
     first_at: int | None = connection.execute("SELECT min(first_at) FROM block_ranges").get
     if minute is None or (first_at is not None and first_at // MINUTE_US <= minute):
@@ -68,7 +71,9 @@ def _began_at(connection: apsw.Connection) -> int | None:
 
 
 class _CoveredSeries(NamedTuple):
-    """The series to read from the rollups, which are all series of a field or only the series of a term's values.
+    """The series to read from the rollups.
+
+    These are all series of a field, or only the series of a term's values.
 
     ``field`` is `None` if the rollups do not have the field, because no record has the field.
     """
@@ -129,7 +134,7 @@ def _days(
     """Return the full days within a range and their aggregates by series.
 
     Adding up days is cheaper than adding up many shorter buckets. `None` if the range has fewer than two full days, or
-    if the buckets are days.
+    if the buckets are a day or longer.
     """
     first, last = -(-span.from_us // _DAY_US) * _DAY_US, span.to_us // _DAY_US * _DAY_US
     if span.bucket_us >= _DAY_US or last - first < 2 * _DAY_US:
@@ -165,7 +170,7 @@ def _points(
 ) -> dict[int, Points]:
     """Return the aggregates of these series per bucket.
 
-    Aggregates stay packed if a bucket is a single row.
+    The aggregates of a bucket stay packed if they come from a single row.
     """
     found: dict[int, Points] = {number: {} for number in values}
     minutes = span.bucket_us // MINUTE_US
@@ -189,7 +194,7 @@ def _points(
 def _remainder(all_points: Points, parts: list[Points]) -> Points:
     """Return ``all_points`` minus ``parts``.
 
-    The result aggregates the requests that have none of the values.
+    The result aggregates the requests that are not in any of ``parts``.
     """
     remainder: Points = {}
     for at, aggregates in all_points.items():

@@ -37,7 +37,10 @@ class SqliteStore:
             reader.close()
 
     def _reject_shared(self) -> None:
-        """Raise StoreMisconfigured if this machine records to a shared log, so that the log is not split."""
+        """Raise StoreMisconfigured if this machine records to a shared log.
+
+        Otherwise, the log would be split between two stores.
+        """
         if (self._directory / RECORDER).exists():
             raise StoreMisconfigured(
                 f"The log of {self._directory.parent} is in ClickHouse. Set store to its URL, or choose another "

@@ -2,7 +2,7 @@
 
 The functions check conditions that no index can check. ``contains_text(seq, text)`` matches a substring.
 ``matches_phrase_prefix(seq, phrase)`` matches a phrase whose last word is a prefix. Each call reads the request's
-bodies, which takes about 0.2 ms. Evaluate the functions after all other conditions, and with a deadline.
+bodies, which takes about 0.2 ms. So evaluate these functions after all other conditions, and with a deadline.
 """
 
 import sys
@@ -34,7 +34,7 @@ class TextFunctions:
         return words.has_substring(self._text(seq, sys.maxsize), substring)
 
     def matches_phrase_prefix(self, *arguments: Any) -> bool:
-        """Match only the indexed part of the text, so that the function and the index give the same result."""
+        """Match only the indexed part of the text, as the index does."""
         seq, phrase = arguments
         return words.contains(self._text(seq, MAX_CHARACTERS), phrase, is_prefix=True)
 

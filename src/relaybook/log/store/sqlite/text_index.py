@@ -27,7 +27,7 @@ _TABLES: Final = (
     f'tokenize="{TOKENIZER[0]} {" ".join(TOKENIZER[1])}"); '
     "CREATE TABLE {0}.text_progress (log INTEGER NOT NULL, seq INTEGER NOT NULL) STRICT"
 )
-#: How long to wait for a lock, because a reader may lock the index briefly while attaching it.
+#: How long to wait for a lock. A reader may briefly lock the index while attaching it.
 _BUSY_MS: Final = 2000
 _PREPARE: Final = (
     "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
@@ -52,7 +52,7 @@ class _Log(NamedTuple):
 
 
 class SqliteTextIndex:
-    """The writer of the index, which is used in addition to the log's single writer.
+    """The writer of the index, which is separate from the log's single writer.
 
     The index is opened on first use.
     """
@@ -90,7 +90,7 @@ class SqliteTextIndex:
             connection.execute(f"DELETE FROM {WORDS} WHERE rowid BETWEEN ? AND ?", (first, last))  # noqa: S608
 
     def compact(self) -> bool:
-        """Do one step of merging parts of the index that have many removed texts, or of freeing pages.
+        """Merge some parts of the index that have many removed texts, or free some pages.
 
         Returns False if there is nothing to do.
         """
@@ -185,8 +185,8 @@ def _log(directory: Path) -> _Log:
 def drop_if_ahead(directory: Path) -> None:
     """Delete an index that is ahead of its log.
 
-    Call this function before records are added. Once records are added, an index with words of lost requests can no
-    longer be detected.
+    Call this function before records are added. Afterwards, an index with words of lost requests can no longer be
+    detected.
     """
     if not (directory / FILE).exists():
         return

@@ -1,8 +1,8 @@
 """Find the requests with the highest values of a field.
 
-No index contains the values. ``block_ranges`` has the maximum of each block of 1,024 records, and blocks are searched
-in descending order of their maximum. The search ends when no remaining block can contribute. If an index yields few
-records for the filter, these records are read instead, newest first (decision 17).
+No index contains the values of sort fields. ``block_ranges`` has the maximum of each block of 1,024 records, and blocks
+are searched in descending order of their maximum. The search ends when no remaining block can contribute. If an index
+yields few records for the filter, these records are read instead, newest first (docs/decisions/0017).
 """
 
 import heapq
@@ -21,8 +21,8 @@ from relaybook.log.store.sqlite.plan import Plan, make_plan
 from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_MAXIMA
 from relaybook.log.store.sqlite.search import Deadline, Windows
 
-#: Maximum number of records that are read by an index. Reading them takes about as long as one statement for each of
-#: 2,000 blocks.
+#: Maximum number of records that are read by an index. Reading these records takes about as long as running one
+#: statement for each of 2,000 blocks.
 _FEW: Final = 10_000
 
 

@@ -1,8 +1,8 @@
 """Expand word prefixes to words, using the vocabulary of an attached text index.
 
 For a prefix query, FTS5 merges the positions of all words with the prefix before it yields the first match. In a log of
-ten million records, the merge takes seconds and hundreds of megabytes. For single words, FTS5 yields matches
-immediately, so a prefix is expanded to the words that start with it.
+ten million records, the merge takes seconds and hundreds of megabytes of memory. For whole words, FTS5 yields matches
+immediately. So a prefix is expanded to the words that start with the prefix.
 """
 
 from typing import Final

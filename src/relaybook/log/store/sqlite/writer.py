@@ -1,8 +1,8 @@
 """Write to the SQLite store, with one transaction per batch.
 
-A commit first writes body frames to the pack, and syncs the pack with the durability ``power``. The commit then writes
-rows, counters and the pack's length, and ends the transaction. If the transaction is not committed, only bytes in the
-pack are left, which the next append overwrites.
+A commit first writes body frames to the pack. With the durability ``power``, the commit then syncs the pack. The commit
+then writes rows, counters and the pack's length, and ends the transaction. If the transaction is not committed, only
+bytes in the pack are left, which the next append overwrites.
 """
 
 import os
@@ -207,7 +207,8 @@ class SqliteWriter:
     def run_maintenance(self, until_ns: int) -> bool:
         with translated(self._path):
             self._entries.feedback.expire()
-            # during a pass, a pack may still lose all its records; such a pack is deleted instead of erased
+            # Reclaiming waits for the end of a pass, because a pack that loses all its records is deleted instead of
+            # erased.
             reclaimed = self._retention.is_complete and self._reclaimer.work(until_ns)
             return self._foreign_ids.work(until_ns) or reclaimed
 

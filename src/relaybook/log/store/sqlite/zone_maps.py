@@ -1,8 +1,8 @@
 """Maintain zone maps of the namespaces.
 
-A zone map is a range of names with its maximum for every sort column. The first rows of a list are found by reading
-only the zones with the largest maxima. Triggers in ``schema.py`` increase the maxima but never decrease them. This
-module splits zones that have too many names. The first zone starts at the empty string, so every name belongs to a
+A zone is a range of names. Its zone map has the maximum of every sort column. The first rows of a list are found by
+reading only the zones with the largest maxima. Triggers in ``schema.py`` increase the maxima but never decrease them.
+This module splits zones that have too many names. The first zone starts at the empty string, so every name belongs to a
 zone.
 """
 
@@ -13,8 +13,8 @@ import apsw
 from relaybook.log.namespaces import NamespaceCursor, SortValue
 from relaybook.log.store.sqlite.filter_sql import Condition, after_prefix
 
-#: Maximum number of names in a zone. A page of 50 rows reads about 50 zones, so small zones reduce reads. But many
-#: small zones cost time, because all zone maps are scanned.
+#: Maximum number of names in a zone. A page of 50 rows reads about 50 zones, so smaller zones mean fewer names to read.
+#: But all zone maps are scanned, so more zones cost time.
 _MAX_NAMES: Final = 512
 _SPLIT_NAMES: Final = 256
 
@@ -38,8 +38,8 @@ UPDATE namespace_zones SET names = names + ?2, requests = max(requests, ?3), fai
   cost_usd = max(cost_usd, ?5), last_at = max(last_at, ?6)
 WHERE first = (SELECT max(first) FROM namespace_zones WHERE first < ?1)
 """
-#: SQLite sorts all text before any BLOB. An empty BLOB as the upper bound turns an open range into a bounded range,
-#: which the primary key can serve.
+#: SQLite sorts all text before any BLOB. With an empty BLOB as the upper bound, a range without an upper bound becomes
+#: a bounded range, which the primary key can serve.
 _AFTER_ALL_TEXT: Final = b""
 
 
@@ -86,8 +86,8 @@ class ZoneMap(NamedTuple):
 def zones(connection: apsw.Connection, column: str, prefix: str, after: NamespaceCursor | None) -> list[ZoneMap]:
     """Return the zones that can contain rows of the next page.
 
-    Rows of the next page have the prefix and come after ``after``. Zones are clipped to the prefix. Zones are sorted by
-    the first row that they can contain: by the maximum of the column, largest first, then by name.
+    Rows of the next page have the prefix and come after ``after``. Zones are limited to names with the prefix. Zones
+    are sorted by the maximum of the column, largest first, then by name.
     """
     sql = f"SELECT first, {column} FROM namespace_zones ORDER BY first"  # noqa: S608 - one of four columns
     rows = list(connection.execute(sql))
