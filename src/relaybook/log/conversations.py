@@ -2,13 +2,14 @@
 
 The following rules apply to a request B and the requests before B:
 
-1. B continues the request whose response is the last known assistant message among B's messages. All messages before
-   that assistant message must match, or at least the last two of these messages, because clients trim the oldest
-   messages. If several requests match, B continues the latest request.
-2. Otherwise B continues the response that B names (Responses API).
-3. If a request has the same messages as an earlier request, it repeats the earlier request, as a retry or as a variant
-   with a different response.
-4. Any other request starts a conversation.
+1. An assistant message in B can be the response to an earlier request. B then continues this request. If B has several
+   such messages, the last one counts. All messages before the assistant message must match. Because clients trim the
+   oldest messages, it is enough if the last two of these messages match. If several requests match, B continues the
+   latest request.
+2. Otherwise, if B names a response (Responses API), B continues the request with this response.
+3. If B has the same messages as an earlier request, B repeats the earlier request. B is then a retry, or a variant with
+   a different response.
+4. Otherwise B starts a conversation.
 
 Pure, without I/O.
 """
@@ -24,8 +25,9 @@ class Position(NamedTuple):
     """A request's position in a conversation.
 
     ``conversation`` is the id of the conversation's first request. ``turn`` counts from 1. ``follows`` is the id of the
-    request that it continues, and ``repeats`` the id of the request that it repeats. An id is `None` if there is no
-    such request. ``messages`` is the number of messages. The messages from index ``new_from`` on are new.
+    request that this request continues. ``repeats`` is the id of the request that this request repeats. Both are `None`
+    if there is no such request. ``messages`` is the number of messages in the request. The messages from index
+    ``new_from`` on are new.
     """
 
     conversation: str

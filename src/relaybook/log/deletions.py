@@ -20,8 +20,8 @@ class Deletion(msgspec.Struct, kw_only=True):
 
     Once its requests are removed, a deletion has no values that could identify a person.
 
-    ``requests`` is the number of matches when the deletion was requested. ``removed`` is the number of requests removed
-    so far. ``requested_by`` is an address. Times are in microseconds since the epoch.
+    ``requests`` is the number of matching requests when the deletion was requested. ``removed`` is the number of
+    requests removed so far. ``requested_by`` is an address. Times are in microseconds since the epoch.
     """
 
     id: str
@@ -45,7 +45,7 @@ class Deletions(Protocol):
 
 
 def without_values(filter_: Filter) -> Filter:
-    """Return the filter without values, and without names of properties, that could identify a person."""
+    """Return the filter without values and property names that could identify a person."""
     return Filter(tuple(_without_values(filter_)))
 
 

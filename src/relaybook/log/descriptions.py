@@ -1,6 +1,7 @@
 """Describe fields, their values, gaps and error codes in words.
 
-The suggestions of the query input and the page's generated vocabulary are made from these tables. Pure, without I/O.
+These tables are the source of the suggestions in the query input and of the page's generated vocabulary. Pure, without
+I/O.
 """
 
 from collections.abc import Mapping
@@ -11,8 +12,8 @@ from typing import Final, NamedTuple
 class Field(NamedTuple):
     """A field as shown to people.
 
-    ``hint`` says what the field is. ``bounds`` are suggested comparisons. ``choices`` are the values that are possible
-    in every log, with their meanings.
+    ``hint`` describes the field. ``bounds`` are suggested comparisons. ``choices`` are the values that are possible in
+    every log, with their meanings.
     """
 
     label: str
@@ -123,7 +124,8 @@ FIELDS: Final[dict[str, Field]] = {
     "id": Field("id", "Relaybook id of the request"),
 }
 
-#: Why there is a gap in the log. Each text follows a number of requests or journal frames, as in "137 requests …".
+#: Texts that say why there is a gap in the log. Each text follows a number of requests or journal frames, as in "137
+#: requests …".
 GAP_REASONS: Final[dict[str, str]] = {
     "log_unavailable": "refused, because the log could not be written",
     "forwarded_unlogged": "relayed but not logged, because the log could not be written",
@@ -132,7 +134,7 @@ GAP_REASONS: Final[dict[str, str]] = {
     "--salvage recovers the readable requests",
 }
 
-#: Why requests were not admitted, by error code.
+#: Texts that say why requests were not admitted, by error code.
 REFUSALS: Final[dict[str, str]] = {
     "bad_request": "The request is malformed or ambiguous HTTP, or its Host header is not allowed.",
     "not_found": "The path does not start with the path of a base URL. Usually /v1 is missing from the base URL.",

@@ -55,7 +55,7 @@ class NewFeedback(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     @property
     def is_empty(self) -> bool:
-        """Whether score, label and comment are all missing."""
+        """Whether the feedback has no score, no label and no comment."""
         return self.score is None and self.label is None and self.comment is None
 
     @property
@@ -69,7 +69,7 @@ class NewFeedback(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class TooMuchFeedback(ValueError):
-    """The request has feedback from MAX_SOURCES other sources, or too much feedback is pending (MAX_PENDING)."""
+    """The request already has feedback from MAX_SOURCES other sources, or MAX_PENDING feedback entries are pending."""
 
 
 class FeedbackLog(Protocol):
@@ -78,8 +78,9 @@ class FeedbackLog(Protocol):
     def add_feedback(self, any_id: str, feedback: Feedback) -> bool:
         """Add feedback on the request with this Relaybook id, or on the newest request with this foreign id.
 
-        The addition is atomic and durable. Returns False if the feedback is pending, because no finished request has
-        the id. Raises TooMuchFeedback, and StoreUnavailable if no store exists yet or if other programs lock the store.
+        The addition is atomic and durable. If no finished request has the id, the feedback is pending and the method
+        returns False. Raises TooMuchFeedback. Raises StoreUnavailable if no store exists yet or if other programs lock
+        the store.
         """
 
 

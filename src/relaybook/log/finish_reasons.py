@@ -4,9 +4,9 @@ from typing import Final, Literal
 
 Finish = Literal["tool_calls", "token_limit", "context_window", "filtered"]
 
-#: Of chat and legacy completions, of the Responses API (``max_output_tokens``), and of Anthropic. Reasons that are not
-#: listed, such as ``stop`` and ``end_turn``, mean that the response is complete. If the choices of a response have
-#: different reasons, the first of this list counts.
+#: Finish reasons of chat and legacy completions, of the Responses API (``max_output_tokens``), and of Anthropic.
+#: Reasons that are not listed, such as ``stop`` and ``end_turn``, mean that the response is complete. If the choices of
+#: a response have different reasons, the reason that is first in this list counts.
 FINISH_REASONS: Final[dict[str, Finish]] = {
     "length": "token_limit",
     "max_tokens": "token_limit",
@@ -21,7 +21,7 @@ FINISH_REASONS: Final[dict[str, Finish]] = {
 
 
 def finish_of(reason: str | None) -> Finish | None:
-    """Return the meaning of a finish reason, or of the reasons of several choices, separated by commas.
+    """Return the meaning of a finish reason. Reasons of several choices are separated by commas.
 
     `None` if the response is complete or the reason is unknown.
     """

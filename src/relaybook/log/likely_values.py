@@ -12,8 +12,8 @@ from relaybook.log.query.term_values import LISTED_FIELDS
 from relaybook.log.store.port import Reader
 from relaybook.settings.suggestions import closest
 
-#: Minimum length of a text that is searched anywhere in values. Shorter texts are searched only at the start of values,
-#: because too many values contain a short text.
+#: Minimum length of a text that is searched anywhere in values. A shorter text is searched only at the start of values,
+#: because too many values contain it.
 _MIN_PART: Final = 4
 
 
@@ -75,8 +75,7 @@ def likely_value(value: str, known: Iterable[str]) -> str | None:
 
     `None` if no known value is likely, or if several are equally likely.
 
-    A likely value equals the given value except for case, begins with the given value, contains the given value, or is
-    spelled similarly.
+    A likely value begins with or contains the given value, differs from it only in case, or is spelled similarly.
     """
     candidates: Sequence[str] = list(dict.fromkeys(known))
     folded = value.casefold()

@@ -1,8 +1,8 @@
 """Define labels of namespaces, the rules for changing them, and cursors for lists of namespaces.
 
-A pinned namespace is a *label*, such as an environment or a channel. There are few labels, and each has a color, a
-group and a position. All other namespaces are threads. All users of the log share the labels. Any process can change
-labels, concurrently with the recorder. ``Labels`` is an interface that stores implement, like those in
+A pinned namespace is a *label*, such as an environment or a channel. A log has few labels, and each label has a color,
+a group and a position. All other namespaces are threads. All users of the log share the labels. Any process can change
+labels while the recorder is running. ``Labels`` is an interface that stores implement, like the interfaces in
 ``store/port.py``.
 """
 
@@ -78,7 +78,7 @@ def parse_namespace_cursor(text: str, sort: NamespaceSort) -> NamespaceCursor:
 
 
 def _is_storable(value: SortValue) -> bool:
-    """Return whether a store can hold the value, because it fits 64-bit integers."""
+    """Return whether the value fits a 64-bit integer, so that a store can hold it."""
     return isinstance(value, float) or abs(value) < 2**63
 
 
@@ -124,7 +124,7 @@ class LabelChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class NotPinned(ValueError):
-    """The change sets a color, group or position, but the namespace is not pinned and the change does not pin it."""
+    """The change sets a color, group or position of a namespace that is not pinned, without pinning it."""
 
 
 class Labels(Protocol):
@@ -133,11 +133,11 @@ class Labels(Protocol):
     def change(self, change: LabelChange) -> NamespaceRow:
         """Apply the change and return the changed namespace. The change is atomic and durable.
 
-        Raises NotPinned, and StoreUnavailable if no store exists yet or if other programs lock the store.
+        Raises NotPinned. Raises StoreUnavailable if no store exists yet or if other programs lock the store.
         """
 
 
-#: Number of namespaces that a log pins automatically over its lifetime. All further namespaces are pinned only by
+#: Maximum number of namespaces that a log pins automatically over its lifetime. Later namespaces are pinned only by
 #: users.
 MAX_AUTO_PINNED: Final = 8
 #: Matches names that look like generated ids: addresses, numbers, UUIDs and other hexadecimal.
@@ -159,7 +159,10 @@ class Label(Struct, frozen=True):
 
 
 def looks_like_id(namespace: str) -> bool:
-    """Return whether the name looks like the id of a user or session. There are too many such names for labels."""
+    """Return whether the name looks like the id of a user or session.
+
+    Names like these are not pinned automatically, because there are too many of them.
+    """
     return _ID.search(namespace) is not None
 
 
@@ -185,7 +188,7 @@ def apply_change(current: Label, change: LabelChange, others: Sequence[Label]) -
 
 
 def _next_color(others: Sequence[Label]) -> int:
-    """Return the lowest free color slot. If all are in use, return slots in rotation."""
+    """Return the lowest free color slot. If all slots are in use, return the slots in rotation."""
     used = {label.color for label in others}
     return next((color for color in range(1, COLORS + 1) if color not in used), 1 + len(others) % COLORS)
 

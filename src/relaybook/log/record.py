@@ -41,7 +41,8 @@ class Feedback(msgspec.Struct, frozen=True, kw_only=True):
     at: Timestamp
 
 
-#: The ids that others gave to a request: the fields of ``Record`` by which it is also found.
+#: The fields of ``Record`` with ids that the client or the provider gave to a request. A request can be found by these
+#: ids.
 FOREIGN_IDS: Final = ("provider_request_id", "completion_id", "client_request_id")
 
 
@@ -112,7 +113,7 @@ class Record(msgspec.Struct, kw_only=True):
 
 
 class Detail(msgspec.Struct, kw_only=True, array_like=True):
-    """Fields that only the detail view shows, besides the bodies. Secrets in them are already redacted."""
+    """Fields that, like the bodies, only the detail view shows. Secrets in these fields are already redacted."""
 
     reason: str = ""
     #: Header lines as received, joined by CRLF.
@@ -121,8 +122,8 @@ class Detail(msgspec.Struct, kw_only=True, array_like=True):
     #: Arrival time of each response chunk, in microseconds since the request head, and its size in bytes.
     chunk_at_us: list[int] = []
     chunk_bytes: list[int] = []
-    #: SHA-256 (hex) of the whole body. The hash is set if only the beginning of the body is stored (large bodies of
-    #: unsupported formats).
+    #: SHA-256 (hex) of the whole body. The hash is set only if the body is large and its format is not supported,
+    #: because only the beginning of such a body is stored.
     request_sha256: str | None = None
     response_sha256: str | None = None
 

@@ -1,7 +1,7 @@
 """Read one request with its bodies. Only this module decodes stored bodies.
 
 The API, the command line, full-text search and the recorder read bodies through this module. So all of them handle
-compressed, damaged and too large bodies in the same way.
+compressed, damaged and overly large bodies in the same way.
 """
 
 from collections.abc import Callable, Iterator
@@ -113,7 +113,7 @@ class RequestView:
         """Return the Content-Encoding. Several headers are joined into one list (RFC 9110 §5.3)."""
         head = self.detail.request_head if side == "request" else self.detail.response_head
         if b"content-encoding" not in head.lower():
-            return None  # splitting all headers takes longer
+            return None  # faster than splitting all headers
         return ", ".join(value for name, value in self.headers(side) if name.lower() == "content-encoding") or None
 
     def size(self, side: Side) -> int | None:
@@ -183,9 +183,9 @@ def find_request(reader: Reader, any_id: str, limit: int) -> tuple[RequestView, 
 
 
 def _candidate_ids(reader: Reader, any_id: str, matching: list[Record]) -> Iterator[str]:
-    """Yield the Relaybook ids of requests that may have the id.
+    """Yield the Relaybook ids of requests that may have the id, best candidates first.
 
-    Opening a request costs up to three queries.
+    The ids are yielded one by one, because opening a request costs up to three queries.
     """
     own_id = any_id.lower()  # RFC 9562 §4: output is lower case, input is case-insensitive
     if parse_id(own_id) is not None:

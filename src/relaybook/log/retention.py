@@ -15,11 +15,12 @@ from relaybook.tags import NamespacePatterns
 
 DAY_US: Final = 86_400_000_000
 
-#: ``kept`` requests stay unchanged, ``expired`` requests lose only their content, and ``removed`` requests are removed.
+#: A ``kept`` request stays unchanged, an ``expired`` request loses only its content, and a ``removed`` request is
+#: removed.
 Fate = Literal["kept", "expired", "removed"]
 
 
-#: Why requests were removed or expired, because of their age or because the log exceeded ``disk_budget``.
+#: The reason for a removal, which is the age of the requests or a log that exceeds ``disk_budget``.
 RemovalReason = Literal["age", "disk_budget"]
 
 
@@ -38,7 +39,7 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """How long content and requests are kept, in whole UTC days after the day on which a request ended.
 
-    With 0, the data is not removed because of its age.
+    With 0, the age of the data does not cause its removal.
     """
 
     body_days: int = 0
@@ -57,7 +58,7 @@ class Cutoff(msgspec.Struct, frozen=True):
 
 
 class Cutoffs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """The general cutoffs, and the cutoffs of namespaces that have their own, by pattern.
+    """The general cutoffs, and the cutoffs of namespaces with their own cutoffs, by pattern.
 
     Aggregates over time that end before ``aggregates`` are removed. ``reason`` is the cause of all removals.
     """
@@ -127,7 +128,7 @@ def _before(midnight: int, days: int) -> int:
 
 
 def raised(cutoffs: Cutoffs, least: Cutoff) -> Cutoffs:
-    """Return the cutoffs, raised to at least ``least``, because the log exceeds its disk budget."""
+    """Return the cutoffs, raised to at least ``least``. Used if the log exceeds its disk budget."""
     return Cutoffs(
         general=_later(cutoffs.general, least),
         by_pattern={pattern: _later(cutoff, least) for pattern, cutoff in cutoffs.by_pattern.items()},

@@ -77,7 +77,7 @@ ERROR_STATUSES: Final[dict[int, tuple[Code, str]]] = {
     504: ("gateway_timeout", "gateway timeout"),
     529: ("overloaded", "overloaded"),
 }
-#: Texts of upstream failures, by error code. The error code is also the code of the result.
+#: Texts of upstream failures, by error code. The code of the result is the error code.
 UPSTREAM_FAILURES: Final[dict[Code, str]] = {
     "upstream_unreachable": "upstream unreachable",
     "upstream_timeout": "upstream timeout",
@@ -92,7 +92,8 @@ FINISHES: Final[dict[Finish, tuple[Code, str]]] = {
     "context_window": ("truncated", "token limit"),
     "filtered": ("filtered", "content filter"),
 }
-#: Error codes of requests for which the journal could not be written. The response was cut, or continued without a log.
+#: Error codes of requests for which the journal could not be written. The response was cut off, or continued without
+#: being logged.
 LOG_ERRORS: Final = ("log_unavailable", "log_incomplete")
 _RUNNING: Final = Result("running", "Running", "running")
 _CLIENT_DISCONNECTED: Final = Result("client_disconnected", "Client disconnected", "neutral")

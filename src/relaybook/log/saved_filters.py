@@ -37,8 +37,8 @@ class TooManySavedFilters(Exception):
 class SavedFilters(Protocol):
     """Changes saved filters. An object can be used from any process and any thread.
 
-    Changes are atomic and durable. Methods raise StoreUnavailable if no store exists yet or if other programs lock the
-    store.
+    Changes are atomic and durable. The methods raise StoreUnavailable if no store exists yet or if other programs lock
+    the store.
     """
 
     def save_filter(self, saved: SavedFilter) -> SavedFilter:
@@ -67,7 +67,7 @@ def _bad_name(name: str, reason: str) -> BadFilter:
 
 
 def checked_params(pairs: Iterable[tuple[str, str]], now_us: int) -> Params:
-    """Return the pairs. Raises BadFilter if the pairs are not a valid filter, with or without ``sort``."""
+    """Return the pairs. Raises BadFilter if the pairs are not a valid filter, which may include ``sort``."""
     params = tuple(pairs)
     if not params:
         raise BadFilter("params", "params is empty: expected at least one parameter, such as namespace.")

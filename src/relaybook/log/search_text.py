@@ -1,8 +1,8 @@
 """Extract the search text of a finished request.
 
 The search text starts with the response, followed by the messages from newest to oldest. The text index holds at most
-16,384 characters per request. In a long conversation, the oldest messages are beyond this limit, and are indexed only
-with the earlier requests that also sent these messages. A request logged without bodies has no text.
+16,384 characters per request. In a long conversation, the oldest messages are beyond this limit. Such messages are
+indexed only for earlier requests that also sent them. A request logged without bodies has no text.
 """
 
 import logging
@@ -21,8 +21,8 @@ MAX_CHARACTERS: Final = 16_384
 def text_of(entry: Entry, max_characters: int = MAX_CHARACTERS) -> str:
     """Return the first ``max_characters`` characters of the request's search text.
 
-    The result is empty if the request has no text, or if reading the bodies fails unexpectedly. The error is logged and
-    not raised, so that one request cannot block the indexing of all other requests.
+    The result is empty if the request has no text, or if reading the bodies fails unexpectedly. In case of a failure,
+    the error is logged and not raised, so that one request cannot block the indexing of all other requests.
     """
     if format_of(entry.record.kind) is None:
         return ""

@@ -1,8 +1,8 @@
 """Aggregate the counts, tokens, cost and durations of requests.
 
-A distribution counts durations in logarithmic bins, eight per octave, starting at 1 µs. Two distributions are merged by
-adding their counts. A percentile is accurate to 4.5 % (half a bin). So a distribution needs only a few dozen small
-numbers for any number of requests. Pure, without I/O.
+A distribution counts durations in logarithmic bins that start at 1 µs. A duration that is twice as long is eight bins
+higher. A percentile is accurate to 4.5 % (half a bin). A distribution needs only a few dozen small numbers for any
+number of requests. Two distributions are merged by adding their counts. Pure, without I/O.
 """
 
 from bisect import bisect_left
@@ -25,10 +25,11 @@ _distribution: Final = msgspec.msgpack.Decoder(Distribution).decode
 #: needs the same 13,000 distributions each time the chart is loaded.
 _CACHED_DISTRIBUTIONS: Final = 32_768
 _PER_OCTAVE: Final = 8
-#: Steps per bin. Percentiles are interpolated within a bin in steps of 0.3 %. Each of the few possible values is
-#: computed only once.
+#: Steps per bin. Percentiles are interpolated within a bin in steps of 0.3 %. The number of possible values is small,
+#: so each value is computed only once.
 _STEPS: Final = 32
-#: Token counts are capped at this value, so that a wrong count cannot overflow a sum. It is far above any real count.
+#: Token counts are capped at this value, so that a wrong count cannot overflow a sum. The cap is far above any real
+#: count.
 MAX_TOKENS: Final = 10**12
 #: The amounts that one request adds to aggregates. The order is failed, input tokens, output tokens, cost, whether the
 #: cost is known, and the bins of duration and time to first token (`None` if unknown).
@@ -99,7 +100,10 @@ class Aggregates(msgspec.Struct, array_like=True):
 
 
 class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
-    """Aggregates in the encoding of a store, so that a chart of 6,000 points needs no decoded distributions."""
+    """Aggregates whose distributions are still encoded as in the store.
+
+    A chart of 6,000 points is computed without decoding them.
+    """
 
     requests: int
     failed: int
@@ -171,7 +175,7 @@ def _percentiles(encoded: bytes, fractions: tuple[float, ...]) -> tuple[float | 
 
 @cache
 def _milliseconds(step: int) -> float:
-    """Return the middle of a step in milliseconds, rounded to three digits to avoid suggesting a false precision."""
+    """Return the middle of a step in milliseconds, rounded to three digits to avoid false precision."""
     return float(f"{2 ** ((step + 0.5) / _STEPS / _PER_OCTAVE) / 1000:.3g}")
 
 

@@ -23,12 +23,12 @@ class Histogram(msgspec.Struct):
         return cls(bounds, [0] * (len(bounds) + 1))
 
     def add(self, seconds: float) -> None:
-        """Count one duration. A duration equal to a bound belongs to the bucket below the bound."""
+        """Count one duration. A duration equal to a bound belongs to the bucket that ends at the bound."""
         self.counts[bisect_left(self.bounds, seconds)] += 1
         self.total += seconds
 
     def buckets(self) -> list[tuple[str, int]]:
-        """Return the cumulative counts: each upper bound with the number of durations up to the bound.
+        """Return the cumulative counts, which are pairs of upper bound and number of durations up to the bound.
 
         The last bound is ``+Inf``.
         """

@@ -18,14 +18,14 @@ MINUTE_US: Final = 60_000_000
 _DAY_S: Final = 86_400
 #: Allowed bucket lengths in seconds. Each length divides a day.
 BUCKETS: Final = (60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, _DAY_S)
-#: Without a given length, the chosen length is the shortest that results in at most this number of buckets.
+#: If no bucket length is given, the shortest length that results in at most this number of buckets is chosen.
 _TARGET_BUCKETS: Final = 120
 MAX_BUCKETS: Final = 3000
 MAX_GROUPS: Final = 20
 FIELDS: Final = ("namespace", "model", "outcome", "label")
-#: The field whose only value, "", all requests have.
+#: A field that has the value "" for all requests.
 ALL: Final = ""
-#: The fields by whose values aggregates over time are kept when requests are removed. Properties are kept, too.
+#: Fields with aggregates over time that are kept when requests are removed. Aggregates by property are also kept.
 KEPT_FIELDS: Final = ("namespace", "model", "outcome")
 _NUMBER: Final = re.compile(r"\d{1,6}", re.ASCII)
 
@@ -112,7 +112,10 @@ def _bucket(text: str) -> int:
 
 
 def kept_field(query: StatsQuery) -> str | None:
-    """Return the field whose kept aggregates answer a query. `None` if only the requests in the log do."""
+    """Return the field whose kept aggregates answer a query.
+
+    `None` if the query can be answered only from the requests in the log.
+    """
     terms = query.filter_.terms
     if len(terms) > 1 or any(term.negated or term.prefixes for term in terms):
         return None
@@ -155,8 +158,8 @@ def groups_of(points_by_value: Mapping[str | None, Points]) -> list[Group]:
 def build(span: Span, groups: Iterable[Group], source: Literal["rollups", "log"], rest: Iterable[Group] = ()) -> Stats:
     """Return statistics with the largest groups first.
 
-    Groups after the first MAX_GROUPS are merged into ``other``. The groups in ``rest`` are also merged into ``other``,
-    because each of them was stored merged and cannot be separated.
+    Groups after the first MAX_GROUPS are merged into ``other``. The groups in ``rest`` are also merged into ``other``.
+    Each of them already combines several values that cannot be separated.
     """
     largest = sorted(
         (group for group in groups if group.points),

@@ -1,7 +1,7 @@
-"""Export the requests that match a filter, in recording order. Requests recorded after the start are omitted.
+"""Export the requests that match a filter, in recording order.
 
-Memory use does not depend on the number of requests. Requests deleted during the export are omitted. Bodies that expire
-during the export are exported as expired.
+Requests recorded after the start of the export are omitted, and so are requests deleted during the export. Bodies that
+expire during the export are exported as expired. Memory use does not depend on the number of requests.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ from relaybook.log.store.port import Reader
 _CHUNK_BYTES: Final = 256 * 1024
 _BATCH: Final = 500
 _PROPERTIES_NS: Final = 10 * clock.NANOSECONDS
-#: Number of reads without progress after which the store counts as too slow.
+#: Number of consecutive reads without progress after which the export fails, because the store is too slow.
 _MAX_STALLS: Final = 5
 
 
@@ -76,7 +76,7 @@ FILE_FORMATS: Final = {
 class ExportQuery(msgspec.Struct, frozen=True, kw_only=True):
     """The contents of an export.
 
-    Only requests with a ``seq`` after ``after`` and up to ``through`` are exported. If ``through`` is `None`, the
+    Only requests with a ``seq`` above ``after`` and at most ``through`` are exported. If ``through`` is `None`, the
     export ends with the latest request. With ``end``, the last line is an EndLine.
     """
 
@@ -107,7 +107,7 @@ class Export:
     """A running export. ``through`` is the ``seq`` of the last request that the export can contain."""
 
     def __init__(self, reader: Reader, query: ExportQuery) -> None:
-        """Begin the export. Raises BadFilter if this log cannot execute the query."""
+        """Begin the export. Raises BadFilter if the query is not valid for this log."""
         file_format = query.file_format
         if query.bodies and file_format.bodies is False:
             raise BadFilter("bodies", f"{file_format.name} has no bodies. Use jsonl, or omit bodies.")
@@ -164,7 +164,7 @@ class Export:
 
 
 def _last_seq(reader: Reader, filter_: Filter) -> int:
-    """Return the ``seq`` up to which the filter can be evaluated now."""
+    """Return the highest ``seq`` up to which the filter can be evaluated now."""
     if not needs_text(filter_):
         return reader.last_seq()
     status = reader.status()

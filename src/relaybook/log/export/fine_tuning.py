@@ -25,12 +25,12 @@ _encode: Final = msgspec.json.Encoder().encode
 class _Omitted(Exception):
     """Raised if a request is omitted from the export.
 
-    The message is the reason, which follows a number, as in "7 failed".
+    The message is the reason. In messages to users, the reason follows a number, as in "7 failed".
     """
 
 
 class FineTuning:
-    """Writes one line per request. Requests to all APIs are written in the structure of chat completions."""
+    """Writes one line per request, in the structure of chat completions for every API."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -1,6 +1,6 @@
 """Write requests as JSON Lines, from which records, details and bodies can be restored without loss.
 
-docs/reference/export-format.md describes the lines. VERSION must be increased if a change can break readers of the
+docs/reference/export-format.md describes the lines. Increase VERSION if a change can break programs that read the
 lines.
 """
 
@@ -18,8 +18,8 @@ from relaybook.log.row import to_json
 from relaybook.log.store.errors import BodyDamaged
 
 VERSION: Final = 1
-#: Maximum size of a body that is read into memory. Larger bodies are read twice in chunks, first to find out whether
-#: the body is text, then to write the body.
+#: Maximum size of a body that is read into memory. A larger body is read twice in chunks, first to find out whether it
+#: is text, and then to write it.
 MAX_IN_MEMORY: Final = 1 << 20
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -46,7 +46,7 @@ class JsonLines:
 
 def _with_bodies(record: Record, view: RequestView) -> Iterable[bytes]:
     try:
-        # Both bodies are read before anything is written, so that the record can say that a body cannot be read.
+        # Both bodies are read before anything is written. So if a body cannot be read, the record can say so.
         request, response = (_body(view, side) for side in get_args(Side))
     except BodyDamaged:
         record = msgspec.structs.replace(record, body_state="expired")
@@ -83,7 +83,10 @@ def _body(view: RequestView, side: Side) -> Iterable[bytes]:
 
 
 def _small_body(data: bytes, coding: str | None) -> dict[str, str]:
-    """Return the body as text, and the transferred bytes if the body is not text or the bytes differ from the text."""
+    """Return the body as text, if it is text.
+
+    The transferred bytes are also returned if the body is not text or if the bytes differ from the text.
+    """
     decoded = decode_body(data, coding)
     try:
         text = None if decoded is None else decoded.decode()

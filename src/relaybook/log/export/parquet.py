@@ -1,5 +1,6 @@
-"""Write requests as Parquet with typed columns, compressed with zstd. This module needs pyarrow (the extra
-``parquet``).
+"""Write requests as Parquet with typed columns, compressed with zstd.
+
+This module needs pyarrow, which the extra ``parquet`` installs.
 
 Without bodies, a row has the fields of the record. With bodies, a row also has the messages, tools, parameters, headers
 and response, as in the detail view.
@@ -20,8 +21,8 @@ from relaybook.log.request_view import RequestView
 from relaybook.log.row import result_of
 from relaybook.log.store.errors import BodyDamaged
 
-#: A row group is written when its columns have this size in memory. With this size, an export takes 60 MiB of memory.
-#: With 32 MiB, an export takes 115 MiB and the files do not become smaller (benchmarks/parts/export.py).
+#: A row group is written when its columns have this size in memory. With 8 MiB, an export takes 60 MiB of memory. With
+#: 32 MiB, an export would take 115 MiB, and the files would not be smaller (benchmarks/parts/export.py).
 ROW_GROUP_BYTES: Final = 8 << 20
 #: Rows are converted to columns in batches, which are limited by the number of rows and by the size of their bodies.
 _BATCH_ROWS: Final = 500
@@ -34,7 +35,7 @@ _FEEDBACK: Final = pa.list_(
     pa.struct({"source": _TEXT, "score": pa.float64(), "label": _TEXT, "comment": _TEXT, "at": _TIMESTAMP})
 )
 _PAIRS: Final = pa.list_(pa.struct({"name": _TEXT, "value": _TEXT}))
-#: ``parts`` is JSON, and is set only if the content has more than text.
+#: ``parts`` is JSON, and is set only if the content is more than text.
 _MESSAGES: Final = pa.list_(
     pa.struct(
         {
@@ -60,7 +61,7 @@ _ANSWER: Final = pa.list_(
         }
     )
 )
-#: Columns with the content of bodies. ``parameters`` (all but messages and tools) and each tool are JSON.
+#: Columns with the content of bodies. ``parameters`` (all fields except messages and tools) and each tool are JSON.
 _CONTENT: Final = {
     "messages": _MESSAGES,
     "answer": _ANSWER,
@@ -72,7 +73,7 @@ _CONTENT: Final = {
 
 
 def _type_of(name: str, hint: Any) -> pa.DataType:
-    """Return the type of the column of a record's field."""
+    """Return the column type for a field of the record."""
     if name in TIMESTAMPS:
         return _TIMESTAMP
     if name == "feedback":

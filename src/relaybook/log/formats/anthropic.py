@@ -1,12 +1,16 @@
 """Parse Anthropic's Messages API: ``messages`` and ``messages/count_tokens``.
 
 A message is a text or a list of blocks, and tool results are blocks of a user's message. Facts, conversations and the
-detail view use the structure of chat completions instead. In this structure, ``system`` is the first message, each tool
-result is a message of role ``tool``, ``tool_use`` blocks are tool calls, and thinking is reasoning.
+detail view use the structure of chat completions instead:
 
-A stream is complete at ``message_stop``. ``message_start`` has the number of input tokens, and ``message_delta`` the
-cumulative number of output tokens. If a stream broke off before ``message_delta``, output tokens are estimated. Source:
-the types of Anthropic's SDK, version 2.13.
+- ``system`` is the first message.
+- Each tool result is a message of role ``tool``.
+- ``tool_use`` blocks are tool calls.
+- Thinking is reasoning.
+
+A stream is complete at ``message_stop``. ``message_start`` has the number of input tokens. ``message_delta`` has the
+total number of output tokens so far. If a stream broke off before ``message_delta``, output tokens are estimated.
+Source: the types of Anthropic's SDK, version 2.13.
 """
 
 from collections.abc import Iterable
@@ -31,7 +35,7 @@ from relaybook.log.formats.usage import count_of, detail_of
 from relaybook.log.formats.wire import Function, Message, Part, ToolCall
 
 _MESSAGE_FIELDS: Final = ("system", "messages")
-#: The end of every type of tool call: ``tool_use``, ``server_tool_use``, ``mcp_tool_use``.
+#: The types of tool calls (``tool_use``, ``server_tool_use``, ``mcp_tool_use``) end with this text.
 _CALL: Final = "tool_use"
 _RESULT: Final = "tool_result"
 _USER_ID: Final = "user_id"
@@ -48,7 +52,7 @@ class _ResultPart(Struct, gc=False):
 
 
 class _Block(Struct, gc=False):
-    """One block of a message. ``content`` is used by tool results, ``source`` by images and documents."""
+    """One block of a message. Tool results have ``content``. Images and documents have ``source``."""
 
     type: str | None = None
     text: str | None = None
@@ -77,7 +81,10 @@ class _Request(Struct, gc=False):
 
 
 class _Response(Struct, gc=False):
-    """A whole response, or the message of ``message_start``. ``input_tokens`` is the response to ``count_tokens``."""
+    """A whole response, or the message of ``message_start``.
+
+    A response to ``count_tokens`` has only ``input_tokens``.
+    """
 
     id: str | None = None
     model: str | None = None
@@ -133,7 +140,10 @@ def read_request(data: bytes) -> RequestFacts:
 
 
 def _chat_messages(request: _Request) -> list[Message]:
-    """Return the messages in the structure of chat, in the same number and order as ``_list_messages``."""
+    """Return the messages in the structure of chat completions.
+
+    Their number and order are the same as in ``_list_messages``.
+    """
     has_system = bytes(request.system).lstrip()[:1] in (b'"', b"[")
     messages = [Message("system")] if has_system else []
     for message in request.messages or ():
@@ -173,7 +183,7 @@ def _is_call(kind: str | None, name: object) -> bool:
 
 
 def _sorted_json(value: object) -> str:
-    """Return arguments as JSON in one notation, because clients may change white space and order."""
+    """Return arguments as JSON in a uniform notation, because clients may change white space and order."""
     return msgspec.json.encode(lenient.sanitize(value or {}), order="sorted").decode()
 
 
@@ -182,7 +192,7 @@ def _json(value: object) -> str:
 
 
 class _Reader:
-    """Collects the events of a response. ``add_message`` adds a whole response."""
+    """Collects the events of a response, or takes a whole response."""
 
     def __init__(self) -> None:
         self.message = _Response()
@@ -350,7 +360,7 @@ def _estimate_usage(facts: ResponseFacts, request: bytes) -> bool:
 
 
 def _list_messages(body: dict[str, Any]) -> list[object]:
-    """Return the messages of a request body in the structure of chat."""
+    """Return the messages of a request body in the structure of chat completions."""
     system, messages = body.get("system"), body.get("messages")
     found: list[object] = [{"role": "system", "content": system}] if isinstance(system, str | list) else []
     for item in messages if isinstance(messages, list) else ():
@@ -437,7 +447,7 @@ def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
 
 
 def _assemble_fields(data: bytes) -> dict[str, Any]:
-    """Return the message of a stream with all its blocks, in the form of a response that is not streamed."""
+    """Return the message of a stream with all its blocks, as in a response that is not streamed."""
     fields: dict[str, Any] = {}
     blocks: dict[int, dict[str, Any]] = {}
     for value in objects(data, streamed=True):

@@ -1,4 +1,4 @@
-"""Help to assemble a response body for the detail view from choices, top-level fields and chunks."""
+"""Functions to assemble a response for the detail view from chunks or a whole body."""
 
 from collections.abc import Iterator
 from typing import Any, Final

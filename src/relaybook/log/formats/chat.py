@@ -1,4 +1,4 @@
-"""Parse chat completions into facts, the offset of the first token, and the detail view.
+"""Parse chat completions for facts, the offset of the first token, and the detail view.
 
 This module also parses the responses of legacy completions (``choices[].text``) and embeddings (no choices), because
 they have the same top-level fields.
@@ -186,7 +186,7 @@ def _finish_reason(outputs: list[OutputText]) -> str | None:
 def _estimate_usage(facts: ResponseFacts, request: bytes) -> bool:
     """Estimate both token counts if the response has no usage, for example because a stream broke off.
 
-    A response without a model and without output is only an error. For such a response, nothing is estimated.
+    Nothing is estimated for a response without a model and without output, because such a response is only an error.
     """
     if facts.usage is not None or (facts.response_model is None and not facts.output_characters):
         return False

@@ -40,7 +40,10 @@ def function_call(call_id: object, name: object, arguments: object) -> dict[str,
 
 
 def function_tools(tools: Iterable[object], parameters: str) -> list[dict[str, Any]]:
-    """Convert declarations of functions whose fields are not nested. ``parameters`` names the field with the schema."""
+    """Convert declarations of functions that are not nested in a field.
+
+    ``parameters`` is the name of the field with the schema.
+    """
     return [_function_tool(tool, parameters) for tool in tools]
 
 

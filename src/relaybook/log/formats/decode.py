@@ -1,8 +1,9 @@
 """Decode content codings (gzip, deflate, br, zstd) of a stored body, within limits.
 
-Bodies are stored as they were transferred. If a body is truncated, its decodable beginning is returned. As protection
-against decompression bombs, decoding stops at 16 MiB. Beyond 1 MiB, decoding also stops at 100 times the compressed
-length. Sources: RFC 9110 §8.4 (order of codings), RFC 9659 (zstd windows over HTTP are at most 8 MiB).
+Bodies are stored as they were transferred. If a body is truncated, its decodable beginning is returned. Limits protect
+against decompression bombs. Decoding stops at 16 MiB. If the result is larger than 1 MiB, decoding also stops at 100
+times the compressed length. Sources: RFC 9110 §8.4 (order of codings), RFC 9659 (zstd windows over HTTP are at most 8
+MiB).
 """
 
 import zlib
@@ -20,13 +21,14 @@ State: TypeAlias = Literal["plain", "decoded", "cut", "too_large", "undecodable"
 _RATIO_APPLIES_BYTES: Final = 1 << 20
 _MAX_CODINGS: Final = 4
 _CHUNK_BYTES: Final = 4096
-#: The output of one zstd call cannot be limited, so its input is limited. 256 bytes hold at most 64 blocks of 128 KiB.
+#: The output of one call of zstd cannot be limited, so its input is limited. 256 bytes of input hold at most 64 blocks
+#: of 128 KiB.
 _ZSTD_CHUNK_BYTES: Final = 256
 _ZSTD_WINDOW_BYTES: Final = 8 << 20
 _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _GZIP_MAGIC: Final = b"\x1f\x8b"
-#: Maximum number of concatenated gzip members or zstd frames. Each member or frame takes microseconds, even if it is
-#: short.
+#: Maximum number of concatenated gzip members or zstd frames. The number is limited because even a short member or
+#: frame takes microseconds.
 _MAX_MEMBERS: Final = 100_000
 _GZIP: Final = 31
 _ZLIB: Final = 15
@@ -36,10 +38,9 @@ _RAW_DEFLATE: Final = -15
 class Decoded(NamedTuple):
     """A body, and how much of the body was decoded.
 
-    ``state`` is ``plain`` if the body has no content coding. If the state is ``decoded``, the data is the whole body.
-    If the state is ``cut``, the data is the decodable beginning. If the state is ``too_large``, the data is the part up
-    to the limit. If the state is ``undecodable``, the data is not decoded, because the coding is unknown or no byte
-    could be decoded.
+    ``state`` is ``plain`` if the body has no content coding. With ``decoded``, the data is the whole body. With
+    ``cut``, the data is the decodable beginning. With ``too_large``, the data is the part up to the limit. With
+    ``undecodable``, the data is not decoded, because the coding is unknown or no byte could be decoded.
     """
 
     data: bytes
@@ -56,7 +57,7 @@ class _Truncated(Exception):
 def decode(data: bytes, content_encoding: str | None, *, limit: int = LIMIT_BYTES, ratio: int = RATIO) -> Decoded:
     """Decode all codings of a ``Content-Encoding`` value, starting with the coding that was applied last. Never raises.
 
-    ``limit`` is the maximum size of the result in bytes. ``ratio`` is the maximum ratio of a result over 1 MiB to the
+    ``limit`` is the maximum size of the result in bytes. A result over 1 MiB is limited to ``ratio`` times the
     compressed size.
     """
     names = [name for part in (content_encoding or "").lower().split(",") if (name := part.strip())]

@@ -19,15 +19,15 @@ Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 _Scalar: TypeAlias = Count | float | str | bool | None
 
-#: The provider's ``usage`` as received, with numbers, texts and one level of details. Other values are omitted.
+#: The provider's ``usage`` as received, but only numbers, texts, and one level of objects with details.
 Usage: TypeAlias = dict[str, _Scalar | dict[str, _Scalar]]
 
 
 class Origin(Struct, array_like=True, frozen=True, gc=False):
     """An earlier exchange that a request may continue; see ``message_chain``.
 
-    ``new_from`` is the index of the first message after the assistant message that ended the earlier exchange.
-    ``window`` is 0 if there are too few messages for a window key.
+    ``new_from`` is the index of the first message after the assistant message that was the response of the earlier
+    exchange. ``window`` is 0 if there are too few messages for a window key.
     """
 
     new_from: int
@@ -57,7 +57,7 @@ class RequestFacts(Struct, gc=False):
     safety_identifier: str | None = None
     prompt_cache_key: str | None = None
     #: Names and values as sent. Values other than strings are JSON. The texts are cleaned but not truncated, because
-    #: the tag rules truncate them.
+    #: the rules for tags truncate them later.
     metadata: dict[str, str] = {}
     input_preview: str | None = None
     temperature: float | None = None

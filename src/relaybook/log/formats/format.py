@@ -40,7 +40,7 @@ class Format:
     assemble: Callable[[bytes, bool], dict[str, Any]]
     #: The messages of a request body for the detail view, in the structure of chat messages, or as texts.
     list_messages: Callable[[dict[str, Any]], list[object]]
-    #: The fields of a request body that ``list_messages`` reads. All others are parameters.
+    #: The fields of a request body that ``list_messages`` reads. All other fields are parameters.
     message_fields: Callable[[dict[str, Any]], tuple[str, ...]]
     #: Estimates the token counts that the response does not have. Returns whether any count was estimated.
     estimate_usage: Callable[[ResponseFacts, bytes], bool] = leave_unknown

@@ -1,4 +1,4 @@
-"""Parse JSON that a strict decoder rejects, and fit the values to a struct field by field.
+"""Parse JSON that a strict decoder rejects, and convert it to a struct field by field.
 
 Every body is logged, even if it is invalid. A lone surrogate, a byte order mark, NaN, a 5,000-digit integer or one
 field of the wrong type must not hide all other facts. The strict typed decoder is tried first, because it is ten times
@@ -26,10 +26,10 @@ _LONG_INTEGER: Final = 19
 _MAX_DEPTH: Final = 100
 #: Maximum number of elements that are fitted in one list or object, to bound the time per body.
 _MAX_ITEMS: Final = 10_000
-#: Maximum number of objects and lists in one document. A document of 16 MiB can hold five million, which take 10 s and
-#: 3 GB of memory to parse.
+#: Maximum number of objects and lists in one document. A document of 16 MiB can hold five million of them, which would
+#: take 10 s and 3 GB of memory to parse.
 _MAX_VALUES: Final = 1_000_000
-#: Data up to this size in bytes cannot have more than ``_MAX_VALUES`` objects and lists.
+#: Data of at most this number of bytes cannot have more than ``_MAX_VALUES`` objects and lists.
 UNCHECKED_BYTES: Final = 2 * _MAX_VALUES
 _MAX_FAILURES: Final = 100
 #: Maximum number of documents per body that are parsed leniently.
@@ -44,7 +44,10 @@ _SIMPLE: Final[dict[type, type]] = {
 
 
 def read(decoder: "msgspec.json.Decoder[_T]", data: bytes) -> _T | None:
-    """Decode JSON into the decoder's type, without fields that do not fit. `None` if nothing can be decoded."""
+    """Decode JSON into the decoder's type, without fields that do not fit the type.
+
+    `None` if nothing can be decoded.
+    """
     try:
         return None if _is_too_much(data) else decoder.decode(data)
     except (ValueError, RecursionError):
@@ -55,8 +58,8 @@ def read(decoder: "msgspec.json.Decoder[_T]", data: bytes) -> _T | None:
 class LenientDecoder(Generic[_T]):
     """Decodes many documents leniently.
 
-    After 100 documents that cannot be decoded, or 10,000 documents that only the lenient decoder can decode, only the
-    strict decoder is used.
+    Only the strict decoder is used after 100 documents that neither decoder can decode, or after 10,000 documents that
+    only the lenient decoder can decode.
 
     The limits bound the time, because 16 MiB can hold two million malformed events, and each event takes 20 µs.
     """
@@ -167,7 +170,7 @@ def fit(value: object, target: object) -> object:
 
 
 def _fit_union(value: object, shape: inspect.UnionType) -> object:
-    # An integer is only fitted to integer types, so that an integer out of range is not returned as a float.
+    # An integer fits only integer types, so that an integer out of range is not returned as a float.
     types = shape.types
     if type(value) is int and any(isinstance(member, inspect.IntType) for member in types):
         types = tuple(member for member in types if isinstance(member, inspect.IntType))

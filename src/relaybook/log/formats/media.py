@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from relaybook.log.formats.text import clean
 
-#: Type of a part → the name in descriptions, and the field with the bytes or the URL.
+#: By the type of a part: its name in descriptions, and the field with the bytes or the URL.
 _PARTS: Final = {
     "image_url": ("image", "image_url"),
     "input_image": ("image", "image_url"),

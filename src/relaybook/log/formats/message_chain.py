@@ -1,12 +1,18 @@
 """Compute the keys that show that a request continues an earlier exchange.
 
 A request continues an exchange if the messages of the request start with the messages and the response of the exchange.
-So each exchange has two sets of keys. The first set is for requests that continue the exchange. The first set has one
-key per choice, which covers the messages of the exchange and the choice. The second set is for earlier exchanges that
-this exchange may continue. The second set has one key for each of the last assistant messages, which covers the
-messages up to that assistant message. Keys are hashes of role, text, media and tool calls. System messages are ignored,
-because many clients change them between requests. An additional key, the window key, covers only the last two messages
-before a response, so that it still matches if a client trims the oldest messages. Keys have 63 bits, so collisions
+So each exchange has two sets of keys:
+
+- The first set is for later requests that continue the exchange. For each choice of the response, one key covers the
+  messages of the exchange and the choice.
+- The second set is for earlier exchanges that this exchange may continue. For each of the last assistant messages of
+  the request, one key covers the messages up to and including the assistant message.
+
+The request continues an earlier exchange if a key of its second set is in the first set of the earlier exchange.
+
+Keys are hashes of role, text, media and tool calls. System messages are ignored, because many clients change them
+between requests. An additional key, the window key, covers only the last two messages before a response and the
+response. So the window key still matches if a client trims the oldest messages. Keys have 63 bits, so collisions
 between different conversations are negligible. Pure, without I/O.
 """
 
@@ -23,7 +29,7 @@ from relaybook.log.formats.facts import MessageHashes, Origin
 from relaybook.log.formats.output_text import OutputText, arguments_text
 from relaybook.log.formats.wire import Message, Part
 
-#: Number of the last assistant messages of a request for which keys are computed.
+#: Number of assistant messages for which keys are computed, counted from the end of a request.
 _MAX_ORIGINS: Final = 4
 _MAX_CHOICES: Final = 4
 #: Number of messages before a response that a window key covers.
@@ -77,7 +83,7 @@ def output_keys(choices: Sequence[OutputText]) -> list[bytes]:
 
 
 def output_key(text: str, calls: Sequence[tuple[str | None, str]]) -> bytes:
-    """Return the key of an output, which covers its text and the name and arguments of each tool call."""
+    """Return the key of an output. The key covers the text, and the name and arguments of each tool call."""
     return _key("assistant", text, calls)
 
 
@@ -90,7 +96,7 @@ def build_chain(request: MessageHashes, keys: Sequence[bytes]) -> MessageChain:
 def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:
     """Yield all messages except system messages. Consecutive assistant messages are merged.
 
-    The values are the index of the message's end, whether it is an assistant message, and its key.
+    For each message, yields the index of the next message, whether it is an assistant message, and its key.
     """
     texts: list[str] = []
     calls: list[tuple[str | None, str]] = []
@@ -170,7 +176,7 @@ def _key(role: str, text: str, calls: Sequence[tuple[str | None, str]]) -> bytes
 def _window(last: Sequence[bytes], key: bytes) -> int:
     """Return the window key.
 
-    With fewer than two messages, the key is 0, because single messages are often equal.
+    With fewer than two messages, the key is 0, because single messages of different conversations are often equal.
     """
     return _number(_hash(b"".join((*last, key)))) if len(last) == _WINDOW else 0
 

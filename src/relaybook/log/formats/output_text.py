@@ -93,8 +93,8 @@ class OutputText:
     def _tool_for(self, call: ToolCall, index: int | None) -> Tool:
         """Return the tool call that this delta belongs to.
 
-        Some providers omit ``index`` or send 0 for every call. In this case, ids distinguish the calls, or names if the
-        calls have no ids.
+        Some providers omit ``index`` or send 0 for every call. In this case, ids distinguish the calls. Calls without
+        ids are distinguished by name.
         """
         tool = self._by_index.get(index) if index is not None else (self.tools[-1] if self.tools else None)
         if (
@@ -110,7 +110,7 @@ class OutputText:
 
 
 def _starts_new_call(call: ToolCall, tool: Tool, *, has_index: bool) -> bool:
-    """Return whether a delta without an id starts a new call. With an index, the same name may be repeated."""
+    """Return whether a delta without an id starts a new call. With an index, deltas may repeat the call's name."""
     function = call.function or call.custom
     if call.id or not tool.name or not function or not function.name:
         return False

@@ -1,6 +1,6 @@
 """List the formats by kind, and parse each body with the format of its kind.
 
-For a kind without a format, the functions return facts without values or an empty result.
+For a kind without a format, the functions return empty facts or an empty result.
 """
 
 from collections.abc import Iterator
@@ -71,8 +71,8 @@ def is_stream(data: bytes, streamed: bool) -> bool:
 def first_token_offset(data: bytes, kind: Kind = "chat") -> int | None:
     """Return the end offset of the event with the first token in a decoded stream. `None` if there is no token.
 
-    The offset is directly after the event's blank line. The network read with the byte before this offset completed the
-    event. Streams of a kind without a format are parsed as chat.
+    The offset is directly after the event's blank line. The event was complete when the byte before this offset was
+    received. Streams of a kind without a format are parsed as chat.
     """
     return FORMATS.get(kind, chat.FORMAT).first_token_offset(data)
 
@@ -90,8 +90,8 @@ def assemble_response(data: bytes, streamed: bool, kind: Kind = "chat") -> dict[
 
     A choice is ``{"index", "text", "reasoning", "refusal", "tool_calls": [{"id", "type", "name", "arguments"}],
     "finish_reason"}``. Other fields of the choice or its message are in ``other``, merged over all chunks. Texts and
-    lists are joined, objects are merged, and only the last of other values is kept. ``obfuscation`` is dropped. Never
-    raises.
+    lists are joined, and objects are merged. Of all other values, only the last is kept. ``obfuscation`` is dropped.
+    Never raises.
     """
     return FORMATS.get(kind, chat.FORMAT).assemble(data, is_stream(data, streamed))
 

@@ -1,7 +1,7 @@
 """Extract messages and parameters from a request body for the detail view.
 
-The functions use the messages that a format lists. ``openai_messages`` lists the messages of OpenAI's formats. Omitted
-messages are counted.
+A format lists the messages of a body, and the functions convert them. ``openai_messages`` lists the messages for
+OpenAI's formats. If messages are omitted, the result says how many.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ def messages(data: bytes, list_messages: ListMessages) -> list[dict[str, Any]]:
 
     Each message has ``role``, ``text`` and ``parts``. ``text`` is all text, with parts joined by line breaks, or `None`
     if there is no text. ``parts`` is empty if the content is a string. Otherwise ``parts`` is a list of ``{"type",
-    "text", "raw"}``. ``raw`` is the part as sent, and is present only if the part is more than text. ``name``,
+    "text", "raw"}``. ``raw`` is the part as sent. ``raw`` is present only if the part is more than text. ``name``,
     ``tool_calls`` and similar fields are included as sent. All other fields are in ``other``. If there are more than
     10,000 messages, only the first and the last 5,000 are returned. A message without a role between them says how many
     are omitted. The same applies to the parts of a message.
@@ -45,9 +45,9 @@ def messages(data: bytes, list_messages: ListMessages) -> list[dict[str, Any]]:
 
 
 def newest_first(data: bytes, list_messages: ListMessages) -> Iterator[dict[str, Any]]:
-    """Yield the messages of ``messages``, newest first, without omitted ones.
+    """Yield the same messages as ``messages``, newest first.
 
-    A message is converted only when it is needed.
+    The message about omitted messages is not included. A message is converted only when it is needed.
     """
     first, _, last = _items(data, list_messages)
     for item in (*reversed(last), *reversed(first)):

@@ -1,8 +1,8 @@
 """Parse requests and responses of the Responses API.
 
-A request has items instead of messages. The detail view and search use the structure of chat completions instead. In
-this structure, ``instructions`` is the first message, calls are ``tool_calls``, and each output of a call is a message
-of role ``tool``.
+A request has items instead of messages. The detail view and search use the structure of chat completions. In this
+structure, ``instructions`` is the first message, calls are ``tool_calls``, and each output of a call is a message of
+role ``tool``.
 
 A streamed response has its whole object in ``response.completed`` (or ``failed``, ``incomplete``) and needs no
 ``[DONE]``. If the stream ends before this event, the text is assembled from the deltas.
@@ -69,7 +69,7 @@ def _is_message(instructions: object) -> bool:
 
 
 def _list_messages(body: dict[str, Any]) -> list[object]:
-    """Return the instructions and the items of a request body in the structure of chat."""
+    """Return the instructions and the items of a request body in the structure of chat completions."""
     instructions = body.get("instructions")
     found: list[object] = [{"role": "system", "content": instructions}] if _is_message(instructions) else []
     return found + [_to_message(item) for item in openai_messages(body)]
@@ -234,7 +234,7 @@ def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
 
 
 def _to_chat(body: dict[str, Any]) -> dict[str, Any]:
-    """Convert a request. Raises NotChat also if only the provider has the earlier messages."""
+    """Convert a request. Raises NotChat also if the earlier messages are only at the provider."""
     if any(body.get(name) for name in ("previous_response_id", "conversation", "prompt")):
         raise NotChat
     instructions = body.get("instructions")

@@ -2,7 +2,7 @@
 
 The module follows https://html.spec.whatwg.org/multipage/server-sent-events.html. Lines end in CR, LF or CRLF. A
 leading byte order mark, comments and unknown fields are ignored. Several ``data`` lines form one event. Events without
-data are dropped. ``id`` and ``retry`` are for reconnecting clients and are ignored. Data is not decoded, so split or
+data are dropped. ``id`` and ``retry`` are for reconnecting clients and are ignored. Data stays bytes, so split or
 invalid characters do no harm.
 """
 
@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 #: The prefix of nearly every line of a chat stream.
 DATA: Final = b"data: "
-#: LF is an integer, because ``LF in data`` is seven times faster with an integer than with bytes.
+#: ``LF in data`` is seven times faster with an integer than with bytes.
 LF: Final = 10
 _CR: Final = 13
 _BOM: Final = b"\xef\xbb\xbf"
@@ -52,9 +52,9 @@ class _Lines:
 def split_stream(data: bytes) -> tuple[bytes, list[bytes]]:
     """Split a whole stream quickly, before every ``data: `` that follows a blank line.
 
-    The first part is the text before the first ``data: `` line. Any other part without LF is the data of one event. The
-    last event may be incomplete. Parts with LF must be parsed by ``events_of(DATA + part)``. Streams with CR are not
-    split.
+    The first part is the text before the first ``data: `` line. Each other part without LF is the data of one event.
+    The last event may be incomplete. Other parts with LF must be parsed by ``events_of(DATA + part)``. Streams with CR
+    are not split.
     """
     data = data.removeprefix(_BOM)
     if _CR in data:
@@ -64,7 +64,7 @@ def split_stream(data: bytes) -> tuple[bytes, list[bytes]]:
 
 
 def events_of(lines: bytes, *, unfinished: bool = False) -> Iterator[Event]:
-    """Yield the events in any lines.
+    """Yield the events in lines of a stream.
 
     With ``unfinished``, also yield a last event that does not end with a blank line.
     """

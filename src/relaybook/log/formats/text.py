@@ -21,7 +21,7 @@ def clean(text: str, limit: int = NAME_CHARACTERS) -> str:
 
 
 def clean_or_none(text: str | None, limit: int = NAME_CHARACTERS) -> str | None:
-    """Clean a text like ``clean``. `None` if the text is empty or `None`."""
+    """Return the text, cleaned by ``clean``. `None` if the text is empty or `None`."""
     return clean(text, limit) if text else None
 
 

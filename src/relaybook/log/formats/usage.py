@@ -1,9 +1,9 @@
-"""Extract token counts from a provider's ``usage``, for all names that providers use."""
+"""Extract token counts from ``usage``, for all field names that providers use."""
 
 from relaybook.log.formats.facts import ResponseFacts, Usage
 
 _INPUT = ("prompt_tokens", "input_tokens")
-#: Names of cached input outside of the details: DeepSeek, Moonshot.
+#: Names of the count of cached input tokens that are not in the details (DeepSeek, Moonshot).
 CACHED = ("prompt_cache_hit_tokens", "cached_tokens")
 OUTPUT = ("completion_tokens", "output_tokens")
 _INPUT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
@@ -24,7 +24,7 @@ def set_usage(facts: ResponseFacts, usage: Usage) -> None:
 def output_of(usage: Usage) -> int | None:
     """Return the number of output tokens, including reasoning.
 
-    xAI does not count reasoning as output. In such usage, the total is the sum of input, output and reasoning.
+    xAI does not count reasoning as output. In usage from xAI, the total is the sum of input, output and reasoning.
     """
     output = count_of(usage, OUTPUT)
     reasoning = _reasoning_of(usage)

@@ -1,7 +1,7 @@
 """Declare the JSON structures of bodies. Only fields that are used are declared. All other fields are skipped.
 
-The source is OpenAI's API reference of 2026-11. Other providers add ``reasoning_content`` (DeepSeek, MLX),
-``reasoning`` (vLLM, OpenRouter), content as a list of parts in responses (Mistral), and usage with more details.
+The source is OpenAI's API reference of 2026-11. DeepSeek and MLX add ``reasoning_content``. vLLM and OpenRouter add
+``reasoning``. Mistral's responses have content as a list of parts. Some providers add details to usage.
 """
 
 from typing import Annotated, Any, Final, TypeAlias
@@ -18,7 +18,7 @@ _Index: TypeAlias = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 class Part(Struct, gc=False):
     """One part of a message's content in a request.
 
-    Fields other than text are decoded only for previews. The file fields at the end are those of the Responses API.
+    Fields other than text are decoded only for previews. The last four fields describe a file (Responses API).
     """
 
     type: str | None = None

@@ -16,7 +16,7 @@ _UNITS: Final = {"duration": ("s", "ms", "m"), "first_token": ("s", "ms", "m")}
 
 
 class Item(NamedTuple):
-    """A suggestion: the texts to insert and to show, the meaning, and the number of requests with the value."""
+    """A suggestion, with the texts to insert and to show, the meaning, and the number of requests with the value."""
 
     insert: str
     label: str

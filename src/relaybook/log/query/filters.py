@@ -31,9 +31,10 @@ NUMBERS: Final = {
     "output_tokens": "output_tokens",
     "retry_count": "retry_count",
 }
-#: The name of a term that compares the scores of a request's feedback with a number. One score must match.
+#: The name of a term that compares the scores of a request's feedback with a number. At least one score must match.
 SCORE: Final = "score"
-#: The name of a term that compares the labels of a request's feedback with text. One label must be equal.
+#: The name of a term that compares the labels of a request's feedback with text. At least one label must be equal to
+#: the text.
 LABEL: Final = "label"
 #: The name of a term that selects requests with feedback ("any") or without feedback ("none").
 FEEDBACK: Final = "feedback"
@@ -55,7 +56,7 @@ NAMES: Final = (
     FEEDBACK,
 )
 MAX_LIMIT: Final = 500
-#: The fields of a record by which the requests with the highest values can be listed.
+#: Fields with an order. The log can list the requests with the highest values of such a field.
 SortField = Literal["cost_usd", "duration_ms", "first_token_ms", "input_tokens", "output_tokens"]
 SORT_FIELDS: Final[tuple[SortField, ...]] = get_args(SortField)
 _CURSOR = re.compile(r"([on])(\d{1,18})")
@@ -72,7 +73,7 @@ class Correction(NamedTuple):
     purpose: str = ""
 
 
-#: Errors in a term of the query language, as codes for programs.
+#: Codes that identify errors in a term of the query language for programs.
 BadTermCode = Literal[
     "unknown_name",
     "missing_colon",
@@ -90,7 +91,7 @@ class BadFilter(ValueError):
     """A query parameter is invalid. ``str`` returns a message with the invalid term and its position.
 
     ``reason`` says what is wrong and what is expected. If the parameter is a query, ``term`` is the invalid term as
-    written, and ``at`` is the offset of the term in the query in UTF-16 code units. ``code`` is the error as a code for
+    written, and ``at`` is the offset of the term in the query in UTF-16 code units. ``code`` identifies the error for
     programs. ``replacement`` is a valid term that the user probably meant, or `None`. If the name of the term is
     invalid, ``known_names`` are the valid names.
     """
@@ -122,7 +123,7 @@ class BadFilter(ValueError):
         return place + self.advice()
 
     def advice(self, quote: Callable[[str], str] = str) -> str:
-        """Return the reason, the corrections and the known names as text. ``quote`` is applied to each correction."""
+        """Return the reason, the corrections and the known names as text. ``quote`` formats each correction."""
         corrections = (
             f" {purpose}, write {quote(text)}." if purpose else f" Write {quote(text)}."
             for text, purpose in self.corrections
@@ -135,10 +136,10 @@ class Term(msgspec.Struct, frozen=True):
     """A condition that the field ``name`` equals one of ``values`` or starts with one of ``prefixes``.
 
     If ``negated``, records that satisfy the condition are excluded. ``name`` is one of NAMES (except
-    ``namespace_prefix``) or ``property.<name>``. Values have the record's representation. ``failed`` is "true" or
-    "false". ``status`` is "200", "4xx" or "error". Timestamps are microseconds. A number follows its comparison
-    operator, as in ``>2000.0``. Only text fields, LABEL and WORDS have ``prefixes``. In a WORDS prefix, only the last
-    word is a prefix.
+    ``namespace_prefix``) or ``property.<name>``. Values are written as in the record. For example, timestamps are in
+    microseconds. A ``failed`` value is "true" or "false". A ``status`` value is a status such as "200", a class such as
+    "4xx", or "error". A number follows its comparison operator, as in ``>2000.0``. Only text fields, LABEL and WORDS
+    have ``prefixes``. In a WORDS prefix, only the last word is a prefix.
     """
 
     name: str
@@ -175,7 +176,7 @@ def parse_cursor(text: str, *, only_older: bool = False) -> Cursor:
 def parse_limit(text: str, default: int = 50) -> int:
     """Parse a page size from 1 to 500, or return ``default`` if the text is empty.
 
-    Raises BadFilter if it is invalid.
+    Raises BadFilter if the text is invalid.
     """
     if not text:
         return default
@@ -194,8 +195,8 @@ def parse_sort(text: str) -> SortField:
 def matches(filter_: Filter, record: Record, indexed_text: str = "", full_text: str = "") -> bool:
     """Return whether a record matches the filter. This function defines the semantics that every store must implement.
 
-    Words are searched in ``indexed_text``, the indexed part of prompt and response. Substrings are searched in
-    ``full_text``, the whole text of prompt and response.
+    Words are searched in ``indexed_text``, which is the indexed part of prompt and response. Substrings are searched in
+    ``full_text``, which is the whole text of prompt and response.
     """
     return all(_satisfies(term, record, indexed_text, full_text) != term.negated for term in filter_.terms)
 

@@ -1,10 +1,10 @@
 """Parse the query language: ``namespace:production -model:gpt-4o* duration:>2s "where is my refund"``.
 
-Bare words and quoted phrases are searched in prompt and response, and all of them must be found. ``name:value`` uses
-the names of the query parameters. If a name has several values, one of the values must match. A leading ``-`` excludes
-matches. Values with white space are quoted. A ``*`` outside quotes makes the preceding value, or the last word of the
-preceding phrase, a prefix. Inside quotes, ``*`` is an ordinary character. ``parameters_of`` translates a query into
-query parameters. Pure, without I/O.
+Words without a name and quoted phrases are searched in prompt and response, and all of them must be found. In
+``name:value``, the names are the same as the names of query parameters. If a name has several values, one of the values
+must match. A leading ``-`` excludes matches. Values with white space are quoted. After a ``*`` outside quotes, the
+preceding value is a prefix. After a phrase, the ``*`` applies only to the last word. Inside quotes, ``*`` is an
+ordinary character. ``parameters_of`` translates a query into query parameters. Pure, without I/O.
 """
 
 import re
@@ -19,10 +19,10 @@ MAX_CHARACTERS: Final = 4000
 MAX_PARTS: Final = 100
 #: Matches a name that is directly followed by a comparison, so the colon is missing.
 _MISSING_COLON: Final = re.compile(r"([A-Za-z_]+|property\.[^<>=]+)([<>=].+)")
-#: Operators of other query languages. These operators are rejected, because a search for them as words would silently
-#: find nothing.
+#: Operators of other query languages. They are rejected, because a search for these words would find nothing, without a
+#: hint why.
 _OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
-#: Matches Relaybook's ids, and ids that providers give to requests and responses.
+#: Matches ids that Relaybook or a provider gives to requests and responses.
 _REQUEST_ID: Final = re.compile(
     r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(chatcmpl|req|resp|cmpl|msg)[-_]\S+", re.ASCII | re.IGNORECASE
 )
@@ -47,7 +47,7 @@ class Part(NamedTuple):
 
 
 def parameters_of(text: str, now_us: int) -> list[tuple[str, str]]:
-    """Translate a query into query parameters with the same meaning, in the order of its parts.
+    """Translate a query into query parameters with the same meaning, in the order of the query's parts.
 
     Raises BadFilter for parameter ``q``, with the invalid part as its ``term``.
     """

@@ -11,17 +11,17 @@ from relaybook.log.query.term_values import Parameter, checked_value, parameter_
 from relaybook.settings.suggestions import suggest
 
 MAX_VALUES: Final = 100
-#: If one of these fields has several values, all values must match. For other fields, one matching value is enough.
+#: If one of these fields has several values, all values must match. For any other field, one matching value is enough.
 ALL_MUST_MATCH: Final = frozenset({WORDS, *NUMBERS, SCORE})
 
 
 def parse_filter(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Sequence[str] = ()) -> Filter:
     """Parse pairs of name and value into a filter.
 
-    Relative times are relative to ``now_us``. ``other_names`` are parameters that the caller parses, which error
-    messages also list. Valid names are NAMES, ``property.<name>`` and ``q``. Names other than ``q`` may be preceded by
-    ``not.``, ``begins.`` or both. Raises BadFilter if a name is unknown, a value is invalid, or ``from``, ``to`` or
-    ``q`` is repeated.
+    Relative times are relative to ``now_us``. ``other_names`` are parameters that the caller parses. Error messages
+    list them as valid names. Valid names are NAMES, ``property.<name>`` and ``q``. Names other than ``q`` may be
+    preceded by ``not.``, ``begins.`` or both. Raises BadFilter if a name is unknown, a value is invalid, or ``from``,
+    ``to`` or ``q`` is repeated.
     """
     queries: list[str] = []
     rest: list[tuple[str, str]] = []
@@ -34,7 +34,7 @@ def parse_filter(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Seq
         raise BadFilter("q", "q is repeated. Combine the queries into one q.")
     terms = _terms(rest, now_us, other_names)
     for query in queries:
-        # The query is parsed separately, because both the field values in the query and those in parameters must match.
+        # The query is parsed into separate terms. So if a field is in the query and in a parameter, both must match.
         terms += _terms(parameters_of(query, now_us), now_us, ())
     _reject_unbounded_search(terms)
     _reject_empty_range(terms)

@@ -31,8 +31,8 @@ MAX_SUBSTRING: Final = 1000
 LISTED_FIELDS: Final = ("namespace", "model", "user", "key", "finish_reason", LABEL, "property")
 _RELATIVE: Final = re.compile(r"-(\d{1,6})(s|m|h|d|w)", re.ASCII)
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-#: The range is the years 1 to 9999, which RFC 3339 can express. Timestamps outside this range, which can result from
-#: relative times and UTC offsets, are clamped.
+#: Timestamps are limited to the years 1 to 9999, which RFC 3339 can express. Relative times and UTC offsets can result
+#: in timestamps outside this range. Such timestamps are clamped.
 _FIRST_US: Final = -62_135_596_800_000_000
 _LAST_US: Final = 253_402_300_799_999_999
 _SPACE_FOR_PLUS: Final = re.compile(r"[\d:.T-]+ \d\d:?\d\d", re.ASCII)
@@ -41,7 +41,7 @@ _FINGERPRINT: Final = re.compile(r"[0-9a-f]{12}", re.ASCII)
 _NUMBER: Final = re.compile(r"(>=|<=|>|<|=)?\s*\$?(-?\d{1,15}(?:\.\d{1,15})?)(ms|s|m|h)?", re.ASCII)
 _MILLISECONDS: Final = {"ms": 1.0, "s": 1000.0, "m": 60_000.0, "h": 3_600_000.0}
 _DURATIONS: Final = ("duration", "first_token")
-#: The allowed values of terms that take a fixed set of values.
+#: The allowed values of each term with a fixed set of values.
 CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "outcome": get_args(Outcome),
     "kind": get_args(Kind),
@@ -94,12 +94,12 @@ def parse_parameter(text: str) -> Parameter | None:
 
 
 def allows_prefix(name: str) -> bool:
-    """Return whether values of the field are free text, so that they can be searched by prefix."""
+    """Return whether values of the field are free text, which can be searched by prefix."""
     return (name in TEXT_FIELDS and name not in CHOICES) or name in (LABEL, WORDS) or name.startswith("property.")
 
 
 def listed_field(field: str) -> str:
-    """Return the stored name of a field. Raises BadFilter like ``check_listed``.
+    """Return the name of a field as it is stored. Raises BadFilter as ``check_listed`` does.
 
     Names of properties are stored in lower case and with hyphens instead of underscores.
     """

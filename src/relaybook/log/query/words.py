@@ -9,21 +9,22 @@ import re
 import unicodedata
 from typing import Final
 
-#: Characters that each count as a word.
+#: Matches characters of scripts without spaces, which each count as a word.
 _ALONE: Final = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff])"
 )
 _WORD: Final = re.compile(r"[^\W_]+")
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
-#: The characters from here on are mostly Chinese, Japanese and Korean.
+#: Characters from this code point on are mostly Chinese, Japanese and Korean.
 _END_OF_ALPHABETS: Final = 0x3000
 
 
 class _WithoutMarks(dict[int, int | None]):
     """A table for ``str.translate`` that removes combining marks.
 
-    It is filled as characters occur, but only with those of alphabets, because texts may contain any character.
+    A character is added to the table when it first occurs. To limit the size of the table, only characters of alphabets
+    are added.
     """
 
     def __missing__(self, character: int) -> int | None:
@@ -45,9 +46,10 @@ def words_of(text: str) -> list[str]:
 
 
 def indexed(text: str) -> str:
-    """Return a text whose words every tokenizer finds: the words, or ASCII text as it is.
+    """Return a text in which every tokenizer finds the same words.
 
-    NUL is replaced by a space.
+    ASCII text is returned unchanged, except that NUL is replaced by a space. For any other text, the words are
+    returned.
     """
     return _UNSTORABLE.sub(" ", text) if text.isascii() else " ".join(words_of(text))
 
