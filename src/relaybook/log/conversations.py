@@ -43,9 +43,9 @@ class Conversations:
 
     def __init__(self) -> None:
         self._positions: dict[str, Position] = {}
-        # Each dict maps a key to the id of the latest request with this key. The first key covers all messages and a
-        # response, the second key covers the last two messages and a response. The third key is the completion id, and
-        # the fourth key covers all messages without a response.
+        # Each dict maps a key to the id of the latest request with this key. In the first dict, the key covers all
+        # messages and a response. In the second dict, the key covers the last two messages and a response. In the third
+        # dict, the key is the completion id. In the fourth dict, the key covers all messages, without a response.
         self._by_response_key: dict[int, str] = {}
         self._by_window_key: dict[int, str] = {}
         self._by_completion_id: dict[str, str] = {}

@@ -171,9 +171,9 @@ class RequestView:
 def find_request(reader: Reader, any_id: str, limit: int) -> tuple[RequestView, list[Record]] | None:
     """Find a request by any of its ids. `None` if no request has it.
 
-    The finished or running request with this Relaybook id is preferred, then the newest record with this foreign id,
-    then a running request with this foreign id. At most ``limit`` other records with the id are also returned, latest
-    first.
+    A finished or running request with this Relaybook id comes first. Otherwise, the newest record with this foreign id
+    is returned, or a running request with this foreign id. At most ``limit`` other records with the id are also
+    returned, latest first.
     """
     matching = reader.find(any_id, limit + 1)
     for record_id in _candidate_ids(reader, any_id, matching):

@@ -39,7 +39,7 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """How long content and requests are kept, in whole UTC days after the day on which a request ended.
 
-    With 0, the age of the data does not cause its removal.
+    With 0, data is never removed because of its age.
     """
 
     body_days: int = 0
@@ -60,7 +60,7 @@ class Cutoff(msgspec.Struct, frozen=True):
 class Cutoffs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The general cutoffs, and the cutoffs of namespaces with their own cutoffs, by pattern.
 
-    Aggregates over time that end before ``aggregates`` are removed. ``reason`` is the cause of all removals.
+    Aggregates over time that end before ``aggregates`` are removed. ``reason`` is the reason for all removals.
     """
 
     general: Cutoff = Cutoff()

@@ -1,4 +1,4 @@
-"""Functions to assemble a response for the detail view from chunks or a whole body."""
+"""Provide functions to assemble a response for the detail view."""
 
 from collections.abc import Iterator
 from typing import Any, Final

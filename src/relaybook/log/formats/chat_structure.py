@@ -40,7 +40,7 @@ def function_call(call_id: object, name: object, arguments: object) -> dict[str,
 
 
 def function_tools(tools: Iterable[object], parameters: str) -> list[dict[str, Any]]:
-    """Convert declarations of functions that are not nested in a field.
+    """Convert tools that have the fields of their function at the top level.
 
     ``parameters`` is the name of the field with the schema.
     """

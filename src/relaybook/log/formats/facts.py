@@ -57,7 +57,7 @@ class RequestFacts(Struct, gc=False):
     safety_identifier: str | None = None
     prompt_cache_key: str | None = None
     #: Names and values as sent. Values other than strings are JSON. The texts are cleaned but not truncated, because
-    #: the rules for tags truncate them later.
+    #: the recorder truncates them later (see ``tags.py``).
     metadata: dict[str, str] = {}
     input_preview: str | None = None
     temperature: float | None = None

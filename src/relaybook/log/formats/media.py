@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from relaybook.log.formats.text import clean
 
-#: By the type of a part: its name in descriptions, and the field with the bytes or the URL.
+#: Maps the type of a part to its name in descriptions, and to the field with its bytes or URL.
 _PARTS: Final = {
     "image_url": ("image", "image_url"),
     "input_image": ("image", "image_url"),

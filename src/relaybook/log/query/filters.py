@@ -56,7 +56,7 @@ NAMES: Final = (
     FEEDBACK,
 )
 MAX_LIMIT: Final = 500
-#: Fields with an order. The log can list the requests with the highest values of such a field.
+#: The fields of a record that requests can be sorted by, highest values first.
 SortField = Literal["cost_usd", "duration_ms", "first_token_ms", "input_tokens", "output_tokens"]
 SORT_FIELDS: Final[tuple[SortField, ...]] = get_args(SortField)
 _CURSOR = re.compile(r"([on])(\d{1,18})")

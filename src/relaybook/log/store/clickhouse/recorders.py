@@ -202,7 +202,9 @@ class Membership:
         return self._numbering.first(unit) + self._number
 
     def write(self, changes: Changes, delay_us: int = 0) -> None:
-        """Make changes and write the mark. All requests with the numbers taken so far must be inserted.
+        """Make changes and write the mark in one insert.
+
+        All requests with the numbers taken so far must already be inserted.
 
         ``delay_us`` is how long ago the newest of these requests ended.
         """

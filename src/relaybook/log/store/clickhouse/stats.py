@@ -13,7 +13,7 @@ from relaybook.log.store.errors import DeadlinePassed
 
 _COST: Final = Aggregates.__struct_fields__.index("cost_usd")
 _BEGAN: Final = "SELECT count(), min(started_at) FROM requests"
-#: The latest label of each request, by id.
+#: Joins the latest label of each request, by id.
 _LABELS: Final = """
 LEFT JOIN (
   SELECT id, argMax(label, (at, source)) AS latest_label FROM feedback FINAL WHERE label IS NOT NULL GROUP BY id

@@ -172,7 +172,7 @@ class ClickHouseWriter:
     def _insert(self, entries: Sequence[Entry]) -> dict[str, int]:
         """Insert new requests, and return their ``seq`` by id.
 
-        Feedback is inserted before its request, and is not visible without the request.
+        Feedback is inserted first. Until its request is inserted, the feedback is not visible.
         """
         store_feedback(self._database, ((e.record.id, each) for e in entries for each in e.record.feedback))
         today = datetime.fromtimestamp(clock.wall_us() // 1_000_000, UTC).date()

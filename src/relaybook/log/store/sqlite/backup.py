@@ -142,7 +142,7 @@ class _Copy:
                     os.close(descriptor)
 
     def has_missed_data(self) -> bool:
-        """Return whether any bytes were erased after the snapshot. They may not have been copied."""
+        """Return whether bytes were erased after the snapshot, perhaps before they were copied."""
         connection = open_for_reading(self._log)
         try:
             erasures: int = connection.execute(_ERASURES).get

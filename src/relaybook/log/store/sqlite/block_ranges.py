@@ -29,7 +29,7 @@ class ClassifiedRange(NamedTuple):
 def classified_ranges(connection: apsw.Connection, filter_: Filter, within: SeqRange) -> list[ClassifiedRange]:
     """Return the ranges that may contain records in the time range, in order.
 
-    A returned range is either completely or only partly inside the time range.
+    Blocks that are completely inside the time range and blocks that are partly inside are in separate ranges.
     """
     blocks = _overlapping_blocks(connection, filter_, within)
     return [ClassifiedRange(within, True)] if blocks is None else _merge_adjacent(blocks, within)

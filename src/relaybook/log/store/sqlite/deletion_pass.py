@@ -1,7 +1,8 @@
 """Carry out deletions on the writer's connection.
 
 A deletion first removes its requests from the log in small transactions. The deletion is done when the bytes of the
-requests are erased from the packs and the text index (see ``reclaiming.py``), the WALs, and the journal.
+requests are erased from the packs, the text index, the WALs and the journal. ``reclaiming.py`` erases them from the
+packs and the text index.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Change labels in the SQLite store.
 
-Any process can change labels when a user asks for it. The writer creates the automatic labels of a new log.
+Any process can change labels for a user. The writer creates the automatic labels of a new log.
 """
 
 from collections.abc import Iterable

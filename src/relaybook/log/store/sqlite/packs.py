@@ -27,7 +27,7 @@ from relaybook.system import disk
 MAX_PACK_BYTES: Final = 1 << 30
 _PACKS_PER_DAY: Final = 100_000
 
-#: A state: the lengths of all packs, and the lengths that no transaction has stored yet.
+#: A saved state with the lengths of all packs and the lengths that no transaction has stored yet.
 Mark = tuple[dict[int, int], dict[int, int]]
 
 

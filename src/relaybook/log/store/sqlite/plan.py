@@ -30,7 +30,7 @@ from relaybook.log.store.sqlite.filter_sql import (
 from relaybook.log.store.sqlite.text_functions import CONTAINS_TEXT, MATCHES_PREFIX
 from relaybook.log.store.sqlite.vocabulary import prefix_query
 
-#: A prefix that matches more values than this is checked record by record.
+#: If a prefix matches more values than this, the prefix is checked record by record.
 _MAX_EXPANDED: Final = 64
 #: The number of records that contain a word is not known in advance. The text index yields the newest matches
 #: immediately. So the search uses the text index unless another condition matches fewer records than this.

@@ -1,7 +1,7 @@
 """Remove or expire requests that ended before the cutoffs, in blocks of consecutive records, oldest first.
 
-A pass examines every block that can contain data to remove. The position of a pass is not stored. After a crash, the
-pass starts again, and skips blocks if the table of blocks shows that nothing is left to remove.
+A pass examines every block of records that can contain data to remove. The position of a pass is not stored. After a
+crash, the pass starts again, and skips blocks if the table of blocks shows that nothing is left to remove.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Compute aggregates over time from the rollups, or from the records if the rollups do not cover the query."""
+"""Compute aggregates over time from the stored aggregates (rollups.py), or else from the records."""
 
 from collections import defaultdict
 from collections.abc import Iterator
