@@ -1,8 +1,7 @@
-"""Define the errors and exit codes of commands."""
+"""Define the errors of commands, and their exit codes besides ``BAD_SETTINGS``."""
 
 from typing import Final
 
-BAD_SETTINGS: Final = 2
 FAILED: Final = 1
 #: Ctrl+C, as shells report it.
 INTERRUPTED: Final = 130

@@ -15,10 +15,10 @@ from cyclopts import App, CycloptsError, Parameter
 from cyclopts.exceptions import MissingArgumentError, UnknownOptionError, UnusedCliTokensError
 
 from relaybook import __version__, program
-from relaybook.cli.failure import BAD_SETTINGS, FAILED, INTERRUPTED, BadArgument, CommandFailed
+from relaybook.cli.failure import FAILED, INTERRUPTED, BadArgument, CommandFailed
 from relaybook.cli.flags import takes_settings
 from relaybook.settings.configuration import FIELDS, FLAGS, Configuration, flag_of, resolve, variable_of
-from relaybook.settings.definitions import BadSetting
+from relaybook.settings.definitions import BAD_SETTINGS, BadSetting
 
 USAGE: Final = f"""\
 Relaybook {__version__} is a proxy that relays and logs LLM requests.
@@ -342,7 +342,7 @@ def _run(argv: list[str]) -> int:
     try:
         return int(app(argv, exit_on_error=False, print_error=False) or 0)
     except UnknownOptionError as error:
-        message = _secret_flag(argv) or _demo_setting(argv) or _excluding_filter(argv) or _equivalent(argv)
+        message = _missing_flag(argv) or _demo_setting(argv) or _excluding_filter(argv) or _equivalent(argv)
         return _end(message or str(error), BAD_SETTINGS)
     except MissingArgumentError as error:
         is_show = argv[:1] == ["show"] and len(argv) == 1
@@ -402,12 +402,15 @@ def _resolve(flags: dict[str, Any]) -> Configuration:
     return configuration
 
 
-def _secret_flag(argv: list[str]) -> str | None:
-    """Return the error message if a secret was passed as a flag."""
-    secrets = {flag_of(name): name for name in FIELDS if name not in FLAGS}
-    name = next((secrets[word.partition("=")[0]] for word in argv if word.partition("=")[0] in secrets), None)
+def _missing_flag(argv: list[str]) -> str | None:
+    """Return the error message if a setting that has no flag was passed as a flag."""
+    without_flag = {flag_of(name): name for name in FIELDS if name not in FLAGS}
+    words = (word.partition("=")[0] for word in argv)
+    name = next((without_flag[word] for word in words if word in without_flag), None)
     if name is None:
         return None
+    if not FIELDS[name].metadata["secret"]:
+        return f"{flag_of(name)} cannot be set with a flag. Set it in relaybook.toml."
     return (
         f"{flag_of(name)} cannot be set with a flag, because other users could read the flag. Set {variable_of(name)}, "
         f"or {name} in relaybook.toml."

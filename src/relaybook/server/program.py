@@ -25,12 +25,11 @@ from relaybook.server.operator_log import log_to_stderr
 from relaybook.server.reload import HandedOver, RunningChild, hand_over, rehearse, taken_over
 from relaybook.server.supervisor import Supervisor
 from relaybook.server.worker_config import WorkerConfig
-from relaybook.settings.definitions import BadSetting, Settings, is_loopback, split_address
+from relaybook.settings.definitions import BAD_SETTINGS, BadSetting, Settings, is_loopback, split_address
 from relaybook.system import disk
 
 log = logging.getLogger("relaybook.server")
 
-_BAD_SETTINGS: Final = 2
 #: The exit code if, after a stop, the data directory still has requests that are not in the shared log.
 _NOT_RECORDED: Final = 1
 #: Clients cannot connect to a wildcard address, so the loopback address is printed instead.
@@ -108,7 +107,7 @@ def _serve(
             )
     except (BadSetting, DataInUse, LaterVersion) as error:
         print(f"relaybook: {error}", file=sys.stderr)
-        return _BAD_SETTINGS
+        return BAD_SETTINGS
     if handed and handed.is_rehearsal:
         _import_roles()
         return 0

@@ -17,10 +17,10 @@ from typing import Any, Final
 from relaybook import clock
 from relaybook.server.child_process import Child, Predecessor
 from relaybook.server.reload import SIGNALS, RunningChild
+from relaybook.settings.definitions import BAD_SETTINGS
 
 log = logging.getLogger("relaybook.server")
 
-_BAD_SETTINGS: Final = 2
 #: The exit code if a child did not end in time and was killed.
 _KILLED: Final = 1
 #: The order in which children are stopped: traffic, relays, then recorder and simulator, then the dashboard.
@@ -74,9 +74,9 @@ class Supervisor:
         while not self._signals:
             self._wait(pause)
             pause = self._start_due()
-            if any(child.exit_code == _BAD_SETTINGS for child in self._children):
+            if any(child.exit_code == BAD_SETTINGS for child in self._children):
                 self._stop()
-                return _BAD_SETTINGS
+                return BAD_SETTINGS
             self._replace()
             self._notify_ready()
             if self._is_reload_requested:
@@ -114,7 +114,7 @@ class Supervisor:
         now = clock.monotonic_ns()
         pause = 10.0
         for child in self._children:
-            if child.due_ns is None and child.exit_code not in (None, _BAD_SETTINGS):
+            if child.due_ns is None and child.exit_code not in (None, BAD_SETTINGS):
                 child.handle_death()
             if child.due_ns is not None and (now >= child.due_ns or (child.is_new and self._relays_listen())):
                 child.start()

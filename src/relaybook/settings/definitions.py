@@ -17,6 +17,8 @@ from relaybook.settings.store_url import parse_store_url
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _MIN_SECRET_CHARACTERS: Final = 32
+#: The exit code of a command, or of a process of the server, whose settings are wrong.
+BAD_SETTINGS: Final = 2
 
 
 #: A number of days, from 0 to 100 years.

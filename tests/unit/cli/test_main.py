@@ -46,6 +46,7 @@ def test_filters_are_suggested_for_tail_only(capsys: pytest.CaptureFixture[str])
         (["config", "more"], "Unexpected argument: 'more'. See relaybook config --help."),
         (["config", "--listen", "here"], "expected host:port, such as 127.0.0.1:4100. The value comes from --listen."),
         (["config", "--dashboard", "0.0.0.0:4101"], "Set RELAYBOOK_DASHBOARD_TOKEN"),
+        (["config", "--namespaces", "x"], "--namespaces cannot be set with a flag. Set it in relaybook.toml."),
         (["config", "--dashboard-token", "x"], "cannot be set with a flag, because other users could read the flag"),
         (["config", "--dashboard-token=x"], "Set RELAYBOOK_DASHBOARD_TOKEN, or dashboard_token in relaybook.toml"),
         (["config", "--config", "none.toml"], "none.toml could not be read"),
