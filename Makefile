@@ -121,7 +121,7 @@ lock: ## Lock requirements/*.txt to pyproject.toml (needs uv); ARGS=--upgrade ta
 clickhouse: .venv/.clickhouse ## Install the engine of ClickHouse for the tests that need it (900 MB)
 
 .PHONY: compiled
-compiled: .venv/.dev $(PAGE) ## A wheel in dist/, compiled where requests go through: a third less CPU (needs a C compiler)
+compiled: .venv/.dev $(PAGE) ## A wheel in dist/, compiled where requests go through: a quarter less CPU (needs a C compiler)
 	@RELAYBOOK_COMPILE=1 $(BIN)/python -m hatchling build -t wheel
 
 # Git's date of the commit makes two builds equal, byte by byte.
