@@ -277,7 +277,7 @@ affects other requests: the tests send a valid request after each case.
 
 A bold line shows the response to the cases below it, its error code, and whether the requests are recorded or counted:
 
-- **recorded**: the log has one record, with the outcome that the page shows. The response has `Service-Request-Id`.
+- **recorded**: the log has one record, with the outcome in the bold line. The response has `Service-Request-Id`.
 - **counted**: the log has no record. The request is counted in `relaybook_refused_total{code="…"}` of `/metrics` and
   in `refused` of `/api/status`.
 """

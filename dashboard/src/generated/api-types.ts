@@ -146,7 +146,7 @@ export type RequestPage = {
   running?: (Row)[];
   /** The `cursor` of the next page, with older requests. `null` on the last page and with `sort`. */
   next_cursor: string | null;
-  /** The `cursor` for newer requests. `null` if `sort` is set or this page is empty. After an empty page, use the previous cursor again. */
+  /** The `cursor` for newer requests. `null` if `sort` is set. If it is `null` because the page is empty, use the previous cursor again. */
   newer_cursor: string | null;
   /** `false` if the search was stopped at its deadline. To continue the search, use `next_cursor`. With `sort`, the page has the highest values that were found before the deadline. */
   complete: boolean;
@@ -391,7 +391,7 @@ export type Thread = {
 
 /** A request and its position in its conversation. */
 export type ThreadRow = {
-  /** Id of the first known request of the conversation. */
+  /** Id of the conversation's first request. */
   conversation: string;
   /** Position in the conversation, from 1. */
   turn: number;

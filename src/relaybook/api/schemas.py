@@ -95,7 +95,7 @@ class NewMessages(Struct, kw_only=True):
 class ThreadPart(Struct, kw_only=True):
     """The additional fields of a row in a thread."""
 
-    conversation: Annotated[str, Meta(description="Id of the first known request of the conversation.")]
+    conversation: Annotated[str, Meta(description="Id of the conversation's first request.")]
     turn: Annotated[int, Meta(description="Position in the conversation, from 1.")]
     follows: Annotated[
         str | None,
@@ -193,8 +193,8 @@ class RequestPage(Struct, kw_only=True):
     newer_cursor: Annotated[
         str | None,
         Meta(
-            description="The `cursor` for newer requests. `null` if `sort` is set or this page is empty. After an "
-            "empty page, use the previous cursor again."
+            description="The `cursor` for newer requests. `null` if `sort` is set. If it is `null` because the page is "
+            "empty, use the previous cursor again."
         ),
     ]
     complete: Annotated[

@@ -19,7 +19,10 @@ _LOST: Final = encode_event(
 
 
 class UnreportedLoss:
-    """Collects the frames that report a loss: the ends of exchanges, and refusal counts."""
+    """Collects the frames to write when the journal can be written again.
+
+    These are an end for each exchange that lost frames, and the refusal counts of the lost batches.
+    """
 
     def __init__(self) -> None:
         self._frames: list[LossFrame] = []

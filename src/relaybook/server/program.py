@@ -102,7 +102,7 @@ def _serve(
         if not relays and any(data.journal.iterdir()):
             raise BadSetting(
                 "data",
-                f"{data.path} has the journal of a server. The dashboard alone does not record a journal. Choose "
+                f"{data.path} has the journal of a server. The dashboard alone cannot record its requests. Choose "
                 "another directory with --data.",
             )
     except (BadSetting, DataInUse, LaterVersion) as error:

@@ -110,7 +110,7 @@ class Export:
         """Begin the export. Raises BadFilter if the query is not valid for this log."""
         file_format = query.file_format
         if query.bodies and file_format.bodies is False:
-            raise BadFilter("bodies", f"{file_format.name} has no bodies. Use jsonl, or omit bodies.")
+            raise BadFilter("bodies", f"{file_format.name} has no bodies. Use jsonl or parquet, or omit bodies.")
         last = _last_seq(reader, query.filter_)
         if query.through is not None and query.through > last:
             raise BadFilter(

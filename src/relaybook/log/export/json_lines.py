@@ -83,9 +83,10 @@ def _body(view: RequestView, side: Side) -> Iterable[bytes]:
 
 
 def _small_body(data: bytes, coding: str | None) -> dict[str, str]:
-    """Return the body as text, if it is text.
+    """Return the body as text.
 
-    The transferred bytes are also returned if the body is not text or if the bytes differ from the text.
+    If the body is not text, the transferred bytes are returned instead. If the bytes differ from the text, both are
+    returned.
     """
     decoded = decode_body(data, coding)
     try:

@@ -129,11 +129,13 @@ class Batch(msgspec.Struct, kw_only=True):
 class Page(msgspec.Struct, kw_only=True):
     """A page of the log, newest first.
 
-    ``complete`` is False if the deadline ended the search early. ``next_cursor`` is `None` if there are no older
-    matches. ``newer_cursor`` is `None` for an empty page, so callers keep the previous cursor. If the deadline ended
-    the search, the cursor in the search direction points to the position where the search stopped. This cursor is set
-    even if nothing was found. A full page may have a ``next_cursor`` that leads to an empty page, because the search
-    for one more match has a time limit.
+    ``complete`` is False if the deadline ended the search early. One cursor then points to the position where the
+    search stopped, even if nothing was found. This is ``next_cursor`` if the search was for older records, and
+    ``newer_cursor`` if it was for newer records.
+
+    If the search was complete, ``next_cursor`` is `None` if there are no older matches. ``newer_cursor`` is `None` for
+    an empty page, so callers keep the previous cursor. A full page may have a ``next_cursor`` that leads to an empty
+    page, because the search for one more match has a time limit.
     """
 
     records: list[Record]

@@ -204,9 +204,9 @@ class DeletionPass:
         return True
 
     def _is_state_clean(self) -> bool:
-        """Remove keys of deleted values, and replaced values, from ``state``.
+        """Remove old rows from ``state``: deleted keys, and values that later values replaced.
 
-        Returns whether all of them are removed.
+        Returns whether all old rows are removed.
         """
         if pending_mutations(self._database):
             return False

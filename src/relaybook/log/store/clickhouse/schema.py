@@ -167,7 +167,10 @@ TABLE_NAMES: Final = ("requests", "chunks", "feedback", "requests_to_delete", "s
 
 
 def create_tables(database: Database, state: State) -> None:
-    """Create the tables that are missing. Raises StoreTooNew if a later version created them, and StoreUnavailable."""
+    """Create the tables that are missing.
+
+    Raises StoreTooNew if a later version of Relaybook created the existing tables. Raises StoreUnavailable.
+    """
     found = state.get("meta", "version") if state.exists() else None
     version = int(found) if found else 0
     if version > VERSION:

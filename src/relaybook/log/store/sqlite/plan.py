@@ -112,7 +112,8 @@ class Plan(NamedTuple):
     def bindings(self, seq_range: SeqRange) -> Bindings:
         """Return the parameters for a search within the range.
 
-        The parameters are the same for every statement.
+        All statements of this plan take these parameters. The statement of ``sql`` also takes the maximum number of
+        rows.
         """
         return tuple(
             value for scan in self.scans for value in (*scan.condition.bindings, *seq_range, *self.residual.bindings)

@@ -246,7 +246,7 @@ def _share(
     duration_ms: float | None,
     first_token_ms: float | None,
 ) -> Contribution:
-    """Return the same result as ``aggregates.contribution_of`` returns for the record."""
+    """Return what a finished request with these values adds to aggregates, like ``aggregates.contribution_of``."""
     input_tokens, output_tokens = min(input_tokens or 0, MAX_TOKENS), min(output_tokens or 0, MAX_TOKENS)
     return (
         bool(failed),
