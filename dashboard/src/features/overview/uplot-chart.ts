@@ -1,5 +1,6 @@
 /** Draw a chart with uPlot. */
 
+import "./valid-language";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { type Scale, scaleOf } from "./chart-scale";
