@@ -15,7 +15,7 @@ _VERSION_AND_VARIANT = (7 << 76) | (2 << 62)
 
 
 class IdMaker:
-    """Creates ids that never decrease, even if the wall clock is set back."""
+    """Creates ids that always increase, even if the wall clock is set back."""
 
     def __init__(self) -> None:
         self._random_bits = random.Random(os.urandom(32)).getrandbits  # noqa: S311 - ids are not secret

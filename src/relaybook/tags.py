@@ -143,7 +143,10 @@ class TagReader:
         self._plain = self._read(())
 
     def is_tag(self, lower_name: bytes) -> bool:
-        """Return whether a header name (in lower case) has a tag prefix. Tag headers are not sent upstream."""
+        """Return whether a header name (in lower case) has a tag prefix. Tag headers are not sent upstream.
+
+        Names such as ``Service-Worker``, which browsers send, are not tags.
+        """
         prefix, dash, rest = lower_name.decode("latin-1").partition("-")
         return bool(dash) and prefix in self._prefixes and not rest.startswith("worker")
 

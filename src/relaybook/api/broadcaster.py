@@ -119,7 +119,7 @@ class Broadcaster:
         self.is_closed = False
 
     async def subscribe(self, filter_: Filter) -> Subscription:
-        """Return a subscription to all records from now on. Running requests are queued immediately.
+        """Return a subscription to matching records from now on. Running requests are queued immediately.
 
         Raises TooManySubscriptions.
         """

@@ -82,10 +82,7 @@ def limit(default: int) -> dict[str, Any]:
 
 
 def filter_parameters() -> list[dict[str, Any]]:
-    """Return the descriptions of all filters.
-
-    A filter that can be repeated is described as an array. Such a filter matches any of its values.
-    """
+    """Return the descriptions of all filters. A filter that can be repeated is described as an array."""
     texts = _any_of({"type": "string"})
     known = [
         parameter(name, _VALUE_MEANINGS.get(name, f"Exact value of `{name}`."), _values_of(name))

@@ -21,7 +21,7 @@ _PAGE_SEGMENTS: Final = frozenset({"requests", "namespaces", "overview", "thread
 
 @dataclass(frozen=True, kw_only=True)
 class LogMetrics:
-    """Metrics of the log that do not come from the store. A metric is `None` if it is unknown."""
+    """Metrics of the log that do not come from the store. Unknown metrics have their defaults."""
 
     journal_lag_bytes: int | None = None
     journal_lag_seconds: float | None = None

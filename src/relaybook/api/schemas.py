@@ -164,7 +164,7 @@ class Thread(Struct, kw_only=True):
 
 
 if TYPE_CHECKING:
-    #: A record as ``record.to_json`` returns it.
+    #: A record as ``row.to_json`` returns it.
     Row: TypeAlias = dict[str, Any]
 else:
     Row = msgspec.defstruct("Row", row_fields(), kw_only=True, namespace={"__doc__": "A logged request."})

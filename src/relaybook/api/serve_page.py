@@ -30,7 +30,7 @@ def _first_segment(path: str) -> str:
 
 
 def is_page_path(path: str) -> bool:
-    """Whether the page may handle a path without a route. Paths that look like file names are excluded."""
+    """Whether the page may handle a path that has no route. Paths that look like file names are excluded."""
     return "." not in path.rpartition("/")[2]
 
 

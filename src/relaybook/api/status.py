@@ -93,7 +93,7 @@ def frames_lost(gaps: list[Gap]) -> int:
 
 
 def _oldest_aggregates(reader: Reader, deadline_ns: int) -> int | None:
-    """Return the day of the oldest aggregates (microseconds).
+    """Return the start of the oldest day that has aggregates, in microseconds.
 
     `None` if there are no aggregates, or if they cannot be read in time.
     """

@@ -1,4 +1,4 @@
-"""``relaybook drain``: record the journal that a stopped server left behind, or declare it lost."""
+"""``relaybook drain``: record the journal that a stopped server left behind, or declare the journal lost."""
 
 import socket
 

@@ -90,7 +90,7 @@ def _import_one(importer: "_Importer", file: str) -> int:
 
 
 class _Rejections:
-    """The file of the rejected lines and the reasons. The file is created when the first line is rejected."""
+    """The file with each rejected line and its reason. The file is created when the first line is rejected."""
 
     def __init__(self, file: str) -> None:
         self.path = Path("import.rejected" if file == STANDARD_INPUT else f"{file}.rejected")

@@ -1,7 +1,8 @@
 """Declare the commands of ``relaybook`` and turn their errors into one line and an exit code.
 
-The exit code is 0 for success or a clean stop, 2 for bad settings or arguments, and 1 for any other error. Modules that
-import slowly (server, store, rich) are imported by the commands that need them, so that all other commands start fast.
+The exit code is 0 for success or a clean stop, 2 for bad settings or arguments, 130 for Ctrl+C, and 1 for any other
+error. Modules that import slowly (server, store, rich) are imported by the commands that need them, so that all other
+commands start fast.
 """
 
 import os

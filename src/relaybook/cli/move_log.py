@@ -1,4 +1,4 @@
-"""``relaybook import`` without files: move the SQLite log in the data directory to the store of the settings.
+"""``relaybook import`` without files: move the SQLite log in the data directory to the store in the settings.
 
 The server must be stopped. An interrupted import can be repeated, because requests that were copied are skipped.
 Afterwards, the SQLite log has another name. Otherwise, a later import could bring back requests that were deleted in
@@ -157,7 +157,7 @@ class _Requests:
         self._target = target
 
     def copy(self) -> tuple[int, int]:
-        """Return two numbers: the requests that were added and the requests that were in the log already."""
+        """Copy the requests. Return how many were added, and how many the target had already."""
         total, last_seq = self._reader.status().records, self._target.last_seq()
         done = added = after = 0
         with progress_bar() as on_progress:
@@ -171,7 +171,7 @@ class _Requests:
         return added, done - added
 
     def _add_large_bodies(self, entry: Entry) -> bool:
-        """Write the bodies that ``Reader.entries`` omitted. Returns False if the log has this request already."""
+        """Write the bodies that ``Reader.entries`` omitted. Returns False if the target has this request already."""
         record = entry.record
         if record.body_state != "stored" or max(record.request_bytes, record.response_bytes) <= _BATCH_BYTES:
             return True

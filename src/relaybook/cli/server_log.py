@@ -1,4 +1,4 @@
-"""Read the log from a server's API (GET /api/requests, /api/requests/{id}, /api/values, /api/live).
+"""Read the log from a server's API, and request deletions.
 
 This module connects only to the configured address. It ignores proxy variables and redirects, so that the token is
 never sent to another address.
@@ -45,8 +45,8 @@ class Event:
 def read_events(lines: Iterable[bytes]) -> Iterator[Event]:
     """Parse the lines of a stream of server-sent events.
 
-    Yields an event when its blank line is read. An incomplete event at the end is dropped. A block that has neither
-    ``data`` nor ``id`` is not an event.
+    Yields an event when the blank line after the event is read. An incomplete event at the end is dropped. A block that
+    has neither ``data`` nor ``id`` is not an event.
     """
     name, last_id, has_content = "", None, False
     data: list[str] = []

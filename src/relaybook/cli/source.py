@@ -49,7 +49,7 @@ class LogSource(Protocol):
         """Return the detail of the request with this id (Relaybook's or a foreign one), or `None` if there is none."""
 
     def values(self, field: str) -> list[str]:
-        """Return up to 500 values of a field, most frequent first. Fields are namespaces and names of properties."""
+        """Return up to 500 values of a field, most frequent first. The values of ``property`` are property names."""
 
     def count_matching(self, terms: Terms) -> int | None:
         """Return the number of matching finished requests, or `None` if counting takes too long."""
@@ -66,15 +66,15 @@ class LogSource(Protocol):
     def follow_deletion(self, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
         """Yield the deletion repeatedly until its requests are removed, or with ``waits`` until the deletion is done.
 
-        If no server is running, the method itself carries out the deletion. The method ends when the deletion is done
-        or only waits for the journal.
+        If no server is running, the method itself carries out the deletion, and ends when the deletion is done or only
+        waits for the journal.
         """
 
     def pending_text(self, deletion_id: str) -> str:
         """Return a text that says why a deletion is not done yet, although its requests are removed."""
 
     def export(self, terms: Terms, options: Terms) -> Download:
-        """Begin an export. ``options`` are parameters of ``GET /api/export`` that are not filters."""
+        """Begin and return an export. ``options`` are parameters of ``GET /api/export`` that are not filters."""
 
 
 def open_log(configuration: Configuration) -> LogSource:

@@ -11,10 +11,10 @@ Layout
 
 Segment header, 128 bytes, little-endian
     0 magic ``RELAYBK\\n`` · 8 format version (4) · 12 the run's secret (4) · 16 run id (16) · 32 sequence (8) ·
-    64 the write mark (8): the offset up to which the file is written. Writer and readers map the mark into memory. The
-    writer raises the mark after each ``write``. With ``durability = power``, the writer raises the mark only after each
-    sync. So the mark on the disk is never ahead of the data. While the writer runs, a reader never reads beyond the
-    mark.
+    64 the write mark (8): the offset up to which the file is written. Writer and readers map the mark into memory. With
+    ``durability = power``, the writer raises the mark after each sync, so that the mark on the disk is never ahead of
+    the data. Otherwise, the writer raises the mark after each ``write``. While the writer runs, a reader never reads
+    beyond the mark.
 
 Frame
     ========  =====  =====================================================================================

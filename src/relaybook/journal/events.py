@@ -2,7 +2,7 @@
 
 Payloads are msgpack arrays, so new fields may be added only at the end, with a default. Secrets are replaced before
 encoding. OPENED and ANSWERED include the body bytes that arrived in the same read as the head. So most requests and
-responses take one frame instead of three.
+most responses take one frame each.
 """
 
 from typing import Final, Literal

@@ -31,7 +31,7 @@ class FrameKind(IntEnum):
     MADE = 6  #: Bytes that the relay itself made and sent to the client, instead of or after the upstream's bytes.
     CLOSED = 7  #: The exchange ended. The payload has the outcome.
     SEALED = 8  #: The end of the segment.
-    COUNTED = 9  #: Counts of refused requests since the last COUNTED frame, as msgpack.
+    COUNTED = 9  #: Counts of refused and unlogged requests since the last COUNTED frame, as msgpack.
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):

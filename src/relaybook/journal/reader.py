@@ -200,8 +200,7 @@ class RunReader:
     def _left_behind(self) -> bool:
         """Return whether the writer left this file unsealed and continued in a later file.
 
-        If this file cannot be opened, the writer may still be creating it. Once a later file is in use, this is not
-        possible.
+        The writer may still be creating a file that cannot be opened, but not once a later file is in use.
         """
         in_use = False
         with suppress(FileNotFoundError):

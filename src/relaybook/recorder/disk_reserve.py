@@ -60,7 +60,7 @@ class DiskReserve:
             os.close(descriptor)
 
     def release(self) -> bool:
-        """Remove the file to free its space. Return false if there was no file."""
+        """Remove the file to free its space. Return whether the file was removed."""
         if not self._is_held:
             return False
         self._is_held = False

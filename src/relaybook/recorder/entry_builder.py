@@ -225,7 +225,7 @@ def _detail(exchange: Exchange) -> Detail:
 
 
 def _matching_headers(names: re.Pattern[bytes], head: bytes) -> dict[bytes, str]:
-    """Return matching headers by lower-case name.
+    """Return the headers that match ``names``, by lower-case name.
 
     If a header is repeated, its first value is returned. ``Content-Encoding`` is the exception: all its values are
     joined (RFC 9110 §5.3).

@@ -51,7 +51,7 @@ class Run:
 
     @property
     def is_replaying(self) -> bool:
-        """Whether a restart makes the recorder read frames again. Their exchanges may already be recorded."""
+        """Whether the next frames were already read before a restart. Their exchanges may already be recorded."""
         return self.reader.place.number < self._recorded_to
 
     def position(self) -> RunPosition:

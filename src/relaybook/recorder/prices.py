@@ -85,7 +85,7 @@ class _Path(NamedTuple):
     counts: str
 
 
-#: Paths for providers that have no extractor in the library.
+#: Paths for providers that have no suitable extractor in the library.
 _OPENAI_PATHS: Final = (
     _Path(None, "prompt_tokens", "input_tokens"),
     _Path(None, "input_tokens", "input_tokens"),
@@ -195,7 +195,7 @@ class Prices:
 
 
 def _stated(usage: Usage) -> float | None:
-    """Return the cost that the provider states.
+    """Return the cost that the provider states, or `None`.
 
     If OpenRouter uses the customer's own key, ``cost`` is only OpenRouter's fee. Another field has the upstream's cost,
     and the result is the sum.
@@ -299,7 +299,7 @@ def _dollars(plan: _Plan, usage: Usage, at_us: int) -> float | None:
 
 
 def _by_library(plan: _Plan, counts: Mapping[str, int | float], at_us: int) -> float | None:
-    """Price with the library, which is exact but slow.
+    """Return the cost from the library, which is exact but slow.
 
     `None` if the model has no prices or the counts contradict each other.
     """

@@ -50,7 +50,7 @@ class RetentionSchedule:
         settle_ns: int = _SETTLE_NS,
         measure_ns: int = _MEASURE_NS,
     ) -> None:
-        """``measure`` returns the disk use. New age cutoffs apply after the clock has shown them for ``settle_ns``.
+        """``measure`` returns the disk use. New age cutoffs apply after the clock has shown the day for ``settle_ns``.
 
         ``measure`` is called at most every ``measure_ns``, but more often while the log shrinks.
         """
@@ -118,7 +118,7 @@ class RetentionSchedule:
 
 
 def _next_cutoff(oldest_at: int | None, oldest_content_at: int | None, now_us: int) -> Cutoff | None:
-    """Return the cutoff that removes the oldest content, or the oldest requests if there is no content.
+    """Return the cutoff that removes the oldest content, or the oldest requests if no content may be removed.
 
     A step removes one day of data. If the oldest data is from the last day, a step removes one hour. If the oldest data
     is from the last hour, a step removes one minute. The last minute of content and the last hour of requests are

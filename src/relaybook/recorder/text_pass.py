@@ -62,7 +62,7 @@ class TextPass:
         self._fresh_bytes = 0
 
     def _in_memory(self, after: int) -> list[Entry]:
-        """Return and forget the entries in memory that directly follow ``after``."""
+        """Return and forget the entries in memory whose ``seq`` values directly follow ``after``."""
         result: list[Entry] = []
         while self._fresh and len(result) < _BATCH_ENTRIES and _seq(self._fresh[0][0]) <= after + 1:
             entry, size = self._fresh.popleft()

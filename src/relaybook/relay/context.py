@@ -76,7 +76,7 @@ class RelayContext:
         self._journal = journal
 
     def connect(self, exchange: Exchange) -> Dial | None:
-        """Assign an idle upstream connection and return `None`, or start dialing a new connection."""
+        """Assign an idle upstream connection and return `None`, or dial a new one and return the ``Dial``."""
         raise NotImplementedError
 
     def dial(self, exchange: Exchange) -> Dial:
@@ -101,7 +101,7 @@ class RelayContext:
         return self.route if self.route.has(target) else None
 
     def log_url(self, record_id: str) -> str | None:
-        """Return the URL of the record, or `None` if ``dashboard_url`` is not set."""
+        """Return the URL of the record, or `None` if the setting ``dashboard_url`` is not set."""
         public_url = self.settings.dashboard_url
         return f"{public_url.rstrip('/')}/requests/{record_id}" if public_url else None
 

@@ -36,11 +36,11 @@ state, the call does nothing. After the exchange is closed, all calls do nothing
     done         response_sent          complete         the whole response is sent
     waiting      fail                   upstream_failed  the client gets an error response
     waiting      dial_failed            upstream_failed  the client gets an error response
-    streaming    fail                   upstream_failed  the response is cut, after an error event if one fits
+    streaming    fail                   upstream_failed  the response is cut, after an error event if possible
     waiting      refuse                 refused          the client gets an error response, and its connection closes
     streaming    refuse                 refused          the response is cut
     waiting      interrupt              interrupted      the client gets an error response, and its connection closes
-    streaming    interrupt              interrupted      the response is cut, after an error event if one fits
+    streaming    interrupt              interrupted      the response is cut, after an error event if possible
     done         interrupt              interrupted      the response is cut
     any          client_gone            client_closed    the client is gone
     any          abandon                interrupted      the client's connection is reset
@@ -100,7 +100,7 @@ class ExchangeContext(Protocol):
     retiring: bool
 
     def connect(self, exchange: "Exchange") -> Dial | None:
-        """Assign an idle upstream connection and return `None`, or start dialing a new connection."""
+        """Assign an idle upstream connection and return `None`, or dial a new one and return the ``Dial``."""
 
     def dial(self, exchange: "Exchange") -> Dial:
         """Start dialing a new upstream connection."""
@@ -112,7 +112,7 @@ class ExchangeContext(Protocol):
         """Forget a closed exchange."""
 
     def log_url(self, record_id: str) -> str | None:
-        """Return the URL of the record, or `None` if the dashboard has no public URL."""
+        """Return the URL of the record, or `None` if the setting ``dashboard_url`` is not set."""
 
 
 class Exchange:
@@ -480,7 +480,7 @@ class Exchange:
     def _error_event(self, message: str) -> bytes | None:
         """Return the event that reports a broken stream.
 
-        `None` if the response is not an event stream of a known API.
+        `None` if the relay cannot add an event to the response.
         """
         if self.framing is None or not self.framing.is_event_stream:
             return None

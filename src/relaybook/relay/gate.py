@@ -36,10 +36,9 @@ class Gate:
         durable: bool,
         on_failure: Callable[[JournalUnavailable], bool],
     ) -> None:
-        """``on_failure`` is called after the loss of a batch.
+        """``on_failure`` is called after the loss of a batch, and returns whether the batch's actions still run.
 
-        Its result says whether the actions of the batch still run. Before ``on_failure`` returns false, it must cut
-        every exchange that has frames in the batch.
+        Before ``on_failure`` returns false, it must cut every exchange that has frames in the batch.
         """
         self._loop = loop
         self._journal = journal
@@ -47,7 +46,7 @@ class Gate:
         self._actions: _Queue = []
         self._armed = False
         self._syncing: _Queue | None = None
-        #: Whether some frames are written but not synced, and the timer that syncs these frames if no action does.
+        #: Whether some frames are written but not synced, and the timer that syncs frames that no action waits for.
         self._is_unsynced = False
         self._late_timer: asyncio.TimerHandle | None = None
         self._syncer = _Syncer(loop, journal, self._synced) if durable else None

@@ -2,7 +2,7 @@
 
 Most clients send the same head repeatedly on a connection. Parsing a head takes a quarter of the time that Python code
 spends on a request. A parsed head is valid for every head that has the same bytes before and after the digits of
-Content-Length. A cache belongs to one connection. It contains at most one head, which was parsed, checked and admitted.
+Content-Length. A cache belongs to one connection and has at most one head, which was parsed, checked and admitted.
 """
 
 import re

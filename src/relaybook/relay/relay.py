@@ -76,8 +76,8 @@ class Relay(RelayContext):
     def log_failed(self, error: JournalUnavailable) -> bool:
         """Handle the loss of a journal batch, which may make the log of every running exchange incomplete.
 
-        Cut all exchanges, and send no bytes of the batch. With ``when_log_fails = forward``, continue the exchanges
-        unlogged and send the bytes. Return whether the bytes are sent.
+        With ``when_log_fails = forward``, continue all exchanges unlogged and send the bytes of the batch. Otherwise,
+        cut all exchanges and do not send the bytes. Return whether the bytes are sent.
         """
         log.error("journal_failed", extra={"reason": str(error)})
         self.log_problem = "Requests cannot be logged. See the operator's log for the reason."

@@ -46,7 +46,7 @@ class ResponseHead:
 
 
 class ResponseHeadReader:
-    """Parses response heads. Headers with one of ``prefixes`` are dropped, because these names belong to the relay."""
+    """Parses response heads, and drops headers that only the relay may set, such as ``<prefix>-Error``."""
 
     def __init__(self, prefixes: Sequence[str], fingerprints: Fingerprints, *, drop_cors: bool = False) -> None:
         self._drop_cors = drop_cors

@@ -66,7 +66,7 @@ class UpstreamConnection(Connection):
     def release(self, data: bytes) -> None:
         """Write bytes to the socket. The gate calls this method.
 
-        A pooled connection is checked only before the first byte of a request is written.
+        If a pooled connection has ended before the first byte of a request, the request moves to a new connection.
         """
         self.queued_bytes -= len(data)
         exchange = self.exchange

@@ -145,7 +145,7 @@ class Child:
 
 
 class Predecessor:
-    """A child of the program before a reload.
+    """A child that was started before a reload.
 
     When its successor is ready, this child is told to finish. It is never restarted.
     """

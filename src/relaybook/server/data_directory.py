@@ -194,7 +194,7 @@ class DataDirectory:
 def days_left(data: DataDirectory, settings: Settings, free: int) -> float | None:
     """Return the days until the disk is full, at last week's rate of new body bytes.
 
-    `None` if less than 1 MiB of bodies was written last week.
+    `None` if the log is in ClickHouse, or if less than 1 MiB of bodies was written last week.
     """
     from relaybook.log.store import open_store  # not loaded by relay workers
 

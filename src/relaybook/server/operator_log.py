@@ -77,7 +77,7 @@ class JsonLines(logging.Formatter):
 
 
 class Lines(logging.Formatter):
-    """Writes each event as one sentence: ``relaybook: recorder exited with code 1; restarting in 100 ms``."""
+    """Writes each event as one sentence: ``relaybook: relay did not stop in time and was killed``."""
 
     def format(self, record: logging.LogRecord) -> str:
         message = record.getMessage()

@@ -30,7 +30,7 @@ from relaybook.system import disk
 
 log = logging.getLogger("relaybook.server")
 
-#: The exit code if, after a stop, the data directory still has requests that are not in the shared log.
+#: The exit code if, after a stop, the data directory still has requests that are not in ClickHouse.
 _NOT_RECORDED: Final = 1
 #: Clients cannot connect to a wildcard address, so the loopback address is printed instead.
 _LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not bound here
@@ -83,7 +83,7 @@ def _serve(
     *,
     relays: bool = True,
 ) -> int:
-    """Run all roles, or only the dashboard if ``relays`` is False."""
+    """Run all roles, or only the dashboard if ``relays`` is False. Return the exit code."""
     log_to_stderr()
     if settings.data is None:
         raise BadSetting("data", "no data directory is set")

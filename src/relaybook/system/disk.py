@@ -34,7 +34,7 @@ def create_file(path: Path) -> int:
 
 
 def open_file(path: Path) -> int:
-    """Open a file for reading and writing. If it does not exist, it is created. Its mode is set to 0600."""
+    """Open or create a file, set its mode to 0600, and return a descriptor for reading and writing."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
     if os.fstat(descriptor).st_mode & 0o777 != 0o600:
         os.fchmod(descriptor, 0o600)
@@ -140,7 +140,7 @@ def try_lock(path: Path) -> int | None:
 
 
 def lock(path: Path, wait_s: float) -> int | None:
-    """Create a file if needed and lock it exclusively, as ``try_lock`` does, but wait up to ``wait_s``.
+    """Lock a file and return its descriptor, as ``try_lock`` does, but wait up to ``wait_s`` for the lock.
 
     `None` if another process had the lock for all this time.
     """
@@ -181,7 +181,7 @@ def erase(descriptor: int, ranges: Sequence[tuple[int, int]]) -> None:
 
 
 def _punch_hole(descriptor: int, offset: int, length: int) -> None:
-    """Free the blocks of a range. Does nothing if the system does not support this, because it only saves space."""
+    """Free the blocks of a range. Errors are ignored, because freeing blocks only saves space."""
     if sys.platform == "darwin":
         import struct
 
