@@ -143,8 +143,8 @@ async def _replay(subscription: Subscription, async_reader: AsyncReader, resume_
     """Yield the rows recorded after ``resume_from`` and before the subscription started."""
     position = subscription.position
     if resume_from > position:
-        # Either the client is ahead of the last poll, and the subscription sends it later rows. Or the client's event
-        # id is from another log.
+        # If the client is only ahead of the last poll, the subscription sends all later rows. If the client is ahead of
+        # the log, its event id is from another log.
         if resume_from > await async_reader.run(lambda reader: reader.last_seq()):
             yield gap_event(position)
         return

@@ -118,7 +118,7 @@ def copy_log(source: Store, target: Store, name: str) -> None:
             )
             for row in labels
         ]
-        # The target pins the first namespaces that it stores, including namespaces that a person has unpinned.
+        # The target pins the first namespaces that it stores, even those that a person has unpinned in the SQLite log.
         pinned = pinned_before | {row.namespace for row in labels}
         changes += [
             LabelChange(namespace=row.namespace, pinned=False) for row in _labels(known) if row.namespace not in pinned

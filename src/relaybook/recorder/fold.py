@@ -124,7 +124,7 @@ class Fold:
         return interrupted
 
     def first_needed(self) -> tuple[int, int, int] | None:
-        """Return the first frame that an open exchange still needs, or `None` if no frame is needed."""
+        """Return the position of the first frame that an open exchange still needs, or `None` if none is needed."""
         return min((exchange.first for exchange in self.open.values() if exchange.first is not None), default=None)
 
 

@@ -50,5 +50,5 @@ def _unhandled(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None
 
 
 def _thread_failed(failed: threading.ExceptHookArgs) -> None:
-    """End the process if a thread failed, because the threads sync the journal and create its segments."""
+    """End the process if a thread failed, because the relay's threads sync the journal and create segments."""
     exit_now(failed.exc_value or SystemError("a thread failed"))

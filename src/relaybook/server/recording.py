@@ -79,7 +79,7 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, unt
     store = open_store(data.store, settings)
     reserve = DiskReserve(data.reserve, settings.min_free)
     try:
-        writer = _open(settings, store, Retry(reserve, lambda: 2 * stop_requests.count))  # nothing to finish yet
+        writer = _open(settings, store, Retry(reserve, lambda: 2 * stop_requests.count))  # one stop request is enough
         try:
             recorder = _recorder(settings, data, store, writer, Retry(reserve, lambda: stop_requests.count))
             recorder.run(until_read=until_read)
