@@ -145,7 +145,7 @@ class TagReader:
     def is_tag(self, lower_name: bytes) -> bool:
         """Return whether a header name (in lower case) has a tag prefix. Tag headers are not sent upstream.
 
-        Names such as ``Service-Worker``, which browsers send, are not tags.
+        A browser's ``Service-Worker`` header is not a tag.
         """
         prefix, dash, rest = lower_name.decode("latin-1").partition("-")
         return bool(dash) and prefix in self._prefixes and not rest.startswith("worker")

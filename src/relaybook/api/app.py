@@ -144,8 +144,8 @@ def create_app(
     ``labels``, ``saved_filters``, ``deletions`` and ``feedback_log`` can each be `None`. Calls that write the missing
     kind of data then fail.
 
-    On shutdown, call ``app.state.broadcaster.close()`` before the server waits for open connections. This call ends all
-    live connections.
+    On shutdown, call ``app.state.broadcaster.close()`` to end all live connections before the server waits for open
+    connections.
     """
     app = DashboardApi(options)
     app.state.options = options

@@ -48,7 +48,7 @@ class LengthBody:
 class ChunkedBody:
     """A chunked body. Extensions and trailers are limited in size and dropped.
 
-    llhttp parses the body. llhttp parses only whole messages, so it first gets the head of a chunked response.
+    The parser, llhttp, parses only whole messages, so it first gets the head of a chunked response.
     """
 
     __slots__ = (

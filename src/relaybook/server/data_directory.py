@@ -205,8 +205,7 @@ def days_left(data: DataDirectory, settings: Settings, free: int) -> float | Non
 def disk_use(data: DataDirectory, settings: Settings, store_bytes: int) -> "DiskUse":
     """Return the disk space that the journal and the store use in the data directory, and its limit.
 
-    A log in ClickHouse takes no space in the data directory, so there is no limit. Removing requests from such a log
-    would free no space in the directory.
+    If the log is in ClickHouse, there is no limit, because removing requests would free no space in the directory.
     """
     from relaybook.recorder.retention_schedule import DiskUse, disk_budget  # not loaded by relay workers
 

@@ -10,11 +10,10 @@ _MAX_CHARACTERS: Final = 64
 
 
 def client_address(remote_address: str, forwarded_for: str, trusted_proxies: Sequence[str]) -> str:
-    """Return the client's address.
+    """Return the client's address: the remote address of the connection if this address is not a trusted proxy.
 
-    The client's address is the remote address of the connection. If the remote address is a trusted proxy, the client's
-    address is the last address in X-Forwarded-For that is not a trusted proxy. ``trusted_proxies`` are addresses and
-    networks.
+    Otherwise, return the last address in X-Forwarded-For that is not a trusted proxy. ``trusted_proxies`` are addresses
+    and networks.
     """
     if not trusted_proxies:
         return remote_address
