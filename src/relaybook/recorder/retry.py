@@ -25,7 +25,7 @@ class RetryAborted(Exception):
 class Retry:
     """Retries operations. ``stop_requests`` returns the number of stop requests and is called without a lock.
 
-    After the first stop request, an operation is tried a few more times. After the second, the operation is not retried.
+    After the first stop request, an operation is tried a few more times. After the second, no operation is retried.
     """
 
     def __init__(self, reserve: DiskReserve, stop_requests: Callable[[], int]) -> None:
