@@ -1,7 +1,7 @@
 """Malformed requests: one case of each kind, its response, and whether the request is recorded or counted.
 
 ``python -m tests.integration.test_bad_input`` generates docs/reference/malformed-requests.md from the tables here and
-in ``test_hostile_http``. A test checks that the page matches the tables.
+in ``hostile``. A test checks that the page matches the tables.
 """
 
 import base64
@@ -211,13 +211,13 @@ UPSTREAM_CASES: Final = [
 OTHER_ROWS: Final = [
     ("Size", "`Content-Length` over `max_request_bytes`", "413", "`request_too_large`", "recorded, refused"),
     ("Size", "a chunked body over `max_request_bytes`", "413", "`request_too_large`", "recorded, refused"),
-    ("Size", "a body of 64 MiB", "the upstream's response", "", "recorded whole"),
+    ("Size", "a body of 64 MiB", "the upstream's response", "", "recorded with the whole body"),
     (
         "Size",
         "a body of 1 GiB on a path whose format is not supported",
         "the upstream's response",
         "",
-        "recorded with its first 64 KiB, length and SHA-256",
+        "recorded with the body's first 64 KiB, length and SHA-256",
     ),
     ("Upstream", "does not accept connections", "502", "`upstream_unreachable`", "recorded, upstream_failed"),
     ("Upstream", "cannot be resolved", "502", "`upstream_unreachable`", "recorded, upstream_failed"),
@@ -272,12 +272,14 @@ case in these tables. [Errors and warnings](errors.md) explains the error codes.
 
 The relay rejects malformed HTTP and closes the connection. The relay does not repair requests. A request with malformed
 headers never reaches the upstream. If the chunks or trailers of a body are malformed, the relay aborts the upstream
-request. If the HTTP is well-formed, the relay forwards the body without parsing it, and the upstream decides. No case
-affects other requests: the tests send a valid request after each case.
+request. If the HTTP is well-formed, the relay forwards the body without parsing it, and the upstream decides how to
+respond. No case affects other requests: the tests send a valid request after each case.
 
-A bold line shows the response to the cases below it, its error code, and whether the requests are recorded or counted:
+A bold line shows the response to the cases below, error or warning codes, and whether the requests are recorded or
+counted:
 
-- **recorded**: the log has one record, with the outcome in the bold line. The response has `Service-Request-Id`.
+- **recorded**: the log has one record. An outcome in the bold line is the record's outcome. The response has
+  `Service-Request-Id`.
 - **counted**: the log has no record. The request is counted in `relaybook_refused_total{code="…"}` of `/metrics` and
   in `refused` of `/api/status`.
 """

@@ -12,7 +12,7 @@ HEAD: Final = """\
 
 `make docs` generates this page from `src/relaybook/settings/definitions.py`. A test checks that the two agree.
 
-You can give each setting in three places. If you give a setting more than once, the first place in this list is used:
+You can give most settings in three places. If you give a setting more than once, the first place in this list is used:
 
 1. a flag, such as `--idle-timeout`
 2. an environment variable, such as `RELAYBOOK_IDLE_TIMEOUT`
@@ -27,7 +27,7 @@ unknown variable that begins with `RELAYBOOK_` only causes a warning.
 - **Size**: a number of bytes, or a number with a unit, such as `64MiB`, `10 GiB` or `5MB`.
 - **Duration**: a number of seconds, or a number with a unit, such as `500ms`, `10s`, `15min` or `2h`.
 - **List**: values separated by commas, or an array in the file.
-- The value `none` removes the value of a setting that has no default.
+- The value `none` unsets a setting that has no default.
 
 | setting | default | type | meaning |
 |---|---|---|---|

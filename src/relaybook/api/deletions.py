@@ -46,8 +46,8 @@ async def delete_requests(request: Request) -> Response:
     """Delete all finished requests that match the filter. A deletion cannot be undone.
 
     At least one filter is required. `from=1970-01-01T00:00:00Z` matches all requests. `confirm` must be the number of
-    requests that match. If new requests are being logged, add `to`, so that this number does not change. If the filter
-    contains words, the deletion includes matching requests that are not in the full-text index yet.
+    finished requests that match. If new requests are being logged, add `to`, so that this number does not change. If
+    the filter contains words, the deletion includes matching requests that are not in the full-text index yet.
 
     Running requests are not deleted. `running` in the response is the number of running requests that match.
 
@@ -121,8 +121,8 @@ async def list_deletions(request: Request) -> Response:
     - `erasing`: all requests are removed, and their bytes are being erased.
     - `done`: no file of the log contains bytes of the deleted requests.
 
-    A deletion is usually done within ten minutes. The journal can still contain bytes of the requests, but a journal
-    segment is closed (sealed) after at most ten minutes and is then deleted.
+    A deletion is usually done within ten minutes. Until then, the journal can still contain bytes of the requests. A
+    journal segment is closed (sealed) after at most ten minutes and is then deleted.
     """
     arguments.only(arguments.pairs_of(request))
     found = await async_reader_of(request).run(lambda reader: reader.deletions(_LATEST))

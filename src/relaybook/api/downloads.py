@@ -29,13 +29,13 @@ _PARAMETERS = [
 
 @routes.get("/api/requests/{id:path}/request", openapi.describe(None, _PARAMETERS, "text/plain"))
 async def get_request_body(request: Request) -> Response:
-    """Return the stored request body as an attachment. Its content encoding is decoded."""
+    """Return the stored request body as an attachment. Without `as`, its content encoding is decoded."""
     return await _download(request, "request")
 
 
 @routes.get("/api/requests/{id:path}/response", openapi.describe(None, _PARAMETERS, "text/plain"))
 async def get_response_body(request: Request) -> Response:
-    """Return the stored response body as an attachment. Its content encoding is decoded."""
+    """Return the stored response body as an attachment. Without `as`, its content encoding is decoded."""
     return await _download(request, "response")
 
 

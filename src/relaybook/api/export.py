@@ -50,7 +50,7 @@ _PARAMETERS = [
 async def export_requests(request: Request) -> Response:
     """Return the finished requests that match the filter as a file.
 
-    The file contains the requests that were recorded when the export began, in the order in which they were recorded.
+    The file contains the requests that were recorded before the export began, in the order of their recording.
     The response is chunked, so that a client can tell whether the response is complete. The response header
     `Export-Through` is the highest `seq` that the export covers. [Export format](export-format.md) describes the files.
     """

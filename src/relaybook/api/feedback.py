@@ -52,7 +52,7 @@ _ID = openapi.parameter(
 async def give_feedback(request: Request) -> Response:
     """Give feedback on a request. New feedback replaces earlier feedback from the same source.
 
-    If the id is not a Relaybook id, the feedback is for the newest request with this id.
+    If the id is not a Relaybook id, the feedback is for the newest finished request with this id.
 
     If no finished request has the id yet, the feedback is kept for an hour. If the id is the Relaybook id of a running
     request, the feedback is kept at least until this request ends. The feedback is added to the first request that is

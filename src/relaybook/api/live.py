@@ -55,13 +55,13 @@ _LAST_EVENT_ID = openapi.parameter(
 async def stream_requests(request: Request) -> Response:
     """Stream requests as server-sent events.
 
-    - The event `request` contains a row. The event is sent again when the row changes. But new feedback on a finished
-      request sends no event.
+    - The event `request` contains a row. The event is sent again when the row changes, but not for new feedback on a
+      finished request.
     - The event `gap` means that rows were skipped. Load the list again.
-    - A comment is sent every 15 seconds.
+    - An SSE comment is sent every 15 seconds.
 
-    If the filter searches text (words in `q`, or `contains`), only finished requests are sent. Each request is sent as
-    soon as full-text search can find the request.
+    If the filter searches text (`words`, words in `q`, or `contains`), only finished requests are sent. Each request is
+    sent as soon as full-text search can find the request.
     """
     filter_ = arguments.filter_of(arguments.pairs_of(request))
     resume_from = _parse_last_event_id(request.headers.get("last-event-id"))

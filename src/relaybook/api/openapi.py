@@ -94,9 +94,9 @@ def filter_parameters() -> list[dict[str, Any]]:
         parameter("property.<name>", "Exact value of the property.", texts),
         parameter(
             "begins.<name>",
-            "Prefix of a value. `<name>` is `property.<name>` or a field above whose values are free text. If there "
-            "are several prefixes or exact values, at least one of them must match. `begins.words=my refun` matches a "
-            "phrase whose last word starts with `refun`.",
+            "Prefix of a value. `<name>` is `property.<name>` or a field above whose values are free text. If a "
+            "name has several prefixes or exact values, at least one of them must match. `begins.words=my refun` "
+            "matches a phrase whose last word starts with `refun`.",
             texts,
         ),
         parameter(

@@ -66,7 +66,7 @@ MEANINGS: Final[dict[str, str]] = {
     "user": "Value of `user` in the request body.",
     "safety_identifier": "Value of `safety_identifier` in the request body.",
     "prompt_cache_key": "Value of `prompt_cache_key` in the request body.",
-    "provider_request_id": "Value of the header `x-request-id` in the upstream's response.",
+    "provider_request_id": "Value of the header `x-request-id` or `request-id` in the upstream's response.",
     "completion_id": "Id in the response body (`chatcmpl-…`).",
     "client_request_id": "Value of the header `x-client-request-id` in the request.",
     "retry_count": "Number of retries before this request, as reported by the SDK.",

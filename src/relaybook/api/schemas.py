@@ -47,20 +47,20 @@ class StatsPoint(Aggregate, kw_only=True):
 
 
 class StatsRest(Struct, kw_only=True):
-    """All requests that do not belong to any of the groups."""
+    """The aggregates of all requests that are in none of the groups."""
 
     points: list[StatsPoint]
     total: Aggregate
 
 
 class StatsGroup(Struct, kw_only=True):
-    """The requests that have the same value of the field `by`."""
+    """The aggregates of one group of requests."""
 
     by: Annotated[
         dict[str, str | None],
         Meta(
             description="One entry: the field that the parameter `by` names, and its value in these requests. The "
-            "value is `null` if the requests have no value. If the requests are not grouped, the object is `{}`."
+            "value is `null` if the requests have no value. Without the parameter `by`, the object is `{}`."
         ),
     ]
     points: list[StatsPoint]
@@ -226,7 +226,7 @@ class Sighting(Struct, kw_only=True):
 class DetailPart(Struct, kw_only=True):
     """The additional fields of a detail.
 
-    A field is `None` if its data is not stored, cannot be read, or exceeds 16 MiB.
+    Fields that can be `None` are `None` if their data is not stored, cannot be read, or exceeds 16 MiB.
     """
 
     reason: Annotated[str | None, Meta(description="Reason phrase of the response's status line.")]
@@ -294,7 +294,7 @@ class Namespace(Struct, kw_only=True):
     cost_usd: Annotated[float | None, Meta(description=_OF_ALL_TIME)]
     first_at: Annotated[
         TimestampText | None,
-        Meta(description="Start of the first request. `null` if there are none, or if a time range is counted."),
+        Meta(description="Start of the first request. `null` if there is none, or if only a time range is counted."),
     ]
     last_at: Annotated[
         TimestampText | None, Meta(description="Start of the latest request. `null` if there are no requests.")
@@ -442,7 +442,7 @@ class ParsedQuery(Struct, kw_only=True):
 
     params: Annotated[
         list[tuple[str, str]],
-        Meta(description="Parameters of `GET /api/requests` that mean the same. Empty if the query is invalid."),
+        Meta(description="The query as parameters of `GET /api/requests`. Empty if the query is invalid."),
     ]
     request_id: Annotated[
         str | None, Meta(description="The id of a request, if the query consists only of this id. Otherwise `null`.")
@@ -493,7 +493,7 @@ else:
         row_fields(),
         bases=(DetailPart,),
         kw_only=True,
-        namespace={"__doc__": "Everything known about a request."},
+        namespace={"__doc__": "A request with its headers, messages and response."},
     )
 
 MODELS: tuple[Any, ...] = (

@@ -37,15 +37,15 @@ class RecorderStatus(Struct, kw_only=True):
     state: Annotated[
         Literal["live", "lost"],
         Meta(
-            description="`lost`: the server has not responded for 30 seconds, although it was not stopped. A lost "
-            "server is listed for an hour."
+            description="`lost`: the server has not reported to the log for 30 seconds, although it was not stopped. "
+            "A server stays in the list until an hour after its last report."
         ),
     ]
     lag_seconds: Annotated[
         float,
         Meta(
-            description="How far the server is behind, in seconds. This is the age of the newest request in its last "
-            "commit. If the server is idle, this is the time since its last response."
+            description="Seconds since the newest request in the server's last commit ended. If the server is idle, "
+            "seconds since its last report to the log."
         ),
     ]
 
@@ -99,7 +99,7 @@ class RetentionClock(Struct, kw_only=True):
 
 
 class RetentionStatus(Struct, kw_only=True):
-    """How long data is kept, and the disk budget. `settings.namespaces` has the values of single namespaces."""
+    """How long data is kept, and the disk budget. `settings.namespaces` has the days for single namespaces."""
 
     bodies: Annotated[
         RetentionClock,

@@ -114,7 +114,7 @@ class LabelChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         Annotated[str, Meta(min_length=1, max_length=40)] | UnsetType | None,
         Meta(
             description="Name of the group. By default, a newly pinned namespace gets a group if its name is common, "
-            "such as `staging`. Otherwise, it gets `null`."
+            "such as `staging`. Otherwise, the group is `null`."
         ),
     ] = UNSET
     position: Annotated[
