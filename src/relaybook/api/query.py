@@ -37,7 +37,7 @@ _PARAMETERS = [
 
 @routes.get("/api/query", openapi.describe(ParsedQuery, _PARAMETERS))
 async def parse_query(request: Request) -> Response:
-    """Parse a query and suggest completions, without searching the log.
+    """Parse a query and suggest completions, without running the query.
 
     If the query is invalid, the status is still 200, and `error` describes the mistake. Offsets are in UTF-16 code
     units, as in JavaScript.

@@ -84,7 +84,7 @@ class RetentionClock(Struct, kw_only=True):
         str | None,
         Meta(
             description="The oldest day (UTC) for which the log still has data of this kind. `null` if the log has no "
-            "such data.",
+            "such data, or if the day is unknown.",
             extra_json_schema={"format": "date"},
         ),
     ]

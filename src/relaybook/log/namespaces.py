@@ -88,7 +88,7 @@ LAST_POSITION: Final = 9999
 
 
 class LabelChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A change to a pinned namespace. Omitted fields are not changed."""
+    """A change to the pin, color, group or position of a namespace. Omitted fields are not changed."""
 
     namespace: Annotated[
         str,
