@@ -88,7 +88,7 @@ export type Row = {
   safety_identifier: string | null;
   /** Value of `prompt_cache_key` in the request body. */
   prompt_cache_key: string | null;
-  /** Value of the header `x-request-id` in the upstream's response. */
+  /** Value of the header `x-request-id` or `request-id` in the upstream's response. */
   provider_request_id: string | null;
   /** Id in the response body (`chatcmpl-…`). */
   completion_id: string | null;
@@ -164,7 +164,7 @@ export type LikelyValue = {
   message: string;
 };
 
-/** Everything known about a request. */
+/** A request with its headers, messages and response. */
 export type RequestDetail = {
   /** Reason phrase of the response's status line. */
   reason: string | null;
@@ -272,7 +272,7 @@ export type RequestDetail = {
   safety_identifier: string | null;
   /** Value of `prompt_cache_key` in the request body. */
   prompt_cache_key: string | null;
-  /** Value of the header `x-request-id` in the upstream's response. */
+  /** Value of the header `x-request-id` or `request-id` in the upstream's response. */
   provider_request_id: string | null;
   /** Id in the response body (`chatcmpl-…`). */
   completion_id: string | null;
@@ -327,9 +327,9 @@ export type StatsResponse = {
   source: "log" | "rollups";
 };
 
-/** The requests that have the same value of the field `by`. */
+/** The aggregates of one group of requests. */
 export type StatsGroup = {
-  /** One entry: the field that the parameter `by` names, and its value in these requests. The value is `null` if the requests have no value. If the requests are not grouped, the object is `{}`. */
+  /** One entry: the field that the parameter `by` names, and its value in these requests. The value is `null` if the requests have no value. Without the parameter `by`, the object is `{}`. */
   by: Record<string, string | null>;
   points: (StatsPoint)[];
   total: Aggregate;
@@ -368,7 +368,7 @@ export type Aggregate = {
   first_token_ms: Percentiles;
 };
 
-/** All requests that do not belong to any of the groups. */
+/** The aggregates of all requests that are in none of the groups. */
 export type StatsRest = {
   points: (StatsPoint)[];
   total: Aggregate;
@@ -486,7 +486,7 @@ export type ThreadRow = {
   safety_identifier: string | null;
   /** Value of `prompt_cache_key` in the request body. */
   prompt_cache_key: string | null;
-  /** Value of the header `x-request-id` in the upstream's response. */
+  /** Value of the header `x-request-id` or `request-id` in the upstream's response. */
   provider_request_id: string | null;
   /** Id in the response body (`chatcmpl-…`). */
   completion_id: string | null;
@@ -551,7 +551,7 @@ export type Namespace = {
   output_tokens: number | null;
   /** `null` if only the requests of a time range are counted. */
   cost_usd: number | null;
-  /** Start of the first request. `null` if there are none, or if a time range is counted. */
+  /** Start of the first request. `null` if there is none, or if only a time range is counted. */
   first_at: string | null;
   /** Start of the latest request. `null` if there are no requests. */
   last_at: string | null;
@@ -564,7 +564,7 @@ export type Namespace = {
   position: number | null;
 };
 
-/** A change to a pinned namespace. Omitted fields are not changed. */
+/** A change to the pin, color, group or position of a namespace. Omitted fields are not changed. */
 export type LabelChange = {
   /** The namespace. A namespace without requests is allowed. */
   namespace: string;
@@ -572,7 +572,7 @@ export type LabelChange = {
   pinned?: boolean;
   /** Number of a color. By default, a newly pinned namespace gets the lowest number that is not in use. If all numbers are in use, they are reused in turn. */
   color?: number;
-  /** Name of the group. By default, a newly pinned namespace gets a group if its name is common, such as `staging`. Otherwise, it gets `null`. */
+  /** Name of the group. By default, a newly pinned namespace gets a group if its name is common, such as `staging`. Otherwise, the group is `null`. */
   group?: string | null;
   /** Position among the pinned namespaces. By default, a newly pinned namespace is the last one. */
   position?: number;
@@ -685,7 +685,7 @@ export type DeletionList = {
 
 /** A parsed query. */
 export type ParsedQuery = {
-  /** Parameters of `GET /api/requests` that mean the same. Empty if the query is invalid. */
+  /** The query as parameters of `GET /api/requests`. Empty if the query is invalid. */
   params: ([string, string])[];
   /** The id of a request, if the query consists only of this id. Otherwise `null`. */
   request_id: string | null;
@@ -789,9 +789,9 @@ export type JournalStatus = {
 export type RecorderStatus = {
   /** Machine name and data directory of the server, such as `host1:/var/lib/relaybook`. */
   server: string;
-  /** `lost`: the server has not responded for 30 seconds, although it was not stopped. A lost server is listed for an hour. */
+  /** `lost`: the server has not reported to the log for 30 seconds, although it was not stopped. A server stays in the list until an hour after its last report. */
   state: "live" | "lost";
-  /** How far the server is behind, in seconds. This is the age of the newest request in its last commit. If the server is idle, this is the time since its last response. */
+  /** Seconds since the newest request in the server's last commit ended. If the server is idle, seconds since its last report to the log. */
   lag_seconds: number;
 };
 
@@ -804,7 +804,7 @@ export type StorageStatus = {
   days_left: number | null;
 };
 
-/** How long data is kept, and the disk budget. `settings.namespaces` has the values of single namespaces. */
+/** How long data is kept, and the disk budget. `settings.namespaces` has the days for single namespaces. */
 export type RetentionStatus = {
   /** The content of requests: bodies, headers, previews, error messages, searchable text. */
   bodies: RetentionClock;
@@ -823,7 +823,7 @@ export type RetentionStatus = {
 export type RetentionClock = {
   /** Number of days after which the data is removed, from the settings. With 0, data is not removed because of its age. */
   days: number;
-  /** The oldest day (UTC) for which the log still has data of this kind. `null` if the log has no such data. */
+  /** The oldest day (UTC) for which the log still has data of this kind. `null` if the log has no such data, or if the day is unknown. */
   oldest_day: string | null;
   /** The day (UTC) on which data from `oldest_day` becomes old enough to be removed. A past day means that the data is being removed. `null` if `oldest_day` is `null` or `days` is 0. */
   next_removal: string | null;
