@@ -1,7 +1,7 @@
 """This part measures the API on a log of ten million requests.
 
 A question is one kind of API request. The goal of a question applies to p50 and p99 in each state of the log (see [What
-was measured](#what-was-measured)). The first table measures the disk and the recorder.
+was measured](#what-was-measured)). The first table is about the disk and the recorder.
 """
 
 import http.client

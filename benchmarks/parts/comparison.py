@@ -2,8 +2,8 @@
 
 CPU is the CPU time of all processes of a proxy, except in the row *relay only*. *direct* is the same load without a
 proxy. Added latency is the difference to *direct* at the same percentile. Requests per second depend on the whole
-machine, because the client and the upstream share the machine with the proxy. *only N after 20 s* means that the proxy
-had only N connections or streams after 20 s.
+machine, because the client and the upstream share the machine with the proxy. *only N after T s* means that the proxy
+had only N connections or streams after T seconds.
 """
 
 import time

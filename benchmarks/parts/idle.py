@@ -1,7 +1,7 @@
 """This part measures whether 10,000 idle connections delay other requests.
 
-Two relays on the same machine take turns: one without and one with the idle connections. Each gets 200 requests per
-second.
+Two relays on the same machine take turns: one without and one with the idle connections. Each relay gets 200 requests
+per second.
 """
 
 import resource
