@@ -1,7 +1,7 @@
 """This part compares the CPU time per request of the relay and of nginx.
 
 nginx is a plain proxy without a log. *relay / nginx* is the CPU time of the relay process divided by the CPU time of
-nginx: 2 × means twice as much CPU time.
+nginx.
 """
 
 from contextlib import ExitStack
