@@ -18,7 +18,7 @@ _KEPT_FIELDS: Final = ("from", "to", "status", "failed", "result", "kind", "outc
 class Deletion(msgspec.Struct, kw_only=True):
     """A deletion, which is kept forever.
 
-    Once its requests are removed, a deletion has no values that could identify a person.
+    Once its requests are removed, the filter has no values that could identify a person.
 
     ``requests`` is the number of matching requests when the deletion was requested. ``removed`` is the number of
     requests removed so far. ``requested_by`` is an address. Times are in microseconds since the epoch.

@@ -71,9 +71,9 @@ def _instead(term: Term, value: str, param: str, meant: str, what: str, shown: s
 
 
 def likely_value(value: str, known: Iterable[str]) -> str | None:
-    """Return the known value that the user probably meant.
+    """Return the value in ``known`` that the user probably meant.
 
-    `None` if no known value is likely, or if several are equally likely.
+    `None` if no value is likely, or if several are equally likely.
 
     A likely value begins with or contains the given value, differs from it only in case, or is spelled similarly.
     """

@@ -82,7 +82,7 @@ def _is_storable(value: SortValue) -> bool:
     return isinstance(value, float) or abs(value) < 2**63
 
 
-#: Number of color slots. Slots are numbered from 1. The page defines the color of each slot.
+#: Number of colors. Colors are numbered from 1. The page defines the color for each number.
 COLORS: Final = 8
 LAST_POSITION: Final = 9999
 
@@ -188,7 +188,7 @@ def apply_change(current: Label, change: LabelChange, others: Sequence[Label]) -
 
 
 def _next_color(others: Sequence[Label]) -> int:
-    """Return the lowest free color slot. If all slots are in use, return the slots in rotation."""
+    """Return the lowest color number that is not in use. If all are in use, return the numbers in turn."""
     used = {label.color for label in others}
     return next((color for color in range(1, COLORS + 1) if color not in used), 1 + len(others) % COLORS)
 

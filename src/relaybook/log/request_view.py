@@ -169,7 +169,7 @@ class RequestView:
 
 
 def find_request(reader: Reader, any_id: str, limit: int) -> tuple[RequestView, list[Record]] | None:
-    """Find a request by any of its ids. `None` if no request has it.
+    """Find a request by any of its ids. `None` if no request has the id.
 
     A finished or running request with this Relaybook id comes first. Otherwise, the newest record with this foreign id
     is returned, or a running request with this foreign id. At most ``limit`` other records with the id are also

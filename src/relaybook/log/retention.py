@@ -1,8 +1,7 @@
 """Decide by age and namespace which requests are removed and which only lose their content.
 
-A request that ended before the content cutoff loses its content (bodies, headers, previews, error message, searchable
-text). A request that ended before the request cutoff is removed. A namespace can have its own cutoffs. Pure, without
-I/O.
+A request that ended before the content cutoff loses its content (see docs/reference/glossary.md). A request that ended
+before the request cutoff is removed. A namespace can have its own cutoffs. Pure, without I/O.
 """
 
 from functools import cached_property

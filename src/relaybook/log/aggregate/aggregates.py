@@ -102,7 +102,7 @@ class Aggregates(msgspec.Struct, array_like=True):
 class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
     """Aggregates whose distributions are still encoded as in the store.
 
-    A chart of 6,000 points is computed without decoding them.
+    A chart of 6,000 points is computed without decoding the distributions.
     """
 
     requests: int

@@ -58,9 +58,9 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Group(msgspec.Struct, kw_only=True):
-    """The requests with the same value.
+    """The aggregates of the requests with the same value of ``StatsQuery.by``.
 
-    ``value`` is `None` for requests without a value, or if requests are not grouped.
+    ``value`` is `None` for requests without a value, for ``Stats.other``, and if requests are not grouped.
     """
 
     value: str | None

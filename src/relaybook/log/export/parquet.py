@@ -61,7 +61,7 @@ _ANSWER: Final = pa.list_(
         }
     )
 )
-#: Columns with the content of bodies. ``parameters`` (all fields except messages and tools) and each tool are JSON.
+#: Columns of exports with bodies. ``parameters`` (all fields except messages and tools) and each tool are JSON.
 _CONTENT: Final = {
     "messages": _MESSAGES,
     "answer": _ANSWER,

@@ -88,7 +88,7 @@ def output_key(text: str, calls: Sequence[tuple[str | None, str]]) -> bytes:
 
 
 def build_chain(request: MessageHashes, keys: Sequence[bytes]) -> MessageChain:
-    """Return the keys of a request and its response. If the response has no output, no request can continue it."""
+    """Return the keys of an exchange. If the response has no output, no request can continue the exchange."""
     after = [(_number(_hash(request.chain + key)), _window(request.last, key)) for key in keys]
     return MessageChain(request.messages, _number(request.chain), after, request.origins, request.previous)
 
@@ -96,7 +96,7 @@ def build_chain(request: MessageHashes, keys: Sequence[bytes]) -> MessageChain:
 def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:
     """Yield all messages except system messages. Consecutive assistant messages are merged.
 
-    For each message, yields the index of the next message, whether it is an assistant message, and its key.
+    For each yielded message, the values are the index after the message, whether the assistant sent it, and its key.
     """
     texts: list[str] = []
     calls: list[tuple[str | None, str]] = []

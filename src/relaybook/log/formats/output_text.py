@@ -160,7 +160,7 @@ def has_token(chunk: ChatResponse) -> bool:
 
 
 def output_preview(output_text: OutputText) -> str | None:
-    """Return a preview of the first part with content: text, refusal, tool calls or reasoning.
+    """Return a preview of the first part with content: text, transcript, refusal, tool calls or reasoning.
 
     `None` if all parts are empty.
     """

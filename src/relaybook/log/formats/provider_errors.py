@@ -67,7 +67,7 @@ def _plain_message(data: bytes) -> str | None:
 
 
 def _visible_text(html: str) -> str:
-    """Return roughly the text that a browser would show. The page may be hostile, so it is read in a single pass."""
+    """Return roughly the text that a browser would show. HTML may be hostile, so it is read in a single pass."""
     visible: list[str] = []
     within: str | None = None
     start = 0

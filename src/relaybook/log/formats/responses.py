@@ -4,7 +4,7 @@ A request has items instead of messages. The detail view and search use the stru
 structure, ``instructions`` is the first message, calls are ``tool_calls``, and each output of a call is a message of
 role ``tool``.
 
-A streamed response has its whole object in ``response.completed`` (or ``failed``, ``incomplete``) and needs no
+A streamed response has the whole response object in ``response.completed`` (or ``failed``, ``incomplete``) and needs no
 ``[DONE]``. If the stream ends before this event, the text is assembled from the deltas.
 """
 
@@ -81,7 +81,7 @@ def _message_fields(body: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _to_message(item: object) -> object:
-    """Convert a tool call or the output of a tool call. All other items are returned as sent."""
+    """Convert a tool call or its output to a chat message. All other items are returned as sent."""
     if not isinstance(item, dict) or item.get("role") is not None:
         return item
     kind, name = item.get("type"), item.get("name")
@@ -234,7 +234,7 @@ def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
 
 
 def _to_chat(body: dict[str, Any]) -> dict[str, Any]:
-    """Convert a request. Raises NotChat also if the earlier messages are only at the provider."""
+    """Convert a request to chat completions. Raises NotChat also if only the provider has the earlier messages."""
     if any(body.get(name) for name in ("previous_response_id", "conversation", "prompt")):
         raise NotChat
     instructions = body.get("instructions")

@@ -69,7 +69,7 @@ class Message(Struct, gc=False):
 
 
 class Request(Struct, gc=False):
-    """A request of any kind. Kinds other than chat use ``input`` and ``prompt``."""
+    """A request in one of OpenAI's formats. Formats other than chat have ``input`` or ``prompt``."""
 
     model: str | None = None
     messages: list[Message] | None = None

@@ -73,7 +73,7 @@ class Correction(NamedTuple):
     purpose: str = ""
 
 
-#: Codes that identify errors in a term of the query language for programs.
+#: Codes by which programs identify an error in a term of the query language.
 BadTermCode = Literal[
     "unknown_name",
     "missing_colon",

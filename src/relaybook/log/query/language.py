@@ -2,9 +2,9 @@
 
 Words without a name and quoted phrases are searched in prompt and response, and all of them must be found. In
 ``name:value``, the names are the same as the names of query parameters. If a name has several values, one of the values
-must match. A leading ``-`` excludes matches. Values with white space are quoted. After a ``*`` outside quotes, the
-preceding value is a prefix. After a phrase, the ``*`` applies only to the last word. Inside quotes, ``*`` is an
-ordinary character. ``parameters_of`` translates a query into query parameters. Pure, without I/O.
+must match. A leading ``-`` excludes matches. Values with white space are quoted. A ``*`` directly after a value makes
+the value a prefix. After a phrase, the ``*`` applies only to the last word. Inside quotes, ``*`` is an ordinary
+character. ``parameters_of`` translates a query into query parameters. Pure, without I/O.
 """
 
 import re
@@ -147,7 +147,7 @@ def _reject_unlikely_text(part: Part) -> None:
 
 
 def _reject_bad_star(part: Part, name: str) -> None:
-    """Reject a ``*`` outside quotes. A ``*`` at the end of a value that can be searched by prefix is allowed.
+    """Reject a ``*`` outside quotes, unless the ``*`` is at the end of a value that can be searched by prefix.
 
     If the field is not free text, the validation of its value rejects the ``*``.
     """

@@ -79,7 +79,7 @@ class Parameter(NamedTuple):
 def parse_parameter(text: str) -> Parameter | None:
     """Split the name of a query parameter. `None` if no filter has the name.
 
-    Raises BadFilter if the field of a prefix cannot be searched by prefix.
+    Raises BadFilter for ``begins.`` with a field that cannot be searched by prefix.
     """
     rest = text.removeprefix("not.")
     name = canonical_name(rest.removeprefix("begins."))

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from typing import Final
 
-#: Matches characters of scripts without spaces, which each count as a word.
+#: Matches characters that each count as a word, because their script has no spaces.
 _ALONE: Final = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff])"

@@ -107,8 +107,8 @@ class Batch(msgspec.Struct, kw_only=True):
     - ``running`` replaces all running requests, unless ``running`` is `None`. Requests whose record is in ``entries``
       are always removed from the running requests.
     - ``checkpoints`` replaces earlier checkpoints of the same exchanges. The checkpoint of an exchange is deleted if
-      the exchange is in ``entries`` or in ``rejected``. ``rejected`` has the ids of requests in the quarantine, because
-      the store rejected them.
+      the exchange is in ``entries`` or in ``rejected``. ``rejected`` has the ids of requests that the store rejected
+      and that are in the quarantine instead.
     - ``finished_runs`` deletes the positions and checkpoints of runs that have been read completely.
     - ``erase`` lists body bytes that must be unreadable within seconds after the commit. The store completes the
       erasure even after a crash.
@@ -133,9 +133,9 @@ class Page(msgspec.Struct, kw_only=True):
     search stopped, even if nothing was found. This is ``next_cursor`` if the search was for older records, and
     ``newer_cursor`` if it was for newer records.
 
-    If the search was complete, ``next_cursor`` is `None` if there are no older matches. ``newer_cursor`` is `None` for
-    an empty page, so callers keep the previous cursor. A full page may have a ``next_cursor`` that leads to an empty
-    page, because the search for one more match has a time limit.
+    If the search was complete, ``next_cursor`` is `None` if there are no older matches, and ``newer_cursor`` is `None`
+    if the page is empty. Callers then keep the previous cursor. A full page may have a ``next_cursor`` that leads to an
+    empty page, because the search for one more match has a time limit.
     """
 
     records: list[Record]
@@ -212,8 +212,8 @@ class RecorderState(msgspec.Struct, frozen=True, kw_only=True):
     """One of the recorders that write to a shared store.
 
     ``server`` names the recorder's machine and data directory. A recorder that is not live stopped responding within
-    the last hour, although nobody stopped it. ``lag_us`` is how long ago the newest request that the recorder stored
-    ended, or how long ago the recorder last responded.
+    the last hour, although nobody stopped it. ``lag_us`` is the time since the recorder last responded. If the recorder
+    stored requests at that time, ``lag_us`` is the time since the newest of these requests ended.
     """
 
     server: str
@@ -386,10 +386,7 @@ class Reader(Protocol):
         """
 
     def links(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Link]:
-        """Return how requests continue earlier requests.
-
-        Pagination works as in ``page``, newest first.
-        """
+        """Return the links of the matching finished requests, newest first. Pagination works as in ``page``."""
 
     def find(self, foreign_id: str, limit: int) -> list[Record]:
         """Return records with this foreign id, newest first.
@@ -479,7 +476,7 @@ def reject_unstorable(batch: Batch) -> None:
 
 
 class Backup(msgspec.Struct, frozen=True, kw_only=True):
-    """The size of a backup, as numbers of requests, of body bytes, and of body bytes that this backup copied."""
+    """The number of requests in a backup, of body bytes that this backup copied, and of all its body bytes."""
 
     records: int
     copied_bytes: int

@@ -36,7 +36,7 @@ _NO_RIGHT_CODES: Final = (164, 497)
 #: ClickHouse error codes for a value that is too large or out of range.
 _BAD_VALUE_CODES: Final = (69, 128, 131, 321)
 #: ClickHouse error codes for an incorrect query, an unknown setting or a disabled feature. The statements of this
-#: package cause these errors only on a server that does not support them.
+#: package cause these errors only on a server that does not support the statements.
 _UNSUPPORTED_CODES: Final = (80, 115, 344)
 _TEXT: Final = re.compile(r"DB::Exception: (.*?)\.?(?: \([A-Z_]+\)|$)", re.DOTALL)
 
@@ -98,8 +98,7 @@ class Database:
     def next_version(self) -> int:
         """Return a version for rows that replace other rows.
 
-        The version is higher than all earlier versions. The clocks of the machines that wrote them do not matter.
-        Raises StoreUnavailable.
+        The version comes from the server's clock, so it is higher than all earlier versions. Raises StoreUnavailable.
         """
         now_us = self.server_us()
         with self._lock:

@@ -131,7 +131,7 @@ class DeletionPass:
         return 0
 
     def _remove(self, key: str, task: _Task, positions: dict[str, RunPosition]) -> int | None:
-        """Do the next step of removing requests. `None` if the step must wait."""
+        """Do the next removal step. Returns the number of requests removed, or `None` if the step must wait."""
         found = self._state.get("deletion", key)
         if found is None or pending_mutations(self._database):
             return None

@@ -10,7 +10,7 @@ from relaybook.log.store.clickhouse.rows import RECORD, decode_detail, record_of
 from relaybook.log.store.errors import BodyDamaged
 from relaybook.log.store.port import Body, Entry
 
-#: The largest chunk of a body that is returned.
+#: Maximum size of the chunks in which a body is returned.
 CHUNK: Final = 1 << 20
 _BODY: Final = "r.{0}_size, r.{0}_chunks, if(ifNull(r.{0}_size, 0) <= {1}, r.{0}, '') AS {0}_rest"
 

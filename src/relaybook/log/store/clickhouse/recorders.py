@@ -40,9 +40,9 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 class _Place(msgspec.Struct, array_like=True):
     """What a recorder writes about itself.
 
-    ``has_ended`` is True after the recorder was closed. ``server`` is the name that users see. ``delay_us`` is the time
-    from the end of the newest request in the last commit to that commit. ``delay_us`` is 0 if nothing was committed
-    since the last mark.
+    ``has_ended`` is True after the recorder was closed. ``server`` is the name that users see. If the mark was written
+    with new requests, ``delay_us`` is the time from the end of the newest request to the commit. Otherwise,
+    ``delay_us`` is 0.
     """
 
     number: int

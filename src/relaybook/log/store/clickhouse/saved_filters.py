@@ -22,7 +22,7 @@ def read_saved_filters(state: State) -> dict[str, SavedFilter]:
 class ClickHouseSavedFilters:
     """Changes saved filters. Implements ``SavedFilters``.
 
-    Simultaneous changes do not wait for each other, so the number of filters can exceed the maximum by one.
+    Simultaneous changes do not wait for each other, so the number of filters can exceed the maximum.
     """
 
     def __init__(self, address: DatabaseAddress) -> None:

@@ -10,7 +10,7 @@ from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.errors import StoreTooNew
 
 VERSION: Final = 1
-#: All other fields are text.
+#: Column types. All other fields are text.
 _SCALARS: Final = {int: "Int64", float: "Float64", bool: "Bool"}
 #: Text with few different values.
 _FEW_VALUES: Final = frozenset(

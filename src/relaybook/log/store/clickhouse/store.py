@@ -86,7 +86,7 @@ class ClickHouseStore:
             database.close()
 
     def open_writer(self, *, durability: Durability = "process", lock_wait_s: float = 5.0) -> Writer:
-        """Open the log for this server's recorder. Commits are always synced by the server."""
+        """Open the log for this server's recorder. ClickHouse always syncs commits."""
         self._reject_sqlite()
         try:
             disk.make_directory(self._directory)
@@ -105,7 +105,7 @@ class ClickHouseStore:
             raise StoreUnavailable(f"{self._directory} is not usable: {error.strerror}.") from error
 
     def _name(self) -> str | None:
-        """Return the name of this server's recorder. `None` if it has never recorded in ClickHouse."""
+        """Return the name of this server's recorder. `None` if this server has never recorded in ClickHouse."""
         path = self._directory / RECORDER
         return path.read_text("ascii") if path.exists() else None
 
@@ -177,7 +177,7 @@ class ClickHouseStore:
         )
 
     def verify(self, on_progress: Callable[[int, int], object]) -> Verification:
-        """Let the server read all parts and compare their checksums."""
+        """Let ClickHouse read all parts and compare their checksums."""
         database = Database(self._address)
         try:
             problems, damaged = [], 0

@@ -43,7 +43,7 @@ from relaybook.log.store.port import (
 from relaybook.settings.store_url import DatabaseAddress
 
 _NewValues = dict[tuple[str, str], bytes | None]
-#: Requests per query for the requests that are already stored.
+#: Maximum number of requests that one query looks up.
 _IDS: Final = 2000
 _MOMENT_NS: Final = 20_000_000
 _encode: Final = msgspec.msgpack.Encoder().encode

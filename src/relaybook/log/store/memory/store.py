@@ -82,7 +82,7 @@ class MemoryStore:
         #: The ids of requests whose content has expired.
         self._expired: set[str] = set()
         self._last_removal: Removal | None = None
-        #: The deletions, oldest first. Each deletion has the newest ``seq`` at the time when it was requested.
+        #: The deletions, oldest first, and by id the newest ``seq`` when each deletion was requested.
         self._deletions: list[Deletion] = []
         self._deleted_to: dict[str, int] = {}
         self._bodies_by_ref: dict[BodyRef, bytes] = {}

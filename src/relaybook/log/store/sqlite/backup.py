@@ -5,7 +5,7 @@ be erased (see reclaiming.py). In this case, a new snapshot is copied, in which 
 new location. Pack bytes that are already copied are not copied again.
 
 Packs only grow. So a later backup to the same directory copies only the bytes after the pack lengths in the earlier
-backup's database. If the log lost its last commits in a power failure and recorded them again, all bytes are copied.
+backup's database. If the log lost requests in a power failure and recorded them again, all bytes are copied.
 The database is copied to a temporary file, which is renamed last. If a backup is interrupted, the earlier backup stays
 usable, because a writer ignores bytes beyond the pack lengths in its database.
 """
@@ -216,7 +216,7 @@ def _open(path: Path) -> int:
 
 
 def _copy_file_range(source: int, target: int, start: int, length: int) -> int:
-    """Copy bytes at the same offset.
+    """Copy bytes to the same offset, and return the number of bytes copied.
 
     If the file system can share blocks between files, the files share these blocks.
     """

@@ -47,8 +47,8 @@ _LOOK_EVERY_NS: Final = 200_000_000
 class DeletionPass:
     """Carries out deletions.
 
-    The requests of a deletion are first removed, and then erased. The oldest deletion that can proceed is carried out
-    first.
+    The requests of a deletion are first removed, and then erased. Removals come before erasures, and older deletions
+    before newer ones.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class DeletionPass:
         return removed
 
     def _step(self) -> int | None:
-        """Do one step of the oldest deletion that can proceed.
+        """Do one step of the first deletion that can proceed.
 
         Returns the number of requests removed, or `None` if no deletion can proceed.
         """

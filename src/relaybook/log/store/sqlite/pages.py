@@ -41,10 +41,7 @@ def older(connection: apsw.Connection, filter_: Filter, limit: int, before: int 
 
 
 def newer(connection: apsw.Connection, filter_: Filter, limit: int, after: int, deadline: Deadline) -> Page:
-    """Return the records directly after ``after``.
-
-    The page is also sorted newest first.
-    """
+    """Return a page of the oldest matches after ``after``, newest first."""
     found = _search(connection, filter_, (after + 1, last_seq(connection) + 1), limit, deadline, newest_first=False)
     seqs = found.seqs[::-1]
     page = _page(connection, seqs, None, found.complete)
@@ -105,7 +102,7 @@ def _seqs_since(
 def links(
     connection: apsw.Connection, filter_: Filter, limit: int, before: int | None, deadline: Deadline
 ) -> list[Link]:
-    """Return how requests continue earlier requests, newest first."""
+    """Return the links of the matching requests, newest first."""
     end = last_seq(connection) + 1
     start = end if before is None else min(before, end)
     found = _search(connection, filter_, (1, start), limit, Deadline(deadline.at_ns), newest_first=True)
@@ -118,7 +115,7 @@ def links(
 
 
 def load(connection: apsw.Connection, seqs: Sequence[int]) -> list[Record]:
-    """Return the records with these numbers, in this order."""
+    """Return the records with these ``seq`` values, in this order."""
     return [record_of(row) for row in connection.executemany(_BY_SEQ, ((seq,) for seq in seqs))]
 
 

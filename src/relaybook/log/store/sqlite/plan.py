@@ -93,7 +93,7 @@ class Plan(NamedTuple):
 
     @property
     def reads_text(self) -> bool:
-        """Whether checking a single record can take milliseconds."""
+        """Whether checking a record reads its text, which can take milliseconds."""
         return _reads_text(self.residual)
 
     @property

@@ -152,10 +152,10 @@ class SqliteReader:
         return None if row is None else (record_of(row[:-1]), bodies.decode_location(row[-1]))
 
     def salvage(self, seq: int) -> Entry | None:
-        """Return a finished request by number, without using any index.
+        """Return a finished request by ``seq``, without using any index.
 
         The bodies of the entry are in memory. Detail and bodies are omitted if they cannot be read. `None` if no
-        request has this number. Raises StoreDamaged.
+        request has this ``seq``. Raises StoreDamaged.
         """
         found = self._row(_BY_SEQ, seq)
         if found is None:

@@ -1,4 +1,4 @@
-"""Store the data of requests again if its base was removed.
+"""Store requests again if the bases of their frames were removed.
 
 A frame can be erased only when no remaining request has the frame as its base. So before a base is erased, each frame
 that depends on it is replaced with a frame without a base. The table ``requests_to_rebase`` lists the affected requests

@@ -67,7 +67,7 @@ class Remover:
     def expire(self, seqs: Sequence[int]) -> None:
         """Remove the content of these requests.
 
-        The content is bodies, headers, previews, error message, message chain and searchable text. ``seqs`` must be in
+        The content is bodies, detail, previews, error message, message chain and searchable text. ``seqs`` must be in
         ascending order, and each request must still have content.
         """
         execute_many = self._connection.executemany

@@ -260,7 +260,7 @@ def _share(
 
 
 def _until_deadline(rows: Iterator[Any], deadline: Deadline) -> Iterator[Any]:
-    """Yield the rows until the deadline passes."""
+    """Yield the rows. Raises apsw.InterruptError when the deadline passes."""
     for number, row in enumerate(rows, 1):
         if number % _ROWS_PER_CHECK == 0 and deadline.has_passed():
             raise apsw.InterruptError

@@ -34,7 +34,7 @@ class TextFunctions:
         return words.has_substring(self._text(seq, sys.maxsize), substring)
 
     def matches_phrase_prefix(self, *arguments: Any) -> bool:
-        """Match only the indexed part of the text, as the index does."""
+        """Return whether the indexed part of the text contains the phrase, with the last word as a prefix."""
         seq, phrase = arguments
         return words.contains(self._text(seq, MAX_CHARACTERS), phrase, is_prefix=True)
 

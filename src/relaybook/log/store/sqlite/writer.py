@@ -152,9 +152,9 @@ class SqliteWriter:
 
     @contextmanager
     def _transaction(self) -> Iterator[Mark]:
-        """Commit the block's writes to the database and to the packs.
+        """Commit the writes of the ``with`` block to the database and to the packs.
 
-        If the block or the commit fails, nothing is stored.
+        If the ``with`` block or the commit fails, nothing is stored.
         """
         mark = self._packs.mark()
         try:
