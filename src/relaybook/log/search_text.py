@@ -1,8 +1,9 @@
 """Extract the search text of a finished request.
 
-The search text starts with the response, followed by the messages from newest to oldest. The text index holds at most
-16,384 characters per request. In a long conversation, the oldest messages are beyond this limit. Such messages are
-indexed only for earlier requests that also sent them. A request logged without bodies has no text.
+The search text starts with the response and the error message, followed by the messages from newest to oldest. The text
+index holds at most 16,384 characters per request. In a long conversation, the oldest messages are beyond this limit.
+Such messages are indexed only for earlier requests that also sent them. A request logged without bodies has no text
+other than an error message of Relaybook.
 """
 
 import logging

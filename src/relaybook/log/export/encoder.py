@@ -13,7 +13,7 @@ class Encoder(Protocol):
 
     #: Number of requests in the file so far.
     count: int
-    #: Number of requests that are not in the file because the format cannot represent them, by reason.
+    #: Number of requests that the format omits, by reason.
     omitted: Counter[str]
 
     def begin(self) -> bytes:

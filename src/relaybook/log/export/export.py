@@ -89,7 +89,7 @@ class ExportQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EndLine(msgspec.Struct, omit_defaults=True):
-    """The last line of a complete export. ``omitted`` counts the requests that the format cannot represent."""
+    """The last line of a complete export. ``omitted`` counts the requests that the format omits, by reason."""
 
     end: bool
     count: int

@@ -8,7 +8,7 @@ on the disk, or a batch that cannot be stored.
 class StoreUnavailable(Exception):
     """The environment prevented the operation.
 
-    Nothing was stored. The same call can be retried later.
+    Nothing was stored. Unless a subclass says otherwise, the same call can be retried later.
     """
 
 

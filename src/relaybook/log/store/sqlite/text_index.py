@@ -36,10 +36,11 @@ _PREPARE: Final = (
 )
 
 
-#: The statement and the limits of one compaction step, and the share of pages that may be free.
+#: The statement of one compaction step.
 _MERGE: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('merge', 64)"  # noqa: S608 - a constant
 #: Starts to merge all parts into one part. ``_MERGE`` continues the merge.
 _MERGE_ALL: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('merge', -64)"  # noqa: S608 - a constant
+#: Number of pages that one step frees. A sixteenth of all pages may stay free.
 _VACUUMED_PAGES: Final = 128
 _FREE_SHARE: Final = 16
 
