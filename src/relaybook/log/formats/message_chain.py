@@ -96,7 +96,7 @@ def build_chain(request: MessageHashes, keys: Sequence[bytes]) -> MessageChain:
 def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:
     """Yield all messages except system messages. Consecutive assistant messages are merged.
 
-    For each yielded message, the values are the index after the message, whether the assistant sent it, and its key.
+    The values are the index after the message, whether the assistant sent the message, and the message's key.
     """
     texts: list[str] = []
     calls: list[tuple[str | None, str]] = []

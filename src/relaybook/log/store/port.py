@@ -212,8 +212,8 @@ class RecorderState(msgspec.Struct, frozen=True, kw_only=True):
     """One of the recorders that write to a shared store.
 
     ``server`` names the recorder's machine and data directory. A recorder that is not live stopped responding within
-    the last hour, although nobody stopped it. ``lag_us`` is the time since the recorder last responded. If the recorder
-    stored requests at that time, ``lag_us`` is the time since the newest of these requests ended.
+    the last hour, although nobody stopped it. ``lag_us`` is the time since the recorder last responded or, if it
+    then stored requests, since the newest of these requests ended.
     """
 
     server: str

@@ -1,6 +1,6 @@
 """Compute the in-memory store's query results: pages, namespaces, values and statistics.
 
-Nothing is cached. Each call computes its result from all records.
+Each call computes its result from all records.
 """
 
 from collections import Counter, defaultdict

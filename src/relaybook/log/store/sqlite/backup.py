@@ -93,10 +93,7 @@ def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dic
 
 
 def _has_same_requests(connection: apsw.Connection, earlier: apsw.Connection) -> bool:
-    """Return whether the backup and the log agree on the location of a request.
-
-    The request is the newest request of the backup that the log still has.
-    """
+    """Return whether the backup and the log agree on the location of the newest request that both have."""
     for seq, *request in earlier.execute(_NEWEST):
         found = connection.execute(_SAME_SEQ, (seq,)).fetchone()
         if found is not None and found[1] is not None:

@@ -1,7 +1,4 @@
-"""Open connections to the database.
-
-There are connections for the single writer, for readers, and for short changes alongside the writer.
-"""
+"""Open database connections for the single writer, for readers, and for short changes alongside the writer."""
 
 import os
 from pathlib import Path

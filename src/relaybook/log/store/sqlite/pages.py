@@ -1,7 +1,4 @@
-"""Build pages of the log from searches.
-
-A page starts at a cursor, has a record in the middle, or contains the records after a given record.
-"""
+"""Build pages that start at a cursor, have a record in the middle, or contain the records after a record."""
 
 from collections.abc import Sequence
 from typing import Any, Final

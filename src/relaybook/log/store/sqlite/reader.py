@@ -1,6 +1,6 @@
 """Read the SQLite store. Each call reads one snapshot and ends by its deadline.
 
-The reader never writes. The reader can be used while another process writes, and before the store exists.
+The reader never writes. It can be used while another process writes, and before the store exists.
 """
 
 from collections.abc import Iterator

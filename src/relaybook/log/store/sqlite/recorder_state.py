@@ -1,7 +1,4 @@
-"""Write the contents of a batch except finished and running requests.
-
-These contents are positions, checkpoints, gaps, refusal counts, pending erasures and pack lengths.
-"""
+"""Write positions, checkpoints, gaps, refusal counts, pending erasures and pack lengths."""
 
 from collections.abc import Mapping
 

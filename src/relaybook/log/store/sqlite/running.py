@@ -43,10 +43,7 @@ class RunningTables:
 
 
 class _Rows:
-    """A table of keys and bytes that caches the stored rows.
-
-    Because of the cache, a replacement writes only the differences.
-    """
+    """A table of keys and bytes. The stored rows are cached, so a replacement writes only the differences."""
 
     def __init__(self, connection: apsw.Connection, table: str, keys: tuple[str, ...], value: str) -> None:
         self._execute_many = connection.executemany
