@@ -68,10 +68,8 @@ def stats(database: Database, state: State, question: StatsQuery, last: int, dea
 def _slot(value: str, values: list[str | None], parameters: Parameters) -> str:
     """Return the expression for the position of a value in a list.
 
-    Positions start at 1. Values that are not in the list have the position 0.
-
-    So requests without a value and requests with an unlisted value are separate groups, although neither group has a
-    value.
+    Positions start at 1. Values that are not in the list have the position 0. So requests without a value and requests
+    with an unlisted value are separate groups, although neither group has a value.
     """
     names = [name for name in values if name is not None]
     numbers = [number for number, name in enumerate(values, 1) if name is not None]

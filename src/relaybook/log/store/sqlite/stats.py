@@ -145,10 +145,7 @@ def _days(
 
 
 def _total(points: Points, number: int, days: tuple[Span, dict[int, Aggregates]] | None) -> Aggregates:
-    """Return the total of a series.
-
-    The total is the sum of the full days and of the points outside of the full days.
-    """
+    """Return the total of a series: the sum of the full days and of the points outside of these days."""
     if days is None:
         return total_of(points)
     within, aggregates = days
@@ -192,10 +189,7 @@ def _points(
 
 
 def _remainder(all_points: Points, parts: list[Points]) -> Points:
-    """Return ``all_points`` minus ``parts``.
-
-    The result aggregates the requests that are not in any of ``parts``.
-    """
+    """Return the aggregates of the requests in ``all_points`` that are in none of ``parts``."""
     remainder: Points = {}
     for at, aggregates in all_points.items():
         matching = [points[at] for points in parts if at in points]
