@@ -213,7 +213,7 @@ def test_a_directory_with_the_backup_of_another_log_is_refused(tmp_path: Path) -
         fill(writer, 1)
         writer.close()
     back_up(tmp_path / "one", tmp_path / "copy")
-    with pytest.raises(StoreUnavailable, match="has another log, or a backup of this log that was changed"):
+    with pytest.raises(StoreUnavailable, match="has another log, or a changed backup of this log"):
         back_up(tmp_path / "other", tmp_path / "copy")
 
 
@@ -228,7 +228,7 @@ def test_a_backup_that_was_written_to_is_refused_and_keeps_its_own_requests(tmp_
     used.close()
     writer.close()
     for source, target in ((original, copy), (copy, original)):
-        with pytest.raises(StoreUnavailable, match="has another log, or a backup of this log that was changed"):
+        with pytest.raises(StoreUnavailable, match="has another log, or a changed backup of this log"):
             back_up(source, target)
     for directory, records in ((original, 6), (copy, 5)):
         found = open_store(directory / "store").verify(lambda done, total: None)
@@ -242,7 +242,7 @@ def test_a_backup_never_replaces_the_log_that_it_was_made_of(tmp_path: Path) -> 
     back_up(original, copy)
     fill(writer, 2)
     writer.close()
-    with pytest.raises(StoreUnavailable, match="has another log, or a backup of this log that was changed"):
+    with pytest.raises(StoreUnavailable, match="has another log, or a changed backup of this log"):
         back_up(copy, original)
     found = open_store(original / "store").verify(lambda done, total: None)
     assert (found.records, found.problems) == (5, [])

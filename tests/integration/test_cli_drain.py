@@ -119,7 +119,7 @@ def test_requests_in_the_quarantine_are_reported(tmp_path: Path) -> None:
 def test_a_log_in_a_data_directory_has_no_lost_servers(tmp_path: Path) -> None:
     ended = drain(tmp_path, "--lost", "web-1:/data")
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert "no other server writes to it" in ended.stderr
+    assert "no other server writes to the log" in ended.stderr
 
 
 def test_a_directory_without_a_journal_is_refused(tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def test_an_incomplete_file_is_reported(exported: Path, capsys: pytest.CaptureFi
     lines = exported.read_text().splitlines(keepends=True)
     Path("cut.jsonl").write_text("".join(lines[:5]))
     assert main(["import", "cut.jsonl", "--data", "new"]) == 1
-    message = "cut.jsonl is probably incomplete, because its last line with the number of requests is missing."
+    message = "cut.jsonl is probably incomplete, because the last line, which has the number of requests, is missing."
     assert message in capsys.readouterr().err
     Path("short.jsonl").write_text("".join([*lines[:5], lines[-1]]))
     assert main(["import", "short.jsonl", "--data", "new"]) == 1

@@ -153,11 +153,11 @@ def test_a_directory_of_a_shared_log_gets_no_log_of_its_own(tmp_path: Path, caps
     (directory / "recorder").touch()
     store = open_store(directory)
     for use in (store.check, store.open_writer):
-        with pytest.raises(StoreMisconfigured, match=r"The log of .*/data is in ClickHouse. Set store to its URL"):
+        with pytest.raises(StoreMisconfigured, match=r"data is in ClickHouse. Set store to the database's URL"):
             use()
     (tmp_path / "log.jsonl").touch()
     assert main(["import", str(tmp_path / "log.jsonl"), "--data", str(tmp_path / "data")]) == 1
-    assert "is in ClickHouse. Set store to its URL" in capsys.readouterr().err
+    assert "is in ClickHouse. Set store to the database's URL" in capsys.readouterr().err
     assert [path.name for path in directory.iterdir()] == ["recorder"]
 
 
@@ -167,7 +167,7 @@ def test_a_directory_with_a_sqlite_log_gets_no_shared_log(
     data, url = tmp_path / "data", "clickhouse://127.0.0.1:1/log"
     store = open_store(data / "store", Settings(store=url))
     for use in (store.check, store.open_writer):
-        with pytest.raises(StoreMisconfigured, match=r"is in SQLite\. Move it to ClickHouse with relaybook import"):
+        with pytest.raises(StoreMisconfigured, match=r"is in SQLite\. To move the log to ClickHouse, run"):
             use()
     (tmp_path / "log.jsonl").touch()
     assert main(["import", str(tmp_path / "log.jsonl"), "--data", str(data), "--store", url]) == 1

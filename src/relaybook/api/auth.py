@@ -197,8 +197,8 @@ class Guard:
         if not is_origin_allowed(headers.get("origin"), headers.get("sec-fetch-site"), host, self._options):
             raise ApiError(
                 "cross_site",
-                "The request comes from a web page of another origin. If you open the dashboard at another address, "
-                "set --dashboard-url to that address and restart Relaybook.",
+                "The request comes from a web page of another origin. If that page is the dashboard, set "
+                "--dashboard-url to the page's address and restart Relaybook.",
                 "Origin",
             )
 

@@ -70,7 +70,7 @@ async def delete_requests(request: Request) -> Response:
             raise ApiError(
                 "deadline",
                 f"The requests could not be counted within {COUNT_SECONDS} seconds, so nothing was deleted. Delete the "
-                "requests in parts, each with a shorter time range (from=, to=), or use a filter without words and "
+                "requests in parts, each with a shorter time range (from=, to=), or use a filter without words or "
                 "contains.",
             )
         if count.requests != confirm:

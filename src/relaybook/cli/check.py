@@ -73,7 +73,7 @@ def _check_price_as(provider: str | None) -> None:
     known = [each.id for each in get_snapshot().providers]
     if provider not in known:
         raise CommandFailed(
-            f"price_as is {provider!r}, but no provider has this name, so costs stay unknown."
+            f"price_as is {provider!r}, but no provider has this name, so price_as has no effect."
             f"{suggest(provider, known)} Known: {', '.join(sorted(known))}."
         )
 
@@ -94,8 +94,8 @@ def _data(configuration: Configuration) -> str:
     free, required = disk.free_bytes(nearest), configuration.settings.min_free
     if free < required:
         raise CommandFailed(
-            f"{data} has {free:,} bytes of free disk space. Requests are refused below min_free, which is {required:,} "
-            "bytes. Free some space, choose another directory with --data, or lower --min-free."
+            f"{data} has {free:,} bytes of free disk space. New requests cannot be logged below min_free, which is "
+            f"{required:,} bytes. Free some space, choose another directory with --data, or lower --min-free."
         )
     return f"{data} is writable" if nearest == data else f"{data} will be created"
 

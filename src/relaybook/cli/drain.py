@@ -54,7 +54,7 @@ def forget(configuration: Configuration, server: str) -> int:
         open_store(data.store, configuration.settings).forget_server(server)
     except (StoreTooNew, StoreUnavailable) as error:
         raise CommandFailed(str(error)) from None
-    print(f"The log no longer waits for {server}. Requests that were only in its journal are lost.")
+    print(f"The log no longer waits for {server}. Requests that were only in that server's journal are lost.")
     return 0
 
 

@@ -81,7 +81,7 @@ def _import_one(importer: "_Importer", file: str) -> int:
         print(f"{done.rejected:,} lines were rejected. See {rejections.path}.", file=sys.stderr)
     if done.end is None:
         print(
-            f"{name} is probably incomplete, because its last line with the number of requests is missing.",
+            f"{name} is probably incomplete, because the last line, which has the number of requests, is missing.",
             file=sys.stderr,
         )
     elif done.end != count:

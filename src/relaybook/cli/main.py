@@ -65,7 +65,7 @@ def serve(**flags: Any) -> int:
 @app.command
 @takes_settings(_DASHBOARD_SETTINGS)
 def dashboard(**flags: Any) -> int:
-    """Serve only the dashboard of a log in ClickHouse, which servers on other machines write."""
+    """Serve only the dashboard of a log in ClickHouse that servers on other machines write to."""
     configuration = _resolve({**flags, "listen": "127.0.0.1:0"})  # the default could be the port of the dashboard
     from relaybook.server.program import dashboard
 
@@ -168,8 +168,8 @@ def import_requests(
     *files: Annotated[
         str,
         Parameter(
-            help="Files in the format jsonl, which can be compressed (.gz, .zst). Use - for standard input. With "
-            "--store and without files, the SQLite log in the data directory is moved to that store"
+            help="Files in the format jsonl, plain or compressed (.gz, .zst). Use - for standard input. With --store "
+            "and without files, the SQLite log in the data directory is moved to that store"
         ),
     ],
     **flags: Any,
@@ -243,7 +243,7 @@ def check(
     ] = False,
     **flags: Any,
 ) -> int:
-    """Check settings, data directory, journal, store, ports and upstream; repair the log."""
+    """Check settings, data directory, journal, store, ports and upstream, or repair the log."""
     from relaybook.cli.check import check
     from relaybook.cli.repair import repair
 
@@ -257,7 +257,7 @@ def check(
 @takes_settings(("data",))
 def backup(
     directory: Annotated[
-        Path, Parameter(help="Directory for the copy. If the directory has an earlier copy, only new bodies are copied")
+        Path, Parameter(help="Directory for the copy. Bodies in an earlier copy in this directory are not copied again")
     ],
     **flags: Any,
 ) -> int:

@@ -337,8 +337,8 @@ def _rows(events: Iterator[Event]) -> Iterator[tuple[Row | None, str | None]]:
     for event in events:
         if event.name == "gap":
             print(
-                "Some requests are missing here, because too many requests were recorded in the meantime. All requests "
-                "are in the log.",
+                "Some requests are missing here, because requests were recorded faster than they arrived here. All "
+                "requests are in the log.",
                 file=sys.stderr,
             )
         is_row = event.name == "request" and event.data

@@ -241,7 +241,7 @@ class JournalWriter:
 
     def _sync_segment(self) -> None:
         if self._is_spoiled:
-            raise OSError(5, "a write or sync of this segment has failed, so it is not synced again")
+            raise OSError(5, "a write or sync of this segment has failed, so the segment is not synced again")
         try:
             disk.sync(self._current.descriptor)
         except OSError:

@@ -28,7 +28,7 @@ FIELDS: Final[dict[str, Field]] = {
     "model": Field("model", "model in the request"),
     "status": Field(
         "status",
-        "HTTP status, such as 429 or 4xx; error for all failures",
+        "HTTP status: 429, 4xx, or error (all failures)",
         choices={
             "error": "all failed requests",
             "4xx": "client errors",
@@ -48,10 +48,10 @@ FIELDS: Final[dict[str, Field]] = {
         "how the request ended",
         choices={
             "complete": "the whole response was relayed",
-            "client_closed": "the client disconnected first",
+            "client_closed": "the client disconnected before the end",
             "upstream_failed": "the upstream was unreachable, disconnected or timed out",
-            "interrupted": "Relaybook was stopped",
-            "refused": "rejected by Relaybook, not sent to the upstream",
+            "interrupted": "the relay stopped, or the log could not be written",
+            "refused": "the relay rejected the request body",
             "open": "still running",
         },
     ),
@@ -130,8 +130,8 @@ GAP_REASONS: Final[dict[str, str]] = {
     "log_unavailable": "refused, because the log could not be written",
     "forwarded_unlogged": "relayed but not logged, because the log could not be written",
     "damaged": "damaged and unreadable, so their content is missing from the log",
-    "store_set_aside": "in a damaged or deleted log that was moved aside in the data directory; relaybook check "
-    "--salvage recovers the readable requests",
+    "store_set_aside": "in an unusable log that was moved aside in the data directory; relaybook check --salvage "
+    "recovers the readable requests",
 }
 
 #: Texts that say why requests were not admitted, by error code.

@@ -187,7 +187,7 @@ class RequestHeadReader:
     def _take_length(self, head: RequestHead, line: bytes, value: bytes) -> None:
         if len(value) > MAX_LENGTH_BYTES:
             raise HeadRefused(
-                RelayError.BAD_REQUEST, f"The Content-Length is longer than the limit of {MAX_LENGTH_BYTES} bytes."
+                RelayError.BAD_REQUEST, f"The value of Content-Length has more than {MAX_LENGTH_BYTES} characters."
             )
         head.length = int(value)
         if value.lstrip()[:1] == b"0":

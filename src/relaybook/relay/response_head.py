@@ -103,7 +103,7 @@ class ResponseHeadReader:
 
     def _take_length(self, head: ResponseHead, line: bytes, value: bytes) -> None:
         if len(value) > MAX_LENGTH_BYTES:
-            raise ResponseHeadError(f"a Content-Length of more than {MAX_LENGTH_BYTES} bytes")
+            raise ResponseHeadError(f"a Content-Length of more than {MAX_LENGTH_BYTES} characters")
         head.length = int(value)
         if value.lstrip()[:1] == b"0":
             line = b"%b: %d" % (line.partition(b":")[0], head.length)

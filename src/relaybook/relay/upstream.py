@@ -170,7 +170,10 @@ class UpstreamConnection(Connection):
                 break
             self.informational += 1
             if head.status == 101 or self.informational > MAX_INFORMATIONAL:
-                raise ResponseHeadError(f"status {head.status}, informational response {self.informational}")
+                raise ResponseHeadError(
+                    f"informational response {self.informational} has status {head.status}; at most "
+                    f"{MAX_INFORMATIONAL} and no 101 are allowed"
+                )
         self.partial = b""
         self.body = body = self._body_of(exchange, head)
         chunk = body.feed(data) if data else b""

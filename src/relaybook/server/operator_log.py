@@ -30,8 +30,8 @@ SENTENCES: Final = {
     "not_recorded": "some requests are only in {data}, because {store} could not be written in time or rejected the "
     "requests. To record these requests, run relaybook drain, or start the server again",
     "not_ready": "the dashboard could not read the log: {reason}",
-    "over_disk_budget": "the log takes {used} bytes, which is more than disk_budget ({budget}), so its oldest content "
-    "is removed",
+    "over_disk_budget": "the log takes {used} bytes, which is more than disk_budget ({budget}), so its oldest data is "
+    "removed",
     "record_quarantined": "request {id} could not be stored and is now in the quarantine: {reason}",
     "relay_failed": "the relay failed and is being restarted. Please report this error:",
     "reload_refused": "the reload was refused: {reason}",

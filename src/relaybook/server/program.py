@@ -52,7 +52,7 @@ def dashboard(settings: Settings) -> int:
         )
     if settings.relay_url is None:
         raise BadSetting(
-            "relay_url", "relay_url is not set. Set --relay-url to the base URL of the relays, which the page shows."
+            "relay_url", "relay_url is not set. Set --relay-url to the base URL of the relays. The page shows this URL."
         )
     return _serve(settings, _print_dashboard_start, relays=False)
 
@@ -102,7 +102,7 @@ def _serve(
         if not relays and any(data.journal.iterdir()):
             raise BadSetting(
                 "data",
-                f"{data.path} has the journal of a server. The dashboard alone cannot record its requests. Choose "
+                f"{data.path} has the journal of a server. The dashboard alone cannot record this journal. Choose "
                 "another directory with --data.",
             )
     except (BadSetting, DataInUse, LaterVersion) as error:

@@ -56,7 +56,7 @@ class Settings:
 
     listen: str = setting("127.0.0.1:4100", "Address of the relay, host:port. Port 0 picks a free port")
     relay_url: str | None = setting(
-        None, "Base URL that clients use if they do not connect to --listen, such as https://llm.example.com/v1"
+        None, "Base URL that clients use, such as https://llm.example.com/v1, if they do not connect to --listen"
     )
     dashboard: str = setting("127.0.0.1:4101", "Address of the dashboard and its API, host:port")
     dashboard_url: str | None = setting(None, "Public URL of the dashboard, if the dashboard is behind a reverse proxy")
@@ -82,8 +82,9 @@ class Settings:
     default_namespace: str = setting("default", "Namespace of requests that do not set a namespace")
     log: Literal["full", "no-bodies"] = setting(
         "full",
-        "With full, everything is logged. With no-bodies, everything except prompts and responses is logged. The table "
-        "of a namespace overrides this setting. A request can switch from full to no-bodies, but not back",
+        "With full, everything is logged. With no-bodies, everything except prompts and responses is logged. The "
+        "setting namespaces overrides this setting for a namespace. A request can switch from full to no-bodies, but "
+        "not back",
     )
     data: Path | None = setting(
         None,
@@ -101,7 +102,7 @@ class Settings:
     workers: int = setting(1, "Number of relay processes")
     header_prefix: list[str] = setting(
         ["Service", "Relaybook"],
-        "Prefixes of tag headers, such as Service in Service-Namespace. Headers with any of these prefixes are read",
+        "Prefixes of tag headers, such as Service in Service-Namespace. Headers with any of these prefixes are tags",
     )
     durability: Literal["process", "power"] = setting(
         "process",
@@ -146,8 +147,8 @@ class Settings:
     segment_bytes: int = setting(64 * MIB, "Size of a journal segment")
     seal_after: float = setting(
         60.0,
-        "Only sealed journal segments can be deleted. A segment with bodies that must not be kept is sealed after this "
-        "time, and any other segment after ten times this time",
+        "Only closed (sealed) journal segments can be deleted. A segment with bodies that must not be kept is sealed "
+        "after this time, and any other segment after ten times this time",
     )
     min_free: int = setting(
         1 * GIB, "If less disk space than this is free, new requests cannot be logged, and when_log_fails applies"
@@ -161,8 +162,8 @@ class Settings:
     keep_aggregates_days: Days = setting(0, "Days until the aggregates for charts are removed. 0 keeps them forever")
     disk_budget: Literal["auto", "none"] | int = setting(
         "auto",
-        "Maximum disk space for the journal and the store together. If they take more space, the oldest content of all "
-        "namespaces is removed first",
+        "Maximum disk space for the journal and the store together. If they take more space, the oldest content is "
+        "removed first, then the oldest requests, in all namespaces",
     )
     namespaces: dict[str, NamespaceSettings] = setting(
         {},

@@ -104,7 +104,7 @@ def _parameter(part: Part, now_us: int) -> tuple[Parameter, str]:
     if name is None:
         _reject_name(part)
     if part.negated and name in ("from", "to"):
-        _reject(part, f"{name} cannot be excluded. A time range needs from, to, or both.")
+        _reject(part, f"{name} cannot be excluded. For a time range, use from, to, or both.")
     _reject_bad_star(part, name)
     is_prefix = name == "namespace_prefix" or (part.has_star and allows_prefix(name))
     value = part.value if is_prefix or not part.has_star else f"{part.value}*"

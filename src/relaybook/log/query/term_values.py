@@ -226,6 +226,6 @@ def _timestamp(text: str, now_us: int, parameter: str) -> int:
 def _expected_timestamp(text: str, now_us: int) -> str:
     """Return what to write instead of an invalid timestamp."""
     if _SPACE_FOR_PLUS.fullmatch(text):
-        return f"a + in a URL means a space. Write it as %2B: {text.replace(' ', '%2B')}."
+        return f"a + in a URL means a space. Write the + as %2B: {text.replace(' ', '%2B')}."
     example = clock.format_timestamp(now_us)
     return f"expected a timestamp such as {example}, or a relative time such as -15m (units: {', '.join(_SECONDS)})."

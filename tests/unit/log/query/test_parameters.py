@@ -67,7 +67,7 @@ def test_property_names_in_parameters_are_normalized_like_tags() -> None:
         ("contains", "x" * 1001, "1001 characters"),
         ("from", "yesterday", "a relative time such as -15m"),
         ("from", "-1y", "units: s, m, h, d, w"),
-        ("from", "2026-11-21T15:02:31 01:00", "Write it as %2B: 2026-11-21T15:02:31%2B01:00"),
+        ("from", "2026-11-21T15:02:31 01:00", "Write the + as %2B: 2026-11-21T15:02:31%2B01:00"),
         ("warning", "value-cut", "one of namespace_cut, value_cut"),
         ("not.advice", "temperature", "one of temperature_and_top_p"),
         ("id", "chatcmpl-1", "(Service-Request-Id)"),

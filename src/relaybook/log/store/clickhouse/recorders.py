@@ -102,7 +102,7 @@ def lost_recorders(state: State, server: str) -> list[str]:
         raise StoreUnavailable(f"The server {server} is not lost, because it wrote to the log in the last 30 seconds.")
     if not found:
         names = ", ".join(sorted({each.place.server for each in lost})) or "none"
-        raise StoreUnavailable(f"The log knows no lost server with the name {server}. Lost servers: {names}.")
+        raise StoreUnavailable(f"No lost server of this log has the name {server}. Lost servers: {names}.")
     return found
 
 

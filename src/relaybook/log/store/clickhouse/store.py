@@ -68,8 +68,8 @@ class ClickHouseStore:
         if (self._directory / DATABASE).exists():
             data = self._directory.parent
             raise StoreMisconfigured(
-                f"The log of {data} is in SQLite. Move it to ClickHouse with relaybook import --data {data}, with the "
-                "same --store, or choose another directory with --data."
+                f"The log of {data} is in SQLite. To move the log to ClickHouse, run relaybook import --data {data} "
+                "with the same --store. Otherwise, choose another directory with --data."
             )
 
     def exists(self) -> bool:
@@ -92,7 +92,10 @@ class ClickHouseStore:
             disk.make_directory(self._directory)
             lock = disk.lock(self._directory / LOCK, lock_wait_s)
             if lock is None:
-                raise StoreUnavailable(f"{self._directory} is in use, because another Relaybook writes to this log.")
+                raise StoreUnavailable(
+                    f"{self._directory} is in use by another Relaybook. Stop that Relaybook, or choose another "
+                    "directory with --data."
+                )
             try:
                 name = self._name() or self._create_name()
                 # Two servers on one machine have different data directories.

@@ -43,8 +43,8 @@ class SqliteStore:
         """
         if (self._directory / RECORDER).exists():
             raise StoreMisconfigured(
-                f"The log of {self._directory.parent} is in ClickHouse. Set store to its URL, or choose another "
-                f"directory with --data. To keep the log in SQLite, delete {self._directory / RECORDER}."
+                f"The log of {self._directory.parent} is in ClickHouse. Set store to the database's URL, or choose "
+                f"another directory with --data. To start a log in SQLite, delete {self._directory / RECORDER}."
             )
 
     def exists(self) -> bool:
@@ -99,7 +99,7 @@ class SqliteStore:
         return written / days if written > _MIN_BYTES else None
 
     def forget_server(self, server: str) -> None:
-        raise StoreUnavailable("The log is in the data directory, so no other server writes to it.")
+        raise StoreUnavailable("The log is in the data directory, so no other server writes to the log.")
 
     def back_up(self, target: Path, on_progress: Callable[[int, int], object]) -> Backup:
         from relaybook.log.store.sqlite.backup import back_up
