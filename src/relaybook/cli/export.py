@@ -62,7 +62,7 @@ def export(
     if format_name not in FILE_FORMATS:
         raise BadArgument(f"--format is {escape(format_name[:80])!r}: expected one of {', '.join(FILE_FORMATS)}.")
     if bodies and FILE_FORMATS[format_name].bodies is False:
-        raise BadArgument(f"{format_name} has no bodies. Use --format jsonl, or omit --bodies.")
+        raise BadArgument(f"{format_name} has no bodies. Use --format jsonl or parquet, or omit --bodies.")
     if resume and output is None:
         raise BadArgument("--resume needs --output FILE, the file to continue.")
     if resume and format_name not in _RESUMABLE:

@@ -82,7 +82,9 @@ def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dic
     earlier = open_for_reading(target)
     try:
         if earlier.execute(_LINEAGE).get != lineage or not earlier.execute(_IS_BACKUP).get:
-            raise StoreUnavailable(f"{target} has another log, or a changed backup of this log. Choose another directory.")
+            raise StoreUnavailable(
+                f"{target} has another log, or a changed backup of this log. Choose another directory."
+            )
         if not _has_same_requests(connection, earlier):
             return {}
         return dict(earlier.execute("SELECT pack, length FROM packs"))
