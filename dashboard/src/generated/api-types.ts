@@ -296,7 +296,7 @@ export type RequestDetail = {
   result: Result;
 };
 
-/** Another request with the same id. */
+/** Another request that also has the id in the path. `id` is the Relaybook id of this other request. */
 export type Sighting = {
   id: string;
   started_at: string;
@@ -551,7 +551,7 @@ export type Namespace = {
   output_tokens: number | null;
   /** `null` if only the requests of a time range are counted. */
   cost_usd: number | null;
-  /** Start of the first request. `null` if there is none, or if only a time range is counted. */
+  /** Start of the first request. `null` if there is none, or if only the requests of a time range are counted. */
   first_at: string | null;
   /** Start of the latest request. `null` if there are no requests. */
   last_at: string | null;

@@ -1,4 +1,4 @@
-"""Request and list deletions, which the recorder carries out."""
+"""Accept and list deletions. The recorder carries them out."""
 
 import re
 import sys

@@ -217,7 +217,7 @@ class RequestPage(Struct, kw_only=True):
 
 
 class Sighting(Struct, kw_only=True):
-    """Another request with the same id."""
+    """Another request that also has the id in the path. `id` is the Relaybook id of this other request."""
 
     id: str
     started_at: TimestampText
@@ -294,7 +294,9 @@ class Namespace(Struct, kw_only=True):
     cost_usd: Annotated[float | None, Meta(description=_OF_ALL_TIME)]
     first_at: Annotated[
         TimestampText | None,
-        Meta(description="Start of the first request. `null` if there is none, or if only a time range is counted."),
+        Meta(
+            description="Start of the first request. `null` if there is none, or if only the requests of a time range are counted."
+        ),
     ]
     last_at: Annotated[
         TimestampText | None, Meta(description="Start of the latest request. `null` if there are no requests.")

@@ -179,8 +179,8 @@ class Relay(RelayContext):
     async def retire(self, seconds: float) -> None:
         """Close each connection after one more response, or when it is idle for too long.
 
-        Return after ``seconds`` at the latest. Meanwhile, other workers accept new connections, so no request is
-        refused and no stream is cut.
+        Return after ``seconds`` at the latest. No stream is cut. No request is refused, because other workers accept
+        new connections.
         """
         self.retiring = True
         deadline = self._loop.time() + seconds

@@ -1,7 +1,7 @@
 """Extract messages and parameters from a request body for the detail view.
 
-A format lists the messages of a body, and the functions convert them. ``openai_messages`` lists the messages for
-OpenAI's formats. If messages are omitted, the result says how many.
+Each format has a function that lists the messages of a body, such as ``openai_messages`` for OpenAI's formats. The
+functions of this module call it and convert the messages. If messages are omitted, the result says how many.
 """
 
 from collections.abc import Callable, Iterator

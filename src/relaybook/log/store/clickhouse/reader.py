@@ -1,6 +1,6 @@
 """Read a ClickHouse database. A call is one or a few queries, each with the remaining time as its limit.
 
-The tables are created if they are missing, so that a log without a recorder is empty.
+Missing tables are created, so that a log to which no recorder has written yet is read as empty.
 """
 
 from collections import Counter
