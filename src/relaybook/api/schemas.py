@@ -295,7 +295,8 @@ class Namespace(Struct, kw_only=True):
     first_at: Annotated[
         TimestampText | None,
         Meta(
-            description="Start of the first request. `null` if there is none, or if only the requests of a time range are counted."
+            description="Start of the first request. `null` if there is none, or if only the requests of a time range "
+            "are counted."
         ),
     ]
     last_at: Annotated[
