@@ -6,7 +6,7 @@ microseconds since 2026. So recorders need no coordination, and values stay belo
 Each recorder writes its *mark* at least once a second. The mark is a ``seq``, and the recorder will only insert
 requests with a higher ``seq``. Readers read up to the lowest mark of all live recorders, so they never skip a request
 that is inserted late. A recorder that has written no mark for 30 seconds is not live. Such a recorder joins again
-before its next insert. Its new numbers are above everything that was read in the meantime.
+before its next insert. Its new ``seq`` values are above everything that was read in the meantime.
 """
 
 import random
