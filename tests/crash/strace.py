@@ -109,13 +109,7 @@ class Tracer:
         return read_calls(self.lines())
 
 
-def trace_program(
-    source: str,
-    argument: Path,
-    calls: Iterable[str],
-    killed_at: Instant | None = None,
-    seconds: float = TIMEOUT_SECONDS,
-) -> Tracer:
+def trace_program(source: str, argument: Path, calls: Iterable[str], killed_at: Instant | None = None) -> Tracer:
     """Run a Python program with one argument under strace until it ends. Kill it at an instant if one is given.
 
     The program must wait for a line on standard input, which is sent when strace is attached.
@@ -129,7 +123,7 @@ def trace_program(
             program.stdin.close()
         except BrokenPipeError:  # the program was killed while it waited
             pass
-        program.wait(seconds)
+        program.wait(TIMEOUT_SECONDS)
     tracer.wait()
     return tracer
 
