@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 #: The maximum number of instants that a test tries by default. A try can miss its instant, because no two runs make
 #: exactly the same system calls. If the chosen call is not made, no fault occurs.
-MAX_SAMPLE_TRIES: Final = 4
+MAX_SAMPLE_TRIES: Final = 12
 
 
 def chosen(every: Sequence[T], tally: "Tally", rng: random.Random) -> Iterator[T]:
