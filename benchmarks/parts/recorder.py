@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from tests.support.no_background import no_background
+
 from benchmarks.bench import Bench
 from benchmarks.compiled import compiled
 from benchmarks.figures import Result
@@ -24,8 +26,6 @@ from benchmarks.messages import ANSWER_BODY, REQUEST_BODY
 from benchmarks.written_journal import write_journal
 from relaybook import clock
 from relaybook.journal.reader import RunReader
-from relaybook.log.retention import Retention
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.sqlite.entries import EntryTables
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.text_index import SqliteTextIndex
@@ -39,7 +39,6 @@ from relaybook.recorder.loop import Recorder
 from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
-from relaybook.recorder.retention_schedule import DiskUse, RetentionSchedule
 from relaybook.recorder.retry import Retry
 from relaybook.recorder.text_pass import TextPass
 from relaybook.server.gc_tuning import collect_rarely
@@ -149,8 +148,7 @@ def _record(place: Path, exchanges: int, split: "_Split | None" = None) -> dict[
         Quarantine(place / "quarantine"),
         CrashGuard(place),
         Metrics(place / "figures"),
-        TextPass(MemoryStore(), MemoryStore()),  # text is indexed later, and _index measures that
-        RetentionSchedule(Retention(), store, MemoryStore(), lambda: DiskUse(0, None)),
+        no_background(store),  # text is indexed later, and _index measures that
     )
     began_cpu, began = time.process_time(), time.perf_counter()
     recorder.run()

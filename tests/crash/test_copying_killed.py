@@ -1,10 +1,13 @@
 """Kill an import and a backup at the start of system calls that change a file, and repeat them.
 
-After a killed import, the repeated import adds what is missing and doubles nothing. After a killed backup, the copy is
-still a log without damage, and the repeated backup completes it.
+After a killed import, the repeated import adds what is missing and doubles nothing. If the recorder of a server is
+killed during an import, the next recorder continues the import. After a killed backup, the copy is still a log without
+damage, and the repeated backup completes it.
 """
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +22,8 @@ from tests.support.records import an_entry, traffic
 from relaybook.cli.main import main
 from relaybook.log.store import open_store
 from relaybook.log.store.port import Batch, Body, Verification
+from relaybook.recorder.import_queue import ImportQueue, ImportSender
+from relaybook.recorder.text_pass import TextPass
 
 pytestmark = needs("strace")
 
@@ -29,6 +34,14 @@ import sys
 from relaybook.cli.main import main
 sys.stdin.readline()
 main(["import", sys.argv[1] + "/../log.jsonl", "--data", sys.argv[1]])
+"""
+#: Adds the batches that a running import has sent, as a recorder does.
+_RECORDER: Final = """
+import sys
+from pathlib import Path
+from tests.crash.test_copying_killed import add_batches
+sys.stdin.readline()
+add_batches(Path(sys.argv[1]))
 """
 _BACKUP: Final = """
 import sys
@@ -67,6 +80,52 @@ def test_an_import_that_is_killed_at_a_system_call_can_be_repeated(
         failures += verified(data).problems
         if contents(open_store(data / "store").open_reader()) != expected:
             failures.append("the log differs")
+        tally.add(instant, [], *failures)
+        shutil.rmtree(data)
+    tally.show(capsys)
+    assert tally.failures == []
+    assert tally.hit >= (tally.tried / 2 if LONG else 1)
+
+
+def add_batches(data: Path) -> None:
+    store = open_store(data / "store")
+    writer, reader = store.open_writer(), store.open_reader()
+    queue = ImportQueue(data / "imports", writer, reader, TextPass(reader, None), 0)
+    while queue.work(0):
+        pass
+    reader.close()
+    writer.close()
+
+
+def test_if_the_recorder_is_killed_at_a_system_call_the_next_one_continues_the_import(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make = traffic(1)
+    batches = [[make() for _ in range(20)] for _ in range(4)]
+
+    @contextmanager
+    def importing(name: str) -> Iterator[tuple[Path, ImportSender]]:
+        sender = ImportSender.open(tmp_path / name / "imports")
+        assert sender is not None
+        for batch in batches:
+            sender.send(batch)
+        yield tmp_path / name, sender
+        sender.close()
+
+    with importing("whole") as (data, _):
+        calls = instants(trace_program(_RECORDER, data, CHANGES).traced_calls())
+        expected = contents(open_store(data / "store").open_reader())
+    assert len(expected[0]) == 80
+    tally = Tally("recorder killed at a call during an import")
+    for number, instant in enumerate(chosen(calls, tally, new_rng())):
+        with importing(f"killed-{number}") as (data, sender):
+            tally.hit += trace_program(_RECORDER, data, CHANGES, instant).has_killed()
+            add_batches(data)
+            failures = verified(data).problems
+            if contents(open_store(data / "store").open_reader()) != expected:
+                failures.append("the log differs")
+            if None in map(sender.outcome, range(1, 5)):
+                failures.append("a batch has no outcome")
         tally.add(instant, [], *failures)
         shutil.rmtree(data)
     tally.show(capsys)

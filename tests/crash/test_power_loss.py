@@ -21,7 +21,7 @@ from tests.crash.system_calls import Step
 from tests.crash.traced import Trace, Views
 from tests.support.long import LONG, new_rng
 from tests.support.needs import needs
-from tests.support.no_background import no_retention, no_text
+from tests.support.no_background import no_background
 
 from relaybook.ids import new_id
 from relaybook.journal.frame import FrameKind
@@ -71,8 +71,7 @@ def _recovered(path: Path) -> Iterator[SqliteReader]:
         quarantine,
         crash_guard,
         metrics,
-        no_text(),
-        no_retention(),
+        no_background(store),
     ).run()
     store.close()
     data.close()

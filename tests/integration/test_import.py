@@ -17,6 +17,7 @@ from tests.support import log_contents
 from tests.support.api_log import record_of
 from tests.support.records import REQUEST, RESPONSE, an_entry, traffic
 
+from relaybook import __version__
 from relaybook.cli.main import main
 from relaybook.log import formats
 from relaybook.log.record import Detail, Feedback, Note
@@ -24,7 +25,8 @@ from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Batch, Entry
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
-from relaybook.server.data_directory import DataDirectory
+from relaybook.recorder.import_queue import ImportSender
+from relaybook.server.data_directory import DataDirectory, Serving
 
 #: This number exceeds the 500 requests that an import writes in one transaction.
 RECORDS = 600
@@ -150,7 +152,7 @@ def test_invalid_lines_are_written_to_a_file_with_their_reasons(
         "detail is not an object": json.dumps(first | {"detail": [1]}),
         "feedback is not a list of objects": json.dumps(first | {"feedback": ["good"]}),
         "feedback.at is not a timestamp": json.dumps(first | {"feedback": [{"source": "users", "score": 1}]}),
-        "does not fit in 64 bits": json.dumps(first | {"id": record_of(9).id, "input_tokens": 2**70}),
+        "cannot be stored": json.dumps(first | {"id": record_of(9).id, "input_tokens": 2**70}),
     }
     Path("bad.jsonl").write_text("\n".join([*lines[:3], *bad.values(), *lines[3:], end]) + "\n")
     assert main(["import", "bad.jsonl", "--data", "new"]) == 1
@@ -160,8 +162,19 @@ def test_invalid_lines_are_written_to_a_file_with_their_reasons(
     rejected = [json.loads(line) for line in Path("bad.jsonl.rejected").read_text().splitlines()]
     assert sorted(each["line"] for each in rejected) == list(range(4, 4 + len(bad)))
     by_text = {each["text"]: each["reason"] for each in rejected}
-    for reason, text in list(bad.items())[:-1]:
+    for reason, text in bad.items():
         assert reason in by_text[text]
+
+
+def test_if_rejected_lines_cannot_be_written_the_import_ends(
+    exported: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("bad.jsonl").write_text("[]\n")
+    Path("bad.jsonl.rejected").mkdir()
+    assert main(["import", "bad.jsonl", "--data", "new"]) == 1
+    assert capsys.readouterr().err == (
+        "relaybook: Line 1 was rejected (not a JSON object), but bad.jsonl.rejected cannot be written: Is a directory.\n"
+    )
 
 
 def test_an_incomplete_file_is_reported(exported: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -183,12 +196,22 @@ def test_without_bodies_the_requests_are_expired(exported: Path) -> None:
     assert states == {"expired", "no_bodies"}
 
 
-def test_the_server_must_be_stopped(exported: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_if_the_log_is_in_use_nothing_is_imported(exported: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def refusal() -> str:
+        assert main(["import", "log.jsonl", "--data", "data"]) == 1
+        return capsys.readouterr().err
+
     directory = DataDirectory(Path("data"))
     directory.open()
     try:
-        assert main(["import", "log.jsonl", "--data", "data"]) == 1
-        assert capsys.readouterr().err.endswith("/data. Stop the server before you import.\n")
+        assert "Another command is using" in refusal()
+        directory.write_serving(Serving(pid=1, version="0"))
+        assert "has version 0, but this command has version" in refusal()
+        directory.write_serving(Serving(pid=1, version=__version__))
+        other = ImportSender.open(directory.imports)
+        assert other is not None
+        assert "Another import into" in refusal()
+        other.close()
     finally:
         directory.close()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.support.frames import opened
-from tests.support.no_background import no_retention, no_text
+from tests.support.no_background import no_background
 
 from relaybook import clock
 from relaybook.ids import id_text, new_id
@@ -60,8 +60,7 @@ class World:
             quarantine,
             crash_guard,
             metrics,
-            no_text(),
-            no_retention(),
+            no_background(self.store),
         )
 
     def put(self, kind: FrameKind, exchange: bytes, payload: bytes = b"") -> None:
@@ -230,7 +229,7 @@ def test_a_bug_in_removing_does_not_stop_recording(tmp_path: Path, caplog: pytes
     recorder = world.recorder()
     world.close(world.open())
     run_until_idle(recorder)
-    recorder._catch_up(1_000_000)
+    recorder._background.work(1_000_000)
     world.close(world.open())
     run_until_idle(recorder)
     assert world.store.status().records == 2

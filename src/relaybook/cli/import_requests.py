@@ -1,7 +1,7 @@
 """``relaybook import``: add the requests of exported files to the log.
 
-The server must be stopped, because no other program may write to the log of a running server. Requests that are already
-in the log are skipped, so an interrupted import can be repeated.
+If a server is running, its recorder adds the requests, because no other program may write to the log of a running
+server. Requests that are already in the log are skipped, so an interrupted import can be repeated.
 """
 
 import gzip
@@ -9,26 +9,28 @@ import io
 import json
 import sys
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import IO, Any, Final, NamedTuple, cast
 
 import zstandard
 
 from relaybook.cli.failure import FAILED, CommandFailed
+from relaybook.cli.import_target import REPEAT, ImportTarget, open_target
 from relaybook.cli.progress import progress_bar
 from relaybook.log.export.export import EndLine
 from relaybook.log.export.restore import BadLine, read_line
-from relaybook.log.store import open_store
-from relaybook.log.store.errors import BatchRejected, StoreTooNew, StoreUnavailable
-from relaybook.log.store.port import Batch, Entry, Writer, body_size
-from relaybook.server.data_directory import DataDirectory, DataInUse
+from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
+from relaybook.log.store.port import Entry, body_size
+from relaybook.recorder.import_queue import Outcome
+from relaybook.server.data_directory import DataDirectory
 from relaybook.settings.configuration import Configuration
 
-_RECORDS: Final = 500
-_BATCH_BYTES: Final = 32 << 20
+#: Maximum number of batches whose outcomes are not known yet.
+_MAX_PENDING: Final = 8
 #: The path of standard input. main.py replaces "-" with this path, because cyclopts would parse "-" as an option.
 STANDARD_INPUT: Final = "/dev/stdin"
 
@@ -46,26 +48,29 @@ class _Imported:
     end: int | None = None
 
 
+class _Line(NamedTuple):
+    """A line with a request. ``number`` counts from 1."""
+
+    number: int
+    text: bytes
+    entry: Entry
+
+
 def import_files(configuration: Configuration, files: list[str]) -> int:
     """Import the files. Returns 1 if a line was rejected or a file is incomplete. Raises CommandFailed."""
     data = DataDirectory(configuration.data)
     try:
-        data.open()
-    except DataInUse:
-        raise CommandFailed(f"A server is using {configuration.data}. Stop the server before you import.") from None
-    store = open_store(data.store, configuration.settings)
-    try:
-        writer, last_seq = store.open_writer(lock_wait_s=0), store.open_reader().last_seq()
-    except (StoreUnavailable, StoreTooNew) as error:
-        data.close()
+        target = open_target(data, configuration.settings)
+        try:
+            importer = _Importer(target)
+            return max([_import_one(importer, file) for file in files])
+        finally:
+            target.close()
+    except StoreTooNew as error:
         raise CommandFailed(str(error)) from None
-    try:
-        importer = _Importer(writer, last_seq)
-        return max([_import_one(importer, file) for file in files])
     except StoreUnavailable as error:
-        raise CommandFailed(f"{error} Repeat the import. Requests that were already added are skipped.") from None
+        raise CommandFailed(f"{error} {REPEAT}") from None
     finally:
-        writer.close()
         data.close()
 
 
@@ -105,7 +110,12 @@ class _Rejections:
 
     def add(self, number: int, reason: str, line: bytes) -> None:
         if self._file is None:
-            self._file = self.path.open("w", encoding="utf-8")
+            try:
+                self._file = self.path.open("w", encoding="utf-8")
+            except OSError as error:
+                raise CommandFailed(
+                    f"Line {number} was rejected ({reason}), but {self.path} cannot be written: {error.strerror}."
+                ) from None
         text = line.decode("utf-8", "backslashreplace").rstrip("\n")
         self._file.write(json.dumps({"line": number, "reason": reason, "text": text}) + "\n")
 
@@ -113,13 +123,12 @@ class _Rejections:
 class _Importer:
     """Adds lines to the log in batches."""
 
-    def __init__(self, writer: Writer, last_seq: int) -> None:
-        """``last_seq`` is the ``seq`` of the newest record in the log."""
-        self._writer = writer
-        self._last_seq = last_seq
+    def __init__(self, target: ImportTarget) -> None:
+        self._target = target
         self._done = _Imported()
-        self._batch: list[tuple[int, bytes, Entry]] = []
+        self._batch: list[_Line] = []
         self._batch_bytes = 0
+        self._pending: deque[tuple[list[_Line], Callable[[], Outcome]]] = deque()
 
     def run(self, lines: Iterator[bytes], rejections: _Rejections, on_read: Callable[[int], object]) -> _Imported:
         """Import one file. ``on_read`` is called with the number of bytes read so far."""
@@ -137,34 +146,31 @@ class _Importer:
             if isinstance(found, EndLine):
                 self._done.end = (self._done.end or 0) + found.count
                 continue
-            self._batch.append((number, line, found))
+            self._batch.append(_Line(number, line, found))
             self._batch_bytes += len(line) + (body_size(found.request) or 0) + (body_size(found.response) or 0)
-            if len(self._batch) >= _RECORDS or self._batch_bytes >= _BATCH_BYTES:
-                self._commit()
+            if len(self._batch) >= self._target.max_entries or self._batch_bytes >= self._target.max_bytes:
+                self._add()
                 on_read(read)
-        self._commit()
+        self._add()
+        while self._pending:
+            self._count_oldest()
         return self._done
 
-    def _commit(self) -> None:
-        try:
-            self._store([entry for _, _, entry in self._batch])
-        except BatchRejected:
-            for number, line, entry in self._batch:
-                try:
-                    self._store([entry])
-                except BatchRejected as error:
-                    self._reject(number, str(error), line)
-        self._batch, self._batch_bytes = [], 0
-
-    def _store(self, entries: list[Entry]) -> None:
-        if not entries:
+    def _add(self) -> None:
+        if not self._batch:
             return
-        known = {entry.record.id: entry for entry in reversed(entries)}
-        self._writer.commit(Batch(entries=entries))
-        added = sum((entry.record.seq or 0) > self._last_seq for entry in known.values())
-        self._last_seq = max(self._last_seq, *(entry.record.seq or 0 for entry in entries))
-        self._done.added += added
-        self._done.skipped += len(entries) - added
+        self._pending.append((self._batch, self._target.add([line.entry for line in self._batch])))
+        self._batch, self._batch_bytes = [], 0
+        if len(self._pending) > _MAX_PENDING:
+            self._count_oldest()
+
+    def _count_oldest(self) -> None:
+        lines, wait = self._pending.popleft()
+        outcome = wait()
+        for index, reason in outcome.rejected.items():
+            self._reject(lines[index].number, reason, lines[index].text)
+        self._done.added += outcome.added
+        self._done.skipped += len(lines) - outcome.added - len(outcome.rejected)
 
     def _reject(self, number: int, reason: str, line: bytes) -> None:
         self._done.rejected += 1

@@ -174,7 +174,7 @@ def import_requests(
     ],
     **flags: Any,
 ) -> int:
-    """Add the requests of exported files to the log. Stop the server first."""
+    """Add the requests of exported files to the log."""
     configuration = _resolve(flags)
     if files:
         from relaybook.cli.import_requests import import_files

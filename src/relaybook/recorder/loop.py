@@ -17,17 +17,16 @@ from relaybook import clock
 from relaybook.journal.events import RefusalCounts
 from relaybook.journal.reader import START, Place, RunReader, list_runs
 from relaybook.log.record import Gap
-from relaybook.log.store.errors import BatchRejected, DeadlinePassed, StoreDamaged, StoreUnavailable
+from relaybook.log.store.errors import BatchRejected
 from relaybook.log.store.port import Batch, BodyRef, Entry, ExchangeCheckpoint, Running, RunPosition, Writer
+from relaybook.recorder.background import BackgroundWork
 from relaybook.recorder.body_policy import BodyPolicy, shown_ids
 from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Exchange, Fold, decode_exchange, encode_exchange
 from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.quarantine import Quarantine
-from relaybook.recorder.retention_schedule import RetentionSchedule
 from relaybook.recorder.retry import Retry, RetryAborted
-from relaybook.recorder.text_pass import TextPass
 
 
 class Run:
@@ -102,11 +101,6 @@ _IDLE_SECONDS: Final = 0.05
 #: during background work. While the recorder is behind, it does no background work.
 _IDLE_NS: Final = 50_000_000
 _BUSY_NS: Final = 100_000_000
-#: Time limit for removal and maintenance. The step that exceeds the limit is finished, but recording still waits less
-#: than 50 ms.
-_REMOVAL_NS: Final = 25_000_000
-#: After a failure, removal pauses for this time.
-_REMOVE_AGAIN_NS: Final = 5 * clock.NANOSECONDS
 _MANY_FRAMES: Final = 2000
 
 
@@ -127,11 +121,8 @@ class Recorder:
         quarantine: Quarantine,
         crash_guard: CrashGuard,
         metrics: Metrics,
-        text: TextPass,
-        retention: RetentionSchedule,
+        background: BackgroundWork,
     ) -> None:
-        self._text = text
-        self._retention = retention
         self._journal = journal
         self._store = store
         self._retry = retry
@@ -140,6 +131,7 @@ class Recorder:
         self._quarantine = quarantine
         self._crash_guard = crash_guard
         self._metrics = metrics
+        self._background = background
         self._runs: dict[str, Run] = {}
         self._positions = store.positions()
         self._entries: list[Entry] = []
@@ -153,7 +145,6 @@ class Recorder:
         self._running_written_ns = 0
         self._committed_ns = 0
         self._had_running = False
-        self._remove_after_ns = 0
         #: Whether the last step read many frames, so more frames are probably waiting.
         self._is_behind = False
 
@@ -175,7 +166,7 @@ class Recorder:
                     continue
                 if is_last:
                     break
-                if not self._catch_up(_IDLE_NS):
+                if not self._background.work(_IDLE_NS):
                     self._wait()
             self._commit()
 
@@ -198,51 +189,22 @@ class Recorder:
             self._commit()
             self._metrics.write_if_due()
             if worked and not self._is_behind:
-                self._catch_up(_BUSY_NS)
+                self._background.work(_BUSY_NS)
         return worked
 
     def _wait(self) -> None:
         """Sleep until frames are written, a commit is due, a stop is requested, or it is time to look for new runs.
 
-        Idling is cheap, because the check for new frames needs no system call.
+        Idling is cheap, because the check for new frames needs no system call. While an import is running, the recorder
+        sleeps only briefly.
         """
         until_ns = self._runs_listed_ns + _LIST_RUNS_EVERY_NS
         while True:
             time.sleep(_IDLE_SECONDS)
             if self._changed or self._retry.is_stop_requested() or clock.monotonic_ns() >= until_ns:
                 return
-            if any(run.reader.waiting for run in self._runs.values()):
+            if self._background.is_import_running or any(run.reader.waiting for run in self._runs.values()):
                 return
-
-    def _catch_up(self, time_ns: int) -> bool:
-        """Do background work for a limited time: index text, remove requests, and maintain the store.
-
-        Return false if no background work is left.
-        """
-        worked = self._text.work(clock.monotonic_ns() + time_ns)
-        if clock.monotonic_ns() < self._remove_after_ns:
-            return worked
-        try:
-            return self._remove(clock.monotonic_ns() + _REMOVAL_NS) or worked
-        except StoreDamaged:
-            raise
-        except (StoreUnavailable, DeadlinePassed) as error:
-            log.warning("removal_delayed", extra={"reason": str(error)})
-        except Exception:  # a bug in Relaybook must not stop recording
-            log.exception("removal_failed")
-        self._remove_after_ns = clock.monotonic_ns() + _REMOVE_AGAIN_NS
-        self._text.forget()  # some requests may have been removed before the failure
-        return worked
-
-    def _remove(self, until_ns: int) -> bool:
-        """Carry out deletions and retention, then free the space. Return false if there was nothing to do."""
-        if self._store.delete(until_ns) > 0 or self._retention.work(until_ns):
-            self._text.forget()
-            return True
-        if self._store.run_maintenance(until_ns):
-            return True
-        self._retention.check_budget()
-        return False
 
     def _list_runs(self, now: int) -> None:
         self._runs_listed_ns = now
@@ -381,7 +343,7 @@ class Recorder:
     def _commit_once(self, batch: Batch) -> None:
         began_ns = clock.monotonic_ns()
         self._store.commit(batch)
-        self._text.committed(batch.entries)
+        self._background.committed(batch.entries)
         self._metrics.committed(clock.monotonic_ns() - began_ns)
 
     def _without_rejected(self, batch: Batch) -> Batch:

@@ -42,6 +42,7 @@ class DataDirectory:
         self.journal = path / "journal"
         self.store = path / "store"
         self.quarantine = path / "quarantine"
+        self.imports = path / "imports"
         self.metrics = path / "recorder.metrics"
         self.reserve = path / "reserve"
         self.secret_path = path / "secret"
@@ -87,7 +88,7 @@ class DataDirectory:
 
         Through a link, the server could read or write files outside the directory.
         """
-        for directory in (self.path, self.journal, self.store, self.quarantine):
+        for directory in (self.path, self.journal, self.store, self.quarantine, self.imports):
             for path in directory.iterdir() if directory.is_dir() and not directory.is_symlink() else ():
                 if path.is_symlink():
                     name = path.relative_to(self.path)

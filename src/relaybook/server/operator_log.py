@@ -23,6 +23,8 @@ SENTENCES: Final = {
     "few_descriptors": "a relay may open only {limit} files, so the relay accepts only {connections} connections. "
     "Raise the limit on open files, for example with ulimit -n",
     "frames_lost": "the journal is damaged, and {frames} frames of run {run} are lost. Test the disk and the memory",
+    "import_delayed": "requests could not be imported, so the import will be continued later: {reason}",
+    "import_failed": "some requests could not be imported. Please report this error:",
     "journal_failed": "the journal could not be written: {reason}",
     "later_version": "{reason}",
     "live_poll_failed": "the dashboard could not read the log and will try again:",

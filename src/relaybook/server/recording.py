@@ -21,10 +21,12 @@ from relaybook.log.retention import Retention
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import BodyDamaged, StoreDamaged, StoreTooNew, SyncFailed
 from relaybook.log.store.port import Batch, BodyRef, Store, Writer
+from relaybook.recorder.background import BackgroundWork
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.disk_reserve import DiskReserve
 from relaybook.recorder.entry_builder import EntryBuilder
+from relaybook.recorder.import_queue import ImportQueue
 from relaybook.recorder.loop import DefectiveBatch, Recorder
 from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.prices import Prices
@@ -133,8 +135,9 @@ def _recorder(settings: Settings, data: DataDirectory, store: Store, writer: Wri
         return disk_use(data, settings, reader.status().bytes_on_disk)
 
     retention = RetentionSchedule(Retention.of(settings), writer, reader, measure)
+    background = BackgroundWork(writer, text, ImportQueue(data.imports, writer, reader, text, settings.min_free), retention)
     return Recorder(
-        data.journal, writer, retry, entry_builder, body_policy, quarantine, crash_guard, metrics, text, retention
+        data.journal, writer, retry, entry_builder, body_policy, quarantine, crash_guard, metrics, background
     )
 
 

@@ -13,7 +13,8 @@ from relaybook.log.export.export import EndLine
 from relaybook.log.export.json_lines import VERSION
 from relaybook.log.record import FIELDS, TIMESTAMPS, Detail, Record
 from relaybook.log.request_view import RequestView
-from relaybook.log.store.port import Body, Entry
+from relaybook.log.store.errors import BatchRejected
+from relaybook.log.store.port import Batch, Body, Entry, reject_unstorable
 
 _decode: Final = msgspec.json.Decoder().decode
 
@@ -62,6 +63,10 @@ def _entry(value: dict[str, Any]) -> Entry:
         record.body_state = "expired"
     detail = _detail(value.get("detail") or {})
     entry = Entry(record=record, detail=detail, request=request, response=response)
+    try:
+        reject_unstorable(Batch(entries=[entry]))
+    except BatchRejected as error:
+        raise BadLine(str(error)) from None
     entry.chain = _chain(entry)
     return entry
 

@@ -1,0 +1,128 @@
+"""Add requests to a log, whether or not a server is running.
+
+Only one program may write to a log. So if a server is running, its recorder adds the requests.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Final, Protocol
+
+import msgspec
+
+from relaybook import __version__
+from relaybook.cli.failure import CommandFailed
+from relaybook.log.store import open_store
+from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.port import Entry, Writer
+from relaybook.recorder.import_queue import ImportSender, Outcome, add_entries
+from relaybook.server.data_directory import DataDirectory, DataInUse
+from relaybook.settings.definitions import Settings
+
+#: Advice after a failure.
+REPEAT: Final = "Repeat the import. Requests that were already added are skipped."
+_POLL_SECONDS: Final = 0.005
+_CHECK_SECONDS: Final = 0.5
+
+
+class ImportTarget(Protocol):
+    """Adds batches of requests to a log."""
+
+    #: Maximum size of a batch. One request can exceed ``max_bytes``.
+    max_entries: int
+    max_bytes: int
+
+    def add(self, entries: list[Entry]) -> Callable[[], Outcome]:
+        """Add a batch. The returned function waits for the outcome. Both raise CommandFailed and StoreUnavailable."""
+
+    def close(self) -> None: ...
+
+
+def open_target(data: DataDirectory, settings: Settings) -> ImportTarget:
+    """Open the log in a data directory. Raises CommandFailed and StoreTooNew."""
+    try:
+        data.open()
+    except DataInUse:
+        return _Server(data)
+    store = open_store(data.store, settings)
+    try:
+        return _Store(store.open_writer(lock_wait_s=0), store.open_reader().last_seq())
+    except StoreUnavailable as error:
+        raise CommandFailed(str(error)) from None
+
+
+class _Store:
+    """A log that no server uses."""
+
+    max_entries = 500
+    max_bytes = 32 << 20
+
+    def __init__(self, writer: Writer, last_seq: int) -> None:
+        """``last_seq`` is the ``seq`` of the newest record in the log."""
+        self._writer = writer
+        self._last_seq = last_seq
+
+    def add(self, entries: list[Entry]) -> Callable[[], Outcome]:
+        outcome = add_entries(self._writer, self._last_seq, entries)
+        self._last_seq = max(self._last_seq, *(entry.record.seq or 0 for entry in entries))
+        return lambda: outcome
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class _Server:
+    """The log of a running server. Batches are small, because nothing is recorded while a batch is added."""
+
+    max_entries = 200
+    max_bytes = 1 << 20
+
+    def __init__(self, data: DataDirectory) -> None:
+        self._data = data
+        try:
+            serving = data.serving()
+        except msgspec.MsgspecError:
+            raise CommandFailed(
+                f"Another command is using {data.path}, or its server is starting. Try again later."
+            ) from None
+        if serving is not None and serving.version != __version__:
+            raise CommandFailed(
+                f"The server that uses {data.path} has version {serving.version}, but this command has version "
+                f"{__version__}. Import with the version of the server."
+            )
+        if data.journal.stat().st_uid != os.geteuid():
+            raise CommandFailed(f"The server runs as another user. Import as the owner of {data.journal}.")
+        with self._writing():
+            sender = ImportSender.open(data.imports)
+        if sender is None:
+            raise CommandFailed(f"Another import into {data.path} is running. Try again when it has finished.")
+        self._sender = sender
+
+    def add(self, entries: list[Entry]) -> Callable[[], Outcome]:
+        with self._writing():
+            return partial(self._outcome, self._sender.send(entries))
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Raise CommandFailed if the ``with`` block raises OSError, for example because the disk is full."""
+        try:
+            yield
+        except OSError as error:
+            raise CommandFailed(f"{self._data.imports} cannot be written: {error.strerror}.") from None
+
+    def _outcome(self, number: int) -> Outcome:
+        checked = time.monotonic()
+        while (outcome := self._sender.outcome(number)) is None:
+            time.sleep(_POLL_SECONDS)
+            if time.monotonic() - checked > _CHECK_SECONDS:
+                checked = time.monotonic()
+                if not self._data.is_served():
+                    raise CommandFailed(f"The server has stopped. {REPEAT}")
+        if outcome.failure:
+            raise CommandFailed(f"{outcome.failure} {REPEAT}")
+        return outcome
+
+    def close(self) -> None:
+        self._sender.close()

@@ -1,0 +1,79 @@
+"""Do the work that can wait: index text, import requests, remove requests, and maintain the store.
+
+No records are written during this work. So the recorder calls ``BackgroundWork.work`` with a time limit, and does not
+call it while it is behind.
+"""
+
+import logging
+from collections.abc import Iterable
+from typing import Final
+
+from relaybook import clock
+from relaybook.log.store.errors import DeadlinePassed, StoreDamaged, StoreUnavailable
+from relaybook.log.store.port import Entry, Writer
+from relaybook.recorder.import_queue import ImportQueue
+from relaybook.recorder.retention_schedule import RetentionSchedule
+from relaybook.recorder.text_pass import TextPass
+
+log = logging.getLogger("relaybook.recorder")
+
+#: Time limit for imports, removal and maintenance. The step that exceeds the limit is finished, but recording still
+#: waits less than 50 ms.
+_REMOVAL_NS: Final = 25_000_000
+#: Time limit for imports. The rest of the time is for removal and maintenance.
+_IMPORT_NS: Final = 12_500_000
+#: After a failure, removal pauses for this time.
+_REMOVE_AGAIN_NS: Final = 5 * clock.NANOSECONDS
+
+
+class BackgroundWork:
+    """The recorder's work on requests that are in the log, and on requests to import."""
+
+    def __init__(self, store: Writer, text: TextPass, imports: ImportQueue, retention: RetentionSchedule) -> None:
+        self._store = store
+        self._text = text
+        self._imports = imports
+        self._retention = retention
+        self._remove_after_ns = 0
+
+    @property
+    def is_import_running(self) -> bool:
+        """Whether more work is expected soon, because ``relaybook import`` is running."""
+        return self._imports.is_open
+
+    def committed(self, entries: Iterable[Entry]) -> None:
+        """Report committed entries, whose text will be indexed."""
+        self._text.committed(entries)
+
+    def work(self, time_ns: int) -> bool:
+        """Index text for up to ``time_ns``, and do the other work for a shorter time.
+
+        Return false if no work is left. Raises StoreDamaged.
+        """
+        now = clock.monotonic_ns()
+        worked = self._text.work(now + time_ns)
+        now = clock.monotonic_ns()
+        worked = self._imports.work(now + _IMPORT_NS) or worked
+        if now < self._remove_after_ns:
+            return worked
+        try:
+            return self._remove(now + _REMOVAL_NS) or worked
+        except StoreDamaged:
+            raise
+        except (StoreUnavailable, DeadlinePassed) as error:
+            log.warning("removal_delayed", extra={"reason": str(error)})
+        except Exception:  # a bug in Relaybook must not stop recording
+            log.exception("removal_failed")
+        self._remove_after_ns = clock.monotonic_ns() + _REMOVE_AGAIN_NS
+        self._text.forget()  # some requests may have been removed before the failure
+        return worked
+
+    def _remove(self, until_ns: int) -> bool:
+        """Carry out deletions and retention, then free the space. Return false if there was nothing to do."""
+        if self._store.delete(until_ns) > 0 or self._retention.work(until_ns):
+            self._text.forget()
+            return True
+        if self._store.run_maintenance(until_ns):
+            return True
+        self._retention.check_budget()
+        return False
