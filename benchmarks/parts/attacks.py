@@ -19,12 +19,12 @@ from benchmarks.process_cpu import cpu_seconds, resident_kib
 
 ATTACKERS: Final = 300
 METHOD = (
-    f"{ATTACKERS} connections at a time (fewer if the descriptor limit is lower) do the same and stay open: an "
-    "incomplete head; a head of 64 KiB that never ends; 64 KiB of an incomplete body; an incomplete chunk; 2,000 "
-    "one-byte chunks; 60 KiB of requests pipelined behind a request that is never answered; a response of 8 MB that "
-    "is never read (a tenth of the connections). Memory is the RSS of the relay process once it has not grown for 2 "
-    "s, minus the RSS before, per connection. CPU is the time of the relay process per connection. Each kind has its "
-    "own server. Time limits are one hour, so none expires."
+    f"In each attack, {ATTACKERS} connections (fewer if the descriptor limit is lower) send the same bytes and stay "
+    "open: an incomplete head; a head of 64 KiB that never ends; 64 KiB of an incomplete body; an incomplete chunk; "
+    "2,000 one-byte chunks; 60 KiB of requests pipelined behind a request that is never answered; a request whose "
+    "response of 8 MB is never read (a tenth of the connections). Memory is the RSS of the relay process once it has "
+    "not grown for 2 s, minus the RSS before the attack, per connection. CPU is the time of the relay process per "
+    "connection. Each attack has its own server. Time limits are one hour, so none expires."
 )
 _GOAL_KIB: Final = 1024.0
 _SPARE_DESCRIPTORS: Final = 200

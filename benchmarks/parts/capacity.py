@@ -40,8 +40,8 @@ METHOD = (
     "model (benchmarks/capacity.py) derives from those CPU times the rate at which a process or all cores would be "
     "exhausted if everything were recorded immediately; the measured rate is what was answered, and the log may lag "
     f"when the load ends. *Steady*: {_OFFERED_PER_S:,.0f} requests/s for {_LONG_S} s (wrk's {_STEADY_CONNECTIONS} "
-    f"connections pause between requests for as long as a trial of {_TRIAL_S} s says they must); the log lag is "
-    f"sampled every {_LOOK_S:g} s."
+    f"connections pause between requests; a trial of {_TRIAL_S} s determines how long); the log lag is sampled every "
+    f"{_LOOK_S:g} s."
 )
 
 

@@ -1,8 +1,8 @@
 """This part measures the disk space and the reading time of conversations.
 
 *Stored* is the size of the packs, and *raw* is the size of headers and bodies. *Its last request alone* is the size of
-the last request and its response if these are compressed by themselves. The first three rows are ratios of sizes. The
-last three rows are the time to read the last request.
+the last request and its response if both are compressed together, without earlier requests. The first three rows are
+ratios of sizes. The last three rows are the time to read the last request.
 """
 
 import json

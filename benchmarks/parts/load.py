@@ -40,7 +40,7 @@ METHOD = (
     f"is {IN_FLIGHT}, so 100 requests/s can be answered; 1,000 requests/s start at even intervals for 15 s, each on "
     "its own connection and timed from its scheduled start. The same load on nginx, which answers everything "
     "immediately, shows how much of the time clients and machine take. Memory growth compares the medians of the "
-    "second and the last quarter of that time. Each of the three has its own server."
+    "second and the last quarter of the 15 s. Each of the three measurements has its own server."
 )
 _EVENTS: Final = 40
 _EVENTS_SEEN: Final = 3
