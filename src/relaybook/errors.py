@@ -7,7 +7,7 @@ class RelayError(Enum):
     """An error response of the relay. Errors of the upstream are passed through unchanged.
 
     The value is ``(code, HTTP status)``. The code is for programs. The message is composed where the error occurs,
-    because it contains the value and the limit.
+    because the message names details of the request, such as a size and its limit.
     """
 
     BAD_REQUEST = ("bad_request", 400)

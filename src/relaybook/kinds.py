@@ -1,7 +1,6 @@
 """Map request paths to kinds of requests, and define the error event for broken streams of each kind.
 
-The relay and the log share this table. The module does no I/O. For the kinds whose bodies are parsed, ``log/formats``
-has the formats.
+The relay and the log share this mapping. The module does no I/O. ``log/formats`` parses the bodies of some kinds.
 """
 
 import json

@@ -74,8 +74,8 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers)
 
 
-#: The modules in the order in which their routes are matched. ``downloads`` precedes ``detail``, because the path of
-#: ``detail`` contains an id that may contain slashes.
+#: The modules in the order in which their routes are matched. ``downloads`` precedes ``detail``, because an id may
+#: contain slashes, so the route of ``detail`` also matches the paths of ``downloads``.
 _MODULES: Final = (
     requests,
     downloads,

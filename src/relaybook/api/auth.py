@@ -203,9 +203,9 @@ class Guard:
             )
 
     def _check_token(self, headers: Headers, *, gives_feedback: bool) -> bool:
-        """Return whether only the session cookie gives access.
+        """Return whether the request has access because of its session cookie, not because of a token.
 
-        Raises ApiError if access is denied.
+        Return False if the dashboard has no token. Raises ApiError if access is denied.
         """
         token, feedback_token = self._options.token, self._options.feedback_token
         authorization = headers.getlist("authorization")

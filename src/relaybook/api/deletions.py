@@ -185,7 +185,7 @@ def _requested(deletions: Deletions, filter_: Filter, requests: int, by: str, ru
 
 
 def row_of(deletion: Deletion) -> DeletionRow:
-    """Return the model of a deletion."""
+    """Return a deletion as the API returns it."""
     return DeletionRow(
         id=deletion.id,
         state=deletion.state,

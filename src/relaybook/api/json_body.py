@@ -13,7 +13,7 @@ _Model = TypeVar("_Model", bound=msgspec.Struct)
 def parse_body(
     body: bytes, model: type[_Model], expected: Mapping[str, str], example: str, required: str | None = None
 ) -> _Model:
-    """Return the body as a model.
+    """Return the body as an instance of ``model``.
 
     ``expected`` maps each field of the model to a description of the accepted values. ``required`` is the name of the
     only field without a default. This field must be a text field. Raises ApiError ``bad_body``.

@@ -68,7 +68,7 @@ async def stream_matches(
 
 
 async def _read_since(async_reader: AsyncReader, position: int, filter_: Filter) -> tuple[list[Record], int]:
-    """Return matching records indexed after ``position``, and the position reached.
+    """Return the indexed, matching records after ``position``, and the position reached.
 
     If the store cannot be read, the result has no records and the same position.
     """

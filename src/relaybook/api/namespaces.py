@@ -1,4 +1,4 @@
-"""List namespaces with their counters. The cost does not depend on the size of the log.
+"""List namespaces with their counters. The store keeps the counters, so no records are read.
 
 The counters cover all time. For pinned namespaces, the requests in a time range can be counted instead, because there
 are few pinned namespaces.
@@ -100,9 +100,9 @@ def _one_of(params: dict[str, str], name: str, choices: tuple[str, ...]) -> str:
 
 
 def namespace_of(row: NamespaceRow, count: Count | None = None) -> Namespace:
-    """Return the model of a namespace.
+    """Return a namespace as the API returns it.
 
-    With ``count``, the model has only the counters of ``count``, which cover a time range.
+    With ``count``, the result has only the counters of ``count``, which cover a time range.
     """
     last_at = count.last_at if count else row.last_at
     return Namespace(

@@ -41,8 +41,8 @@ _PARAMETERS = [
 async def list_requests(request: Request) -> Response:
     """Return a page of the log, newest first.
 
-    With `sort`, the page has the requests with the highest values instead. Without `sort`, the first page also contains
-    running requests.
+    With `sort`, the page has the requests with the highest values of that field instead. Without `sort`, the first page
+    also contains running requests.
 
     A request must match all parameters. If you repeat a parameter (at most 100 times), one of its values must match,
     unless the table below says that all values must match. Full-text search finds a request shortly after the request

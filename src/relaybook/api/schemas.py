@@ -93,7 +93,7 @@ class NewMessages(Struct, kw_only=True):
 
 
 class ThreadPart(Struct, kw_only=True):
-    """The additional fields of a row in a thread."""
+    """The fields that ``ThreadRow`` has in addition to the fields of a row."""
 
     conversation: Annotated[str, Meta(description="Id of the conversation's first request.")]
     turn: Annotated[int, Meta(description="Position in the conversation, from 1.")]
@@ -171,7 +171,7 @@ else:
 
 
 class RequestPage(Struct, kw_only=True):
-    """A page of the log, newest first. With `sort`, the requests with the highest values are first."""
+    """A page of the log, newest first. With `sort`, the page is in descending order of that field."""
 
     data: list[Row]
     running: (
@@ -224,7 +224,7 @@ class Sighting(Struct, kw_only=True):
 
 
 class DetailPart(Struct, kw_only=True):
-    """The additional fields of a detail.
+    """The fields that ``RequestDetail`` has in addition to the fields of a row.
 
     Fields that can be `None` are `None` if their data is not stored, cannot be read, or exceeds 16 MiB.
     """

@@ -101,7 +101,7 @@ def _points(group: Group, timestamps: _Timestamps) -> list[StatsPoint]:
 
 
 def aggregate_of(aggregates: Aggregates) -> Aggregate:
-    """Return the model of the aggregates."""
+    """Return the aggregates as the API returns them."""
     return Aggregate(**_aggregate_fields(aggregates))
 
 

@@ -101,7 +101,11 @@ def _read_thread(
 def _page(
     reader: Reader, filter_: Filter, limit: int, page_position: tuple[Cursor | None, str | None], deadline_ns: int
 ) -> tuple[Page, Cursor | None]:
-    """Return the page, and the cursor of the position after it. Running requests are at the end of a thread."""
+    """Return the page, and a cursor that starts at the page's newest request; `None` for the latest page.
+
+    If ``around`` is a running request, the page is the latest page, because running requests are at the end of a
+    thread.
+    """
     cursor, around = page_position
     page = None if around is None else reader.around(around, filter_, limit, deadline_ns)
     if page is not None:

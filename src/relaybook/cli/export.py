@@ -95,7 +95,10 @@ def _format_of(output: Path | None) -> str:
 
 
 def absolute_times(terms: Terms, now_us: int) -> Terms:
-    """Return valid terms with absolute times, so that the terms have the same meaning later."""
+    """Replace relative times with absolute times, so that the terms have the same meaning later.
+
+    The terms must be valid.
+    """
     return [
         (name, _absolute_query(value, now_us) if name == "q" else _absolute(name, value, now_us))
         for name, value in terms
@@ -233,7 +236,7 @@ class _Writer:
         self.count = count
 
     def copy(self, chunks: Iterator[bytes], on_count: Callable[[int], object]) -> EndLine:
-        """Write all chunks and return the end line, which is not written. Raises _Cut if the download is incomplete.
+        """Write all chunks except the end line, and return the end line. Raises _Cut if the download is incomplete.
 
         ``on_count`` is called with the number of requests written.
         """

@@ -35,7 +35,10 @@ class ImportTarget(Protocol):
     max_bytes: int
 
     def add(self, entries: list[Entry]) -> Callable[[], Outcome]:
-        """Add a batch. The returned function waits for the outcome. Both raise CommandFailed and StoreUnavailable."""
+        """Add a batch, and return a function that waits for the outcome.
+
+        ``add`` and the returned function may raise CommandFailed and StoreUnavailable.
+        """
 
     def close(self) -> None: ...
 

@@ -36,7 +36,7 @@ _ID_MISSING: Final = "The id of the request is missing. Write relaybook show ID.
 _DEMO_SETTINGS: Final = ("upstream", "upstream_ca_file", "relay_url", "price_as")
 #: Settings that select the log to read.
 _LOG_SETTINGS: Final = ("data", "dashboard", "dashboard_url")
-#: Settings of the dashboard alone.
+#: Settings of the command ``dashboard``.
 _DASHBOARD_SETTINGS: Final = (
     *("store", "relay_url", "data", "dashboard", "dashboard_url", "trusted_proxies"),
     *("keep_bodies_days", "keep_days", "keep_aggregates_days", "default_namespace", "header_prefix", "upstream"),
@@ -66,7 +66,7 @@ def serve(**flags: Any) -> int:
 @takes_settings(_DASHBOARD_SETTINGS)
 def dashboard(**flags: Any) -> int:
     """Serve only the dashboard of a log in ClickHouse that servers on other machines write to."""
-    configuration = _resolve({**flags, "listen": "127.0.0.1:0"})  # the default could be the port of the dashboard
+    configuration = _resolve({**flags, "listen": "127.0.0.1:0"})  # the default of listen could equal dashboard
     from relaybook.server.program import dashboard
 
     return dashboard(configuration.settings)

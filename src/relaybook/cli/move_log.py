@@ -1,8 +1,8 @@
 """``relaybook import`` without files: move the SQLite log in the data directory to the store in the settings.
 
-The server must be stopped. An interrupted import can be repeated, because requests that were copied are skipped.
-Afterwards, the SQLite log has another name. Otherwise, a later import could bring back requests that were deleted in
-the meantime.
+The server must be stopped. An interrupted import can be repeated, because requests that were copied are skipped. After
+the copy, the files of the SQLite log are moved to another directory. Otherwise, a later import could bring back
+requests that were deleted in the meantime.
 """
 
 import shutil
@@ -41,7 +41,7 @@ _MOVED: Final = "store.moved-"
 def move_log(configuration: Configuration) -> int:
     """Copy the log, then move the files of the SQLite log to another directory. Raises CommandFailed.
 
-    The copy contains gaps, labels, saved filters, and all requests with their bodies and feedback.
+    The copy contains gaps, labels (pinned namespaces), saved filters, and all requests with their bodies and feedback.
     """
     data = DataDirectory(configuration.data)
     try:

@@ -36,7 +36,8 @@ class LogSource(Protocol):
     def follow(self, terms: Terms, limit: int) -> Iterator[Row]:
         """Yield ``latest`` (nothing if ``limit`` is 0), then new requests forever.
 
-        A new request is yielded once after it has run for a second, and once when it ends.
+        A new request is yielded when it ends. If the log is read from a server, a request is also yielded once after it
+        has run for a second.
         """
 
     def top(self, terms: Terms, field: SortField, limit: int) -> tuple[list[Row], bool]:
@@ -66,8 +67,8 @@ class LogSource(Protocol):
     def follow_deletion(self, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
         """Yield the deletion repeatedly until its requests are removed, or with ``waits`` until the deletion is done.
 
-        If no server is running, the method itself carries out the deletion, and ends when the deletion is done or only
-        waits for the journal.
+        If no server is running, the method itself carries out the deletion. The method then ends when the deletion is
+        done, or when the deletion only waits for the journal, even with ``waits``.
         """
 
     def pending_text(self, deletion_id: str) -> str:

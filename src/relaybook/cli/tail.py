@@ -1,7 +1,7 @@
 """``relaybook tail``: print the latest requests, one line each.
 
 With ``--follow``, the command continues with new requests. With ``--sort``, the command prints the requests with the
-highest values.
+highest values of a field.
 """
 
 import json
@@ -28,8 +28,8 @@ def tail(
 ) -> int:
     """Print requests, oldest first. Raises BadArgument and CommandFailed.
 
-    With ``follow``, the function does not return. With ``sort``, it prints the requests with the highest values of this
-    field, highest first.
+    With ``follow``, the function does not return. ``sort`` is the name of a field. With ``sort``, the requests with the
+    highest values of this field are printed, highest first.
     """
     terms = read_terms(filters)
     if sort is not None:

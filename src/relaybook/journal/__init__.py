@@ -52,5 +52,6 @@ Promises
        also fails, ``JournalUnavailable`` is raised. The gate then sends no bytes of the batch, except with
        ``when_log_fails = forward``. Once there is room again, exchanges that ended in the batch are closed as
        interrupted. SEALED is written only when the next segment exists, because a reader reads no frame after SEALED.
-    7. Only the reader deletes segments, after all frames in them are recorded or moved to the store.
+    7. Only the reader deletes segments. A segment is deleted when every exchange in the segment has a record or a
+       checkpoint in the store, or is in the quarantine.
 """

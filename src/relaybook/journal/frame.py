@@ -15,7 +15,8 @@ _CHECKED: Final = Struct("<QB16sQ")
 _CHECKED_BYTES: Final = _CHECKED.size
 _pack_start: Final = _LENGTH_AND_CHECK.pack
 _pack_checked: Final = _CHECKED.pack
-#: The largest payload in bytes. A payload is at most one read from a socket, or a head that reaches all limits.
+#: The largest payload that a reader accepts, in bytes. The relay writes smaller payloads: at most one read from a
+#: socket and a head, both limited by ``relay.limits``.
 MAX_PAYLOAD: Final = 512 << 10
 NO_EXCHANGE: Final = bytes(16)
 
@@ -90,7 +91,7 @@ def find_next(data: bytes, start: int, secret: int, last_number: int, skipped: i
 
     The search begins at ``start``. ``skipped`` is the number of bytes that were skipped before ``data[0]``. A frame is
     accepted only if its seeded check matches and its number exceeds ``last_number`` by at most
-    ``bytes skipped / 41 + 1``. So bytes from a client cannot be read as a frame.
+    ``(skipped + offset) / 41 + 1``. So bytes from a client cannot be read as a frame.
     """
     unpack = HEAD.unpack_from
     for at in range(start, len(data) - HEAD_BYTES + 1):

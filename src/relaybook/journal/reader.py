@@ -69,8 +69,8 @@ class RunReader:
         self._skipped = 0
         self._sealed = False
         self._finished = False
-        #: Whether the first files of the run are missing. They were recorded to a store that no longer exists, and then
-        #: deleted. So their frames do not count as lost.
+        #: Whether the first files of the run are missing. These files were deleted after their frames were recorded to
+        #: a store that no longer exists. So their frames do not count as lost.
         self._begins_late = False
 
     @property
@@ -200,7 +200,8 @@ class RunReader:
     def _left_behind(self) -> bool:
         """Return whether the writer left this file unsealed and continued in a later file.
 
-        The writer may still be creating a file that cannot be opened, but not once a later file is in use.
+        If this file cannot be opened, the writer may still be creating it. Once a later file is in use, the writer does
+        not return to this file.
         """
         in_use = False
         with suppress(FileNotFoundError):

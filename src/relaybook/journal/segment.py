@@ -1,7 +1,7 @@
 """Create, write and read segment files. The header of a segment contains the write mark.
 
-One process writes a segment and other processes read it. The mark is the only thing that these processes share, and
-each process maps it into memory. The mark is set with one aligned write of 8 bytes, so a reader sees either the old or
+One process writes a segment and other processes read the file. Each process maps the mark into memory. The processes
+share no other memory. The mark is set with one aligned write of 8 bytes, so a reader sees either the old or
 the new value, never a mixture.
 """
 

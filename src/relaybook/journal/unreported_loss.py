@@ -35,8 +35,8 @@ class UnreportedLoss:
         """Add frames that report a lost batch. ``parts`` alternates between frame heads and payloads.
 
         Return the exchanges that have their OPENED in the batch. If an exchange ended in the batch, its end is added,
-        because a part of the batch may have been written. The recorder ignores the end of an exchange whose OPENED was
-        not written.
+        because earlier frames of the exchange may have been written. The recorder ignores the end of an exchange whose
+        OPENED was not written.
         """
         frames = [(head[16], head[17:33], payload) for head, payload in zip(parts[::2], parts[1::2], strict=True)]
         for kind, exchange, payload in frames:

@@ -231,7 +231,8 @@ def _check_ca_file(settings: Settings) -> None:
 def check_log(settings: Settings, data: DataDirectory) -> None:
     """Raise LaterVersion if a later version wrote the journal or the store.
 
-    Raises BadSetting if the store cannot be used. The check runs before the server writes to the journal or the store.
+    Raises BadSetting if the store cannot be used with these settings. A store that is only unavailable is not an error.
+    The check runs before the server writes to the journal or the store.
     """
     if settings.store == "sqlite" and not data.has_log():
         return  # importing the store would take a third of the time until the relay starts
@@ -326,13 +327,13 @@ def _print_dashboard_start(settings: Settings, base_url: str, dashboard: str) ->
 
 
 def _program_text(kind: str) -> str:
-    """Return the note that the program is plain Python; empty if it is compiled. The first line shows the note."""
+    """Return the note in the start message that the program is plain Python; empty if the program is compiled."""
     note = ", plain Python, which takes up to a third more CPU; to build a faster wheel, run make compiled"
     return "" if kind == "compiled" else note
 
 
 def _retention_text(settings: Settings) -> str:
-    """Return the text for the first lines that says how long the log is kept."""
+    """Return the text in the start message that says how long the log is kept."""
     budget = settings.disk_budget
     size = f"at most {budget / 1e9:.3g} GB" if isinstance(budget, int) else "as long as there is room"
     own = [f"{name} {_days_text(each.keep_bodies_days, each.keep_days)}" for name, each in settings.namespaces.items()]

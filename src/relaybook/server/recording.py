@@ -81,7 +81,8 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, unt
     store = open_store(data.store, settings)
     reserve = DiskReserve(data.reserve, settings.min_free)
     try:
-        writer = _open(settings, store, Retry(reserve, lambda: 2 * stop_requests.count))  # one stop request is enough
+        # While the store is being opened, one stop request has the effect of two: opening is not retried.
+        writer = _open(settings, store, Retry(reserve, lambda: 2 * stop_requests.count))
         try:
             recorder = _recorder(settings, data, store, writer, Retry(reserve, lambda: stop_requests.count))
             recorder.run(until_read=until_read)
@@ -157,9 +158,10 @@ def _record_set_aside_gaps(store: Store, writer: Writer) -> None:
 
 
 class _StopRequests:
-    """Counts stop requests.
+    """Counts stop requests. After one, the recorder stops at the end of the journal. After two, it stops at once.
 
-    The class uses no lock, because a signal handler can interrupt the main thread anywhere.
+    The class uses no lock. A signal handler interrupts the main thread, so the handler would wait forever for a lock
+    that the main thread holds.
     """
 
     def __init__(self) -> None:

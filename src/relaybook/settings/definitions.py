@@ -1,7 +1,7 @@
 """Declare the name, type, default and description of every setting.
 
 Flags (``--idle-timeout``), variables (``RELAYBOOK_IDLE_TIMEOUT``), keys of ``relaybook.toml`` and the table in
-docs/reference/settings.md are derived from the fields of ``Settings``. The command line reads the values, and this
+docs/reference/settings.md are derived from the fields of ``Settings``. ``configuration`` reads the values, and this
 module checks them. Durations are in seconds, and sizes are in bytes.
 """
 

@@ -1,7 +1,8 @@
 """Open, allocate, write, sync, lock and erase files, on Linux and macOS.
 
-Only this module uses platform-specific system calls. Symbolic links are not followed, child processes do not inherit
-open files, and modes do not depend on the umask. The functions raise the OSError of a failed system call.
+Differences between the platforms in these operations are handled only here. Symbolic links are not followed, child
+processes do not inherit open files, and modes do not depend on the umask. The functions raise the OSError of a failed
+system call.
 """
 
 import errno
