@@ -3,12 +3,12 @@
 The following rules apply to a request B and the requests before B:
 
 1. An assistant message in B can be the response to an earlier request. B then continues this request. If B has several
-   such messages, the last one counts. All messages before the assistant message must match. Because clients trim the
-   oldest messages, it is enough if the last two of these messages match. If several requests match, B continues the
-   latest request.
+   such messages, the last one counts. The messages before the assistant message must match, either all of them or the
+   last two. Two are enough because clients trim the oldest messages. If several requests match, B continues the latest
+   request.
 2. Otherwise, if B names a response (Responses API), B continues the request with this response.
-3. If B has the same messages as an earlier request, B repeats the earlier request. B is then a retry, or a variant with
-   a different response.
+3. If B has the same messages as an earlier request and names no response, B repeats the earlier request. B is then a
+   retry, or a variant with a different response.
 4. Otherwise B starts a conversation.
 
 Pure, without I/O.

@@ -21,7 +21,8 @@ class Deletion(msgspec.Struct, kw_only=True):
     Once its requests are removed, the filter has no values that could identify a person.
 
     ``requests`` is the number of matching requests when the deletion was requested. ``removed`` is the number of
-    requests removed so far. ``requested_by`` is an address. Times are in microseconds since the epoch.
+    requests removed so far. ``requested_by`` is the address of the client, or ``command line``. Times are in
+    microseconds since the epoch.
     """
 
     id: str

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 
 from relaybook.log.record import Feedback
 
-#: How long feedback waits for its request, in microseconds. Feedback on a running request waits longer.
+#: How long feedback waits for its request, in microseconds. Feedback on a running request waits until the request ends.
 PENDING_US: Final = 3_600_000_000
 #: The maximum number of pending feedback entries. Each entry takes at most 20 KB.
 MAX_PENDING: Final = 10_000
@@ -78,9 +78,9 @@ class FeedbackLog(Protocol):
     def add_feedback(self, any_id: str, feedback: Feedback) -> bool:
         """Add feedback on the request with this Relaybook id, or on the newest request with this foreign id.
 
-        The addition is atomic and durable. If no finished request has the id, the feedback is pending and the method
-        returns False. Raises TooMuchFeedback. Raises StoreUnavailable if no store exists yet or if other programs lock
-        the store.
+        ``record.FOREIGN_IDS`` lists the foreign ids. The addition is atomic and durable. If no finished request has the
+        id, the feedback is pending and the method returns False. Raises TooMuchFeedback. Raises StoreUnavailable if no
+        store exists yet or if other programs lock the store.
         """
 
 

@@ -1,9 +1,9 @@
 """Define labels of namespaces, the rules for changing them, and cursors for lists of namespaces.
 
-A pinned namespace is a *label*, such as an environment or a channel. A log has few labels, and each label has a color,
-a group and a position. There can be many other namespaces, such as one per user. All users of the log share the labels.
-Any process can change labels while the recorder is running. ``Labels`` is an interface that stores implement, like the
-interfaces in ``store/port.py``.
+A pinned namespace has a *label*, which consists of a color, a group and a position. A log has few pinned namespaces,
+such as environments or channels. There can be many other namespaces, such as one per user. All users of the log share
+the labels. Any process can change labels while the recorder is running. ``Labels`` is an interface that stores
+implement, like the interfaces in ``store/port.py``.
 """
 
 import re

@@ -48,7 +48,7 @@ class RequestView:
         self.record = record
         self.detail = detail
         self.is_running = is_running
-        #: Whether the headers are known. The headers of a finished request are always known.
+        #: False for a running request whose headers are not in the store yet.
         self.has_headers = True
         self._sizes: dict[Side, int | None] = {"request": request_size, "response": response_size}
         self._transferred = transferred
@@ -172,8 +172,8 @@ def find_request(reader: Reader, any_id: str, limit: int) -> tuple[RequestView, 
     """Find a request by any of its ids. `None` if no request has the id.
 
     A finished or running request with this Relaybook id comes first. Otherwise, the newest record with this foreign id
-    is returned, or a running request with this foreign id. At most ``limit`` other records with the id are also
-    returned, latest first.
+    is returned, or a running request with this foreign id. ``record.FOREIGN_IDS`` lists the foreign ids. At most
+    ``limit`` other records with the id are also returned, latest first.
     """
     matching = reader.find(any_id, limit + 1)
     for record_id in _candidate_ids(reader, any_id, matching):

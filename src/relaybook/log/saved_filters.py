@@ -1,7 +1,7 @@
 """Define saved filters, which are named links to a part of the log. All users of the log share them.
 
-A filter is stored as the query parameters of the log, so relative times such as ``-1h`` stay relative. ``SavedFilters``
-is an interface of stores, like ``Labels`` in ``log/namespaces.py``.
+A filter is stored as query parameters, so relative times such as ``-1h`` stay relative. ``SavedFilters`` is an
+interface that stores implement, like ``Labels`` in ``log/namespaces.py``.
 """
 
 import unicodedata

@@ -1,7 +1,7 @@
 """Do the work that can wait: index text, import requests, remove requests, and maintain the store.
 
-No records are written during this work. So the recorder calls ``BackgroundWork.work`` with a time limit, and does not
-call it while it is behind.
+Recording pauses during this work. So the recorder calls ``BackgroundWork.work`` with a time limit, and does no
+background work while many frames wait in the journal.
 """
 
 import logging

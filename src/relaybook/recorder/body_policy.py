@@ -1,9 +1,9 @@
 """Decide how much of a body is stored, and where the body is kept while its exchange is open.
 
 The bodies of an open exchange stay in memory while they have up to 256 KiB. If they exceed 256 KiB, their bytes are
-moved to the store before the record is written. Bodies of unsupported formats are stored whole up to a limit. If such a
-body is larger, only its first 64 KiB, its length and its SHA-256 are stored. The log shows a few open exchanges with
-the bytes received so far.
+moved to the store before the record is written. Bodies of unsupported formats are stored whole up to the size in the
+setting ``keep_other_bodies``. If such a body is larger, only its first 64 KiB, its length and its SHA-256 are stored.
+The log shows a few open exchanges with the bytes received so far.
 """
 
 import hashlib

@@ -244,7 +244,7 @@ def _headers(exchange: Exchange) -> _Headers:
 
 
 def _below_route(path: str) -> str:
-    """Return the path after ``/v1`` or ``/<route>/v1``."""
+    """Return the path after the first ``/v1``."""
     return path.partition("/v1")[2]
 
 

@@ -5,8 +5,8 @@ commits the batch, writes the outcome to a second file, and deletes the batch. A
 complete. The command holds a lock on the directory. If the recorder finds the lock free, the command has ended, and the
 recorder deletes the remaining files.
 
-If the recorder is killed before it has written the outcome, the next recorder commits the batch again. The store then
-skips the requests.
+If the recorder is killed before it has written the outcome, the next recorder commits the batch again. The store skips
+requests that are already in the log.
 """
 
 import logging
@@ -73,7 +73,7 @@ class ImportQueue:
     def __init__(self, directory: Path, writer: Writer, reader: Reader, text: TextPass, min_free: int) -> None:
         """Requests are added only while twice ``min_free`` (bytes) is free on the disk.
 
-        Below ``min_free``, the relay refuses requests.
+        An import must not fill the disk to ``min_free``, because the relay then cannot log new requests.
         """
         self._directory = directory
         self._min_free = min_free

@@ -32,8 +32,8 @@ from relaybook.recorder.retry import Retry, RetryAborted
 class Run:
     """One run of the journal, at ``path``.
 
-    Reading starts at ``position``, or at the start of the run if ``position`` is `None`. ``checkpoints`` are the
-    exchanges whose state is in the store.
+    Reading starts at ``position.replay_from``, or at the start of the run if ``position`` is `None`. ``checkpoints``
+    are the exchanges whose state is in the store.
     """
 
     def __init__(self, path: Path, position: RunPosition | None, checkpoints: list[ExchangeCheckpoint]) -> None:
@@ -97,8 +97,8 @@ _RUNNING_EVERY_NS: Final = 1 * clock.NANOSECONDS
 _RUNNING_AFTER_NS: Final = 1 * clock.NANOSECONDS
 _LIST_RUNS_EVERY_NS: Final = 500_000_000
 _IDLE_SECONDS: Final = 0.05
-#: Maximum durations of background work: when there is nothing to read, and after a commit. No records are written
-#: during background work. While the recorder is behind, it does no background work.
+#: Maximum durations of background work: when there is nothing to read, and after a commit. Recording pauses during
+#: background work. While the recorder is behind, it does no background work.
 _IDLE_NS: Final = 50_000_000
 _BUSY_NS: Final = 100_000_000
 _MANY_FRAMES: Final = 2000
@@ -152,9 +152,9 @@ class Recorder:
         """Record until a stop is requested.
 
         After the first stop request, the recorder reads the journal to its end. After the second, it stops at once.
-        With ``until_read``, the recorder stops at the end of the journal without a request. In this case, no relay may
-        write to the journal. Raises StoreDamaged and DefectiveBatch. The journal then still contains all data that was
-        not committed.
+        With ``until_read``, the recorder stops at the end of the journal without a stop request. In this case, no relay
+        may write to the journal. Raises StoreDamaged and DefectiveBatch. The journal then still contains all data that
+        was not committed.
         """
         with suppress(RetryAborted):
             while not self._retry.must_stop_now():

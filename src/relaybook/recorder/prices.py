@@ -3,8 +3,8 @@
 If the upstream, the model or the usage is unknown, the cost is `None`, because 0 would look free.
 
 The prices are part of the installed library genai-prices and are not downloaded. The library takes 220 µs per response.
-So the prices of a model are cached as plain rates per token for the rest of the day. If plain rates are not enough, the
-library computes the cost of the response. Examples are context tiers, prices by the hour, audio and searches. The
+So the prices of a model are cached as plain rates per token, for each day on which requests started. Plain rates are
+not enough for context tiers, prices by the hour, audio and searches. In these cases, the library computes the cost. The
 library is imported when the first cost is computed, because the import takes 0.24 s.
 """
 
@@ -47,8 +47,8 @@ _SHAPE_COUNTS: Final = {
     "responses": frozenset({"input_tokens", "output_tokens"}),
     "embeddings": frozenset({"prompt_tokens"}),
 }
-#: For these shapes, this provider's extractor is always used, because the extractors of other providers do not count
-#: all fields.
+#: Shapes for which the extractor of one provider is always used, and the provider. The extractors of other providers do
+#: not count all fields of these shapes.
 _EXTRACTED_AS: Final = {"messages": "anthropic"}
 #: Counts that plain rates can price. Reasoning is part of the output and has the same rate.
 _COUNTED_BY_RATES: Final = frozenset(
@@ -171,7 +171,7 @@ class Prices:
         for name in models:
             model = provider.find_model(name, all_providers=known_providers) if name else None
             if model is not None:
-                # If the model was found at another provider, only the plain prices of that provider apply.
+                # If the model was found at another provider, that provider's prices for service tiers do not apply.
                 is_own = any(model is own for own in provider.models)
                 context = {"service_tier": tier} if tier and model.price_variants and is_own else {}
                 rates = _rates(model, context, at)
@@ -278,7 +278,8 @@ def _count(paths: tuple[_Path, ...], usage: Usage) -> dict[str, int | float]:
             counts[counted] = counts.get(counted, 0) + number
     if "cache_read_tokens" not in counts and (cached := count_of(usage, CACHED)):
         counts["cache_read_tokens"] = cached
-    # The extractors for xAI add reasoning to the output.
+    # xAI does not count reasoning as output. The library's extractors for xAI add the reasoning. After any other
+    # extractor, the count equals the provider's count, and output_of adds the reasoning if necessary.
     if "output_tokens" in counts and counts["output_tokens"] == count_of(usage, OUTPUT):
         counts["output_tokens"] = output_of(usage) or 0
     return counts

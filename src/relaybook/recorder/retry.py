@@ -23,7 +23,7 @@ class RetryAborted(Exception):
 
 
 class Retry:
-    """Retries operations. ``stop_requests`` returns the number of stop requests and is called without a lock.
+    """Retries operations. ``stop_requests`` returns the number of stop requests so far.
 
     After the first stop request, an operation is tried a few more times. After the second, no operation is retried.
     """

@@ -1,7 +1,7 @@
-"""Fill the full-text index from the log while the recorder is idle. Requests are indexed in recording order.
+"""Fill the full-text index from the log in the recorder's background work. Requests are indexed in recording order.
 
-Recording never waits for the index. Writes that fail, for example because of a full disk or a locked file, are retried
-later. A lost index is rebuilt from the log.
+Records are committed before their text is indexed. Writes that fail, for example because of a full disk or a locked
+file, are retried later. A lost index is rebuilt from the log.
 """
 
 import logging
@@ -45,7 +45,7 @@ class TextPass:
     def committed(self, entries: Iterable[Entry]) -> None:
         """Keep entries in memory, up to a limit, so that indexing need not read the store.
 
-        Only entries whose bodies are in memory are kept. Reading entries is a large part of the work of indexing.
+        Reading entries is a large part of the work of indexing. Only entries whose bodies are in memory are kept.
         """
         for entry in entries if self._index else ():
             size = (body_size(entry.request) or 0) + (body_size(entry.response) or 0)

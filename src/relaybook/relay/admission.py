@@ -112,7 +112,10 @@ def _is_preflight(relay: RelayContext, head: RequestHead) -> bool:
 
 
 def has_own_response(head: RequestHead) -> bool:
-    """Return whether the relay itself responds to this request."""
+    """Return whether this is a request for `/healthz`, `/readyz` or `/`.
+
+    The relay itself responds to such a request.
+    """
     return head.method in (b"GET", b"HEAD") and head.target.partition(b"?")[0] in (b"/", b"/healthz", b"/readyz")
 
 

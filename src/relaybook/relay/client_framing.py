@@ -1,8 +1,8 @@
 """Encode a response for the client: first the head, then the body in the framing that the head declares.
 
 The upstream's framing is kept. So a body with a Content-Length keeps its Content-Length, and a chunked body stays
-chunked. HTTP/1.0 clients do not support chunked bodies. They get the body without chunks, and the connection closes
-after the body. Each read from the upstream becomes one chunk. This module does no I/O.
+chunked. Each read from the upstream becomes one chunk. HTTP/1.0 clients do not support chunked bodies. They get the
+body without chunks, and the connection closes after the body. This module does no I/O.
 """
 
 from relaybook.relay import response_lines

@@ -1,7 +1,7 @@
 """The state that the connections and exchanges of one worker share: settings, parsers, the gate and counts.
 
-This module does not depend on the classes of client and upstream connections. The subclass ``Relay`` uses these
-classes.
+This module does not depend on the classes of client and upstream connections. ``Relay``, the subclass of
+``RelayContext``, uses these classes.
 """
 
 import asyncio

@@ -114,7 +114,10 @@ class Gate:
             self._flush()
 
     def tick(self) -> None:
-        """Once a second, call the journal's ``tick`` if no batch is waiting or being synced."""
+        """Call the journal's ``tick`` if no batch is waiting or being synced.
+
+        This method must be called about once a second.
+        """
         if self._syncing is None and not self._journal.waiting:
             try:
                 self._journal.tick()

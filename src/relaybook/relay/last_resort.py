@@ -27,7 +27,7 @@ def exit_now(error: BaseException) -> NoReturn:
 
 
 def install(loop: asyncio.AbstractEventLoop) -> None:
-    """From now on, end the process if memory runs out, or if a callback that was scheduled on the event loop fails.
+    """From now on, end the process if memory runs out, a callback scheduled on the event loop fails, or a thread fails.
 
     The gate schedules callbacks on the event loop. If a callback of the gate fails, bytes may never be sent although
     their frames are in the journal.

@@ -1,6 +1,7 @@
 """Parse response heads, and decide which headers are forwarded to the client and which are logged.
 
-This module works like ``request_head`` and does no I/O. The module trusts neither upstreams nor clients.
+This module works like ``request_head`` and does no I/O. Upstreams are not trusted, so heads that are not valid HTTP are
+rejected.
 """
 
 import re

@@ -9,8 +9,8 @@ import msgspec
 class Histogram(msgspec.Struct):
     """A histogram of durations.
 
-    ``bounds`` are upper bounds in seconds, ascending. ``counts`` has one more element, the number of durations above
-    the last bound. ``total`` is the sum of all durations in seconds.
+    ``bounds`` are upper bounds in seconds, ascending. ``counts`` has the number of durations in the bucket of each
+    bound, and finally the number of durations above the last bound. ``total`` is the sum of all durations in seconds.
     """
 
     bounds: tuple[float, ...]

@@ -23,7 +23,7 @@ _TARGET_BUCKETS: Final = 120
 MAX_BUCKETS: Final = 3000
 MAX_GROUPS: Final = 20
 FIELDS: Final = ("namespace", "model", "outcome", "label")
-#: A field that has the value "" for all requests.
+#: The name of a field that has the value "" for all requests. Its aggregates therefore cover all requests.
 ALL: Final = ""
 #: Fields with aggregates over time that are kept when requests are removed. Aggregates by property are also kept.
 KEPT_FIELDS: Final = ("namespace", "model", "outcome")

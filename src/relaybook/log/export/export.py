@@ -29,7 +29,11 @@ _MAX_STALLS: Final = 5
 
 
 class FileFormat(NamedTuple):
-    """A file format. ``bodies`` tells whether files contain bodies never, always, or on request."""
+    """A file format.
+
+    ``bodies`` is True if files always contain bodies, False if they never contain bodies, and `None` if the query
+    decides.
+    """
 
     name: str
     media_type: str

@@ -301,7 +301,7 @@ def _output_key(output: OutputText) -> bytes:
 
 
 def _set_usage(facts: ResponseFacts, usage: Usage) -> None:
-    """Set usage and token counts. The input count is the sum of new, cache-writing and cached tokens."""
+    """Set usage and token counts. The input count includes tokens written to the cache and read from the cache."""
     facts.usage = usage
     tier = usage.get("service_tier")
     facts.service_tier = clean_or_none(tier) if isinstance(tier, str) else None

@@ -1,7 +1,8 @@
 """Declare the facts that are extracted from request and response bodies, in a form that is safe to store.
 
-Every text can be encoded as UTF-8, contains no NUL and is truncated to a documented length. Every number fits a signed
-64-bit column. `None` means that a value is missing or unreadable, never zero.
+Texts can be encoded as UTF-8, contain no NUL and are truncated. The exceptions are metadata, which the recorder
+truncates, and ``usage``, which is not stored. Every number fits a signed 64-bit column. `None` means that a value is
+missing or unreadable, never zero.
 """
 
 from typing import Annotated, Final, Literal, TypeAlias
@@ -84,7 +85,7 @@ class ResponseFacts(Struct, gc=False):
     error_code: str | None = None
     error_message: str | None = None
     output_preview: str | None = None
-    #: Number of characters of text, reasoning, refusal and tool arguments in all choices.
+    #: Number of generated characters in all choices: text, reasoning, refusal, transcript and tool calls.
     output_characters: int = 0
     stream_ended: StreamEnded | None = None
     #: Whether the response has an error, even if its status is 200.

@@ -61,7 +61,7 @@ class LenientDecoder(Generic[_T]):
     Only the strict decoder is used after 100 documents that neither decoder can decode, or after 10,000 documents that
     only the lenient decoder can decode.
 
-    Without the limits, a body could take too long: 16 MiB can hold two million malformed events, of 20 µs each.
+    Without the limits, a body could take too long: 16 MiB can hold two million malformed events, and each takes 20 µs.
     """
 
     def __init__(self, decoder: "msgspec.json.Decoder[_T]") -> None:

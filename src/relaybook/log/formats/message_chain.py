@@ -34,7 +34,7 @@ _MAX_ORIGINS: Final = 4
 _MAX_CHOICES: Final = 4
 #: Number of messages before a response that a window key covers.
 _WINDOW: Final = 2
-#: Types of the items that the Responses API returns without a role. Other types end in ``_call``.
+#: Types of items from the assistant that have no role (Responses API). All other such types end in ``_call``.
 _ASSISTANT_ITEMS: Final = frozenset({"reasoning", "mcp_list_tools", "mcp_approval_request"})
 _SYSTEM: Final = frozenset({"system", "developer"})
 

@@ -44,9 +44,9 @@ def read_request(kind: Kind, data: bytes) -> RequestFacts:
 def read_response(kind: Kind, data: bytes, *, streamed: bool, complete: bool) -> ResponseFacts:
     """Return the facts of a decoded response body, which is a stream or one JSON object.
 
-    An upstream may respond to a request for a stream with one JSON object, and to any other request with a stream.
-    ``understood`` is False only if the body is neither a stream nor a JSON object. ``complete`` tells whether the whole
-    response arrived. ``stream_ended`` is set only if ``streamed``.
+    ``streamed`` tells whether the response has the content type of a stream. If the bytes of the body show the
+    opposite, the bytes decide. ``complete`` tells whether the whole response arrived. ``stream_ended`` is set only if
+    ``streamed``.
     """
     found = FORMATS.get(kind)
     if found is None:

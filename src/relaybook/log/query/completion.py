@@ -73,7 +73,7 @@ def _names(part: Part | None, list_values: ListValues) -> Iterator[Item]:
 
 
 def _can_be_written(name: str) -> bool:
-    """Return whether the query language can express the property. Names with spaces or colons need a parameter."""
+    """Return whether the query language can express the property. Names with spaces or colons cannot be expressed."""
     return parts_of(f"property.{name}:x")[0].name == f"property.{name}"
 
 

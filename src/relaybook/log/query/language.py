@@ -2,9 +2,10 @@
 
 Words without a name and quoted phrases are searched in prompt and response, and all of them must be found. In
 ``name:value``, the names are the same as the names of query parameters. If a name has several values, one of the values
-must match. A leading ``-`` excludes matches. Values with white space are quoted. A ``*`` directly after a value makes
-the value a prefix. After a phrase, the ``*`` applies only to the last word. Inside quotes, ``*`` is an ordinary
-character. ``parameters_of`` translates a query into query parameters. Pure, without I/O.
+must match. If the values are numbers, all must match, as in ``duration:>2s duration:<5s``. A leading ``-`` excludes
+matches. Values with white space are quoted. A ``*`` directly after a value makes the value a prefix. After a phrase,
+the ``*`` applies only to the last word. Inside quotes, ``*`` is an ordinary character. ``parameters_of`` translates a
+query into query parameters. Pure, without I/O.
 """
 
 import re
