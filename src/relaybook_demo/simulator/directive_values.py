@@ -24,7 +24,11 @@ class BadDirective(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """The place and the way in which a response is broken off. ``offset`` is the number of bytes after the place."""
+    """The place and the way in which a response is broken off.
+
+    For ``event``, ``number`` whole events are sent first. ``offset`` is the number of bytes that are then sent: of the
+    head, of the next event, or of the body.
+    """
 
     place: Literal["head", "event", "byte", "end"]
     number: int
@@ -61,7 +65,7 @@ _EXPECTED: Final = {int: "a whole number", float: "a number of zero or more", by
 
 
 def scalar(text: str, type_: Any) -> Any:
-    """Parse text, a number of zero or more, ``yes`` or ``no``, base64, or a word of a Literal type."""
+    """Parse a value of this type: text, a number of zero or more, ``yes`` or ``no``, base64, or a word of a Literal."""
     if type_ is bool:
         return scalar(text, Literal["yes", "no", "1", "0"]) in ("yes", "1")
     try:

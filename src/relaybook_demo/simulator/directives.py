@@ -1,8 +1,8 @@
 """Declare and parse a request's directives, which tell the simulated upstream what to send.
 
-The field ``first_token_ms`` is set by the header ``Sim-First-Token-Ms``, the query parameter ``sim_first_token_ms`` or
-the metadata key ``sim_first_token_ms``. The header has the highest precedence, followed by the query. Unknown names
-that start with ``sim`` are rejected, so that a test with a typo cannot pass by accident. See
+For example, the field ``first_token_ms`` is set by the header ``Sim-First-Token-Ms``, the query parameter
+``sim_first_token_ms`` or the metadata key ``sim_first_token_ms``. The header has the highest precedence, followed by
+the query. Unknown names that start with ``sim`` are rejected, so that a test with a typo cannot pass by accident. See
 docs/reference/simulator.md.
 """
 

@@ -15,7 +15,7 @@ Framing = Literal["length", "chunked", "close", "none"]
 
 @dataclass(frozen=True, slots=True)
 class ResponseContext:
-    """All values except the content on which the framing of a response depends."""
+    """The values on which the framing of a response depends, besides the content."""
 
     request: Request
     directives: Directives

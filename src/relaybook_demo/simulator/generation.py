@@ -159,9 +159,10 @@ def _limit_tokens(tokens: tuple[str, ...], reasoning: tuple[str, ...], limit: in
 
 
 def _tool_calls(request: ChatRequest) -> tuple[ToolCall, ...]:
-    """Call the tool that ``tool_choice`` names, or else the first tool.
+    """Return a call of the tool that ``tool_choice`` names, or else of the first tool that matches the prompt.
 
-    Call two tools if the prompt contains " and ".
+    Two tools are called if ``tool_choice`` names no tool, parallel calls are allowed, and the prompt contains " and ".
+    If ``tool_choice`` is ``required``, the tools need not match.
     """
     is_user_turn = bool(request.messages) and request.messages[-1].role == "user"
     if not is_user_turn or not request.tools or request.tool_choice == "none":

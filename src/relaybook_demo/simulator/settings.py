@@ -25,7 +25,7 @@ class SimulatorSettings:
     tokens_per_second: float = 0.0
     """Speed after the first token; 0 is unlimited.
 
-    A response that is not streamed is delayed by the time of a stream.
+    A response that is not streamed is delayed by the time that a stream would take.
     """
 
     response_headers: HeaderSet = "few"

@@ -22,7 +22,7 @@ def select_events(events: list[Event], directives: Directives, error: Event | No
 
 
 def write(events: Iterable[Event], directives: Directives, now_ns: Callable[[], int]) -> Iterator[bytes]:
-    """Yield the bytes of each event. An event is encoded only when it is requested.
+    """Yield the bytes of each event. An event is encoded only when the iterator reaches it.
 
     With ``Sim-Timestamps``, each event contains the time from ``now_ns``.
     """

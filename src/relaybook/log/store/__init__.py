@@ -9,7 +9,7 @@ from relaybook.settings.store_url import parse_store_url
 
 
 def open_store(directory: Path, settings: Settings | None = None) -> Store:
-    """Return the store that the settings choose. Without settings, return the store in the directory.
+    """Return the store that the settings choose. Without settings, return the SQLite store.
 
     Does no I/O. This function is the only code that names an implementation.
     """

@@ -26,8 +26,8 @@ class StoreFull(StoreUnavailable):
 class SyncFailed(Exception):
     """A sync failed, and the operating system may have dropped the unwritten data.
 
-    Do not retry the sync, because a second sync would report success although the data was not written. Only a restart
-    writes the data again.
+    Do not retry the sync, because a second sync would report success although the data was not written. Restart the
+    recorder instead, which then reads the data from the journal and writes it again.
     """
 
 

@@ -49,7 +49,7 @@ class Body(msgspec.Struct, array_like=True):
 class Entry(msgspec.Struct, kw_only=True):
     """A finished request to be stored.
 
-    The store assigns ``record.seq``, and adds pending feedback to the record's feedback.
+    The store assigns ``record.seq``. The store also adds feedback that arrived before the request was recorded.
 
     A body is `None` if the body must not be stored, which ``record.body_state`` also says.
     """
@@ -92,7 +92,8 @@ class ExchangeCheckpoint(msgspec.Struct, kw_only=True):
 class Running(msgspec.Struct, kw_only=True):
     """A running request, with its detail and body bytes so far.
 
-    A value is `None` if the value was not reported or must not be stored.
+    Only the newest requests with few body bytes have a detail and body bytes. These values are `None` for all other
+    requests, and for a request whose bodies must not be stored.
     """
 
     record: Record
@@ -107,8 +108,8 @@ class Batch(msgspec.Struct, kw_only=True):
     - ``running`` replaces all running requests, unless ``running`` is `None`. Requests whose record is in ``entries``
       are always removed from the running requests.
     - ``checkpoints`` replaces earlier checkpoints of the same exchanges. The checkpoint of an exchange is deleted if
-      the exchange is in ``entries`` or in ``rejected``. ``rejected`` has the ids of requests that the store rejected
-      and that are in the quarantine instead.
+      the exchange is in ``entries`` or in ``rejected``. ``rejected`` has the ids of requests that the store rejected.
+      The recorder has written these requests to the directory ``quarantine``.
     - ``finished_runs`` deletes the positions and checkpoints of runs that have been read completely.
     - ``erase`` lists body bytes that must be unreadable within seconds after the commit. The store completes the
       erasure even after a crash.
@@ -134,8 +135,8 @@ class Page(msgspec.Struct, kw_only=True):
     ``newer_cursor`` if it was for newer records.
 
     If the search was complete, ``next_cursor`` is `None` if there are no older matches, and ``newer_cursor`` is `None`
-    if the page is empty. Callers then keep the previous cursor. A full page may have a ``next_cursor`` that leads to an
-    empty page, because the search for one more match has a time limit.
+    if the page is empty. If the page is empty, callers keep the ``newer_cursor`` of the previous page. A full page may
+    have a ``next_cursor`` that leads to an empty page, because the search for one more match has a time limit.
     """
 
     records: list[Record]
@@ -211,9 +212,9 @@ class ValueCount(msgspec.Struct, kw_only=True):
 class RecorderState(msgspec.Struct, frozen=True, kw_only=True):
     """One of the recorders that write to a shared store.
 
-    ``server`` names the recorder's machine and data directory. A recorder that is not live stopped responding within
-    the last hour, although nobody stopped it. ``lag_us`` is the time since the recorder last responded or, if it
-    then stored requests, since the newest of these requests ended.
+    ``server`` names the recorder's machine and data directory. A recorder that is not live stopped writing to the store
+    within the last hour, without being closed. ``lag_us`` is the time since the recorder's last write. If this write
+    stored requests, ``lag_us`` is instead the time since the newest of these requests ended.
     """
 
     server: str
@@ -268,11 +269,12 @@ class Writer(Protocol):
     def commit(self, batch: Batch) -> None:
         """Store the batch in one transaction and assign each record its ``seq``.
 
-        The first eight namespaces whose names do not look like ids are pinned as labels.
+        The first eight namespaces whose names do not look like ids are pinned.
 
         The batch is durable when the method returns. With the durability ``process``, the batch survives a crash of any
         program. With ``power``, the batch also survives a power failure. An entry whose record id is already stored is
         skipped and not counted again. Raises StoreUnavailable or BatchRejected. In both cases, nothing was stored.
+        Raises SyncFailed if the data cannot be synced.
         """
 
     def write_body(self, data: bytes) -> BodyRef:
@@ -303,9 +305,9 @@ class Writer(Protocol):
     def delete(self, until_ns: int) -> int:
         """Carry out deletions until ``until_ns`` (monotonic clock). Returns the number of requests removed.
 
-        Unlike ``retain``, this method also subtracts the requests from the aggregates over time, and a namespace
-        without requests loses its label. A deletion continues after a crash. A deletion is "done" when no file contains
-        bytes of the deleted requests. Raises StoreUnavailable.
+        Unlike ``retain``, this method also subtracts the requests from the aggregates over time, and unpins a namespace
+        that has no requests left. A deletion continues after a crash. A deletion is "done" when no file contains bytes
+        of the deleted requests. Raises StoreUnavailable.
         """
 
     def run_maintenance(self, until_ns: int) -> bool:
@@ -322,8 +324,8 @@ class Reader(Protocol):
     """The interface through which the API and the command line query a store.
 
     A reader is thread-safe. Each call sees one consistent snapshot. ``deadline_ns`` is the time on the monotonic clock
-    at which a call stops. At the deadline, a page or a count is returned as incomplete, and other calls raise
-    DeadlinePassed.
+    at which a call stops. At the deadline, a page, a count or feedback totals are returned as incomplete, and other
+    calls raise DeadlinePassed.
     """
 
     def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:

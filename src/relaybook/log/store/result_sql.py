@@ -17,14 +17,14 @@ _FROM_LOG_ERROR: Final = dict.fromkeys(LOG_ERRORS, "log_failed")
 _FROM_FAILURE: Final = {code: code for code in UPSTREAM_FAILURES}
 _FROM_STATUS: Final = {status: code for status, (code, _) in ERROR_STATUSES.items()}
 #: The finish reasons between commas. A reason is in this list if removing the reason with ``replace`` changes the list.
-#: Both databases have ``replace``.
+#: SQLite and ClickHouse both have ``replace``.
 _REASONS: Final = "(',' || r.finish_reason || ',')"
 _FROM_FINISH: Final = " ".join(
     f"WHEN replace({_REASONS}, ',{reason},', '') <> {_REASONS} THEN {FINISHES[finish][0]!r}"
     for reason, finish in FINISH_REASONS.items()
 )
 #: The code that ``row.result_of`` returns, as an expression on ``requests AS r``. All parts are constants in this
-#: program.
+#: program, so the SQL contains no values from requests.
 RESULT: Final = f"""CASE
   WHEN r.outcome = 'open' THEN 'running'
   WHEN r.outcome = 'client_closed' AND r.failed = 0 THEN 'client_disconnected'

@@ -31,8 +31,8 @@ class Chunks:
         self._committed = self._committed_last()
         ((newest,),) = database.query("SELECT max(id) FROM chunks WHERE recorder = %(name)s", {"name": name})
         self._last = max(self._committed, newest)
-        #: Chunks that were written before this process started. They are uncommitted, unless an interrupted commit
-        #: still completes.
+        #: The last committed chunk and the last written chunk when this process started. The chunks after the first,
+        #: up to the second, are uncommitted, unless an interrupted commit still completes.
         self._uncommitted = (self._committed, newest) if newest > self._committed else None
         self.erase()
 
@@ -65,7 +65,7 @@ class Chunks:
     def delete_uncommitted(self) -> None:
         """Delete chunks that an earlier process wrote and that belong to no request.
 
-        No insert of the earlier process may be running.
+        Call this method only when no insert of the earlier process is running.
         """
         if self._uncommitted is None:
             return

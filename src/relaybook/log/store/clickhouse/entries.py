@@ -79,7 +79,7 @@ def read_body(database: Database, record_id: str, side: Side) -> Iterator[bytes]
 def body_chunks(
     database: Database, chunks: Sequence[tuple[int, int]], rest: bytes, deadline_ns: int | None = None
 ) -> Iterator[bytes]:
-    """Yield the bytes of a body, with only one chunk and the rest in memory.
+    """Yield the bytes of a body, with only one chunk and ``rest`` in memory.
 
     Raises BodyDamaged and DeadlinePassed.
     """

@@ -72,7 +72,8 @@ def _ids_of_requests(database: Database, any_ids: Sequence[str]) -> dict[str, st
 def join_pending(database: Database, state: State, ended: Iterable[str]) -> None:
     """Move pending feedback to recorded requests, and delete expired pending feedback.
 
-    Feedback waits for an hour, or until its request has ended. ``ended`` are the ids of requests that have just ended.
+    Pending feedback expires after an hour, but not while its request is running. ``ended`` are the ids of requests that
+    have just ended.
     """
     pending = state.read(PENDING)
     if not pending:

@@ -30,7 +30,7 @@ FROM (
 
 
 def count(database: Database, filter_: Filter, last: int, deadline_ns: int) -> Count:
-    """Count the matches, newest first. The matches of whole namespaces are taken from the namespaces' sums."""
+    """Count the matches, newest first. If all terms are on the namespace, the namespaces' sums are used instead."""
     if all(term.name == "namespace" for term in filter_.terms):
         return _count_of_namespaces(database, filter_, deadline_ns)
     requests, failed, last_at, is_complete = 0, 0, None, True

@@ -21,9 +21,10 @@ from relaybook.log.store.port import Page
 
 #: The first window covers an hour, and each next window is longer than the window before it by this factor.
 _GROWTH: Final = 16
-#: ClickHouse uses the order by namespace only if reading the table in the order of ``seq`` is disabled.
+#: ClickHouse uses the projection ``requests_by_namespace`` only if reading the table in the order of ``seq`` is
+#: disabled.
 _BY_NAMESPACE: Final = "SETTINGS optimize_read_in_order = 0"
-#: Terms whose columns are also stored in the order by namespace.
+#: Terms whose columns are also in the projection ``requests_by_namespace``.
 _IN_ORDER: Final = frozenset(("namespace", "model", "outcome", "failed", "from", "to"))
 
 
@@ -100,8 +101,8 @@ def _where(
 ) -> str | None:
     """Return the condition for the rows that match. `None` if no row matches.
 
-    ClickHouse reads the columns of the terms first. It reads the other columns only for rows that match. In the order
-    by namespace, the rows of a namespace are close together.
+    ClickHouse reads the columns of the terms first. It reads the other columns only for rows that match. In the
+    projection ``requests_by_namespace``, the rows of a namespace are close together.
     """
     if not filter_.terms:
         return matching

@@ -5,8 +5,9 @@ microseconds since 2026. So recorders need no coordination, and values stay belo
 
 Each recorder writes its *mark* at least once a second. The mark is a ``seq``, and the recorder will only insert
 requests with a higher ``seq``. Readers read up to the lowest mark of all live recorders, so they never skip a request
-that is inserted late. A recorder that has written no mark for 30 seconds is not live. Such a recorder joins again
-before its next insert. Its new ``seq`` values are above everything that was read in the meantime.
+that is inserted late. A recorder that has written no mark for 30 seconds is not live. Before its next insert, such a
+recorder *joins* again: it writes a mark and then reads the marks of the other recorders. Its new ``seq`` values are
+above these marks, so they are above everything that was read in the meantime.
 """
 
 import random
@@ -123,7 +124,7 @@ class Numbering:
         self._database = database
 
     def now(self) -> int:
-        """Return the time in units. Raises StoreUnavailable."""
+        """Return the time in units of 32 microseconds since 2026. Raises StoreUnavailable."""
         return (self.server_us() - _EPOCH_US) // _UNIT_US
 
     def server_us(self) -> int:
@@ -166,7 +167,7 @@ class Membership:
         return own.place.has_ended
 
     def join(self) -> None:
-        """Join the recorders of the log. New numbers are then above everything that was read."""
+        """Join the recorders of the log. New ``seq`` values are then above everything that was read."""
         taken = _taken(each for each in read_recorders(self._state) if each.name != self._name)
         while True:
             if self._number in taken:
@@ -191,20 +192,20 @@ class Membership:
             self.join()
 
     def take(self, count: int) -> list[int]:
-        """Return new numbers in ascending order. The numbers are not reused, even if the insert fails."""
+        """Return new ``seq`` values in ascending order. The values are not reused, even if the insert fails."""
         first = max(self._unit + 1, self._numbering.now())
         self._unit = max(self._unit, first + count - 1)
         return [self._numbering.first(unit) + self._number for unit in range(first, first + count)]
 
     def number_above(self, last: int) -> int:
-        """Return a number of this recorder above ``last``. These numbers form a separate sequence."""
+        """Return a chunk number above ``last`` that no other recorder returns. Chunk numbers are not ``seq`` values."""
         unit = max(last // self._numbering.slots + 1, self._numbering.now())
         return self._numbering.first(unit) + self._number
 
     def write(self, changes: Changes, delay_us: int = 0) -> None:
         """Make changes and write the mark in one insert.
 
-        All requests with the numbers taken so far must already be inserted.
+        All requests with the ``seq`` values taken so far must already be inserted.
 
         ``delay_us`` is how long ago the newest of these requests ended.
         """
@@ -216,7 +217,7 @@ class Membership:
     def mark_if_due(self) -> None:
         """Write the mark if the last mark is at least a second old.
 
-        No insert may be running. Otherwise, readers would miss requests.
+        Call this method only when no insert is running. Otherwise, readers would miss requests.
         """
         self.join_if_late()
         if self._marked_ns is None or clock.monotonic_ns() - self._marked_ns >= _MARK_EVERY_NS:
@@ -225,7 +226,8 @@ class Membership:
     def leads(self) -> bool:
         """Return whether this recorder is the one that removes requests.
 
-        The live recorder with the lowest name removes requests. Names are in order of age, so it is the oldest.
+        The live recorder with the lowest name removes requests. The lowest name is the oldest, because names begin with
+        the time of their creation.
 
         For a short time, this method can return True for two recorders.
         """

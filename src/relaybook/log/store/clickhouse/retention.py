@@ -88,7 +88,7 @@ class RetentionPass:
     def work(self, cutoffs: Cutoffs) -> Retained:
         """Begin to remove old requests and content; see ``Writer.retain``.
 
-        No mutation may be running.
+        Call this method only when no mutation is running.
         """
         removed, expired = _conditions(cutoffs)
         sql = f"SELECT countIf({removed}), countIf(NOT {removed} AND {expired}) FROM requests WHERE NOT removed"

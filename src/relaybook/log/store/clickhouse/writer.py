@@ -1,8 +1,8 @@
 """Write to a ClickHouse database.
 
-A commit writes requests in one insert, and everything else in a second insert. If the response to an insert is lost,
-the insert may still be running. So the next commit waits until that insert has ended. Each commit first queries which
-of its requests are stored, and inserts only the others.
+A commit writes requests in one insert, and everything else in a second insert. If the response to the first insert is
+lost, the insert may still be running. So further commits raise StoreUnavailable until that insert has ended. Each
+commit first queries which of its requests are stored, and inserts only the others.
 """
 
 import os
@@ -177,7 +177,7 @@ class ClickHouseWriter:
         store_feedback(self._database, ((e.record.id, each) for e in entries for each in e.record.feedback))
         today = datetime.fromtimestamp(clock.wall_us() // 1_000_000, UTC).date()
         texts = [self._text(entry) for entry in entries]
-        self._recorders.join_if_late()  # no slow step may follow, because readers soon pass the numbers taken here
+        self._recorders.join_if_late()  # no slow step may follow, because readers soon pass the ``seq`` taken here
         seqs = self._recorders.take(len(entries))
         self._unanswered_us = sent_us = self._numbering.server_us()
         rows = [row_of(entry, seq, text, today, sent_us) for seq, entry, text in zip(seqs, entries, texts, strict=True)]

@@ -82,7 +82,8 @@ class MemoryStore:
         #: The ids of requests whose content has expired.
         self._expired: set[str] = set()
         self._last_removal: Removal | None = None
-        #: The deletions, oldest first, and by id the newest ``seq`` when each deletion was requested.
+        #: The deletions, oldest first. ``_deleted_to`` has, by the id of a deletion, the newest ``seq`` when the
+        #: deletion was requested.
         self._deletions: list[Deletion] = []
         self._deleted_to: dict[str, int] = {}
         self._bodies_by_ref: dict[BodyRef, bytes] = {}

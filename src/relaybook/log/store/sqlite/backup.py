@@ -248,7 +248,7 @@ def _copy_text_index(directory: Path, target: Path) -> None:
 def copy_database(
     connection: apsw.Connection, path: Path, complete: Callable[[apsw.Connection], None] | None = None
 ) -> None:
-    """Copy the database of the connection's snapshot. The file gets its final name when the copy is complete.
+    """Copy the database as it is in the connection's snapshot. The file gets its final name when the copy is complete.
 
     ``complete`` makes the last changes to the copy.
     """

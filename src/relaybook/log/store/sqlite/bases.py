@@ -1,4 +1,4 @@
-"""Compress the shared frame of a request with an earlier frame as its base.
+"""Compress the shared frame of a request (see bodies.py) with an earlier frame as its base.
 
 With a base, only new content takes space. Chat clients send the whole conversation with each request, and agents send
 the same instructions and tools. So the base of a frame is a recent frame of the same day whose request body has the

@@ -16,8 +16,8 @@ _PAGE_BYTES: Final = 8192
 #: The WAL is checkpointed each time it has grown by this number of bytes.
 _CHECKPOINT_BYTES: Final = 32 << 20
 _MIB: Final = 1024  # a negative PRAGMA cache_size is in KiB
-#: ``secure_delete = FAST`` is not used, because it would leave the text of deleted checkpoints in free pages. It is not
-#: faster than ``ON``.
+#: ``secure_delete = FAST`` is not used, because it would leave the text of deleted checkpoints in free pages. ``FAST``
+#: is not faster than ``ON``.
 _WRITER_PRAGMAS: Final = (
     "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA secure_delete = ON; PRAGMA foreign_keys = OFF;"
     "PRAGMA temp_store = MEMORY;"

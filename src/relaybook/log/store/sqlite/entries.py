@@ -1,8 +1,8 @@
 """Write finished requests, and add them to the counters.
 
 A finished request is stored as body frames, a row, properties, codes of warnings and advice, a message chain and
-foreign ids. Each statement processes a whole batch, sorted by key. 1,000 records cost about 21 µs each
-(benchmarks/store_writing.py).
+foreign ids. Each statement processes a whole batch, sorted by key. In a batch of 1,000 records, each record costs about
+21 µs (benchmarks/store_writing.py).
 """
 
 from collections import Counter

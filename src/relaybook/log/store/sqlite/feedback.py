@@ -159,7 +159,7 @@ class FeedbackTables:
                 _expire(self._connection)
 
     def _pending_ids(self) -> set[str]:
-        """Return at most MAX_PENDING ids that pending feedback refers to."""
+        """Return the ids in pending feedback, which are at most MAX_PENDING."""
         if not self._connection.execute("SELECT EXISTS (SELECT 1 FROM pending_feedback)").get:
             return set()
         _expire(self._connection)

@@ -101,7 +101,7 @@ def _has_feedback(name: str, term: Term) -> Condition:
 
 
 def score_is(column: str, term: Term) -> Iterator[Condition]:
-    """Yield the comparisons of a term with a score. One comparison must hold."""
+    """Yield a comparison of the score with each value of the term. At least one comparison must hold."""
     return (_comparison(column, value) for value in term.values)
 
 

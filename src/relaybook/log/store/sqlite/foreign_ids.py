@@ -1,6 +1,6 @@
 """Find records by foreign ids.
 
-The index contains hashes of the ids, and is partitioned by record number. A part of level 0 holds the hashes of 16,384
+The index contains hashes of the ids, and is partitioned by ``seq``. A part of level 0 holds the hashes of 16,384
 records, so that inserts of random hashes touch few pages.
 
 A lookup searches every part. To keep the number of parts small, the recorder merges parts when it is idle. Four full

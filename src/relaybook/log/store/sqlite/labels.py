@@ -1,4 +1,4 @@
-"""Change labels in the SQLite store.
+"""Change the labels of namespaces in the SQLite store.
 
 Any process can change labels for a user. The writer creates the automatic labels of a new log.
 """

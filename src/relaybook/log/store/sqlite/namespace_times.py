@@ -28,8 +28,8 @@ def correct_namespaces(connection: apsw.Connection, removed: Iterable[Record], *
     """Update the first and last start times of the namespaces of the removed records.
 
     The function works within the caller's transaction. The caller must first update the namespaces' counters and the
-    block ranges. An empty namespace is removed, except that with ``keeps_labels``, a namespace is kept if it has a
-    label or a person has unpinned it.
+    block ranges. A namespace without requests is removed. But with ``keeps_labels``, such a namespace is kept if it is
+    pinned or a person has unpinned it.
     """
     times: dict[str, tuple[int, int]] = {}
     for record in removed:

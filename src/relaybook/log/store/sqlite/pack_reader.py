@@ -158,9 +158,10 @@ class PackReader:
         return read_body(self._directory, frame)
 
     def _chain(self, frame: BodyRef) -> tuple[list[BodyRef], bytes | None]:
-        """Return the frames to read, starting with ``frame``, and the cached content of the next base.
+        """Return the frames to read, starting with ``frame``, and the cached content of the base of the last frame.
 
-        The content is `None` if no base in the chain is cached.
+        The content is `None` if no base in the chain is cached. If ``frame`` itself is cached, there are no frames to
+        read, and the content is the content of ``frame``.
         """
         content = self._kept_content(frame)
         if content is not None:

@@ -144,7 +144,7 @@ class PackWriter:
         return BodyRef((pack, offset, len(frame)), len(data))
 
     def sync(self) -> None:
-        """Flush everything appended to stable storage.
+        """Sync all appended data to stable storage.
 
         Older packs were synced when they were closed. Raises SyncFailed. Do not repeat a failed sync, because the
         second sync would report success although the first sync dropped data.

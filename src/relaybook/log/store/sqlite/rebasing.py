@@ -37,7 +37,7 @@ _FORGET_BASE: Final = 'DELETE FROM frame_bases WHERE pack = ? AND "offset" = ?'
 
 
 class Rebaser:
-    """Works on the writer's connection, between its transactions."""
+    """Stores requests again, on the writer's connection and between the writer's transactions."""
 
     def __init__(
         self,

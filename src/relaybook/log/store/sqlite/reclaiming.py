@@ -41,7 +41,7 @@ _MIN_FREE_PAGES: Final = 128
 
 
 class Reclaimer:
-    """Works on the writer's connection, between its transactions."""
+    """Erases frames and texts and frees space, on the writer's connection and between the writer's transactions."""
 
     def __init__(self, connection: apsw.Connection, packs: PackWriter, rebaser: Rebaser, directory: Path) -> None:
         self._connection = connection

@@ -59,7 +59,7 @@ class Remover:
     """Removes requests on the writer's connection, within the caller's transaction."""
 
     def __init__(self, connection: apsw.Connection, bases: Bases, *, keeps_labels: bool) -> None:
-        """With ``keeps_labels``, a namespace with a label is kept even if all its requests are removed."""
+        """With ``keeps_labels``, a namespace without requests is kept if it is pinned or a person has unpinned it."""
         self._connection = connection
         self._bases = bases
         self._keeps_labels = keeps_labels

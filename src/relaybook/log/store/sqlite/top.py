@@ -21,8 +21,8 @@ from relaybook.log.store.sqlite.plan import Plan, make_plan
 from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_MAXIMA
 from relaybook.log.store.sqlite.search import Deadline, Windows
 
-#: Maximum number of records that are read by an index. Reading these records takes about as long as running one
-#: statement for each of 2,000 blocks.
+#: Maximum number of records that are found with an index and read. Reading these records takes about as long as running
+#: one statement for each of 2,000 blocks.
 _FEW: Final = 10_000
 
 

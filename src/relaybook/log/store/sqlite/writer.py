@@ -1,8 +1,8 @@
 """Write to the SQLite store, with one transaction per batch.
 
-A commit first writes body frames to the pack. With the durability ``power``, the commit then syncs the pack. The commit
-then writes rows, counters and the pack's length, and ends the transaction. If the transaction is not committed, only
-bytes in the pack are left, which the next append overwrites.
+A commit first writes body frames to the pack, and then rows and counters to the database. With the durability
+``power``, the commit then syncs the pack. Finally, the commit writes the pack's length and ends the transaction. If the
+transaction is not committed, only bytes in the pack are left, which the next append overwrites.
 """
 
 import os
