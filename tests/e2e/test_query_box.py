@@ -251,7 +251,7 @@ def test_names_and_values_are_completed_by_keyboard(shared_tab: LogPage, log: di
     tab = shared_tab.show_log()
     tab.press("/")
     tab.page.keyboard.type("namesp")
-    expect(tab.page.get_by_role("option", name="namespace: tag that the client sent")).to_be_visible()
+    expect(tab.page.get_by_role("option", name="namespace: name under which the request is logged")).to_be_visible()
     tab.press("Tab")
     expect(box(tab)).to_have_value("namespace:")
     expect(tab.page.get_by_role("option", name="production 2 requests")).to_be_visible()
@@ -388,7 +388,7 @@ def test_axe_finds_no_violation_with_suggestions_open(shared_tab: LogPage, log: 
     tab.press("ArrowDown")
     check_accessibility(tab.page)
     box(tab).fill("")
-    expect(tab.page.get_by_role("option", name="namespace: tag that the client sent")).to_be_visible()
+    expect(tab.page.get_by_role("option", name="namespace: name under which the request is logged")).to_be_visible()
     check_accessibility(tab.page)
 
 

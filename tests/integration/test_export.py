@@ -190,7 +190,7 @@ def test_a_partial_file_of_another_export_is_not_continued(
         assert main([*command, "namespace=ios"]) == 1
     assert main([*command, "namespace=web"]) == 2
     assert capsys.readouterr().err.endswith(
-        "The partial file was started with filters namespace=ios, not with filters namespace=web. "
+        "The partial file belongs to an export with filters namespace=ios. "
         "Continue with filters namespace=ios, or start over without --resume.\n"
     )
     assert main(command) == 2

@@ -142,7 +142,7 @@ def test_invalid_lines_are_written_to_a_file_with_their_reasons(
     bad = {
         "not valid JSON": '{"export":1,',
         "not a JSON object": "[]",
-        "export is 2": json.dumps(first | {"export": 2}),
+        "the format version (export) is 2": json.dumps(first | {"export": 2}),
         "id is not a Relaybook id": json.dumps(first | {"id": "x"}),
         "still running": json.dumps(first | {"outcome": "open"}),
         "started_at is not a timestamp": json.dumps(first | {"started_at": "yesterday"}),

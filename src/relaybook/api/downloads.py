@@ -42,7 +42,8 @@ async def get_response_body(request: Request) -> Response:
 async def _download(request: Request, side: Side) -> Response:
     form = arguments.only(arguments.pairs_of(request), "as").get("as")
     if form not in (None, "sent"):
-        raise BadFilter("as", f"as is {form[:80]!r}: expected sent. To get the decoded body, omit as.")
+        message = f"The parameter as is {form[:80]!r}: expected sent. To get the decoded body, omit the parameter."
+        raise BadFilter("as", message)
     async_reader, any_id = async_reader_of(request), request.path_params["id"]
 
     def query(reader: Reader) -> tuple[Record, str, bytes, Iterator[bytes]]:

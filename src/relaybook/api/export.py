@@ -29,13 +29,14 @@ _PARAMETERS = [
     openapi.parameter("bodies", "`true` adds headers, prompts and responses to `jsonl` and `parquet` files.", _BOOLEAN),
     openapi.parameter(
         "after",
-        "Omits requests up to and including this `seq`. Use `after` to continue a download that was interrupted.",
+        "Omits requests up to and including this `seq`. To continue a download that was interrupted, send the `seq` of "
+        "its last complete request.",
         _INTEGER,
     ),
     openapi.parameter(
         "through",
-        "Omits requests after this `seq`. To continue a download that was interrupted, send the value of its response "
-        f"header `{THROUGH}`.",
+        "Omits requests after this `seq`. To continue a download that was interrupted, also send the value of its "
+        f"response header `{THROUGH}`.",
         _INTEGER,
     ),
     openapi.parameter(

@@ -35,8 +35,8 @@ _VALUE_MEANINGS: Final = {
     "namespace_prefix": "Prefix of the namespace.",
     "status": "A status such as `200`, a class such as `4xx`, or `error` (the same as `failed=true`).",
     "failed": "`true`: requests that failed. `false`: all other requests.",
-    "result": "Code of the result that the log shows. For example, `complete` excludes responses that ended at the "
-    "token limit.",
+    "result": "Code of the result that the log shows. A response that ended at the token limit has the result "
+    "`truncated`, not `complete`.",
     "warning": "Code of a warning about the request's tags (headers such as `Service-Namespace`).",
     "advice": "Code of advice about the request.",
     "from": "Earliest start, inclusive. An RFC 3339 timestamp, or a relative time such as `-15m` or `-7d` (units: s, "
@@ -54,17 +54,17 @@ _VALUE_MEANINGS: Final = {
     "input_tokens": "A number of tokens or a comparison, such as `>1000`. If repeated, all values must match.",
     "output_tokens": "A number of tokens or a comparison, such as `>1000`. If repeated, all values must match.",
     "score": "A number or a comparison, such as `-1` or `>0`. At least one score in the request's feedback must match. "
-    "If repeated, all values must match.",
+    "If repeated, each value must match at least one score.",
     "label": "Exact value of a label in the request's feedback.",
     "feedback": "`any`: requests with feedback. `none`: requests without feedback.",
     "retry_count": "A number of retries or a comparison. For example, `>=1` selects requests that an SDK sent as a "
     "retry. If repeated, all values must match.",
 }
 _QUERY_MEANING: Final = (
-    'A query in the query language. A term is a word, a "phrase", a prefix of a word such as `refun*`, `name:value`, a '
+    'A query in the query language. A part is a word, a "phrase", a prefix of a word such as `refun*`, `name:value`, a '
     "prefix of a value such as `name:valu*`, or a comparison such as `duration:>2s`. Words and phrases are searched in "
-    "the prompt and the response. `name` is a name from this table. A `-` before a term excludes matching requests. "
-    f"A query has at most {language.MAX_CHARACTERS} characters and {language.MAX_PARTS} terms. `GET /api/query` "
+    "the prompt and the response. `name` is a name from this table. A `-` before a part excludes matching requests. "
+    f"A query has at most {language.MAX_CHARACTERS} characters and {language.MAX_PARTS} parts. `GET /api/query` "
     "translates a query into parameters."
 )
 

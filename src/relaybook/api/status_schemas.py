@@ -44,8 +44,8 @@ class RecorderStatus(Struct, kw_only=True):
     lag_seconds: Annotated[
         float,
         Meta(
-            description="Seconds since the newest request in the server's last commit ended. If the server is idle, "
-            "seconds since its last report to the log."
+            description="Seconds since the end of the newest request in the server's last commit. If the server is "
+            "idle, seconds since its last report to the log."
         ),
     ]
 
@@ -76,8 +76,7 @@ class RetentionClock(Struct, kw_only=True):
     days: Annotated[
         int,
         Meta(
-            description="Number of days after which the data is removed, from the settings. With 0, data is not "
-            "removed because of its age."
+            description="Number of days after which the data is removed, from the settings. 0 means no age limit."
         ),
     ]
     oldest_day: Annotated[

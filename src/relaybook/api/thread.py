@@ -36,8 +36,8 @@ _PARAMETERS = [
     openapi.parameter("cursor", "The `next_cursor` of another page."),
     openapi.parameter(
         "around",
-        "A Relaybook id. The page is centered on the request with this id. To get newer requests, send the id of the "
-        "last row.",
+        "A Relaybook id. The page is centered on the request with this id. For newer requests, send the id of the "
+        "last row that you have.",
     ),
 ]
 

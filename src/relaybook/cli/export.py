@@ -87,7 +87,7 @@ def _format_of(output: Path | None) -> str:
     suffix = "" if output is None else output.suffix.lower().removeprefix(".")
     if not suffix or suffix in FILE_FORMATS:
         return suffix or "jsonl"
-    hint = " Spreadsheets open .csv." if suffix in _SPREADSHEETS else ""
+    hint = " Spreadsheet programs open .csv." if suffix in _SPREADSHEETS else ""
     raise BadArgument(
         f"The extension of {escape(str(output))!r} is not a format. Use .jsonl, .csv or .parquet, or add --format with "
         f"one of {', '.join(FILE_FORMATS)}.{hint}"
@@ -297,7 +297,7 @@ def _reject_other(state: _State, wanted: _State) -> None:
     for before, now in zip(_described(state), _described(wanted), strict=True):
         if before != now:
             raise BadArgument(
-                f"The partial file was started {before}, not {now}. Continue {before}, or start over without --resume."
+                f"The partial file belongs to an export {before}. Continue {before}, or start over without --resume."
             )
 
 

@@ -88,7 +88,7 @@ class _Server:
             serving = data.serving()
         except msgspec.MsgspecError:
             raise CommandFailed(
-                f"Another command is using {data.path}, or its server is starting. Try again later."
+                f"Another command is using {data.path}, or a server is starting there. Try again later."
             ) from None
         if serving is not None and serving.version != __version__:
             raise CommandFailed(

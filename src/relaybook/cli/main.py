@@ -116,8 +116,8 @@ def tail(
     sort: Annotated[
         str | None,
         Parameter(
-            help="Print the requests with the highest values of this field, highest first: cost_usd, duration_ms, "
-            "first_token_ms, input_tokens or output_tokens"
+            help="Print the requests with the highest values of this field, highest first. The field is cost_usd, "
+            "duration_ms, first_token_ms, input_tokens or output_tokens"
         ),
     ] = None,
     ids: Annotated[bool, Parameter(negative=(), help="Print only ids, one per line")] = False,
@@ -411,10 +411,10 @@ def _missing_flag(argv: list[str]) -> str | None:
     if name is None:
         return None
     if not FIELDS[name].metadata["secret"]:
-        return f"{flag_of(name)} cannot be set with a flag. Set it in relaybook.toml."
+        return f"There is no flag {flag_of(name)}. Set {name} in relaybook.toml."
     return (
-        f"{flag_of(name)} cannot be set with a flag, because other users could read the flag. Set {variable_of(name)}, "
-        f"or {name} in relaybook.toml."
+        f"There is no flag {flag_of(name)}, because other users could read its value. Set {variable_of(name)}, or "
+        f"{name} in relaybook.toml."
     )
 
 

@@ -96,7 +96,7 @@ def _future(parsed: Filter) -> str:
     now = clock.format_timestamp(now_us)
     if not is_later:
         return ""
-    return f" The time in from is in the future. The time is now {now}. A timestamp without a time zone is UTC."
+    return f" The start time (from) is in the future. The time is now {now}. A timestamp without a time zone is UTC."
 
 
 def _unknown_name(log: LogSource, parsed: Filter) -> str:

@@ -24,7 +24,7 @@ class Field(NamedTuple):
 
 #: Fields by name, in the order in which they are suggested. The most common fields are first.
 FIELDS: Final[dict[str, Field]] = {
-    "namespace": Field("namespace", "tag that the client sent"),
+    "namespace": Field("namespace", "name under which the request is logged"),
     "model": Field("model", "model in the request"),
     "status": Field(
         "status",
@@ -130,7 +130,7 @@ GAP_REASONS: Final[dict[str, str]] = {
     "log_unavailable": "refused, because the log could not be written",
     "forwarded_unlogged": "relayed but not logged, because the log could not be written",
     "damaged": "damaged and unreadable, so their content is missing from the log",
-    "store_set_aside": "in an unusable log that was moved aside in the data directory; relaybook check --salvage "
+    "store_set_aside": "in an unusable store that was moved aside in the data directory; relaybook check --salvage "
     "recovers the readable requests",
 }
 
@@ -146,7 +146,7 @@ REFUSALS: Final[dict[str, str]] = {
     "100 headers.",
     "not_supported": "WebSocket upgrades are not supported.",
     "version_not_supported": "The HTTP version is neither 1.0 nor 1.1.",
-    "overloaded": "max_in_flight requests are running, or max_connections connections are open.",
+    "overloaded": "The limit max_in_flight or max_connections is reached.",
     "log_unavailable": "The log cannot be written. See the gaps.",
     "shutting_down": "The relay is stopping.",
 }

@@ -103,6 +103,6 @@ def too_many_sources() -> TooMuchFeedback:
 def too_many_pending() -> TooMuchFeedback:
     """Return the error for too much pending feedback."""
     return TooMuchFeedback(
-        f"Feedback is pending for {MAX_PENDING:,} ids that no recorded request has. This number is the maximum. Check "
-        "that the ids belong to requests in this log, and try again later."
+        f"{MAX_PENDING:,} feedback entries are pending for ids that no recorded request has. This number is the "
+        "maximum. Check that the ids belong to requests in this log, and try again later."
     )

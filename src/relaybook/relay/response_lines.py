@@ -93,8 +93,8 @@ def body_too_slow(size: int, seconds: float, timeout: float) -> str:
     ``seconds`` is the time since the start of the body.
     """
     return (
-        f"The request body arrives too slowly. {size} bytes arrived in {seconds:.0f} s (setting body_timeout, "
-        f"{timeout:g} s)."
+        f"The request body stalled or arrives too slowly. {size} bytes arrived in {seconds:.0f} s (setting "
+        f"body_timeout, {timeout:g} s)."
     )
 
 

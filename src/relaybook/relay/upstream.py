@@ -172,7 +172,7 @@ class UpstreamConnection(Connection):
             if head.status == 101 or self.informational > MAX_INFORMATIONAL:
                 raise ResponseHeadError(
                     f"informational response {self.informational} has status {head.status}; at most "
-                    f"{MAX_INFORMATIONAL} and no 101 are allowed"
+                    f"{MAX_INFORMATIONAL} informational responses are allowed, none with status 101"
                 )
         self.partial = b""
         self.body = body = self._body_of(exchange, head)

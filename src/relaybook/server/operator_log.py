@@ -25,7 +25,7 @@ SENTENCES: Final = {
     "frames_lost": "the journal is damaged, and {frames} frames of run {run} are lost. Test the disk and the memory",
     "import_delayed": "requests could not be imported, so the import will be continued later: {reason}",
     "import_failed": "some requests could not be imported. Please report this error:",
-    "journal_failed": "the journal could not be written: {reason}",
+    "journal_failed": "running requests cannot be logged completely: {reason}",
     "later_version": "{reason}",
     "live_poll_failed": "the dashboard could not read the log and will try again:",
     "log_unavailable": "requests cannot be logged: {reason}",

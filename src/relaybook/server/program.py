@@ -47,7 +47,7 @@ def dashboard(settings: Settings) -> int:
     if settings.store == "sqlite":
         raise BadSetting(
             "store",
-            "The dashboard alone needs a log in ClickHouse. Set --store clickhouse://USER@HOST/DATABASE. For a log in "
+            "relaybook dashboard needs a log in ClickHouse. Set --store clickhouse://USER@HOST/DATABASE. For a log in "
             "the data directory, run relaybook serve, which includes the dashboard.",
         )
     if settings.relay_url is None:
@@ -102,7 +102,7 @@ def _serve(
         if not relays and any(data.journal.iterdir()):
             raise BadSetting(
                 "data",
-                f"{data.path} has the journal of a server. The dashboard alone cannot record this journal. Choose "
+                f"{data.path} has the journal of a server. relaybook dashboard cannot record this journal. Choose "
                 "another directory with --data.",
             )
     except (BadSetting, DataInUse, LaterVersion) as error:

@@ -97,7 +97,7 @@ class Settings:
         "clickhouse://user@host:8443/database?secure=1",
     )
     store_password: str | None = setting(
-        None, "Password of the ClickHouse user in the setting store", secret=True, flag=False
+        None, "Password of the ClickHouse user in the URL of --store", secret=True, flag=False
     )
     workers: int = setting(1, "Number of relay processes")
     header_prefix: list[str] = setting(
@@ -131,7 +131,11 @@ class Settings:
         "KiB are logged",
     )
     header_timeout: float = setting(10.0, "Maximum time to wait for a request's headers")
-    body_timeout: float = setting(30.0, "Maximum time to wait for the next bytes of a request body")
+    body_timeout: float = setting(
+        30.0,
+        "Maximum time to wait for the next bytes of a request body. A body that takes longer than this time must "
+        "arrive at 1 KiB/s or faster",
+    )
     keep_alive_timeout: float = setting(75.0, "Idle client connections are closed after this time")
     write_timeout: float = setting(60.0, "Clients that accept no bytes of a response for this time are disconnected")
     connect_timeout: float = setting(
@@ -147,8 +151,8 @@ class Settings:
     segment_bytes: int = setting(64 * MIB, "Size of a journal segment")
     seal_after: float = setting(
         60.0,
-        "Only closed (sealed) journal segments can be deleted. A segment with bodies that must not be kept is sealed "
-        "after this time, and any other segment after ten times this time",
+        "A journal segment with bodies that must not be kept (no-bodies) is closed (sealed) after this time, and any "
+        "other segment after ten times this time. Only closed segments can be deleted",
     )
     min_free: int = setting(
         1 * GIB, "If less disk space than this is free, new requests cannot be logged, and when_log_fails applies"

@@ -147,7 +147,7 @@ def test_the_path_of_a_body_is_not_looked_up_as_an_id(side: str) -> None:
 
 
 def test_a_from_in_the_future_is_explained() -> None:
-    assert " The time in from is in the future. The time is now 2" in hint_for(Log(), "from=9000-01-01")
+    assert " The start time (from) is in the future. The time is now 2" in hint_for(Log(), "from=9000-01-01")
     assert "in the future" not in hint_for(Log(), "from=2020-01-01", "namespace=ios")
 
 

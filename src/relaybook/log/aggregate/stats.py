@@ -89,7 +89,7 @@ def parse_stats_query(filter_: Filter, bucket: str | None, by: str | None, now_u
     from_us = max((int(term.values[0]) for term in filter_.terms if term.name == "from"), default=None)
     to_us = min((int(term.values[0]) for term in filter_.terms if term.name == "to"), default=now_us)
     if from_us is not None and from_us >= to_us:
-        raise BadFilter("from", "The time in from must be before the time in to.")
+        raise BadFilter("from", "The start (from) must be before the end (to).")
     if by is not None and by not in FIELDS and not _is_property(by):
         raise BadFilter("by", f"by is {by[:80]!r}: expected one of {', '.join(FIELDS)}, property.<name>.")
     return StatsQuery(

@@ -39,7 +39,7 @@ def read_line(line: bytes) -> Entry | EndLine:
         end: EndLine = _convert(value, EndLine)
         return end
     if value.get("export") != VERSION:
-        raise BadLine(f"export is {value.get('export')!r}, but this version of Relaybook reads {VERSION}")
+        raise BadLine(f"the format version (export) is {value.get('export')!r}, but this Relaybook reads {VERSION}")
     return _entry(value)
 
 

@@ -139,8 +139,8 @@ def _reject_unlikely_text(part: Part) -> None:
     if part.value in _OPERATORS and not part.has_star:
         _reject(
             part,
-            f"operator {part.value} is not supported. All parts must match. To exclude a part, put - before it. To "
-            "match any of several values, list them (model:a model:b).",
+            f"operator {part.value} is not supported. All parts must match, but several values of a field such as "
+            "model are alternatives (model:a model:b). To exclude a part, put - before it.",
             Correction(f'"{part.value}"', "To search for this word"),
             code="unsupported_operator",
             replacement=f'{minus}"{part.value}"',

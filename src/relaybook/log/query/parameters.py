@@ -100,4 +100,4 @@ def _reject_empty_range(terms: Iterable[Term]) -> None:
     end = min((int(term.values[0]) for term in terms if term.name == "to"), default=None)
     if start is not None and end is not None and start >= end:
         bounds = f"from is {format_timestamp(start)} and to is {format_timestamp(end)}"
-        raise BadFilter("from", f"{bounds}: the time in from must be before the time in to.")
+        raise BadFilter("from", f"{bounds}: the start (from) must be before the end (to).")

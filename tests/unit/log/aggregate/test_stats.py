@@ -75,10 +75,10 @@ def test_too_many_buckets_are_rejected() -> None:
 
 
 def test_an_empty_time_range_is_rejected() -> None:
-    with pytest.raises(BadFilter, match="time in from must be before") as error:
+    with pytest.raises(BadFilter, match=r"start \(from\) must be before") as error:
         query_of(from_=NOW, to=NOW)
     assert error.value.parameter == "from"
-    with pytest.raises(BadFilter, match="time in from must be before"):
+    with pytest.raises(BadFilter, match=r"start \(from\) must be before"):
         query_of(from_=NOW + DAY)
 
 

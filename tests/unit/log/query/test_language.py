@@ -109,7 +109,7 @@ def test_values_are_quoted_or_prefixes(text: str, values: tuple[str, ...], prefi
         ("refund modell:gpt-4o", "'modell:gpt-4o' at character 8: 'modell' is not a known name"),
         ("user-id:42", 'write "user-id:42". To filter by a property, write property.user-id.'),
         ('namespace:""', "expected the name of a namespace. Omit namespace to search all"),
-        ("refund OR return", "'OR' at character 8: operator OR is not supported. All parts must match"),
+        ("refund OR return", "'OR' at character 8: operator OR is not supported. All parts must match, but"),
         ("a -NOT b", "'-NOT' at character 3: operator NOT is not supported"),
         ("https://example.com", 'write "https://example.com"'),
         ('refund "where is', "at character 8: the closing quote is missing"),

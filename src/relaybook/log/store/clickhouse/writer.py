@@ -107,12 +107,12 @@ class ClickHouseWriter:
             return
         if self._numbering.server_us() < self._unanswered_us + MAX_SENT_US:
             raise StoreUnavailable(
-                "ClickHouse may not have started an earlier insert of this server yet. Recording starts within 10 s."
+                "ClickHouse may still start an earlier insert of this server. Recording starts within 10 s."
             )
         sql = "SELECT count() FROM system.processes WHERE startsWith(query_id, {name:String})"
         ((running,),) = self._database.query(sql, {"name": self._query_prefix})
         if running:
-            raise StoreUnavailable("An earlier insert is still running.")
+            raise StoreUnavailable("An earlier insert of this server is still running in ClickHouse.")
         self._unanswered_us = None
 
     @property
