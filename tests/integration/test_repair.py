@@ -1,4 +1,4 @@
-"""``relaybook check --salvage`` and ``--requeue`` restore data that was moved aside. The log gets this data once."""
+"""``relaybook check --salvage`` and ``--requeue`` restore data that was set aside. The log gets this data once."""
 
 import random
 from pathlib import Path

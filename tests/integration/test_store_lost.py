@@ -1,4 +1,4 @@
-"""A store that is damaged, deleted or from another program is replaced by an empty one. Its files are moved aside."""
+"""A store that is damaged, deleted or from another program is replaced by an empty one. Its files are set aside."""
 
 import shutil
 import sqlite3

@@ -130,7 +130,7 @@ GAP_REASONS: Final[dict[str, str]] = {
     "log_unavailable": "refused, because the log could not be written",
     "forwarded_unlogged": "relayed but not logged, because the log could not be written",
     "damaged": "damaged and unreadable, so their content is missing from the log",
-    "store_set_aside": "in an unusable store that was moved aside in the data directory; relaybook check --salvage "
+    "store_set_aside": "in an unusable store that was set aside in the data directory; relaybook check --salvage "
     "recovers the readable requests",
 }
 

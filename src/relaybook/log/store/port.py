@@ -324,8 +324,8 @@ class Reader(Protocol):
     """The interface through which the API and the command line query a store.
 
     A reader is thread-safe. Each call sees one consistent snapshot. ``deadline_ns`` is the time on the monotonic clock
-    at which a call stops. At the deadline, a page, a count or feedback totals are returned as incomplete, and other
-    calls raise DeadlinePassed.
+    at which a call stops. At the deadline, a page, a count or feedback totals are returned as incomplete. A list
+    of links may also be incomplete. Other calls raise DeadlinePassed.
     """
 
     def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
@@ -512,7 +512,7 @@ class TextIndex(Protocol):
 
 
 class SetAside(Protocol):
-    """A store that was moved aside because it is damaged."""
+    """A store that was set aside because it is damaged."""
 
     @property
     def location(self) -> str:
@@ -596,10 +596,10 @@ class Store(Protocol):
         """
 
     def set_aside(self) -> str | None:
-        """Move the damaged store aside, so that an empty store can replace it. Returns the new location.
+        """Set the damaged store aside, so that an empty store can replace it. Returns the new location.
 
         Returns `None` if there is no store. Raises OSError.
         """
 
     def list_set_aside(self) -> list[SetAside]:
-        """Return the stores that were moved aside and not salvaged, oldest first."""
+        """Return the stores that were set aside and not salvaged, oldest first."""

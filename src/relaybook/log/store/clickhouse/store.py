@@ -203,5 +203,5 @@ class ClickHouseStore:
         return None
 
     def list_set_aside(self) -> list[SetAside]:
-        """Return no stores, because a database is never moved aside."""
+        """Return no stores, because a database is never set aside."""
         return []

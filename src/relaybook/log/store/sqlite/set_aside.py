@@ -1,4 +1,4 @@
-"""Move an unusable store aside by renaming its directory.
+"""Set an unusable store aside by renaming its directory.
 
 An empty store can immediately replace the unusable store. Nothing in the unusable store is changed or deleted.
 ``relaybook check --salvage`` copies the readable records back.
@@ -36,7 +36,7 @@ def set_aside(directory: Path) -> Path | None:
 
 
 def list_set_aside(directory: Path) -> list[Path]:
-    """Return the directories of this store that were moved aside, oldest first.
+    """Return the directories of this store that were set aside, oldest first.
 
     Directories to which a user gave a similar name are not included.
     """
@@ -45,7 +45,7 @@ def list_set_aside(directory: Path) -> list[Path]:
 
 
 class DamagedStore:
-    """A store that was moved aside. Implements ``SetAside``."""
+    """A store that was set aside. Implements ``SetAside``."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -55,7 +55,7 @@ class DamagedStore:
         return str(self._path)
 
     def gap(self) -> Gap:
-        """Return the gap from the store's first request to the time at which the store was moved aside."""
+        """Return the gap from the store's first request to the time at which the store was set aside."""
         at_us = int(self._path.name.rpartition("-")[2])
         first_us, requests = _contents(self._path)
         return Gap(from_at=first_us or at_us, to_at=at_us, count=requests, reason="store_set_aside")

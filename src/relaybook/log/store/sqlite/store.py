@@ -1,4 +1,4 @@
-"""Open, back up, verify and move aside the SQLite store, and compute the bytes that it stores per day.
+"""Open, back up, verify and set aside the SQLite store, and compute the bytes that it stores per day.
 
 Modules that need ``apsw`` are imported when a part is opened, so that a process loads only the modules that it uses.
 """
