@@ -1,5 +1,9 @@
 /** Timestamps as text, in the viewer's time zone. Timestamps of the API are UTC. */
 
+// Creating a format takes longer than rendering a row.
+const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const DAY_AND_YEAR = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
+
 const two = (value: number) => String(value).padStart(2, "0");
 
 /** `14:02:27`. */
@@ -12,9 +16,8 @@ export function clockTime(timestamp: string): string {
 export function listTime(timestamp: string, now: Date): string {
   const at = new Date(timestamp);
   if (midnight(at) === midnight(now)) return clockTime(timestamp);
-  const date = { day: "numeric", month: "short" } as const;
-  if (at.getFullYear() !== now.getFullYear()) return at.toLocaleDateString("en-GB", { ...date, year: "numeric" });
-  return `${at.toLocaleDateString("en-GB", date)} ${clockTime(timestamp).slice(0, 5)}`;
+  if (at.getFullYear() !== now.getFullYear()) return DAY_AND_YEAR.format(at);
+  return `${DAY.format(at)} ${clockTime(timestamp).slice(0, 5)}`;
 }
 
 /** `today 14:02:27.482`, `yesterday …`, `19 Nov 2026 …`. */
@@ -28,7 +31,7 @@ export function day(at: Date, now: Date): string {
   const days = Math.round((midnight(now) - midnight(at)) / 86_400_000);
   if (days === 0) return "today";
   if (days === 1) return "yesterday";
-  return at.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+  return DAY_AND_YEAR.format(at);
 }
 
 /** In UTC, for tooltips: `2026-11-21 13:02:27.482103 UTC`. */
