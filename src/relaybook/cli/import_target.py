@@ -90,6 +90,11 @@ class _Server:
             raise CommandFailed(
                 f"Another command is using {data.path}, or a server is starting there. Try again later."
             ) from None
+        if serving is not None and not serving.has_recorder:
+            raise CommandFailed(
+                f"{data.path} is in use by relaybook dashboard, which records nothing. Choose another directory with "
+                "--data."
+            )
         if serving is not None and serving.version != __version__:
             raise CommandFailed(
                 f"The server that uses {data.path} has version {serving.version}, but this command has version "

@@ -24,7 +24,7 @@ class DataInUse(Exception):
 class Serving(msgspec.Struct, frozen=True):
     """The state of the server, which is stored in the lock file.
 
-    ``reason`` is the reason for the last refused reload.
+    ``reason`` is the reason for the last refused reload. ``has_recorder`` is False for ``relaybook dashboard``.
     """
 
     pid: int
@@ -32,6 +32,7 @@ class Serving(msgspec.Struct, frozen=True):
     reloads: int = 0
     refusals: int = 0
     reason: str = ""
+    has_recorder: bool = True
 
 
 class DataDirectory:

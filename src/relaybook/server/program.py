@@ -134,7 +134,7 @@ def _serve(
 
     children_lock = handed.children_lock if handed else data.lock_for_children()
     if not handed:
-        data.write_serving(Serving(os.getpid(), __version__))
+        data.write_serving(Serving(os.getpid(), __version__, has_recorder=relays))
     children = [Child(config("dashboard"), listeners["dashboard"], children_lock)]
     if relays:
         workers = [Child(config("relay"), listeners["listen"], children_lock) for _ in range(settings.workers)]
