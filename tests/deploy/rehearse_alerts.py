@@ -1,4 +1,6 @@
-"""Rehearse the alerts: ``python -m tests.deploy.rehearse_alerts``. Needs Debian's package prometheus, and root.
+"""Rehearse the alerts: ``python -m tests.deploy.rehearse_alerts``. The rehearsal must run as root.
+
+It needs Debian's packages prometheus and prometheus-blackbox-exporter.
 
 A real Prometheus with the rules in deploy/prometheus scrapes a real server. The rehearsal causes one failure after
 another and waits for each alert: the upstream fails, the recorder stops, the disk fills up, and the dashboard stops.
@@ -35,15 +37,29 @@ rule_files: [rules.yaml]
 scrape_configs:
   - job_name: relaybook
     static_configs: [{{targets: ["{target}"]}}]
+  - job_name: relaybook-readyz
+    metrics_path: /probe
+    params: {{module: [http_2xx], target: ["{readyz}"]}}
+    static_configs: [{{targets: ["{exporter}"]}}]
 """
+
+
+class BlackboxExporter(Program):
+    """Probes URLs for Prometheus, with the configuration of Debian's package."""
+
+    def __init__(self, directory: Path) -> None:
+        self.address = f"127.0.0.1:{free_ports()[0]}"
+        flags = ["--config.file=/etc/prometheus/blackbox.yml", f"--web.listen-address={self.address}"]
+        super().__init__(["-c", EXEC, "prometheus-blackbox-exporter", *flags], directory, "exporter")
 
 
 class Prometheus(Program):
     """Prometheus with the rules in deploy/prometheus. Each ``for`` is shortened to two seconds."""
 
-    def __init__(self, directory: Path, target: str) -> None:
+    def __init__(self, directory: Path, target: str, readyz: str, exporter: str) -> None:
         (directory / "rules.yaml").write_text(re.sub(r"\bfor: \S+", "for: 2s", RULES.read_text("utf-8")))
-        (directory / "prometheus.yaml").write_text(CONFIG.format(target=target))
+        config = CONFIG.format(target=target, readyz=readyz, exporter=exporter)
+        (directory / "prometheus.yaml").write_text(config)
         self._address = f"127.0.0.1:{free_ports()[0]}"
         flags = [f"--config.file={directory}/prometheus.yaml", f"--storage.tsdb.path={directory}/prometheus"]
         flags.append(f"--web.listen-address={self._address}")
@@ -94,7 +110,9 @@ def rehearse(directory: Path, disk: Path) -> bool:
     ):
         for _ in range(20):
             assert send_request(server.port).status == 200
-        prometheus = Prometheus(directory, server.dashboard.removeprefix("http://").rstrip("/"))
+        exporter = BlackboxExporter(directory)
+        target, readyz = server.dashboard.removeprefix("http://").rstrip("/"), f"http://127.0.0.1:{server.port}/readyz"
+        prometheus = Prometheus(directory, target, readyz, exporter.address)
         try:
             wait_until(lambda: prometheus.samples() > 10, 60, "scraping")
             print(f"nothing is wrong: {prometheus.samples()} scrapes, firing: {prometheus.firing() or 'none'}")
@@ -114,6 +132,7 @@ def rehearse(directory: Path, disk: Path) -> bool:
             prometheus.wait_for("RelaybookDiskFillsUp", 60)
             resize(disk, GIB // 2)
             wait_until(lambda: send_request(server.port).status == 503, 60, "refusing")
+            prometheus.wait_for("RelaybookNotReady", 60)
             resize(disk, 5 * GIB)  # refused requests are counted once the log can be written again
             prometheus.wait_for("RelaybookRefuses", 60)
             os.kill(server.pid_of("dashboard"), signal.SIGSTOP)
@@ -122,6 +141,7 @@ def rehearse(directory: Path, disk: Path) -> bool:
             return True
         finally:
             prometheus.stop()
+            exporter.stop()
 
 
 if __name__ == "__main__":

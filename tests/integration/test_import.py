@@ -207,7 +207,6 @@ def test_if_the_log_is_in_use_nothing_is_imported(exported: Path, capsys: pytest
         assert "Another command is using" in refusal()
         directory.write_serving(Serving(pid=1, version="0"))
         assert "has version 0, but this command has version" in refusal()
-        directory.write_serving(Serving(pid=1, version=__version__))
         directory.write_serving(Serving(pid=1, version=__version__, has_recorder=False))
         assert "is in use by relaybook dashboard, which records nothing" in refusal()
         directory.write_serving(Serving(pid=1, version=__version__))
