@@ -111,7 +111,7 @@ def echo(namespace: str) -> bytes:
 
 
 class NamespacePatterns(Generic[T]):
-    """Maps patterns to values. A pattern is a namespace, or the beginning of namespaces followed by ``*``."""
+    """Maps patterns to values. A pattern is a namespace, or a prefix with ``*``, such as ``team-*``."""
 
     def __init__(self, values: Mapping[str, T]) -> None:
         self._by_name = {pattern: value for pattern, value in values.items() if not pattern.endswith("*")}

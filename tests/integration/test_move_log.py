@@ -153,11 +153,11 @@ def test_a_directory_of_a_shared_log_gets_no_log_of_its_own(tmp_path: Path, caps
     (directory / "recorder").touch()
     store = open_store(directory)
     for use in (store.check, store.open_writer):
-        with pytest.raises(StoreMisconfigured, match=r"data is in ClickHouse. Set store to the database's URL"):
+        with pytest.raises(StoreMisconfigured, match=r"data is in ClickHouse. Set --store to the database's URL"):
             use()
     (tmp_path / "log.jsonl").touch()
     assert main(["import", str(tmp_path / "log.jsonl"), "--data", str(tmp_path / "data")]) == 1
-    assert "is in ClickHouse. Set store to the database's URL" in capsys.readouterr().err
+    assert "is in ClickHouse. Set --store to the database's URL" in capsys.readouterr().err
     assert [path.name for path in directory.iterdir()] == ["recorder"]
 
 

@@ -283,8 +283,8 @@ def drain(
     lost: Annotated[
         str | None,
         Parameter(
-            help="Name of a server whose data directory is lost. The log in ClickHouse then no longer waits for this "
-            "server"
+            help="Name of a server whose data directory is lost. Declares the journal of this server lost, so that "
+            "deletions in ClickHouse no longer wait for it"
         ),
     ] = None,
     **flags: Any,

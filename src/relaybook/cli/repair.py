@@ -112,7 +112,7 @@ def _writer(data: DataDirectory, settings: Settings | None) -> Writer:
     try:
         return open_store(data.store, settings).open_writer(lock_wait_s=0)
     except (StoreUnavailable, StoreTooNew) as error:
-        raise CommandFailed(f"{error} Only one program may write to the log at a time.") from None
+        raise CommandFailed(str(error)) from None
 
 
 def _copy(store: SetAside, writer: Writer) -> _Salvaged:

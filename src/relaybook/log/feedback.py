@@ -104,5 +104,5 @@ def too_many_pending() -> TooMuchFeedback:
     """Return the error for too much pending feedback."""
     return TooMuchFeedback(
         f"{MAX_PENDING:,} feedback entries are pending for ids that no recorded request has. This number is the "
-        "maximum. Check that the ids belong to requests in this log, and try again later."
+        "maximum. Send the ids of requests that this Relaybook logs, and try again later."
     )

@@ -1,4 +1,4 @@
-"""The relay of one worker. It assigns upstream connections, checks the log, enforces timeouts and drains connections.
+"""The relay of one worker. It assigns upstream connections and enforces timeouts.
 
 ``worker`` handles the listening socket and signals.
 """

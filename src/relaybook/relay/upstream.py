@@ -1,4 +1,4 @@
-"""The connection to the upstream, which sends one request at a time and reads the response.
+"""A connection to the upstream. The connection sends one request at a time and reads the response.
 
 If bytes arrive after the end of a response, or while the connection is idle, the connection is closed. So no response
 can reach the wrong client (RFC 9112 §6.3). This module handles the framing and limits of responses. ``Exchange``

@@ -1,8 +1,8 @@
 """The relay process: an event loop, an inherited listening socket, signal handlers, and the pipe to the supervisor.
 
 On SIGTERM or SIGINT, or when the supervisor closes the pipe, the process drains. A second SIGTERM or SIGINT ends the
-wait for running requests. SIGHUP means that other workers listen now. The process then serves its existing connections
-and drains in the same way. Whenever the process ends, the journal contains all bytes that were sent.
+wait for running requests. After a reload, SIGHUP means that new workers listen in place of this one. The process then
+serves only its existing connections, and drains in the same way. Whenever the process ends, the journal contains all bytes that were sent.
 """
 
 import asyncio

@@ -23,8 +23,8 @@ _END_OF_ALPHABETS: Final = 0x3000
 class _WithoutMarks(dict[int, int | None]):
     """A table for ``str.translate`` that removes combining marks.
 
-    A character is added to the table when it first occurs. To limit the size of the table, only characters of alphabets
-    are added.
+    A character below U+3000 is added to the table when it first occurs. Later characters are mostly Chinese, Japanese
+    and Korean. They are not added, because the table would become too large.
     """
 
     def __missing__(self, character: int) -> int | None:

@@ -1,7 +1,7 @@
 """Request deletions, list them, and carry them out.
 
 The requests to delete are first listed in the table ``requests_to_delete``. Because of this list, the same requests are
-removed from every table exactly once, even after a crash. Mutations then rewrite the parts that contain the requests. A
+removed from every table, even if a step is repeated after a crash. Mutations then rewrite the parts that contain the requests. A
 deletion is done when the old versions of these parts and of ``state`` are deleted from the disk, and no journal has a
 segment with the requests. Any recorder can repeat each step.
 """

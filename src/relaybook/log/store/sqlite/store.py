@@ -43,7 +43,7 @@ class SqliteStore:
         """
         if (self._directory / RECORDER).exists():
             raise StoreMisconfigured(
-                f"The log of {self._directory.parent} is in ClickHouse. Set store to the database's URL, or choose "
+                f"The log of {self._directory.parent} is in ClickHouse. Set --store to the database's URL, or choose "
                 f"another directory with --data. To start a log in SQLite, delete {self._directory / RECORDER}."
             )
 
