@@ -31,6 +31,7 @@ PARTS = [
     "export",
     "conversations",
     "removal",
+    "copying",
     "capacity",
     "big_log",
     "clickhouse",

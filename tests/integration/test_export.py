@@ -141,7 +141,7 @@ def test_a_parquet_file_that_was_cut_is_not_renamed(
     cut_after(monkeypatch, 2)
     assert main(["export", *source, "-o", "log.parquet"]) == 1
     assert not (tmp_path / "log.parquet").exists()
-    assert capsys.readouterr().err.rstrip().endswith("Repeat the command.")
+    assert capsys.readouterr().err.rstrip().endswith("log.parquet.part is incomplete. Repeat the command.")
 
 
 @pytest.mark.parametrize("options", [["--format", "jsonl"], ["--format", "jsonl", "--bodies"], ["--format", "csv"]])
@@ -194,9 +194,9 @@ def test_a_partial_file_of_another_export_is_not_continued(
         "Continue with filters namespace=ios, or start over without --resume.\n"
     )
     assert main(command) == 2
-    assert "not without filters." in capsys.readouterr().err
+    assert "Continue with filters namespace=ios, or start over" in capsys.readouterr().err
     assert main([*command, "namespace=ios", "--bodies"]) == 2
-    assert "started without --bodies, not with --bodies. Continue without --bodies," in capsys.readouterr().err
+    assert "belongs to an export without --bodies. Continue without --bodies," in capsys.readouterr().err
     Path("log.part.json").write_text("{")
     assert main([*command, "namespace=ios"]) == 1
     assert "Start over without --resume." in capsys.readouterr().err

@@ -207,15 +207,15 @@ def _kept_on_failure(part: Path, writer: "_Writer", format_name: str) -> Iterato
     try:
         yield
     except KeyboardInterrupt:
-        raise CommandFailed(f"The export was interrupted. {part} has {writer.count:,} requests. {again}") from None
+        raise CommandFailed(f"The export was interrupted. {part} {writer.progress()} {again}") from None
     except _Cut as error:
-        raise CommandFailed(f"{error} {part} has {writer.count:,} requests. {again}") from None
+        raise CommandFailed(f"{error} {part} {writer.progress()} {again}") from None
     except OSError as error:
         is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         problem = "The disk is full" if is_full else f"{part} cannot be written: {error.strerror}"
         space = "Free disk space, then repeat" if is_full else "Repeat"
         again = again.replace("Repeat", space, 1)
-        raise CommandFailed(f"{problem}. {part} has {writer.count:,} requests. {again}") from None
+        raise CommandFailed(f"{problem}. {part} {writer.progress()} {again}") from None
 
 
 class _Cut(Exception):
@@ -261,6 +261,10 @@ class _Writer:
         if self._format_name == "csv":
             self.count = written + end.count
         return end
+
+    def progress(self) -> str:
+        """Return what a partial file contains, for messages."""
+        return f"has {self.count:,} requests." if self._is_text else "is incomplete."
 
     def _add(self, chunk: bytes, on_count: Callable[[int], object]) -> None:
         data = self._held + chunk
