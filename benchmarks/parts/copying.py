@@ -36,8 +36,8 @@ METHOD = (
     "A SQLite store with 100,000 requests (request 390 bytes, response about 700). A client sends 1,000 requests per "
     "second for 10 s: alone, while `relaybook backup` copies the log to a new directory again and again, and while "
     "`relaybook import` adds requests of another log, three times by turns. CPU per request is user plus system time "
-    "of the relay. Client, upstream (nginx), commands and server share the cores. *late*: the longest of all calls that "
-    "add the 10,000 requests of one file to an empty store, each of which is asked to take 12.5 ms and one more batch."
+    "of the relay. Client, upstream (nginx), commands and server share the cores. *late*: the longest of all calls "
+    "that add 10,000 requests to an empty store, each of which is asked to take 12.5 ms and one more batch."
 )
 _RECORDS: Final = 100_000
 _IMPORTED: Final = 200_000

@@ -4,7 +4,6 @@ The server may write to the log during the copy.
 """
 
 import os
-import shutil
 from pathlib import Path
 
 from relaybook.cli.failure import BadArgument, CommandFailed
@@ -44,6 +43,10 @@ def _copy_secret(source: DataDirectory, copy: DataDirectory) -> None:
     """Copy the secret, so that a server that uses the backup gives API keys the same fingerprints."""
     if source.secret_path.exists():
         new = copy.secret_path.with_name(f".new-secret-{os.getpid()}")
-        shutil.copyfile(source.secret_path, new)
-        new.chmod(0o600)
+        new.unlink(missing_ok=True)
+        descriptor = disk.create_file(new)
+        try:
+            disk.write_at(descriptor, source.secret(), 0)
+        finally:
+            os.close(descriptor)
         new.replace(copy.secret_path)
