@@ -6,7 +6,7 @@ need it are first replaced (see rebasing.py). If all records of a pack are remov
 deleted.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -25,7 +25,7 @@ _FORGET_BASES_IN: Final = 'DELETE FROM frame_bases WHERE pack = ? AND "offset" B
 _FORGET_PACK: Final = "DELETE FROM packs WHERE pack = ?"
 _FRAMES: Final = 'SELECT pack, "offset", length FROM removed_frames ORDER BY pack, "offset" LIMIT 256'
 _FORGET_FRAME: Final = 'DELETE FROM removed_frames WHERE pack = ? AND "offset" = ?'
-_TEXTS: Final = "SELECT first, last FROM removed_texts ORDER BY first LIMIT 1"
+_TEXTS: Final = "SELECT first, last FROM removed_texts ORDER BY first LIMIT 64"
 _FORGET_TEXTS: Final = "DELETE FROM removed_texts WHERE first = ?"
 _SHORTEN_TEXTS: Final = "UPDATE removed_texts SET first = ? WHERE first = ?"
 #: A backup checks whether this number has changed, because frames in its snapshot may be erased before it copies them.
@@ -108,19 +108,21 @@ class Reclaimer:
         return True
 
     def _remove_texts(self) -> bool:
-        row = self._connection.execute(_TEXTS).fetchone()
-        if row is None:
+        ranges = list(self._connection.execute(_TEXTS))
+        if not ranges:
             return False
-        first, last = row
-        until = min(last, first + _REMOVED_TEXTS - 1)
+        removed = _first_texts(ranges, _REMOVED_TEXTS)
         with self._text_index() as index:
             if index is not None:
-                index.remove(first, until)
+                index.remove(removed)
                 self._has_removed_texts = True
-        if until == last:
-            self._connection.execute(_FORGET_TEXTS, (first,))
-        else:
-            self._connection.execute(_SHORTEN_TEXTS, (until + 1, first))
+        first, until = removed[-1]
+        is_shortened = until < ranges[len(removed) - 1][1]
+        with self._connection:
+            finished = removed[:-1] if is_shortened else removed
+            self._connection.executemany(_FORGET_TEXTS, ((each,) for each, _ in finished))
+            if is_shortened:
+                self._connection.execute(_SHORTEN_TEXTS, (until + 1, first))
         return True
 
     def _compact_texts(self) -> bool:
@@ -149,3 +151,14 @@ class Reclaimer:
             return False
         self._connection.execute(f"PRAGMA incremental_vacuum({_VACUUMED_PAGES})").fetchall()
         return True
+
+
+def _first_texts(ranges: Sequence[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
+    """Return the first ``limit`` texts of the ranges. The last range in the result may be cut."""
+    result: list[tuple[int, int]] = []
+    for first, last in ranges:
+        if limit == 0:
+            break
+        result.append((first, min(last, first + limit - 1)))
+        limit -= result[-1][1] - first + 1
+    return result

@@ -6,7 +6,7 @@ or is damaged. The index stores words and their positions, but not the texts. Re
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -82,13 +82,13 @@ class SqliteTextIndex:
                 raise
         self._indexed_to = up_to
 
-    def remove(self, first: int, last: int) -> None:
-        """Remove the text of the records from ``first`` to ``last``.
+    def remove(self, ranges: Iterable[tuple[int, int]]) -> None:
+        """Remove the text of records. A range has the first and the last ``seq``.
 
         The bytes of the text stay in the index until the index is compacted.
         """
         with translated(self._path), self._open() as connection:
-            connection.execute(f"DELETE FROM {WORDS} WHERE rowid BETWEEN ? AND ?", (first, last))  # noqa: S608
+            connection.executemany(f"DELETE FROM {WORDS} WHERE rowid BETWEEN ? AND ?", ranges)  # noqa: S608
 
     def compact(self) -> bool:
         """Merge some parts of the index that have many removed texts, or free some pages.
