@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from relaybook import __version__
+from relaybook import __version__, clock
 from relaybook.cli.failure import CommandFailed
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreUnavailable
@@ -24,7 +24,7 @@ from relaybook.settings.definitions import Settings
 #: Advice after a failure.
 REPEAT: Final = "Repeat the import. Requests that were already added are skipped."
 _POLL_SECONDS: Final = 0.005
-_CHECK_SECONDS: Final = 0.5
+_CHECK_NS: Final = 500_000_000
 
 
 class ImportTarget(Protocol):
@@ -121,11 +121,11 @@ class _Server:
             raise CommandFailed(f"{self._data.imports} cannot be written: {error.strerror}.") from None
 
     def _outcome(self, number: int) -> Outcome:
-        checked = time.monotonic()
+        checked_ns = clock.monotonic_ns()
         while (outcome := self._sender.outcome(number)) is None:
             time.sleep(_POLL_SECONDS)
-            if time.monotonic() - checked > _CHECK_SECONDS:
-                checked = time.monotonic()
+            if clock.monotonic_ns() - checked_ns > _CHECK_NS:
+                checked_ns = clock.monotonic_ns()
                 if not self._data.is_served():
                     raise CommandFailed(f"The server has stopped. {REPEAT}")
         if outcome.failure:

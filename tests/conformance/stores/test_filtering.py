@@ -175,6 +175,19 @@ def test_each_filter_selects_what_it_defines(store: Store, name: str, negated: b
     assert any(matches(query, record) for query in tried for record in everything)
 
 
+@pytest.mark.parametrize(("code", "reasons"), [("truncated", "stop,length"), ("tool_calls", "tool_calls,stop")])
+def test_a_result_is_found_if_the_choices_of_a_response_ended_differently(
+    store: Store, code: str, reasons: str
+) -> None:
+    usual = [an_entry(id=new_record_id(), finish_reason="stop") for _ in range(3000)]
+    found = an_entry(id=new_record_id(), finish_reason=reasons)
+    store.commit(*usual[:10], found, *usual[10:])
+    query = Filter((Term("result", (code,)),))
+    assert matches(query, found.record)
+    assert store.reader.page(query, 100, None, soon()).records == [found.record]
+    assert store.reader.count(query, soon()).requests == 1
+
+
 def count_of(found: list[Record]) -> Count:
     """Return the expected count for these records."""
     last_at = max((record.started_at for record in found), default=None)

@@ -83,22 +83,23 @@ class Database:
         self.address = address
         self._client: Any = None
         self._lock = threading.Lock()
-        self._server_us = 0
-        self._asked_ns: int | None = None
+        #: A time by the server's clock in microseconds, and the monotonic time in nanoseconds when it was read.
+        self._server_time: tuple[int, int] | None = None
         self._version = 0
 
     def server_us(self) -> int:
         """Return the time by the server's clock, in microseconds since 1970. Raises StoreUnavailable."""
-        now_ns = clock.monotonic_ns()
-        if self._asked_ns is None or now_ns - self._asked_ns >= _ASK_EVERY_NS:
-            ((self._server_us,),) = self.query("SELECT toUnixTimestamp64Micro(now64(6))")
-            self._asked_ns = now_ns = clock.monotonic_ns()
-        return self._server_us + (now_ns - self._asked_ns) // 1000
+        read, now_ns = self._server_time, clock.monotonic_ns()
+        if read is None or now_ns - read[1] >= _ASK_EVERY_NS:
+            ((server_us,),) = self.query("SELECT toUnixTimestamp64Micro(now64(6))")
+            read = self._server_time = server_us, clock.monotonic_ns()
+        return read[0] + (clock.monotonic_ns() - read[1]) // 1000
 
     def next_version(self) -> int:
         """Return a version for rows that replace other rows.
 
-        The version comes from the server's clock, so it is higher than all earlier versions. Raises StoreUnavailable.
+        The version comes from the server's clock, and is higher than all earlier versions of this process. Raises
+        StoreUnavailable.
         """
         now_us = self.server_us()
         with self._lock:

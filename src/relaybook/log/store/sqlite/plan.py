@@ -303,9 +303,9 @@ def _failures(connection: apsw.Connection, name: str, values: Sequence[str]) -> 
 
 
 def _condition_of_result(code: str) -> tuple[str, tuple[str, ...]] | None:
-    """Return a field and the values that all requests with this result have in the field.
+    """Return a field and values. All requests with this result have one of the values in the field.
 
-    `None` if nearly all requests have these values.
+    A request can have several finish reasons. `None` if nearly all requests have these values.
     """
     if code in _OUTCOMES:
         return "outcome", (_OUTCOMES[code],)
@@ -334,12 +334,24 @@ def _results(connection: apsw.Connection, codes: Sequence[str]) -> _Candidates |
         if condition is None:
             return None
         name, values = condition
-        found = (_uncommon_values if name == "finish_reason" else _failures)(connection, name, values)
+        if name == "finish_reason":
+            found = _uncommon_values(connection, name, _with_reasons(connection, values))
+        else:
+            found = _failures(connection, name, values)
         if found is None:
             return None
         scans |= dict.fromkeys(found.scans)
         records += found.records
     return _Candidates(tuple(scans), records, is_exact=False)
+
+
+def _with_reasons(connection: apsw.Connection, reasons: Sequence[str]) -> list[str]:
+    """Return the values of ``finish_reason`` in the log that have one of the reasons, such as ``stop,length``.
+
+    A value has the finish reasons of all choices of a response.
+    """
+    values = connection.execute("SELECT value FROM value_counts WHERE field = 'finish_reason'")
+    return [value for (value,) in values if not set(reasons).isdisjoint(value.split(","))]
 
 
 def _error_statuses(connection: apsw.Connection, values: Sequence[str]) -> _Candidates:
