@@ -141,8 +141,7 @@ def create_app(
 ) -> DashboardApi:
     """Return the ASGI application. The caller must close the reader after the last request.
 
-    ``labels``, ``saved_filters``, ``deletions`` and ``feedback_log`` can each be `None`. Calls that write the missing
-    kind of data then fail.
+    If ``labels``, ``saved_filters``, ``deletions`` or ``feedback_log`` is `None`, API calls that write to it fail.
 
     On shutdown, call ``app.state.broadcaster.close()`` to end all live connections before the server waits for open
     connections.

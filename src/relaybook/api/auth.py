@@ -1,10 +1,10 @@
 """Authorize requests in one middleware around the whole application. Access is denied by default.
 
 Checks run in this order: Host, Origin, token, body. The health paths skip all checks, because cluster probes connect by
-IP address and have no token. ``/v1``, ``POST /api/session`` and the page's assets do not require a token. All other
-paths require a token, even paths without a route, so a new route is protected without further code. A browser that
-opens a page without the token gets the sign-in form. A request with the feedback token may only give feedback, even if
-the dashboard has no token.
+IP address and have no token. No token is required for ``POST /api/session``, the page's assets, and ``/v1``, which only
+returns the relay's address. All other paths require a token, even paths without a route, so a new route is protected
+without further code. A browser that opens a page without the token gets the sign-in form. A request with the feedback
+token may only give feedback, even if the dashboard has no token.
 """
 
 import asyncio
@@ -86,9 +86,9 @@ def is_origin_allowed(origin: str | None, fetch_site: str | None, host: str, opt
 
     Requests from any other web page are not allowed.
 
-    Browsers send at least one of ``Sec-Fetch-Site`` and ``Origin``. Programs send neither header. A page on another
-    port of the same host has another origin, so its requests are not allowed. The origin of ``dashboard_url`` is always
-    allowed, because a proxy may replace the Host.
+    Browsers send at least one of ``Sec-Fetch-Site`` and ``Origin``. Programs send neither header. The host and port of
+    ``Origin`` must equal the Host header, so requests of a page on another port of the same host are not allowed. The
+    origin of ``dashboard_url`` is also accepted, because a proxy may replace the Host header.
     """
     if fetch_site is not None and fetch_site not in ("same-origin", "none"):
         return False

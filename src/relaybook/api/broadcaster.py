@@ -49,7 +49,7 @@ def gap_event(seq: int) -> bytes:
 
 
 class Subscription:
-    """A live connection's queue of encoded rows that match its filter."""
+    """The queue of encoded rows for one live connection. ``offer`` determines which rows are queued."""
 
     def __init__(self, filter_: Filter, position: int) -> None:
         self.filter_ = filter_
@@ -119,9 +119,9 @@ class Broadcaster:
         self.is_closed = False
 
     async def subscribe(self, filter_: Filter) -> Subscription:
-        """Return a subscription to matching records from now on. Running requests are queued immediately.
+        """Return a subscription to requests that match the filter. Running requests are queued immediately.
 
-        Raises TooManySubscriptions.
+        Requests that were recorded up to the subscription's ``position`` are not queued. Raises TooManySubscriptions.
         """
         async with self._starting:
             if len(self._subscriptions) >= MAX_SUBSCRIPTIONS:

@@ -1,4 +1,7 @@
-"""Count the requests that match a filter, within 300 ms. The page shows this count when the user points at a value."""
+"""Count the requests that match a filter, within 300 ms.
+
+The page shows such counts, for example in the menu of a namespace.
+"""
 
 from typing import Final
 
@@ -45,6 +48,6 @@ async def count_requests(request: Request) -> Response:
 def count_deadline_ns(deadline_ns: int) -> int:
     """Return the deadline (monotonic clock) of a count that starts now.
 
-    The deadline is COUNT_NS from now, but at most ``deadline_ns``.
+    The deadline is COUNT_NS from now, but not after ``deadline_ns``.
     """
     return min(deadline_ns, clock.monotonic_ns() + COUNT_NS)

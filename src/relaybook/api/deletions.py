@@ -45,9 +45,10 @@ _DELETION_ID = openapi.parameter("id", "The id of the deletion.", place="path")
 async def delete_requests(request: Request) -> Response:
     """Delete all finished requests that match the filter. A deletion cannot be undone.
 
-    At least one filter is required. `from=1970-01-01T00:00:00Z` matches all requests. `confirm` must be the number of
-    finished requests that match. If new requests are being logged, add `to`, so that this number does not change. If
-    the filter contains words, the deletion includes matching requests that are not in the full-text index yet.
+    At least one filter parameter is required. `from=1970-01-01T00:00:00Z` matches all requests. `confirm` must be the
+    number of finished requests that match. If new requests are being logged, add `to`, so that this number does not
+    change. If the filter contains words, the deletion includes matching requests that are not in the full-text index
+    yet.
 
     Running requests are not deleted. `running` in the response is the number of running requests that match.
 
@@ -70,8 +71,8 @@ async def delete_requests(request: Request) -> Response:
             raise ApiError(
                 "deadline",
                 f"The requests could not be counted within {COUNT_SECONDS} seconds, so nothing was deleted. Delete the "
-                "requests in parts, each with a shorter time range (from=, to=), or use a filter without words or "
-                "contains.",
+                "requests in parts, each with a shorter time range (from=, to=), or use filters other than words= "
+                "and contains=.",
             )
         if count.requests != confirm:
             message = f"{count.requests} requests match. Send confirm={count.requests} to delete them."
@@ -121,8 +122,9 @@ async def list_deletions(request: Request) -> Response:
     - `erasing`: all requests are removed, and their bytes are being erased.
     - `done`: no file of the log contains bytes of the deleted requests.
 
-    A deletion is usually done within ten minutes. Until then, the journal can still contain bytes of the requests. A
-    journal segment is closed (sealed) after at most ten minutes and is then deleted.
+    A deletion is usually done within ten minutes. Until then, the journal can still contain bytes of the requests. By
+    default, a journal segment is closed (sealed) at most ten minutes after its first frame. The segment is deleted when
+    all its requests are recorded.
     """
     arguments.only(arguments.pairs_of(request))
     found = await async_reader_of(request).run(lambda reader: reader.deletions(_LATEST))
@@ -170,7 +172,7 @@ def _deletions_of(request: Request) -> Deletions:
 
 
 def _address_of(request: Request) -> str:
-    """Return the address of the client. A proxy that the relay trusts may state this address in X-Forwarded-For."""
+    """Return the address of the client, from X-Forwarded-For if a trusted proxy sent the request."""
     remote_address = request.client.host if request.client else ""
     forwarded_for = ",".join(request.headers.getlist("x-forwarded-for"))
     return client_address(remote_address, forwarded_for, options_of(request).trusted_proxies)
@@ -185,7 +187,7 @@ def _requested(deletions: Deletions, filter_: Filter, requests: int, by: str, ru
 
 
 def row_of(deletion: Deletion) -> DeletionRow:
-    """Return a deletion as the API returns it."""
+    """Return the API's row for a deletion."""
     return DeletionRow(
         id=deletion.id,
         state=deletion.state,
