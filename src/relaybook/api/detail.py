@@ -50,7 +50,7 @@ async def get_request(request: Request) -> Response:
 
     - Bodies are not logged.
     - The bodies of request and response together exceed 512 KiB.
-    - 32 other running requests started later.
+    - 32 newer running requests have these fields.
     """
     arguments.only(arguments.pairs_of(request))
     any_id: str = request.path_params["id"]

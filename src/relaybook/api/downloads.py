@@ -29,20 +29,20 @@ _PARAMETERS = [
 
 @routes.get("/api/requests/{id:path}/request", openapi.describe(None, _PARAMETERS, "text/plain"))
 async def get_request_body(request: Request) -> Response:
-    """Return the stored request body as an attachment. Without `as`, its content encoding is decoded."""
+    """Return the stored request body as an attachment. By default, the content encoding of the body is decoded."""
     return await _download(request, "request")
 
 
 @routes.get("/api/requests/{id:path}/response", openapi.describe(None, _PARAMETERS, "text/plain"))
 async def get_response_body(request: Request) -> Response:
-    """Return the stored response body as an attachment. Without `as`, its content encoding is decoded."""
+    """Return the stored response body as an attachment. By default, the content encoding of the body is decoded."""
     return await _download(request, "response")
 
 
 async def _download(request: Request, side: Side) -> Response:
     form = arguments.only(arguments.pairs_of(request), "as").get("as")
     if form not in (None, "sent"):
-        message = f"The parameter as is {form[:80]!r}: expected sent. To get the decoded body, omit the parameter."
+        message = f"The parameter 'as' is {form[:80]!r}: expected 'sent'. To get the decoded body, omit the parameter."
         raise BadFilter("as", message)
     async_reader, any_id = async_reader_of(request), request.path_params["id"]
 
@@ -92,7 +92,7 @@ def _missing_body_error(record: Record, side: Side) -> ApiError:
         )
     if record.body_state == "no_bodies":
         return ApiError(
-            "no_bodies", "The request was logged without bodies, because of the setting log or the header Service-Log."
+            "no_bodies", "The request was logged without bodies, because of the header Service-Log or the setting log."
         )
     if record.body_state == "expired":
         return ApiError(

@@ -1,6 +1,6 @@
 """Accept feedback from the page and from applications, and summarize feedback.
 
-Applications may use a separate token, which allows no other call.
+Applications may use a separate token, which only allows giving feedback.
 """
 
 from typing import Final
@@ -54,9 +54,9 @@ async def give_feedback(request: Request) -> Response:
 
     If the id is not a Relaybook id, the feedback is for the newest finished request with this id.
 
-    If no finished request has the id yet, the feedback is kept for an hour. If the id is the Relaybook id of a running
-    request, the feedback is kept at least until this request ends. The feedback is added to the first request that is
-    recorded with the id.
+    If no finished request has the id yet, the feedback is pending and is kept for an hour. If the id is the Relaybook
+    id of a running request, the feedback is kept at least until this request ends. Pending feedback is added to the
+    first request that is recorded with the id.
 
     This call accepts the dashboard's token or the `feedback_token`. The `feedback_token` allows no other call.
     """

@@ -96,7 +96,7 @@ class EventStream(StreamingResponse):
             self._on_close()
 
     async def stream_response(self, send: Send) -> None:
-        """Send until the events end, the client disconnects, or the client stalls.
+        """Send events until there are no more events, the client disconnects, or the client stalls.
 
         A stalled client's response is not completed.
         """

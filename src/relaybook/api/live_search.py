@@ -70,7 +70,7 @@ async def stream_matches(
 async def _read_since(async_reader: AsyncReader, position: int, filter_: Filter) -> tuple[list[Record], int]:
     """Return the indexed, matching records after ``position``, and the position reached.
 
-    If the store cannot be read, the result has no records and the same position.
+    If the store cannot be read, the result has no records, and the position reached is ``position``.
     """
     try:
         return await async_reader.run(lambda reader: reader.since(position, filter_, _BATCH))

@@ -32,7 +32,7 @@ _PARAMETERS = [
     ),
     openapi.parameter("sort", "Sort by this field, descending.", {"enum": list(_SORTS), "default": "last_at"}),
     openapi.limit(50),
-    openapi.parameter("cursor", "The `next_cursor` of another page."),
+    openapi.parameter("cursor", "The `next_cursor` of an earlier response."),
     openapi.parameter("from", "Count requests that started at or after this time. Requires `pinned=true`."),
     openapi.parameter("to", "Count requests that started before this time. Requires `pinned=true`."),
 ]
@@ -43,8 +43,8 @@ async def list_namespaces(request: Request) -> Response:
     """Return namespaces with their counters, such as the number of requests.
 
     A namespace without requests is listed only while it is pinned. With `pinned=true` and a time range, `requests`,
-    `failed` and `last_at` cover only the requests in the time range. Counting stops after 300 ms. The time range does
-    not change the order of the namespaces.
+    `failed` and `last_at` cover only the requests in the time range. After 300 ms, counting these requests stops, and
+    `complete` in the response is `false`. The time range does not change the order of the namespaces.
     """
     params = arguments.only(arguments.pairs_of(request), "prefix", "pinned", "sort", "limit", "cursor", *_TIME_RANGE)
     limit, prefix = arguments.limit_of(params), params.get("prefix", "")
@@ -84,7 +84,10 @@ def _parse_time_range(params: dict[str, str], pinned: bool | None) -> Filter:
 
 
 def _counts(reader: Reader, rows: list[NamespaceRow], time_range: Filter, deadline_ns: int) -> list[Count | None]:
-    """Count each namespace's requests in the time range. The remaining time is divided evenly among the namespaces."""
+    """Count each namespace's requests in the time range.
+
+    The time until ``deadline_ns`` is divided evenly among the namespaces that are not counted yet.
+    """
     counts: list[Count | None] = []
     for counted, row in enumerate(rows):
         now_ns = clock.monotonic_ns()

@@ -35,8 +35,8 @@ _VALUE_MEANINGS: Final = {
     "namespace_prefix": "Prefix of the namespace.",
     "status": "A status such as `200`, a class such as `4xx`, or `error` (the same as `failed=true`).",
     "failed": "`true`: requests that failed. `false`: all other requests.",
-    "result": "Code of the result that the log shows. A response that ended at the token limit has the result "
-    "`truncated`, not `complete`.",
+    "result": "The `code` in the field `result` of the request. For a response that ended at the token limit, the "
+    "code is `truncated`, not `complete`.",
     "warning": "Code of a warning about the request's tags (headers such as `Service-Namespace`).",
     "advice": "Code of advice about the request.",
     "from": "Earliest start, inclusive. An RFC 3339 timestamp, or a relative time such as `-15m` or `-7d` (units: s, "
@@ -63,9 +63,9 @@ _VALUE_MEANINGS: Final = {
 _QUERY_MEANING: Final = (
     'A query in the query language. A part is a word, a "phrase", a prefix of a word such as `refun*`, `name:value`, a '
     "prefix of a value such as `name:valu*`, or a comparison such as `duration:>2s`. Words and phrases are searched in "
-    "the prompt and the response. `name` is a name from this table. A `-` before a part excludes matching requests. "
-    f"A query has at most {language.MAX_CHARACTERS} characters and {language.MAX_PARTS} parts. `GET /api/query` "
-    "translates a query into parameters."
+    "the prompt and the response. `name` is the name of another filter, such as `model` or `property.<name>`. A `-` "
+    f"before a part excludes matching requests. A query has at most {language.MAX_CHARACTERS} characters and "
+    f"{language.MAX_PARTS} parts. `GET /api/query` translates a query into parameters."
 )
 
 
@@ -94,9 +94,9 @@ def filter_parameters() -> list[dict[str, Any]]:
         parameter("property.<name>", "Exact value of the property.", texts),
         parameter(
             "begins.<name>",
-            "Prefix of a value. `<name>` is `property.<name>` or a field above whose values are free text. If a "
-            "name has several prefixes or exact values, at least one of them must match. `begins.words=my refun` "
-            "matches a phrase whose last word starts with `refun`.",
+            "Prefix of a value of the parameter `<name>`. `<name>` is a parameter above whose values are free text. If "
+            "a parameter has several prefixes or exact values, at least one of them must match. `begins.words=my "
+            "refun` matches a phrase whose last word starts with `refun`.",
             texts,
         ),
         parameter(

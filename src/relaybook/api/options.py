@@ -1,4 +1,4 @@
-"""Define the options of the dashboard application: addresses, the token, and metrics that are not in the store."""
+"""Define the options of the dashboard application, and the metrics that do not come from the store."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ _PAGE_SEGMENTS: Final = frozenset({"requests", "namespaces", "overview", "thread
 
 @dataclass(frozen=True, kw_only=True)
 class LogMetrics:
-    """Metrics of the log that do not come from the store. Unknown metrics have their defaults."""
+    """Metrics of the log that do not come from the store. An unknown metric has the default value of its field."""
 
     journal_lag_bytes: int | None = None
     journal_lag_seconds: float | None = None

@@ -15,7 +15,7 @@ _Result = TypeVar("_Result")
 
 
 class AsyncReader:
-    """Runs queries of a reader in at most ``threads`` threads. A query may take ``query_seconds``."""
+    """Runs queries of a reader in at most ``threads`` threads. The time limit of a query is ``query_seconds``."""
 
     def __init__(self, reader: Reader, query_seconds: float, threads: int = THREADS) -> None:
         self.reader = reader

@@ -32,7 +32,7 @@ _PARAMETERS = [
         {"type": "string", "enum": list(SORT_FIELDS)},
     ),
     openapi.limit(50),
-    openapi.parameter("cursor", "The `next_cursor` or `newer_cursor` of another page."),
+    openapi.parameter("cursor", "The `next_cursor` or `newer_cursor` of an earlier response."),
     openapi.parameter("around", "A Relaybook id. The page is centered on the request with this id."),
 ]
 
@@ -41,12 +41,14 @@ _PARAMETERS = [
 async def list_requests(request: Request) -> Response:
     """Return a page of the log, newest first.
 
-    With `sort`, the page has the requests with the highest values of that field instead. Without `sort`, the first page
-    also contains running requests.
+    With `sort`, the page instead has the requests with the highest values of the field that `sort` names. Without
+    `sort`, the first page also contains running requests.
 
-    A request must match all parameters. If you repeat a parameter (at most 100 times), one of its values must match,
-    unless the table below says that all values must match. Full-text search finds a request shortly after the request
-    is recorded. `indexed_to` in `GET /api/status` is the `seq` of the newest record that full-text search can find.
+    A request must match all parameters. To send several values of a parameter (at most 100), repeat the parameter. A
+    request must then match at least one of the values, or all values if the description of the parameter says so.
+
+    Full-text search finds a request shortly after the request is recorded. `indexed_to` in `GET /api/status` is the
+    `seq` of the newest record that full-text search can find.
     """
     paging, rest = arguments.take(arguments.pairs_of(request), *_PAGING)
     sort = _sort_of(paging)

@@ -59,8 +59,9 @@ class StatsGroup(Struct, kw_only=True):
     by: Annotated[
         dict[str, str | None],
         Meta(
-            description="One entry: the field that the parameter `by` names, and its value in these requests. The "
-            "value is `null` if the requests have no value. Without the parameter `by`, the object is `{}`."
+            description="One entry: the field in the parameter `by`, and the value of this field in the group's "
+            "requests. The value is `null` if the requests have no value. Without the parameter `by`, the object is "
+            "`{}`."
         ),
     ]
     points: list[StatsPoint]
@@ -73,7 +74,10 @@ class StatsResponse(Struct, kw_only=True):
     bucket_seconds: int
     from_: Annotated[TimestampText, Meta(description="Start of the first bucket.")] = field(name="from")
     to: Annotated[TimestampText, Meta(description="End of the last bucket.")]
-    groups: Annotated[list[StatsGroup], Meta(description="The 20 largest groups, largest first.")]
+    groups: Annotated[
+        list[StatsGroup],
+        Meta(description="The 20 groups with the most requests, in descending order of the number of requests."),
+    ]
     other: StatsRest | None
     total: Aggregate
     source: Annotated[
@@ -171,7 +175,7 @@ else:
 
 
 class RequestPage(Struct, kw_only=True):
-    """A page of the log, newest first. With `sort`, the page is in descending order of that field."""
+    """A page of the log, newest first. With `sort`, the page is in descending order of the field that `sort` names."""
 
     data: list[Row]
     running: (
@@ -193,8 +197,8 @@ class RequestPage(Struct, kw_only=True):
     newer_cursor: Annotated[
         str | None,
         Meta(
-            description="The `cursor` for newer requests. `null` if `sort` is set. If it is `null` because the page is "
-            "empty, use the previous cursor again."
+            description="The `cursor` for newer requests. `null` if `sort` is set. Can also be `null` on an empty "
+            "page: use the last `newer_cursor` that was not `null` again."
         ),
     ]
     complete: Annotated[
@@ -217,7 +221,7 @@ class RequestPage(Struct, kw_only=True):
 
 
 class Sighting(Struct, kw_only=True):
-    """Another request that also has the id in the path. `id` is the Relaybook id of this other request."""
+    """Another request that the id in the path also identifies. `id` is the Relaybook id of this other request."""
 
     id: str
     started_at: TimestampText
@@ -477,7 +481,14 @@ class Problem(Struct, kw_only=True):
     term: Annotated[str, Meta(description="The invalid part of the query, if `param` is `q`.")] | UnsetType = UNSET
     at: Annotated[int, Meta(description="Offset of `term` in the query, in UTF-16 code units.")] | UnsetType = UNSET
     requests: (
-        Annotated[int, Meta(description="Number of requests that match, if `confirm` is missing or wrong.")] | UnsetType
+        Annotated[
+            int,
+            Meta(
+                description="Number of finished requests that match the filter. Present only if `confirm` is missing "
+                "or wrong."
+            ),
+        ]
+        | UnsetType
     ) = UNSET
 
 

@@ -33,7 +33,7 @@ _PARAMETERS = [
     openapi.parameter("namespace", "The namespace to show as a thread."),
     openapi.parameter("property.<name>", "Instead of `namespace`: the value of one property to show as a thread."),
     openapi.limit(500),
-    openapi.parameter("cursor", "The `next_cursor` of another page."),
+    openapi.parameter("cursor", "The `next_cursor` of an earlier response."),
     openapi.parameter(
         "around",
         "A Relaybook id. The page is centered on the request with this id. For newer requests, send the id of the "

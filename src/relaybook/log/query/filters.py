@@ -169,7 +169,7 @@ def parse_cursor(text: str, *, only_older: bool = False) -> Cursor:
     found = _CURSOR.fullmatch(text)
     if found is None or (only_older and found[1] != "o"):
         expected = "next_cursor" if only_older else "next_cursor or newer_cursor"
-        raise BadFilter("cursor", f"cursor is {text[:80]!r}: expected the {expected} of another page.")
+        raise BadFilter("cursor", f"cursor is {text[:80]!r}: expected the {expected} of an earlier response.")
     return Cursor("older" if found[1] == "o" else "newer", int(found[2]))
 
 

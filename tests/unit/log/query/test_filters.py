@@ -48,7 +48,7 @@ def test_invalid_cursors_are_rejected(text: str) -> None:
 
 def test_newer_cursors_are_rejected_where_only_older_are_allowed() -> None:
     assert parse_cursor("o5", only_older=True) == Cursor("older", 5)
-    with pytest.raises(BadFilter, match="cursor is 'n5': expected the next_cursor of another page"):
+    with pytest.raises(BadFilter, match="cursor is 'n5': expected the next_cursor of an earlier response"):
         parse_cursor("n5", only_older=True)
 
 
