@@ -1,6 +1,7 @@
 """Read the system clocks. No other module reads these clocks.
 
-Durations are measured with the monotonic clock. Timestamps come from the wall clock and are never subtracted.
+Timestamps come from the wall clock. The duration of a request is measured with the monotonic clock, because the wall
+clock can be set back.
 """
 
 import time

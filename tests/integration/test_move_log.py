@@ -179,7 +179,7 @@ def test_a_directory_with_a_sqlite_log_gets_no_shared_log(
 
 def test_a_log_from_which_requests_are_being_deleted_is_not_moved(source: Store, target: Store) -> None:
     source.open_deletions().request(Filter((Term("namespace", ("staging",)),)), 1, "command line")
-    with pytest.raises(CommandFailed, match="Requests are being deleted"):
+    with pytest.raises(CommandFailed, match="A deletion in the SQLite log is not finished"):
         move_log.copy_log(source, target, "the store")
     assert not target.exists()
 

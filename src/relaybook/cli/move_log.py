@@ -84,7 +84,7 @@ def move_log(configuration: Configuration) -> int:
 
 
 def _sqlite_files(store: Path) -> list[Path]:
-    """Return the files and directories that a store in ClickHouse does not have."""
+    """Return everything in the directory ``store`` except the two files that a store in ClickHouse also has."""
     return [path for path in store.iterdir() if path.name not in (RECORDER, LOCK)]
 
 
@@ -103,8 +103,8 @@ def copy_log(source: Store, target: Store, name: str) -> None:
     with closing(source.open_reader()) as reader, closing(target.open_reader()) as known:
         if any(deletion.state != "done" for deletion in reader.deletions(_DELETIONS)):
             raise CommandFailed(
-                "Requests are being deleted from the SQLite log. Start relaybook serve without --store, and wait until "
-                "the page says that the deletion is done."
+                "A deletion in the SQLite log is not finished. Start relaybook serve with --store sqlite, and wait "
+                "until the page says that the deletion is done."
             )
         pinned_before = {row.namespace for row in _labels(known)}
         with closing(target.open_writer(lock_wait_s=0)) as writer:
@@ -136,7 +136,7 @@ def copy_log(source: Store, target: Store, name: str) -> None:
 def _commit(writer: Writer, batch: Batch) -> None:
     """Commit, and try again for a while if the store is unavailable.
 
-    An insert of an earlier import that was killed may still run for some seconds.
+    If an earlier import was killed, its last insert may still run, so the store is unavailable for some seconds.
     """
     until_ns = clock.monotonic_ns() + _RETRY_NS
     while True:

@@ -66,7 +66,7 @@ _SIGNS: Final = {"running": "◐", "good": "✓", "bad": "✗", "neutral": "◌"
 
 
 def result(row: Row) -> str:
-    """Return the result with its mark, as the page shows the result."""
+    """Return the result as the page shows it: a sign (``✓``, ``✗``, ``◐`` or ``◌``) and a text."""
     if row["outcome"] == "open" and not row.get("is_served", True):
         return "◌ Unfinished"
     return f"{_SIGNS[row['result']['tone']]} {row['result']['text']}"

@@ -12,7 +12,8 @@ OnProgress = Callable[[int, int | None], object]
 def progress_bar(*, is_bytes: bool = False, is_shown: bool = True) -> Iterator[OnProgress]:
     """If standard error is a terminal, show a bar with rate and remaining time while the block runs.
 
-    Amounts are numbers of requests, or bytes.
+    The block calls the yielded function with the finished amount and the total. With ``is_bytes``, both are in bytes,
+    otherwise in requests.
     """
     if not (is_shown and sys.stderr.isatty()):
         yield lambda done, total: None

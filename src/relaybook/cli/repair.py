@@ -58,7 +58,7 @@ def _salvage(path: Path, settings: Settings | None) -> int:
 
 
 def _salvage_one(store: SetAside, writer: Writer) -> int:
-    """Copy one store, and rename the store if all requests were read.
+    """Copy one store. If all requests were read, rename the store, so that the next salvage omits it.
 
     Returns the number of requests that could not be read.
     """

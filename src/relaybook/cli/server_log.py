@@ -192,7 +192,7 @@ class ServerLog:
         return count["requests"] if count["complete"] else None
 
     def count_exactly(self, terms: list[tuple[str, str]]) -> int:
-        """See ``LogSource``. The number comes from the server's refusal of an unconfirmed deletion."""
+        """See ``LogSource``. The server's error for a deletion without ``confirm`` contains the number."""
         try:
             self._delete(terms)
         except CountChanged as error:
@@ -320,7 +320,7 @@ class _NotFound(CommandFailed):
 
 
 def _with_position(row: Row) -> tuple[Row, str | None]:
-    """Return a row of a list and the position after the row. For a running request, the position is `None`."""
+    """Return a row and the row's event id in the live stream: ``seq``, or `None` for a running request."""
     return row, None if row["seq"] is None else str(row["seq"])
 
 
@@ -333,12 +333,12 @@ def _dedup_key(row: Row) -> str:
 
 
 def _rows(events: Iterator[Event]) -> Iterator[tuple[Row | None, str | None]]:
-    """Yield each row with the position after the row. The row is `None` if only the position changed."""
+    """Yield the row of each event, or `None` for an event without a row, and the stream's latest event id."""
     for event in events:
         if event.name == "gap":
             print(
-                "Some requests are missing here, because requests were recorded faster than they arrived here. All "
-                "requests are in the log.",
+                "Some new requests are not shown, because the server recorded requests faster than this command "
+                "received them. All requests are in the log.",
                 file=sys.stderr,
             )
         is_row = event.name == "request" and event.data

@@ -26,7 +26,7 @@ _NOT_STORED: Final = {
 
 
 def transcript(detail: dict[str, Any]) -> str:
-    """Format a request of GET /api/requests/{id} as text, without a final newline."""
+    """Format a request's detail (see ``GET /api/requests/{id}``) as text, without a final newline."""
     fields = [f"{label.ljust(_LABEL_WIDTH)}{escape(text)}" for label, text in _fields(detail) if text]
     return "\n".join([*fields, *_conversation(detail)])
 

@@ -36,14 +36,14 @@ class LogSource(Protocol):
     def follow(self, terms: Terms, limit: int) -> Iterator[Row]:
         """Yield ``latest`` (nothing if ``limit`` is 0), then new requests forever.
 
-        A new request is yielded when it ends. If the log is read from a server, a request is also yielded once after it
-        has run for a second.
+        A new request is yielded when it ends. If the log is read from a server, a request that runs for more than a
+        second is yielded twice: while it runs and when it ends. A search for text yields only finished requests.
         """
 
     def top(self, terms: Terms, field: SortField, limit: int) -> tuple[list[Row], bool]:
         """Return the finished requests with the highest values of a field, highest first.
 
-        The second value is False if the search was stopped at its deadline.
+        The boolean is False if the search was stopped at its deadline.
         """
 
     def find(self, text: str) -> dict[str, Any] | None:
@@ -65,10 +65,11 @@ class LogSource(Protocol):
         """
 
     def follow_deletion(self, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
-        """Yield the deletion repeatedly until its requests are removed, or with ``waits`` until the deletion is done.
+        """Yield the deletion repeatedly until its requests are removed.
 
-        If no server is running, the method itself carries out the deletion. The method then ends when the deletion is
-        done, or when the deletion only waits for the journal, even with ``waits``.
+        With ``waits``, continue until the deletion is done. If no server is running, this method itself carries out the
+        deletion and ignores ``waits``. In this case, the last state is ``done``, or ``erasing`` if the journal still
+        contains bytes of the requests.
         """
 
     def pending_text(self, deletion_id: str) -> str:

@@ -50,7 +50,7 @@ class StoreLog:
 
     @staticmethod
     def exists(data: Path, settings: Settings | None = None) -> bool:
-        """Return whether there is a log. Without settings, only a log in the data directory counts."""
+        """Return whether there is a log. Without settings, look only for a SQLite log in the data directory."""
         return open_store(DataDirectory(data).store, settings).exists()
 
     @classmethod

@@ -23,8 +23,8 @@ _PARAMETER: Final = re.compile(r"(?:not\.)?(?:begins\.)?(?:property\.[^=]+|[A-Za
 def read_terms(arguments: Sequence[str]) -> list[tuple[str, str]]:
     """Parse arguments into names and values, as in the query string of the API. Raises BadArgument.
 
-    Arguments that are not ``name=value`` are joined to ``q``. Examples are ``duration:>2s``, ``-model:gpt-4o*``, a word
-    or a phrase.
+    An argument ``name=value`` is one filter. All other arguments, such as ``duration:>2s``, ``-model:gpt-4o*``, a word
+    or a phrase, are joined with spaces and become the value of ``q``.
     """
     terms = []
     query = []
@@ -82,7 +82,7 @@ def hint(log: LogSource, terms: Sequence[tuple[str, str]]) -> str:
 
 
 def _literal_star(terms: Sequence[tuple[str, str]]) -> str:
-    """Explain that ``name=value*`` is not a prefix."""
+    """Explain that ``name=value*`` matches a literal ``*``, and does not search for a prefix."""
     name, value = next(((name, value) for name, value in terms if name != "q" and value.endswith("*")), ("", ""))
     field = name.removeprefix("not.").removeprefix("begins.")
     term = f"-{field}" if name.startswith("not.") else field

@@ -29,14 +29,16 @@ Frame
     payload   n      msgpack (see ``events``), or body bytes as they were transferred
     ========  =====  =====================================================================================
 
-One read from a socket becomes at most one frame with body bytes. Body bytes that arrived in the same read as their head
-are in the head's frame. So most exchanges take three frames: OPENED, ANSWERED and CLOSED.
+One read from a socket becomes at most one frame with body bytes. If a read returns a head and body bytes, the frame
+with the head also contains the body bytes. So an exchange takes three frames (OPENED, ANSWERED and CLOSED) if the
+request and the response arrive in one read each.
 
 Promises
     1. Before a byte is sent, the frame that contains the byte is written to the operating system. If
        ``durability`` is ``power``, the frame is also synced to stable storage. ``JournalWriter`` writes and syncs the
-       frames, and ``relay.gate`` keeps this order.
-    2. The frames of an exchange are in order. An exchange has exactly one OPENED and at most one CLOSED.
+       frames. ``relay.gate`` sends the bytes afterwards.
+    2. The frames of an exchange are in the order in which they were appended. An exchange has exactly one OPENED and at
+       most one CLOSED.
     3. While the writer runs, a reader returns only complete frames. At SEALED, the reader continues with the next file.
        If a write to a file failed, the file has no SEALED. In this case, the reader continues once the next file is in
        use.
@@ -50,8 +52,9 @@ Promises
     6. The writer keeps a batch of frames until the batch is written. If the write fails, the batch is written again to
        the spare segment, with the same frame numbers. A descriptor that failed is never used again. If the second write
        also fails, ``JournalUnavailable`` is raised. The gate then sends no bytes of the batch, except with
-       ``when_log_fails = forward``. Once there is room again, exchanges that ended in the batch are closed as
-       interrupted. SEALED is written only when the next segment exists, because a reader reads no frame after SEALED.
+       ``when_log_fails = forward``. As soon as the next segment can be created, the writer appends another CLOSED, with
+       the outcome ``interrupted``, for each exchange whose CLOSED was in the batch. A reader ignores frames after
+       SEALED, so later frames need another segment. Therefore, SEALED is written only when the next segment exists.
     7. Only the reader deletes segments. A segment is deleted when every exchange in the segment has a record or a
-       checkpoint in the store, or is in the quarantine.
+       checkpoint (the saved state of an open exchange) in the store, or is in the quarantine.
 """

@@ -1,8 +1,8 @@
 """The payloads of journal frames that contain more than body bytes.
 
 Payloads are msgpack arrays, so new fields may be added only at the end, with a default. Secrets are replaced before
-encoding. OPENED and ANSWERED include the body bytes that arrived in the same read as the head. So most requests and
-most responses take one frame each.
+encoding. OPENED and ANSWERED include the body bytes that arrived in the same read as the head. So a request or
+a response that arrives in one read takes one frame.
 """
 
 from typing import Final, Literal

@@ -1,7 +1,7 @@
 """Read one run of the journal, while its writer runs or after the writer has ended.
 
 The reader returns complete frames in order, and each frame number only once. Only ``remove_before`` and ``remove``
-delete files. While the writer runs, the reader never reads beyond the mark.
+delete files. While the writer runs, the reader never reads beyond the write mark of a segment.
 """
 
 import os
@@ -166,7 +166,7 @@ class RunReader:
     def _open(self) -> OldSegment | None:
         """Return the current segment, or `None` if it is missing or damaged.
 
-        Reading begins with the first segment of the run.
+        If ``place`` names no segment yet, the current segment is the oldest segment that still exists.
         """
         if self._segment is not None:
             return self._segment
@@ -200,8 +200,8 @@ class RunReader:
     def _left_behind(self) -> bool:
         """Return whether the writer left this file unsealed and continued in a later file.
 
-        If this file cannot be opened, the writer may still be creating it. Once a later file is in use, the writer does
-        not return to this file.
+        Once a later file is in use, the writer does not return to this file. Until then, the result is false, even if
+        this file cannot be opened, because the writer may still be creating it.
         """
         in_use = False
         with suppress(FileNotFoundError):

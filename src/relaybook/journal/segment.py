@@ -53,7 +53,7 @@ class NewSegment:
 
     @classmethod
     def create(cls, run: Path, run_id: bytes, sequence: int, secret: int, size: int, *, durable: bool) -> "NewSegment":
-        """Create the file at its full size. With ``durable``, sync the file and its name. Raises OSError."""
+        """Create the file at its full size. With ``durable``, sync the file and its directory. Raises OSError."""
         path = segment_path(run, sequence)
         path.unlink(missing_ok=True)  # left by a failed attempt that could not delete it
         descriptor = disk.create_file(path)

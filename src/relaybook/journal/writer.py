@@ -2,7 +2,7 @@
 
 The writer is not thread-safe, except that ``sync`` may run on another thread. The writer reads no files, and never
 deletes a segment that contains frames. While a segment fills, a separate thread creates the next segment. So a write
-need not wait for the allocation.
+rarely has to wait for a new segment.
 """
 
 import os
@@ -39,7 +39,7 @@ class JournalUnavailable(Exception):
 
 
 class _NoSpare(Exception):
-    """The next segment does not exist and cannot be created. No bytes were written."""
+    """The next segment does not exist and cannot be created. ``_seal`` raises this exception before it writes."""
 
 
 def _number_of(head: bytes) -> int:
@@ -203,10 +203,10 @@ class JournalWriter:
         self._current.write(b"".join(waiting))
 
     def _seal(self, before: list[bytes], number: int) -> None:
-        """Write ``before`` and SEALED, and switch to the next segment. ``number`` is the number of the last frame.
+        """Write the frames ``before`` and then SEALED, and switch to the next segment.
 
-        If there is no next segment, this method writes nothing and raises _NoSpare, because no frame may follow SEALED.
-        Raises OSError if the write fails.
+        ``number`` is the number of the last frame. Frames after SEALED would be ignored, so this method writes nothing
+        and raises _NoSpare if there is no next segment. Raises OSError if the write fails.
         """
         self._spare_made()
         seal = encode(self._secret, number, FrameKind.SEALED, NO_EXCHANGE, clock.monotonic_ns(), b"")
@@ -280,7 +280,7 @@ class JournalWriter:
         return failed
 
     def seal_soon(self) -> None:
-        """Seal the segment of the current batch after ``seal_after_seconds``, so that its bytes are deleted soon."""
+        """Seal the segment of the current batch after ``seal_after_seconds``, so that the reader can delete it soon."""
         self._seal_wanted = True
 
     def _seal_within(self, time_ns: int) -> None:
