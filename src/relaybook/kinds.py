@@ -11,7 +11,7 @@ Kind = Literal["chat", "completion", "response", "message", "embedding", "models
 
 
 class _Row(NamedTuple):
-    """The paths of a kind below the base URL, and the error event for its streams.
+    """The paths of a kind, relative to the base URL, and the error event for its streams.
 
     The error event is `None` if the kind has no event streams.
     """
@@ -53,7 +53,7 @@ _ERROR_EVENTS: Final = {row.kind: row.error_event for row in _TABLE if row.error
 
 
 def kind_of(path: str) -> Kind:
-    """Return the kind of a path below the base URL, such as ``/chat/completions``; ``other`` if the path is unknown."""
+    """Return the kind of a path such as ``/chat/completions``, relative to the base URL; ``other`` if unknown."""
     path = path.strip("/")
     return "models" if path.startswith("models/") else _KINDS.get(path, "other")
 

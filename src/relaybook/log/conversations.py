@@ -3,9 +3,9 @@
 The following rules apply to a request B and the requests before B:
 
 1. An assistant message in B can be the response to an earlier request. B then continues this request. If B has several
-   such messages, the last one counts. The messages before the assistant message must match, either all of them or the
-   last two. Two are enough because clients trim the oldest messages. If several requests match, B continues the latest
-   request.
+   such messages, the last one counts. The messages before the assistant message must equal the messages of the earlier
+   request, either all messages or the last two. Two are enough because clients trim the oldest messages. A match of all
+   messages takes precedence over a match of the last two. If several requests match, B continues the latest request.
 2. Otherwise, if B names a response (Responses API), B continues the request with this response.
 3. If B has the same messages as an earlier request and names no response, B repeats the earlier request. B is then a
    retry, or a variant with a different response.
@@ -25,9 +25,8 @@ class Position(NamedTuple):
     """A request's position in a conversation.
 
     ``conversation`` is the id of the conversation's first request. ``turn`` counts from 1. ``follows`` is the id of the
-    request that this request continues. ``repeats`` is the id of the request that this request repeats. Both are `None`
-    if there is no such request. ``messages`` is the number of messages in the request. The messages from index
-    ``new_from`` on are new.
+    request that this request continues, or `None`. ``repeats`` is the id of the request that this request repeats, or
+    `None`. ``messages`` is the number of messages in the request. The messages from index ``new_from`` on are new.
     """
 
     conversation: str

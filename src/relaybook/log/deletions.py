@@ -16,9 +16,9 @@ _KEPT_FIELDS: Final = ("from", "to", "status", "failed", "result", "kind", "outc
 
 
 class Deletion(msgspec.Struct, kw_only=True):
-    """A deletion, which is kept forever.
+    """An entry in the list of deletions. The entry is kept forever.
 
-    Once its requests are removed, the filter has no values that could identify a person.
+    Once the requests are removed, the filter has no values that could identify a person.
 
     ``requests`` is the number of matching requests when the deletion was requested. ``removed`` is the number of
     requests removed so far. ``requested_by`` is the address of the client, or ``command line``. Times are in
@@ -39,9 +39,10 @@ class Deletions(Protocol):
     """The interface for requesting deletions in any process. The recorder carries out the deletions."""
 
     def request(self, filter_: Filter, requests: int, by: str) -> Deletion:
-        """Request the deletion of all finished requests that match now. ``requests`` is the number of these requests.
+        """Request the deletion of all finished requests that match the filter now.
 
-        The deletion is durable when this method returns. Raises StoreUnavailable if the log is locked or missing.
+        ``requests`` is the number of these requests. This method stores the deletion durably, but does not wait until
+        the recorder has carried out the deletion. Raises StoreUnavailable if the log is locked or missing.
         """
 
 

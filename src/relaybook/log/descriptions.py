@@ -1,7 +1,7 @@
 """Describe fields, their values, gaps and error codes in words.
 
-These tables are the source of the suggestions in the query input and of the page's generated vocabulary. Pure, without
-I/O.
+The suggestions in the query input and the file ``dashboard/src/generated/vocabulary.ts`` come from these tables. Pure,
+without I/O.
 """
 
 from collections.abc import Mapping
@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 class Field(NamedTuple):
     """A field as shown to people.
 
-    ``hint`` describes the field. ``bounds`` are suggested comparisons. ``choices`` are the values that are possible in
-    every log, with their meanings.
+    ``hint`` describes the field. ``bounds`` are suggested comparisons. ``choices`` are suggested values that do
+    not depend on the log's contents, with their meanings.
     """
 
     label: str

@@ -73,7 +73,7 @@ class TooMuchFeedback(ValueError):
 
 
 class FeedbackLog(Protocol):
-    """Adds feedback. Safe to use from any process and any thread, alongside the writer."""
+    """Adds feedback. Safe to use from any process and any thread while the recorder writes to the store."""
 
     def add_feedback(self, any_id: str, feedback: Feedback) -> bool:
         """Add feedback on the request with this Relaybook id, or on the newest request with this foreign id.

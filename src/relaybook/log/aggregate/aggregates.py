@@ -1,8 +1,8 @@
 """Aggregate the counts, tokens, cost and durations of requests.
 
-A distribution counts durations in logarithmic bins that start at 1 µs. A duration that is twice as long is eight bins
-higher. A percentile is accurate to 4.5 % (half a bin). A distribution needs only a few dozen small numbers for any
-number of requests. Two distributions are merged by adding their counts. Pure, without I/O.
+A distribution counts durations in logarithmic bins that start at 1 µs. Eight bins cover a doubling of the duration. A
+percentile is accurate to 4.5 % (half a bin). A distribution needs only a few dozen small numbers for any number of
+requests. Two distributions are merged by adding their counts. Pure, without I/O.
 """
 
 from bisect import bisect_left
@@ -37,7 +37,10 @@ Contribution = tuple[bool, int, int, float, bool, int | None, int | None]
 
 
 class Aggregates(msgspec.Struct, array_like=True):
-    """Aggregates of any number of requests. ``cost_usd`` is the sum over the ``costed`` requests with a known cost."""
+    """Aggregates of any number of requests.
+
+    ``costed`` is the number of requests with a known cost, and ``cost_usd`` is the sum of the known costs.
+    """
 
     requests: int = 0
     failed: int = 0
@@ -50,7 +53,7 @@ class Aggregates(msgspec.Struct, array_like=True):
 
     @classmethod
     def of(cls, contributions: Sequence[Contribution]) -> Self:
-        """Return the aggregates of at least one request."""
+        """Return the aggregates of requests. There must be at least one contribution."""
         failed, input_tokens, output_tokens, cost, is_known, durations, first_tokens = zip(*contributions, strict=True)
         return cls(
             len(contributions),
@@ -102,7 +105,8 @@ class Aggregates(msgspec.Struct, array_like=True):
 class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
     """Aggregates whose distributions are still encoded as in the store.
 
-    A chart of 6,000 points is computed without decoding the distributions.
+    Percentiles are cached by encoded distribution. So most distributions of a chart, which can have 6,000 points, are
+    not decoded when the chart is loaded again.
     """
 
     requests: int
@@ -115,7 +119,7 @@ class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
     first_token: msgspec.Raw
 
     def unpacked(self) -> Aggregates:
-        """Return the same aggregates with decoded distributions, which can be added to other aggregates."""
+        """Return the same aggregates with decoded distributions, as ``Aggregates.add`` requires."""
         return Aggregates(
             self.requests,
             self.failed,
@@ -175,7 +179,7 @@ def _percentiles(encoded: bytes, fractions: tuple[float, ...]) -> tuple[float | 
 
 @cache
 def _milliseconds(step: int) -> float:
-    """Return the middle of a step in milliseconds, rounded to three digits to avoid false precision."""
+    """Return the duration at the middle of a step within a bin, in milliseconds, with three significant digits."""
     return float(f"{2 ** ((step + 0.5) / _STEPS / _PER_OCTAVE) / 1000:.3g}")
 
 

@@ -1,8 +1,8 @@
 """Parse statistics queries, and combine aggregates into groups over time.
 
 Time is divided into buckets that start at multiples of the bucket length, in UTC. The queried time range is extended to
-whole buckets. ``by`` groups the requests by the value of a field. The largest groups are returned separately, and all
-other groups are merged into one group. Pure, without I/O.
+whole buckets. ``by`` groups the requests by the value of a field. The groups with the most requests are returned
+separately, and all other groups are merged into one group. Pure, without I/O.
 """
 
 import re
@@ -36,10 +36,10 @@ Points = dict[int, Aggregates | PackedAggregates]
 class StatsQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A query for statistics.
 
-    ``filter_`` has no time terms. If ``from_us`` is `None`, the time range begins at the start of the log. If
-    ``bucket_s`` is `None`, the bucket length is chosen to fit the time range. ``by`` is one of FIELDS,
-    ``property.<name>``, or `None` for a single group of all requests. A request with several labels is in the group of
-    its latest label.
+    ``filter_`` has no ``from`` and ``to``, because ``from_us`` and ``to_us`` replace them. If ``from_us`` is `None`,
+    the time range begins at the start of the log. If ``bucket_s`` is `None`, the bucket length is chosen to fit the
+    time range. ``by`` is one of FIELDS, ``property.<name>``, or `None` for a single group of all requests. ``label``
+    groups the requests by the latest label from their feedback.
     """
 
     filter_: Filter
@@ -71,7 +71,8 @@ class Group(msgspec.Struct, kw_only=True):
 class Stats(msgspec.Struct, kw_only=True):
     """The result of a statistics query.
 
-    ``other`` contains all groups except the largest, or is `None` if there are no other groups.
+    ``groups`` has the groups with the most requests, at most MAX_GROUPS. ``other`` combines all other groups, or is
+    `None` if there are no other groups.
     """
 
     span: Span
@@ -112,7 +113,7 @@ def _bucket(text: str) -> int:
 
 
 def kept_field(query: StatsQuery) -> str | None:
-    """Return the field whose kept aggregates answer a query.
+    """Return the field whose aggregates over time answer a query; see KEPT_FIELDS.
 
     `None` if the query can be answered only from the requests in the log.
     """
@@ -151,12 +152,12 @@ def _fitting(from_us: int, to_us: int) -> int:
 
 
 def groups_of(points_by_value: Mapping[str | None, Points]) -> list[Group]:
-    """Return a group for each value."""
+    """Return a group for each value of ``StatsQuery.by``."""
     return [Group(value=value, points=points, total=total_of(points)) for value, points in points_by_value.items()]
 
 
 def build(span: Span, groups: Iterable[Group], source: Literal["rollups", "log"], rest: Iterable[Group] = ()) -> Stats:
-    """Return statistics with the largest groups first.
+    """Return statistics with the groups in descending order of their number of requests.
 
     Groups after the first MAX_GROUPS are merged into ``other``. The groups in ``rest`` are also merged into ``other``.
     Each of them already combines several values that cannot be separated.
@@ -174,7 +175,7 @@ def build(span: Span, groups: Iterable[Group], source: Literal["rollups", "log"]
 
 
 def total_of(points: Points) -> Aggregates:
-    """Return the sum of all points."""
+    """Return the sum of the aggregates of all points."""
     total = Aggregates()
     for aggregates in points.values():
         total.add(aggregates.unpacked())

@@ -158,7 +158,7 @@ class Export:
             raise DeadlinePassed("The log could not be read in time. Narrow the filter, or try again later.")
 
     def _read(self, after: int) -> tuple[Iterator[tuple[Record, RequestView | None]], int]:
-        """Return the next requests, and the ``seq`` up to which all matches are included."""
+        """Return the next matching requests, and the ``seq`` up to which the result is complete."""
         if not self._bodies:
             records, reached = self._reader.since(after, self._query.filter_, _BATCH)
             return ((record, None) for record in records if (record.seq or 0) <= self.through), reached
@@ -168,7 +168,10 @@ class Export:
 
 
 def _last_seq(reader: Reader, filter_: Filter) -> int:
-    """Return the highest ``seq`` up to which the filter can be evaluated now."""
+    """Return the highest ``seq`` up to which the filter can be evaluated now.
+
+    A filter that searches text cannot be evaluated for requests that are not in the full-text index yet.
+    """
     if not needs_text(filter_):
         return reader.last_seq()
     status = reader.status()

@@ -83,10 +83,10 @@ def _body(view: RequestView, side: Side) -> Iterable[bytes]:
 
 
 def _small_body(data: bytes, coding: str | None) -> dict[str, str]:
-    """Return the body as text.
+    """Return the decoded body as text.
 
-    If the body is not text, the transferred bytes are returned instead. If the bytes differ from the text, both are
-    returned.
+    If the body is not text, the transferred bytes are returned instead. If decoding changes the bytes, the transferred
+    bytes are returned in addition to the text.
     """
     decoded = decode_body(data, coding)
     try:

@@ -72,7 +72,7 @@ def _entry(value: dict[str, Any]) -> Entry:
 
 
 def _feedback(value: Any) -> list[Any]:
-    """Return the feedback with times in the representation of the record."""
+    """Return the feedback with times in microseconds since the epoch, as in a record."""
     if not (isinstance(value, list) and all(isinstance(each, dict) for each in value)):
         raise BadLine("feedback is not a list of objects")
     return [each | {"at": _timestamp(each.get("at"), "feedback.at")} for each in value]

@@ -1,4 +1,7 @@
-"""Derive advice from a request and its response: likely mistakes and how to fix them. Advice never fails a request."""
+"""Derive advice from a request and its response: likely mistakes and how to fix them.
+
+The recorder derives the advice when the exchange has ended, so advice does not affect the response.
+"""
 
 from typing import Final, TypedDict
 

@@ -6,7 +6,7 @@ detail view use the structure of chat completions instead:
 - ``system`` is the first message.
 - Each tool result is a message of role ``tool``.
 - ``tool_use`` blocks are tool calls.
-- Thinking is reasoning.
+- ``thinking`` blocks are reasoning.
 
 A stream is complete at ``message_stop``. ``message_start`` has the number of input tokens. ``message_delta`` has the
 total number of output tokens so far. If a stream broke off before ``message_delta``, output tokens are estimated.
@@ -183,7 +183,7 @@ def _is_call(kind: str | None, name: object) -> bool:
 
 
 def _sorted_json(value: object) -> str:
-    """Return arguments as JSON in a uniform notation, because clients may change white space and order."""
+    """Return arguments as JSON with sorted keys and no white space, because clients may reformat the arguments."""
     return msgspec.json.encode(lenient.sanitize(value or {}), order="sorted").decode()
 
 

@@ -1,4 +1,7 @@
-"""Parse legacy completions. Responses of legacy completions have the same structure as chat completions."""
+"""Parse legacy completions.
+
+``chat`` also parses the responses of legacy completions, which have the same top-level fields as chat completions.
+"""
 
 from dataclasses import replace
 from typing import Final

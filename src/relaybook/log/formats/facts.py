@@ -1,8 +1,8 @@
 """Declare the facts that are extracted from request and response bodies, in a form that is safe to store.
 
-Texts can be encoded as UTF-8, contain no NUL and are truncated. The exceptions are metadata, which the recorder
-truncates, and ``usage``, which is not stored. Every number fits a signed 64-bit column. `None` means that a value is
-missing or unreadable, never zero.
+Texts can be encoded as UTF-8, contain no NUL and are truncated. Metadata is not truncated here, because the recorder
+truncates metadata later. Texts in ``usage`` are neither cleaned nor truncated, because ``usage`` is not stored. Every
+number fits a signed 64-bit column. `None` means that a value is missing or unreadable, never zero.
 """
 
 from typing import Annotated, Final, Literal, TypeAlias

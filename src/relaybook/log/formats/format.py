@@ -25,7 +25,7 @@ def leave_unknown(facts: ResponseFacts, request: bytes) -> bool:
 
 @dataclass(frozen=True)
 class Format:
-    """Parses the bodies of requests of one kind. All bodies must be decoded."""
+    """Parses the bodies of requests of one kind. The functions expect bodies without content coding."""
 
     kind: Kind
     read_request: Callable[[bytes], RequestFacts]

@@ -1,4 +1,4 @@
-"""Parse JSON that a strict decoder rejects, and convert it to a struct field by field.
+"""Parse JSON that a strict decoder rejects, and convert the JSON value to a struct, one field at a time.
 
 Every body is logged, even if it is invalid. A lone surrogate, a byte order mark, NaN, a 5,000-digit integer or one
 field of the wrong type must not hide all other facts. The strict typed decoder is tried first, because it is ten times
@@ -58,8 +58,8 @@ def read(decoder: "msgspec.json.Decoder[_T]", data: bytes) -> _T | None:
 class LenientDecoder(Generic[_T]):
     """Decodes many documents leniently.
 
-    Only the strict decoder is used after 100 documents that neither decoder can decode, or after 10,000 documents that
-    only the lenient decoder can decode.
+    After 100 documents that neither decoder can decode, or 10,000 documents that only the lenient decoder can decode,
+    only the strict decoder is used.
 
     Without the limits, a body could take too long: 16 MiB can hold two million malformed events, and each takes 20 µs.
     """

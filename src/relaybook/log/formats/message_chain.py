@@ -11,7 +11,7 @@ So each exchange has two sets of keys:
 The request continues an earlier exchange if a key of its second set is in the first set of the earlier exchange.
 
 Keys are hashes of role, text, media and tool calls. System messages are ignored, because many clients change them
-between requests. An additional key, the window key, covers only the last two messages before a response and the
+between requests. An additional key, the window key, covers only a response and the last two messages before the
 response. So the window key still matches if a client trims the oldest messages. Keys have 63 bits, so collisions
 between different conversations are negligible. Pure, without I/O.
 """
@@ -96,7 +96,7 @@ def build_chain(request: MessageHashes, keys: Sequence[bytes]) -> MessageChain:
 def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:
     """Yield all messages except system messages. Consecutive assistant messages are merged.
 
-    The values are the index after the message, whether the assistant sent the message, and the message's key.
+    A yielded tuple has the index after the message, whether the assistant sent the message, and the message's key.
     """
     texts: list[str] = []
     calls: list[tuple[str | None, str]] = []

@@ -110,7 +110,11 @@ class OutputText:
 
 
 def _starts_new_call(call: ToolCall, tool: Tool, *, has_index: bool) -> bool:
-    """Return whether a delta without an id starts a new call. With an index, deltas may repeat the call's name."""
+    """Return whether a delta without an id starts a new call.
+
+    Without an index, a delta with a name starts a new call. With an index, only a delta with a different name starts a
+    new call, because some providers repeat the call's name in each delta.
+    """
     function = call.function or call.custom
     if call.id or not tool.name or not function or not function.name:
         return False

@@ -45,8 +45,8 @@ def read_response(kind: Kind, data: bytes, *, streamed: bool, complete: bool) ->
     """Return the facts of a decoded response body, which is a stream or one JSON object.
 
     ``streamed`` tells whether the response has the content type of a stream. If the bytes of the body show the
-    opposite, the bytes decide. ``complete`` tells whether the whole response arrived. ``stream_ended`` is set only if
-    ``streamed``.
+    opposite, the bytes decide. ``complete`` tells whether the whole response arrived. The fact ``stream_ended`` is
+    `None` if ``streamed`` is False.
     """
     found = FORMATS.get(kind)
     if found is None:
@@ -62,7 +62,10 @@ def read_response(kind: Kind, data: bytes, *, streamed: bool, complete: bool) ->
 
 
 def is_stream(data: bytes, streamed: bool) -> bool:
-    """Return whether to parse a response as a stream, according to its bytes and to how it was sent (``streamed``)."""
+    """Return whether to parse a response as a stream.
+
+    The result depends on the response's bytes and on whether its content type is that of a stream (``streamed``).
+    """
     if data.startswith(_STREAM_STARTS) == streamed:
         return streamed
     return lenient.read(_OBJECT, data) is None
@@ -102,7 +105,7 @@ def messages(data: bytes, kind: Kind = "chat") -> list[dict[str, Any]]:
 
 
 def newest_first(data: bytes, kind: Kind = "chat") -> Iterator[dict[str, Any]]:
-    """Yield the messages of a request body, last first; see ``request_messages.newest_first``."""
+    """Yield the messages of a request body from last to first; see ``request_messages.newest_first``."""
     return request_messages.newest_first(data, FORMATS.get(kind, chat.FORMAT).list_messages)
 
 
