@@ -22,7 +22,7 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 
 class NamespaceRow(msgspec.Struct, kw_only=True):
-    """A namespace with its counters, which are updated on every write.
+    """A namespace with its label and the totals of its requests.
 
     ``color``, ``group`` and ``position`` belong to the namespace's label. ``cost_usd`` is the sum of the known costs.
     If no cost is known, ``cost_usd`` is `None`, which sorts as 0. ``first_at`` and ``last_at`` are the start times of
@@ -172,7 +172,7 @@ def default_group(namespace: str) -> str | None:
 
 
 def apply_change(current: Label, change: LabelChange, others: Sequence[Label]) -> Label:
-    """Return the label after the change. ``others`` are the other pinned labels. Raises NotPinned."""
+    """Return the label after the change. ``others`` are the labels of the other pinned namespaces. Raises NotPinned."""
     fields = {name: getattr(change, name) for name in ("color", "group", "position")}
     fields = {name: value for name, value in fields.items() if value is not UNSET}
     if not (current.pinned if change.pinned is UNSET else change.pinned):
@@ -188,7 +188,7 @@ def apply_change(current: Label, change: LabelChange, others: Sequence[Label]) -
 
 
 def _next_color(others: Sequence[Label]) -> int:
-    """Return the lowest color number that is not in use. If all are in use, return the numbers in turn."""
+    """Return the lowest color number that is not in use. If all are in use, reuse the numbers in turn."""
     used = {label.color for label in others}
     return next((color for color in range(1, COLORS + 1) if color not in used), 1 + len(others) % COLORS)
 

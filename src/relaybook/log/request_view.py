@@ -138,18 +138,24 @@ class RequestView:
         return None if chunks is None else decode_body(b"".join(chunks), self.content_encoding(side))
 
     def parsed_request(self) -> tuple[dict[str, Any] | None, list[dict[str, Any]] | None]:
-        """Return the parameters and the messages of the request. Both are `None` if the body cannot be read."""
+        """Return the parameters and the messages of the request.
+
+        Both are `None` if the body cannot be read or its format is not supported.
+        """
         body = self._parsable("request")
         return (None, None) if body is None else (parameters(body, self.record.kind), messages(body, self.record.kind))
 
     def newest_messages(self) -> Iterator[dict[str, Any]]:
-        """Yield the messages of the request, newest first. Yields nothing if the body cannot be read."""
+        """Yield the messages of the request, newest first.
+
+        Yields nothing if the body cannot be read or its format is not supported.
+        """
         yield from newest_first(self._parsable("request") or b"", self.record.kind)
 
     def parsed_response(self) -> dict[str, Any] | None:
         """Return the response, assembled from its chunks if the response was streamed.
 
-        `None` if the body cannot be read.
+        `None` if the body cannot be read or its format is not supported.
         """
         body = self._parsable("response")
         return None if body is None else assemble_response(body, self.record.stream, self.record.kind)
@@ -157,7 +163,8 @@ class RequestView:
     def chat_request(self) -> dict[str, Any]:
         """Return the messages and tools of the request as fields of a chat completions request.
 
-        Raises NotChat if these fields cannot express the request, or if the body cannot be read.
+        Raises NotChat if these fields cannot express the request, the body cannot be read, or its format is not
+        supported.
         """
         body = self._parsable("request")
         if body is None:
@@ -171,9 +178,10 @@ class RequestView:
 def find_request(reader: Reader, any_id: str, limit: int) -> tuple[RequestView, list[Record]] | None:
     """Find a request by any of its ids. `None` if no request has the id.
 
-    A finished or running request with this Relaybook id comes first. Otherwise, the newest record with this foreign id
-    is returned, or a running request with this foreign id. ``record.FOREIGN_IDS`` lists the foreign ids. At most
-    ``limit`` other records with the id are also returned, latest first.
+    The request with the Relaybook id ``any_id`` is preferred. Otherwise, the newest finished request with the foreign
+    id ``any_id`` is returned. If there is none, a running request with this foreign id is returned. At most ``limit``
+    other finished requests with this foreign id are also returned, newest first. ``record.FOREIGN_IDS`` lists the
+    foreign ids.
     """
     matching = reader.find(any_id, limit + 1)
     for record_id in _candidate_ids(reader, any_id, matching):

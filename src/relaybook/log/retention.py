@@ -57,9 +57,9 @@ class Cutoff(msgspec.Struct, frozen=True):
 
 
 class Cutoffs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """The general cutoffs, and the cutoffs of namespaces with their own cutoffs, by pattern.
+    """The general cutoffs, and the cutoffs of namespaces that match a pattern.
 
-    Aggregates over time that end before ``aggregates`` are removed. ``reason`` is the reason for all removals.
+    Aggregates of times before ``aggregates`` are removed. ``reason`` is the reason for all removals.
     """
 
     general: Cutoff = Cutoff()
@@ -69,7 +69,7 @@ class Cutoffs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def latest(self) -> Cutoff:
-        """The latest cutoff of each kind among all namespaces."""
+        """The latest content cutoff and the latest request cutoff, of all namespaces."""
         cutoffs = [self.general, *self.by_pattern.values()]
         return Cutoff(max(cutoff.content for cutoff in cutoffs), max(cutoff.requests for cutoff in cutoffs))
 

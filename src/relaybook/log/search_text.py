@@ -35,7 +35,7 @@ def text_of(entry: Entry, max_characters: int = MAX_CHARACTERS) -> str:
 
 
 def _truncate(texts: Iterable[str], max_characters: int) -> Iterator[str]:
-    """Yield texts up to a total of ``max_characters``, including separators. The last text is truncated."""
+    """Yield texts up to a total of ``max_characters``, including separators. The last text is truncated to fit."""
     for text in texts:
         yield text[:max_characters]
         max_characters -= len(text) + 1

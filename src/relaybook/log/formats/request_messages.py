@@ -1,7 +1,8 @@
 """Extract messages and parameters from a request body for the detail view.
 
-Each format has a function that lists the messages of a body, such as ``openai_messages`` for OpenAI's formats. The
-functions of this module call it and convert the messages. If messages are omitted, the result says how many.
+Each format has a function that lists the messages of a body, such as ``openai_messages`` for OpenAI's formats.
+``messages`` and ``newest_first`` convert the listed messages. If messages are omitted, the result of ``messages`` says
+how many.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,10 +33,13 @@ def messages(data: bytes, list_messages: ListMessages) -> list[dict[str, Any]]:
 
     Each message has ``role``, ``text`` and ``parts``. ``text`` is all text, with parts joined by line breaks, or `None`
     if there is no text. ``parts`` is empty if the content is a string. Otherwise ``parts`` is a list of ``{"type",
-    "text", "raw"}``. ``raw`` is the part as sent. ``raw`` is present only if the part is more than text. ``name``,
-    ``tool_calls`` and similar fields are included as sent. All other fields are in ``other``. If there are more than
-    10,000 messages, only the first and the last 5,000 are returned. A message without a role between them says how many
-    are omitted. The same applies to the parts of a message.
+    "text", "shown", "raw"}``. ``shown`` describes a part without text, such as an image. ``raw`` is the part as sent,
+    and is omitted if the part has nothing but a text. ``name``, ``tool_calls`` and similar fields are included as sent.
+    All other fields are in ``other``.
+
+    If there are more than 10,000 messages, only the first 5,000 and the last 5,000 are returned. Between these, a
+    message without a role says how many messages are omitted. The parts of a message are limited in the same way, and a
+    text part says how many parts are omitted.
     """
     first, omitted, last = _items(data, list_messages)
     found = [_message(item) for item in first]
@@ -60,7 +64,7 @@ def characters(data: bytes, list_messages: ListMessages) -> int:
 
 
 def _items(data: bytes, list_messages: ListMessages) -> tuple[list[object], int, list[object]]:
-    """Return the first messages as listed, the number of omitted messages, and the last messages."""
+    """Return the first messages, the number of omitted messages, and the last messages, without converting them."""
     body = lenient.load(data)
     return _ends(list_messages(body) if isinstance(body, dict) else [])
 

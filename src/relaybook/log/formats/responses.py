@@ -1,11 +1,11 @@
 """Parse requests and responses of the Responses API.
 
 A request has items instead of messages. The detail view and search use the structure of chat completions. In this
-structure, ``instructions`` is the first message, calls are ``tool_calls``, and each output of a call is a message of
-role ``tool``.
+structure, ``instructions`` is the first message. A tool call is a message with ``tool_calls``, and the output of a tool
+call is a message of role ``tool``.
 
-A streamed response has the whole response object in ``response.completed`` (or ``failed``, ``incomplete``) and needs no
-``[DONE]``. If the stream ends before this event, the text is assembled from the deltas.
+The last event of a streamed response, such as ``response.completed`` or ``response.failed``, has the whole response
+object. ``[DONE]`` is not needed. If the stream ends before the last event, the text is assembled from the deltas.
 """
 
 from typing import Any, Final
@@ -172,7 +172,7 @@ def _add_item(output_text: OutputText, item: OutputItem) -> None:
 
 
 def _add_event(output_text: OutputText, tools: dict[int, Tool], event: ResponseEvent) -> None:
-    """Add the event. ``tools`` has the tool calls so far by ``output_index``."""
+    """Add the event to the output. ``tools`` maps each ``output_index`` to its tool call."""
     kind = event.type or ""
     if kind == "response.output_item.added" and event.item is not None and event.item.name:
         _add_item(output_text, event.item)
@@ -234,7 +234,11 @@ def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
 
 
 def _to_chat(body: dict[str, Any]) -> dict[str, Any]:
-    """Convert a request to chat completions. Raises NotChat also if only the provider has the earlier messages."""
+    """Return the messages and tools of a request body as fields of a chat completions request.
+
+    Raises NotChat if these fields cannot express the request, or if only the provider has earlier messages or the
+    prompt.
+    """
     if any(body.get(name) for name in ("previous_response_id", "conversation", "prompt")):
         raise NotChat
     instructions = body.get("instructions")

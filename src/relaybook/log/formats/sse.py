@@ -52,9 +52,9 @@ class _Lines:
 def split_stream(data: bytes) -> tuple[bytes, list[bytes]]:
     """Split a whole stream quickly, before every ``data: `` that follows a blank line.
 
-    The first part is the text before the first ``data: `` line. Each other part without LF is the data of one event.
-    The last event may be incomplete. Other parts with LF must be parsed by ``events_of(DATA + part)``. Streams with CR
-    are not split.
+    The result is the text before the first such ``data: ``, and the list of parts. A part without LF is the data of one
+    event. A part with LF must be parsed by ``events_of(DATA + part)``. The last event may be incomplete. Streams with
+    CR are not split.
     """
     data = data.removeprefix(_BOM)
     if _CR in data:

@@ -1,4 +1,7 @@
-"""Complete the part of a query at the caret with field names, values from the log, bounds and choices. Pure."""
+"""Suggest texts for the part of a query at the caret. Pure.
+
+The texts are field names, values from the log, bounds such as ``>2s``, and the values of fields with fixed values.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -50,7 +53,7 @@ def complete(text: str, caret: int, list_values: ListValues) -> Completion:
 
 
 def _part_before(text: str, caret: int) -> Part | None:
-    """Return the part that ends at the caret, without the text after the caret."""
+    """Return the part directly before the caret, cut off at the caret. `None` if there is no such part."""
     before = text[:caret]
     last = next(reversed(parts_of(before)), None)
     return last if last is not None and last.end == caret else None

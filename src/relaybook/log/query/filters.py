@@ -93,7 +93,7 @@ class BadFilter(ValueError):
     ``reason`` says what is wrong and what is expected. If the parameter is a query, ``term`` is the invalid term as
     written, and ``at`` is the offset of the term in the query in UTF-16 code units. ``code`` identifies the error for
     programs. ``replacement`` is a valid term that the user probably meant, or `None`. If the name of the term is
-    invalid, ``known_names`` are the valid names.
+    invalid and no valid name is similar, ``known_names`` are the valid names.
     """
 
     def __init__(
@@ -138,8 +138,8 @@ class Term(msgspec.Struct, frozen=True):
     If ``negated``, records that satisfy the condition are excluded. ``name`` is one of NAMES (except
     ``namespace_prefix``) or ``property.<name>``. Values are written as in the record. For example, timestamps are in
     microseconds. A ``failed`` value is "true" or "false". A ``status`` value is a status such as "200", a class such as
-    "4xx", or "error". A number follows its comparison operator, as in ``>2000.0``. Only text fields, LABEL and WORDS
-    have ``prefixes``. In a WORDS prefix, only the last word is a prefix.
+    "4xx", or "error". A value of a number field is a comparison operator and a number, such as ``>2000.0``. Only fields
+    that ``term_values.allows_prefix`` accepts have ``prefixes``. In a WORDS prefix, only the last word is a prefix.
     """
 
     name: str
@@ -155,7 +155,7 @@ class Filter(msgspec.Struct, frozen=True):
 
 
 class Cursor(msgspec.Struct, frozen=True):
-    """A position in the log. The page contains records before (older) or after (newer) the record ``seq``."""
+    """A position in the log. The page contains only records that are older or newer than the record ``seq``."""
 
     direction: Literal["older", "newer"]
     seq: int
@@ -202,7 +202,7 @@ def matches(filter_: Filter, record: Record, indexed_text: str = "", full_text: 
 
 
 def needs_text(filter_: Filter) -> bool:
-    """Return whether the filter searches text, which is not part of the record."""
+    """Return whether the filter searches prompt and response, which are not part of the record."""
     return any(term.name in (WORDS, CONTAINS) for term in filter_.terms)
 
 

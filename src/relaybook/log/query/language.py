@@ -148,9 +148,10 @@ def _reject_unlikely_text(part: Part) -> None:
 
 
 def _reject_bad_star(part: Part, name: str) -> None:
-    """Reject a ``*`` outside quotes, unless the ``*`` is at the end of a value that can be searched by prefix.
+    """Reject a misplaced ``*``.
 
-    If the field is not free text, the validation of its value rejects the ``*``.
+    A ``*`` is allowed in quotes, and at the end of a value that can be searched by prefix. In fields other than free
+    text and ``contains``, this function accepts any ``*``, and ``checked_value`` rejects it.
     """
     quoted = quoted_value(part.value + ("*" if part.has_star else ""))
     literal = f"{'-' if part.negated else ''}{part.name}:{quoted}"

@@ -20,8 +20,10 @@ def parse_filter(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Seq
 
     Relative times are relative to ``now_us``. ``other_names`` are parameters that the caller parses. Error messages
     list them as valid names. Valid names are NAMES, ``property.<name>`` and ``q``. A name may be preceded by ``not.``
-    (except ``q``, ``from`` and ``to``), ``begins.`` (only free text) or both. Raises BadFilter if a name is unknown, a
-    value is invalid, or ``from``, ``to`` or ``q`` is repeated.
+    (except ``q``, ``from`` and ``to``), ``begins.`` (only free text) or both.
+
+    Raises BadFilter if a name is unknown, a value is invalid, a name has too many values, the time range is empty, or a
+    substring search has no start time. Also raises BadFilter if ``from``, ``to`` or ``q`` is repeated.
     """
     queries: list[str] = []
     rest: list[tuple[str, str]] = []

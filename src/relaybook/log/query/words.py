@@ -23,8 +23,8 @@ _END_OF_ALPHABETS: Final = 0x3000
 class _WithoutMarks(dict[int, int | None]):
     """A table for ``str.translate`` that removes combining marks.
 
-    A character below U+3000 is added to the table when it first occurs. Later characters are mostly Chinese, Japanese
-    and Korean. They are not added, because the table would become too large.
+    A character below U+3000 is added to the table when it first occurs. Characters from U+3000 on are mostly
+    Chinese, Japanese and Korean. These characters are not added, because the table would become too large.
     """
 
     def __missing__(self, character: int) -> int | None:
@@ -46,7 +46,7 @@ def words_of(text: str) -> list[str]:
 
 
 def indexed(text: str) -> str:
-    """Return a text in which every tokenizer finds the same words.
+    """Return a text in which any tokenizer finds the words that ``words_of`` finds in the given text.
 
     ASCII text is returned unchanged, except that NUL is replaced by a space. For any other text, the words are
     returned.

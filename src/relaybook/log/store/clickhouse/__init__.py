@@ -10,8 +10,8 @@
 
 A commit first inserts the rows of ``requests`` in one block. The commit then inserts one block into ``state``, with the
 positions in the journal. After a crash between the two inserts, the recorder reads the same part of the journal again.
-The writer skips the requests that are already stored. ``docs/decisions/0020`` explains the order of the tables and
-their indexes.
+The writer skips the requests that are already stored. ``docs/decisions/0020`` explains how the tables are sorted and
+indexed.
 
 Several recorders can write to one database (see ``recorders.py``). SQL is used only inside this package.
 """

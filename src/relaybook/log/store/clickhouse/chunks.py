@@ -40,7 +40,10 @@ class Chunks:
         return int(self._state.read_own("last_chunk").get("", 0))
 
     def write(self, data: bytes) -> BodyRef:
-        """Write a chunk, which is kept once a commit contains its reference. Raises StoreUnavailable."""
+        """Write a chunk and return its reference. Raises StoreUnavailable.
+
+        The chunk is kept only if a commit contains the reference.
+        """
         chunk = self._recorders.number_above(self._last)
         try:
             self._database.insert("chunks", CHUNK_COLUMNS, [(chunk, self._name, bytes(data))])
@@ -99,7 +102,7 @@ class Chunks:
             self._erasures |= new
 
     def changes(self, erase: Iterable[BodyRef]) -> dict[tuple[str, str], bytes | None]:
-        """Return the changes to the table ``state`` for a commit that erases ``erase``."""
+        """Return the changes to the table ``state`` for a commit that marks the chunks in ``erase`` for erasure."""
         erasures = self._erasures | _names(erase)
         changes: dict[tuple[str, str], bytes | None] = {("erasure", chunk): b"" for chunk in erasures}
         if self._last != self._committed:
