@@ -139,7 +139,10 @@ def test_nothing_is_imported_while_the_disk_is_nearly_full(
     sender.send([an_entry()])
     monkeypatch.setattr(disk, "free_bytes", lambda _: (2 << 20) - 1)
     queue.work(0)
-    assert sender.outcome(1) == Outcome(failure="The server's disk has less free space than twice min_free. Free disk space first.")
+    assert sender.outcome(1) == Outcome(
+        failure="Requests were not added, because the server's disk has less free space than twice min_free. "
+        "Free disk space."
+    )
     assert store.status().records == 0
     sender.close()
 

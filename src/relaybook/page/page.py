@@ -1,4 +1,7 @@
-"""Hold the page's two HTML documents. Each response gets a new nonce, the sub-path and the policy."""
+"""Hold the page's two HTML documents.
+
+Each response gets a new nonce, the dashboard's sub-path and a ``Content-Security-Policy``.
+"""
 
 import re
 import secrets

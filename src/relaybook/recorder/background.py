@@ -42,7 +42,7 @@ class BackgroundWork:
         return self._imports.is_open
 
     def committed(self, entries: Iterable[Entry]) -> None:
-        """Report committed entries, whose text will be indexed."""
+        """Pass committed entries to the text pass, which will index their text."""
         self._text.committed(entries)
 
     def work(self, time_ns: int) -> bool:

@@ -3,7 +3,7 @@
 The bodies of an open exchange stay in memory while they have up to 256 KiB. If they exceed 256 KiB, their bytes are
 moved to the store before the record is written. Bodies of unsupported formats are stored whole up to the size in the
 setting ``keep_other_bodies``. If such a body is larger, only its first 64 KiB, its length and its SHA-256 are stored.
-The log shows a few open exchanges with the bytes received so far.
+For a few open exchanges, the log also shows the bytes received so far.
 """
 
 import hashlib
@@ -83,9 +83,9 @@ class BodyPolicy:
 
 
 def shown_ids(running: Iterable[Exchange]) -> set[bytes]:
-    """Return the ids of open exchanges to show with their bytes. The newest small exchanges are shown.
+    """Return the ids of open exchanges to show with their bytes: the newest, but at most MAX_SHOWN.
 
-    Exchanges logged without bodies are never included.
+    Exchanges with more than MAX_SHOWN_BYTES, and exchanges logged without bodies, are never included.
     """
     eligible = (
         exchange

@@ -39,7 +39,7 @@ class DiskReserve:
                 self._is_held = True
 
     def _exists(self) -> bool:
-        """Return whether a killed server left the file behind. A file of another size is removed."""
+        """Return whether a killed server left the file behind. A file that does not have the right size is removed."""
         try:
             status = self._path.stat(follow_symlinks=False)
         except FileNotFoundError:

@@ -260,7 +260,10 @@ def _fill_request(record: Record, facts: formats.RequestFacts) -> None:
 
 
 def _with_metadata(properties: dict[str, str], pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the properties plus the body's metadata, cleaned like tags. Metadata does not replace a property."""
+    """Return the properties plus the body's metadata.
+
+    The metadata is cleaned like tags, and does not replace a property.
+    """
     merged = dict(properties)
     for name, value in pairs:
         if len(merged) < MAX_PROPERTIES:
@@ -284,7 +287,7 @@ def _fill_response(record: Record, facts: formats.ResponseFacts) -> None:
 
 
 def _first_token_ms(exchange: Exchange, kind: Kind, data: bytes, *, plain: bool) -> float | None:
-    """Return the time at which the first event with a token was complete, in milliseconds since OPENED.
+    """Return the time at which the first event with a token was complete, in ms since the OPENED frame.
 
     For a compressed stream, return the time of the first bytes. `None` if there is no token.
     """

@@ -57,7 +57,7 @@ class Exchange(msgspec.Struct, array_like=True):
 
     @property
     def refs(self) -> list[BodyRef]:
-        """References to the bytes of both bodies that are already in the store."""
+        """References to the parts of both bodies that were moved to the store."""
         return [*self.request.refs, *self.response.refs]
 
 

@@ -132,7 +132,10 @@ class ImportQueue:
 
     def _add(self, entries: list[Entry]) -> Outcome:
         if disk.free_bytes(self._directory) < 2 * self._min_free:
-            return Outcome(failure="The server's disk has less free space than twice min_free. Free disk space first.")
+            return Outcome(
+                failure="Requests were not added, because the server's disk has less free space than twice min_free. "
+                "Free disk space."
+            )
         outcome = add_entries(self._writer, self._reader.last_seq(), entries)
         self._text.committed(entry for number, entry in enumerate(entries) if number not in outcome.rejected)
         return outcome

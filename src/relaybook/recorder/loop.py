@@ -153,8 +153,8 @@ class Recorder:
 
         After the first stop request, the recorder reads the journal to its end. After the second, it stops at once.
         With ``until_read``, the recorder stops at the end of the journal without a stop request. In this case, no relay
-        may write to the journal. Raises StoreDamaged and DefectiveBatch. The journal then still contains all data that
-        was not committed.
+        may write to the journal. Raises StoreDamaged and DefectiveBatch. After these errors, the journal still contains
+        all data that was not committed.
         """
         with suppress(RetryAborted):
             while not self._retry.must_stop_now():

@@ -106,7 +106,7 @@ class _Rates(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """The prices for usage of one shape and model on one day."""
+    """The prices of one model on one day, for usage of one shape (see ``_SHAPE_COUNTS``)."""
 
     provider: "Provider"
     model: "ModelInfo"
@@ -233,9 +233,10 @@ def _paths(provider: "Provider", shape: str) -> tuple[_Path, ...]:
 
 
 def _simple_paths(extractor: "UsageExtractor", available: frozenset[str]) -> tuple[_Path, ...] | None:
-    """Return the extractor's paths.
+    """Return the paths of the counts that a library extractor reads.
 
-    `None` if the extractor searches lists, or needs a count that the shape does not have.
+    `None` if the extractor searches lists or deeper than one object, or if it requires a count that is not in
+    ``available``.
     """
     paths = []
     for mapping in extractor.mappings:

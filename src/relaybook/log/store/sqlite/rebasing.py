@@ -2,7 +2,7 @@
 
 A frame can be erased only when no remaining request has the frame as its base. So before a base is erased, each frame
 that depends on it is replaced with a frame without a base. The table ``requests_to_rebase`` lists the affected requests
-(see removal.py). Each request is moved in a separate transaction.
+(see removal.py). Each request is stored again in a separate transaction.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
 """Erase removed body frames and texts, and free disk space and database pages.
 
-The tables ``removed_frames`` and ``removed_texts`` list the remaining work. Every step can be repeated. So a crash
-after a step, but before its row is deleted, does no harm. If a removed frame is still needed as a base, the frames that
-need it are first replaced (see rebasing.py). If all records of a pack are removed or expired, the whole pack is
-deleted.
+The tables ``removed_frames`` and ``removed_texts`` list the remaining work. A step deletes rows when their work is
+done. A crash before the rows are deleted does no harm, because every step can be repeated. If a removed frame is still
+needed as a base, the frames that need it are first replaced (see rebasing.py). If all records of a pack are removed or
+expired, the whole pack is deleted.
 """
 
 from collections.abc import Iterator, Sequence
@@ -79,7 +79,7 @@ class Reclaimer:
         return True
 
     def _first_needed_pack(self) -> int:
-        """Return the first pack that is still needed.
+        """Return the first pack that new or running requests may need. Earlier packs without records can be deleted.
 
         The result is the first pack of today. If the oldest unfinished exchange with a checkpoint began on an earlier
         day, the result is the first pack of that day. The first 48 bits of an exchange's id are its start in

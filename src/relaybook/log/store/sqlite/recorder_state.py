@@ -54,9 +54,9 @@ class RecorderStateTables:
         execute_many(_ADD_ERASURE, (ref.location for ref in batch.erase))
 
     def _ended(self, batch: Batch) -> dict[bytes, Entry | None]:
-        """Return the exchanges that have a checkpoint and end with the batch.
+        """Return the exchanges that have a checkpoint and end with the batch, each with its entry.
 
-        The value is the entry of the exchange, or `None` if the entry was rejected.
+        The entry is `None` if it was rejected.
         """
         known = {*self._runs, *(checkpoint.exchange for checkpoint in batch.checkpoints)}
         if not known:
@@ -69,7 +69,8 @@ class RecorderStateTables:
     def committed(self, batch: Batch) -> bool:
         """Update the cached state after the commit of the transaction.
 
-        Returns True if a deleted checkpoint may contain text that must not be stored.
+        Returns True if a deleted checkpoint may contain bodies of a request that is logged without bodies. The WAL
+        must then be truncated, so that these bodies do not remain on the disk.
         """
         ended = self._ended(batch)
         self._runs.update((checkpoint.exchange, checkpoint.run) for checkpoint in batch.checkpoints)

@@ -59,7 +59,10 @@ class Remover:
     """Removes requests on the writer's connection, within the caller's transaction."""
 
     def __init__(self, connection: apsw.Connection, bases: Bases, *, keeps_labels: bool) -> None:
-        """With ``keeps_labels``, a namespace without requests is kept if it is pinned or a person has unpinned it."""
+        """With ``keeps_labels``, a pinned namespace is kept when it has no requests.
+
+        A namespace that a person has unpinned is also kept, so that it is not pinned automatically again.
+        """
         self._connection = connection
         self._bases = bases
         self._keeps_labels = keeps_labels
@@ -79,7 +82,8 @@ class Remover:
     def remove(self, seqs: Sequence[int]) -> list[Record]:
         """Remove these requests, and return their records. ``seqs`` must be in ascending order.
 
-        This method does not change the aggregates over time. If necessary, the caller subtracts the requests from them.
+        The aggregates in the rollups (rollups.py) are not changed. A deletion subtracts the requests from these
+        aggregates, but retention does not.
         """
         execute_many = self._connection.executemany
         keys = [(seq,) for seq in seqs]

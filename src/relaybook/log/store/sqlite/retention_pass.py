@@ -31,7 +31,7 @@ WHERE seq BETWEEN ? AND ? ORDER BY seq
 
 
 class RetentionPass:
-    """Runs passes on the writer's connection, between its commits."""
+    """Runs passes on the writer's connection and between the writer's transactions."""
 
     def __init__(self, connection: apsw.Connection, rollups: RollupTables, bases: Bases) -> None:
         self._connection = connection
@@ -86,7 +86,7 @@ class RetentionPass:
         return None if found is None else found[0]
 
     def _examine(self, cutoffs: Cutoffs, block: int) -> None:
-        """Find the records in a block to remove, and the records that must lose their content."""
+        """Find the records of a block that must be removed, and the records that must lose their content."""
         for seq, namespace, ended_at, has_content in self._connection.execute(
             _RECORDS, (block * BLOCK, block * BLOCK + BLOCK - 1)
         ):

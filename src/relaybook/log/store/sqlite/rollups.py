@@ -3,9 +3,9 @@
 Each minute, hour and day has aggregates, which are updated with every write. A *series* has the aggregates of the
 requests with one value of a field. There are series for every outcome, for the first 256 models, and for the values of
 the first 64 properties. There are also series for the first 256 namespaces whose names do not look like ids. All other
-namespaces share one series, and all models after the 256th share another series. A property with more than 64 values is
-*open*. The series of an open property are deleted. Charts of an open property, or of a namespace whose name looks like
-an id, are computed from the log.
+namespaces share one series, and all models after the 256th share another series. A property is *open* if
+it has more than 64 values or is not one of the first 64 properties. An open property has no series. Charts of an open
+property, or of a namespace or model without its own series, are computed from the log.
 """
 
 from collections import defaultdict
@@ -51,7 +51,7 @@ _Cell = tuple[int, int, int, int]
 class _Field:
     """A field and its series by value.
 
-    The shared series of all values beyond the maximum has the key `None`.
+    The key `None` has the series that all values without their own series share.
     """
 
     def __init__(self, number: int, name: str, *, is_open: bool = False) -> None:
@@ -127,8 +127,8 @@ class RollupTables:
     def subtract(self, records: Iterable[Record]) -> None:
         """Subtract deleted records, and forget values that no remaining record has.
 
-        Before the call, the records must be subtracted from the counts of field values. After the call, the stored
-        state is read again.
+        Before the call, the records must be subtracted from the counts of field values. The next call of
+        ``store`` or ``subtract`` reads the stored state again.
         """
         if not self._is_loaded:
             self._load()
@@ -267,7 +267,10 @@ class RollupTables:
 
 
 def _forgotten(number: int) -> str:
-    """Return the placeholder for a forgotten value or property name. No request has this value or name."""
+    """Return the placeholder that replaces a forgotten value or property name.
+
+    No request has the placeholder as a value or name.
+    """
     return f"\0{number}"
 
 

@@ -30,7 +30,7 @@ class RunningTables:
         self._parts = _Rows(connection, "running_parts", ("id", "part"), "data")
 
     def store(self, batch: Batch) -> None:
-        """Store the running requests, except the requests that the batch records."""
+        """Store the running requests, except those whose finished entries are in the batch."""
         running = batch.running
         recorded = {entry.record.id for entry in batch.entries}
         self._records.replace(self._records.stored if running is None else _records(running), recorded)

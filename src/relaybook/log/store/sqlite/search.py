@@ -141,7 +141,7 @@ class Windows:
                     low = window[1]
 
     def edge(self, window: SeqRange) -> int:
-        """Return the ``seq`` of a cursor that makes a scan start at this window."""
+        """Return the ``seq`` just before the window in scan order. A scan from this ``seq`` starts at the window."""
         return window[1] if self._newest_first else window[0] - 1
 
     def furthest(self, window: SeqRange, seqs: list[int]) -> int:

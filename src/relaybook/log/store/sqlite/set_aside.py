@@ -1,7 +1,7 @@
 """Set an unusable store aside by renaming its directory.
 
 An empty store can immediately replace the unusable store. Nothing in the unusable store is changed or deleted.
-``relaybook check --salvage`` copies the readable records back.
+``relaybook check --salvage`` copies the readable records into the new store.
 """
 
 from collections.abc import Iterator

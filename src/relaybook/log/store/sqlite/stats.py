@@ -1,4 +1,8 @@
-"""Compute aggregates over time from the stored aggregates (rollups.py), or else from the records."""
+"""Compute aggregates over time.
+
+If the rollups (rollups.py) cover the query, the aggregates come from the rollups. Otherwise, the aggregates are
+computed from the records.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -73,7 +77,8 @@ def _began_at(connection: apsw.Connection) -> int | None:
 class _CoveredSeries(NamedTuple):
     """The series to read from the rollups.
 
-    These are all series of a field, or only the series of a term's values.
+    If the query has a filter, these are the series of the values in the filter. Otherwise, these are all series of the
+    field.
 
     ``field`` is `None` if the rollups do not have the field, because no record has the field.
     """
@@ -240,7 +245,7 @@ def _share(
     duration_ms: float | None,
     first_token_ms: float | None,
 ) -> Contribution:
-    """Return what a finished request with these values adds to aggregates, like ``aggregates.contribution_of``."""
+    """Return what ``aggregates.contribution_of`` returns for the record of a finished request with these values."""
     input_tokens, output_tokens = min(input_tokens or 0, MAX_TOKENS), min(output_tokens or 0, MAX_TOKENS)
     return (
         bool(failed),

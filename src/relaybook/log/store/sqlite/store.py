@@ -1,6 +1,6 @@
 """Open, back up, verify and set aside the SQLite store, and compute the bytes that it stores per day.
 
-Modules that need ``apsw`` are imported when a part is opened, so that a process loads only the modules that it uses.
+Modules that need ``apsw`` are imported when a method needs them, so that a process loads only the modules that it uses.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ class SqliteStore:
     def _reject_shared(self) -> None:
         """Raise StoreMisconfigured if this machine records to a shared log.
 
-        Otherwise, the log would be split between two stores.
+        If the machine also recorded to this store, the log would be split between two stores.
         """
         if (self._directory / RECORDER).exists():
             raise StoreMisconfigured(

@@ -1,8 +1,9 @@
 """Write and attach the text index.
 
 The index is a separate database next to the log, ``text.sqlite``, with one FTS5 table. The index belongs to one log and
-stores the random identity of the log. An index is deleted and rebuilt if it belongs to another log, is ahead of its log
-or is damaged. The index stores words and their positions, but not the texts. Readers attach the index (see ``attach``).
+stores the random identity of the log. An index is deleted and rebuilt if it belongs to another log, is damaged, or is
+ahead of its log. An index is ahead if it contains requests that the log lost in a power failure. The index stores words
+and their positions, but not the texts. Readers attach the index (see ``attach``).
 """
 
 import os

@@ -1,8 +1,9 @@
 """Find the requests with the highest values of a field.
 
 No index contains the values of sort fields. ``block_ranges`` has the maximum of each block of 1,024 records, and blocks
-are searched in descending order of their maximum. The search ends when no remaining block can contribute. If an index
-yields few records for the filter, these records are read instead, newest first (docs/decisions/0017).
+are searched in descending order of their maximum. The search ends when no remaining block can contain one of the
+highest values. If an index yields few records for the filter, these records are read instead, newest first
+(docs/decisions/0017).
 """
 
 import heapq

@@ -26,7 +26,7 @@ _SUCCESSOR: Final = "\x01"
 
 
 def add_vocabulary(connection: apsw.Connection, schema: str) -> None:
-    """Give ``prefix_query`` access to the words of the index in the schema."""
+    """Give ``prefix_query`` access to the words of the index. ``schema`` is the SQLite schema of the index."""
     connection.execute(_TABLE.format(schema))
 
 

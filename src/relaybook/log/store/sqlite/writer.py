@@ -115,7 +115,10 @@ class SqliteWriter:
         self._finish_erasing()
 
     def _store(self, batch: Batch, mark: Mark) -> Sequence[Entry]:
-        """Write the batch within the transaction that began at ``mark``. Returns the new entries."""
+        """Write the batch within the transaction. Returns the new entries.
+
+        ``mark`` is the state of the packs at the start of the transaction.
+        """
         entries: Sequence[Entry] = batch.entries
         try:
             self._add_entries(entries)

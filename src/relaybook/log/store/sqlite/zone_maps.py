@@ -56,7 +56,7 @@ def split_zones(connection: apsw.Connection) -> None:
 def forget_name(connection: apsw.Connection, name: str) -> None:
     """Remove a namespace, within the caller's transaction.
 
-    A zone that starts with the removed name is merged into the previous zone.
+    If the name is the lower bound of a zone, the zone is merged into the previous zone.
     """
     connection.execute("DELETE FROM namespaces WHERE namespace = ?", (name,))
     connection.execute(_REMOVE_FROM_ZONE, (name,))
@@ -86,8 +86,8 @@ class ZoneMap(NamedTuple):
 def zones(connection: apsw.Connection, column: str, prefix: str, after: NamespaceCursor | None) -> list[ZoneMap]:
     """Return the zones that can contain rows of the next page.
 
-    Rows of the next page have the prefix and come after ``after``. Zones are limited to names with the prefix. Zones
-    are sorted by the maximum of the column, largest first, then by name.
+    The next page starts after the cursor ``after`` and has only names with the prefix. The returned zones are limited
+    to these names, and sorted by the maximum of the column, largest first, then by name.
     """
     sql = f"SELECT first, {column} FROM namespace_zones ORDER BY first"  # noqa: S608 - one of four columns
     rows = list(connection.execute(sql))
