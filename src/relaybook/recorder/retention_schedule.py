@@ -52,7 +52,8 @@ class RetentionSchedule:
     ) -> None:
         """``measure`` returns the disk use. New age cutoffs apply after the clock has shown the day for ``settle_ns``.
 
-        ``measure`` is called at most every ``measure_ns``, but more often while the log shrinks.
+        ``measure`` is called at most once in ``measure_ns``. While the log shrinks, ``measure`` is called at most ten
+        times in ``measure_ns``.
         """
         self._retention = retention
         self._store = store
@@ -120,9 +121,9 @@ class RetentionSchedule:
 def _next_cutoff(oldest_at: int | None, oldest_content_at: int | None, now_us: int) -> Cutoff | None:
     """Return the cutoff that removes the oldest content, or the oldest requests if no content may be removed.
 
-    A step removes one day of data. If the oldest data is from the last day, a step removes one hour. If the oldest data
-    is from the last hour, a step removes one minute. The last minute of content and the last hour of requests are
-    always kept. `None` if nothing may be removed.
+    The cutoff is the end of the UTC day of the oldest data. If the oldest data is less than 24 hours old, the cutoff is
+    the end of the UTC hour. If the oldest data is less than an hour old, the cutoff is the end of the UTC minute. The
+    last minute of content and the last hour of requests are always kept. `None` if nothing may be removed.
     """
     if oldest_content_at is not None and oldest_content_at < now_us - _MINUTE_US:
         return Cutoff(content=_end_of_unit(oldest_content_at, now_us))
@@ -140,9 +141,9 @@ def disk_budget(setting: int | str, used: int, free: int, size: int, min_free: i
     """Return the disk space that the journal and the store may use, in bytes. `None` if there is no limit.
 
     ``used`` is the space that the journal and the store use now. ``free`` and ``size`` describe the file system.
-    ``auto`` leaves 15 % of the file system free, but at most 8 GiB and at least twice ``min_free``. Requests are
-    refused if less than ``min_free`` is free. If other programs fill the disk, the log may still use 1 GiB, but at most
-    half of the sum of ``used`` and ``free``.
+    If ``setting`` is ``auto``, 15 % of the file system stays free, but at most 8 GiB and at least twice ``min_free``.
+    Requests are refused if less than ``min_free`` is free. If other programs fill the disk, the log may still use
+    1 GiB, but at most half of the sum of ``used`` and ``free``.
     """
     if isinstance(setting, int):
         return setting

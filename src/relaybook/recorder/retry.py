@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class RetryAborted(Exception):
-    """The recorder must stop while the store is unavailable. The next recorder continues from the journal."""
+    """The store is unavailable, and the recorder was asked to stop. The next recorder continues from the journal."""
 
 
 class Retry:
@@ -48,8 +48,8 @@ class Retry:
         """Call ``operation`` again while it raises StoreUnavailable. Return its result.
 
         On a full disk, the disk reserve is released first. Raises RetryAborted if the recorder must stop before the
-        store is available. Other errors of ``operation`` are raised immediately. This includes damage, because a retry
-        does not help.
+        store is available. StoreDamaged and BodyDamaged are raised immediately, because a retry does not help. All
+        errors other than StoreUnavailable are also raised immediately.
         """
         pause, attempts = _FIRST_PAUSE_SECONDS, 0
         while True:

@@ -25,7 +25,7 @@ _RETRY_NS: Final = 5 * clock.NANOSECONDS
 
 
 class Entries(Protocol):
-    """The interface of a store's reader that indexing needs."""
+    """Indexing needs only this part of a store's reader."""
 
     def entries(self, after: int, limit: int, most_bytes: int) -> list[Entry]:
         """See ``Reader.entries``."""

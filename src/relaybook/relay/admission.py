@@ -1,7 +1,8 @@
 """Decide which requests are admitted, and make the responses that need no upstream.
 
-This module contains the checks that need more than the request head, such as the routes, the load limits or the state
-of the relay. If a request is refused, HeadRefused is raised. No function in this module writes to a connection.
+``request_head`` refuses malformed heads. This module checks the method, the Host header, the route, the number of
+running requests and the state of the relay. If a request is refused, HeadRefused is raised. No function in this module
+writes to a connection.
 """
 
 import re

@@ -95,7 +95,7 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.close()
 
     def discard(self, data: bytes) -> None:
-        """Count bytes that arrived after ``linger``, and close the connection when the limit is reached."""
+        """Discard bytes that arrive after ``linger``, and close the connection after ``max_bytes`` of them."""
         self.lingering = max(self.lingering - len(data), 0)
         if self.lingering == 0:
             self.transport.close()

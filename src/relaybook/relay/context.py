@@ -76,7 +76,10 @@ class RelayContext:
         self._journal = journal
 
     def connect(self, exchange: Exchange) -> Dial | None:
-        """Assign an idle upstream connection and return `None`, or dial a new one and return the ``Dial``."""
+        """Assign an idle upstream connection to the exchange and return `None`.
+
+        If no connection is idle, dial a new connection and return the ``Dial``.
+        """
         raise NotImplementedError
 
     def dial(self, exchange: Exchange) -> Dial:
@@ -88,7 +91,10 @@ class RelayContext:
         raise NotImplementedError
 
     def private_frame(self, kind: int, exchange: bytes, payload: bytes) -> None:
-        """Append a frame that is deleted from the disk soon (``Service-Log: no-bodies``)."""
+        """Append a frame of an exchange with ``no-bodies`` to the journal.
+
+        The journal seals the frame's segment soon, so that the recorder can delete the segment.
+        """
         self.gate.frame(kind, exchange, payload)
         self._journal.seal_soon()
 

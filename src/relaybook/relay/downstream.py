@@ -141,8 +141,8 @@ class ClientConnection(Connection):
     def _end_body(self, body: Body, surplus: bytes) -> None:
         """Keep the bytes after a request as the start of the next request.
 
-        If bytes follow a chunked body, the start of the next request is unknown. So the connection closes after the
-        response.
+        The parser of chunked bodies does not return the bytes after the body. If there are such bytes, the connection
+        closes after the response.
         """
         if isinstance(body, ChunkedBody) and surplus:
             self.keep_alive = False

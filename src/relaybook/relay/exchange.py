@@ -91,7 +91,7 @@ class ResponseState(IntEnum):
 
 
 class ExchangeContext(Protocol):
-    """The interface of the worker that an exchange uses."""
+    """The part of ``RelayContext`` that exchanges use."""
 
     settings: Settings
     gate: Gate
@@ -100,13 +100,19 @@ class ExchangeContext(Protocol):
     retiring: bool
 
     def connect(self, exchange: "Exchange") -> Dial | None:
-        """Assign an idle upstream connection and return `None`, or dial a new one and return the ``Dial``."""
+        """Assign an idle upstream connection to the exchange and return `None`.
+
+        If no connection is idle, dial a new connection and return the ``Dial``.
+        """
 
     def dial(self, exchange: "Exchange") -> Dial:
         """Start dialing a new upstream connection."""
 
     def private_frame(self, kind: int, exchange: bytes, payload: bytes) -> None:
-        """Append a frame that is deleted from the disk soon (``Service-Log: no-bodies``)."""
+        """Append a frame of an exchange with ``no-bodies`` to the journal.
+
+        The journal seals the frame's segment soon, so that the recorder can delete the segment.
+        """
 
     def exchange_closed(self, exchange: "Exchange") -> None:
         """Forget a closed exchange."""
@@ -382,7 +388,8 @@ class Exchange:
     def client_gone(self) -> None:
         """Drop the client, because its connection is lost.
 
-        Then end the exchange, or with ``on_client_gone = finish``, read the response to its end for the log.
+        With ``on_client_gone = finish``, if the whole request was received, read the response to its end for the log.
+        Otherwise, end the exchange.
         """
         self.client = None
         if self.closed:

@@ -56,5 +56,8 @@ class Fingerprints:
 
 
 def keys_in(target: bytes) -> list[bytes]:
-    """Return the values of a target's secret query parameters, without those below ``MIN_SECRET_BYTES``."""
+    """Return the values of a target's secret query parameters.
+
+    Values shorter than ``MIN_SECRET_BYTES`` are left out.
+    """
     return [value for _, value in _SECRET_PARAMETER.findall(target) if len(value) >= MIN_SECRET_BYTES]

@@ -48,7 +48,7 @@ class LengthBody:
 class ChunkedBody:
     """A chunked body. Extensions and trailers are limited in size and dropped.
 
-    The parser, llhttp, parses only whole messages, so it first gets the head of a chunked response.
+    The parser, llhttp, cannot parse a body without a head. So the parser gets ``_CHUNKED_HEAD`` before the body.
     """
 
     __slots__ = (

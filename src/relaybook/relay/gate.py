@@ -153,9 +153,9 @@ class _Syncer:
         self._sync_thread.start()
 
     def start(self) -> None:
-        """Start a sync, and call ``done`` with its error or `None`.
+        """Start a sync. When the sync ends, ``done`` is called with the sync's error or `None`.
 
-        After ``stop``, ``done`` is called before this method returns.
+        After a call of ``stop``, this method itself syncs the journal and calls ``done``.
         """
         if self._is_stopped:
             self._sync()

@@ -72,7 +72,7 @@ class HeadCache:
 def _split_at_length(text: bytes) -> SplitHead | None:
     """Return the bytes before and after the digits of Content-Length.
 
-    `None` if the digits are missing or unusual.
+    `None` if there is no Content-Length, or if its value starts with 0 or has more than 12 digits.
     """
     match = _LENGTH.search(text)
     return (text[: match.start(1)], text[match.end(1) :]) if match else None

@@ -109,7 +109,10 @@ class Relay(RelayContext):
             self.counts_since_ns = 0
 
     def check_log(self) -> None:
-        """About once a second, check whether the log can take new requests, and set ``log_problem``."""
+        """Check whether the log can take new requests, and set ``log_problem``.
+
+        The sweep calls this method about once a second.
+        """
         settings = self.settings
         problem = None
         if spare_error := self._journal.mend():
@@ -179,8 +182,8 @@ class Relay(RelayContext):
     async def retire(self, seconds: float) -> None:
         """Close each connection after one more response, or when it is idle for too long.
 
-        Return after ``seconds`` at the latest. No stream is cut. No request is refused, because other workers accept
-        new connections.
+        Return after ``seconds`` at the latest. No stream is cut and no request is refused. Other workers accept new
+        connections.
         """
         self.retiring = True
         deadline = self._loop.time() + seconds

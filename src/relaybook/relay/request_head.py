@@ -42,9 +42,11 @@ class HeadRefused(Exception):
 
 
 class RequestHead:
-    """A parsed request head. ``lines`` still contains the client's Host header, at index ``host_at``.
+    """A parsed request head. ``lines`` contains the header lines for the upstream.
 
-    Class attributes are defaults, because one object is created for each request and most heads set few attributes.
+    ``host_at`` is the index of the Host header in ``lines``, or -1 if the client sent no Host header. The exchange
+    replaces the client's Host header with the upstream's. Class attributes are defaults, because one object is created
+    for each request and most heads set few attributes.
     """
 
     method = b""
@@ -209,7 +211,8 @@ class RequestHeadReader:
             shown = min(named)[:80].decode("latin-1")
             raise HeadRefused(
                 RelayError.BAD_REQUEST,
-                f"The Connection header must not name {shown!r}, because that header is forwarded to the upstream.",
+                f"The Connection header names {shown!r}, which the relay does not treat as a hop-by-hop header. "
+                f"Remove {shown!r} from the Connection header.",
             )
 
     def _take_expect(self, head: RequestHead, line: bytes, value: bytes) -> None:

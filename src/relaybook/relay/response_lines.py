@@ -93,7 +93,7 @@ def body_too_slow(size: int, seconds: float, timeout: float) -> str:
     ``seconds`` is the time since the start of the body.
     """
     return (
-        f"The request body stalled or arrives too slowly. {size} bytes arrived in {seconds:.0f} s (setting "
+        f"The request body stalled or arrived too slowly. {size} bytes arrived in {seconds:.0f} s (setting "
         f"body_timeout, {timeout:g} s)."
     )
 
