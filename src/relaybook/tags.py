@@ -128,7 +128,7 @@ class NamespacePatterns(Generic[T]):
 class TagReader:
     """Parses tags with the header prefixes, the default namespace and the log mode from the settings.
 
-    ``log_by_pattern`` has the log mode of some namespaces.
+    ``log_by_pattern`` maps patterns of namespaces to log modes.
     """
 
     def __init__(

@@ -8,7 +8,7 @@ from relaybook.tags import TagReader
 
 @dataclass(frozen=True)
 class UpstreamUrl:
-    """The parsed base URL of an upstream. ``path`` replaces the prefix ``/v1``."""
+    """The parsed base URL of an upstream. In request targets, ``path`` replaces the route's prefix ``/v1``."""
 
     url: str
     host: str
@@ -49,5 +49,5 @@ class Route:
         return mapped if mapped.startswith(b"/") else b"/" + mapped
 
     def below(self, target: bytes) -> str:
-        """Return the path below the base URL without the query, for example ``/chat/completions``."""
+        """Return the part of a target's path after the prefix, for example ``/chat/completions``."""
         return target[len(self.prefix) :].partition(b"?")[0].decode("latin-1")

@@ -57,7 +57,7 @@ class UpstreamConnection(Connection):
     # -- sending -------------------------------------------------------------------------------------------------
 
     def send(self, data: bytes) -> None:
-        """Send request bytes once the journal contains all earlier frames."""
+        """Queue request bytes, and send them when the journal contains every frame appended before this call."""
         self.queued_bytes += len(data)
         if not (self.wrote or self.fresh):
             self.unwritten.append(data)
@@ -66,7 +66,7 @@ class UpstreamConnection(Connection):
     def release(self, data: bytes) -> None:
         """Write bytes to the socket. The gate calls this method.
 
-        If a pooled connection has ended before the first byte of a request, the request moves to a new connection.
+        If a pooled connection has ended before a byte of the request is written, a new connection sends the request.
         """
         self.queued_bytes -= len(data)
         exchange = self.exchange

@@ -156,7 +156,7 @@ class Predecessor:
         self._has_ended = False
 
     def finish(self) -> None:
-        """Tell the child to finish, but only once.
+        """Tell the child to finish, unless it was told before.
 
         A relay serves its current connections. Other children end at once.
         """

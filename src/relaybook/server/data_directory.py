@@ -173,7 +173,7 @@ class DataDirectory:
     def is_served(self) -> bool:
         """Return whether a server is running.
 
-        This method does not create the lock file, because the file would then belong to the caller.
+        This method does not create the lock file. If root created the file, a server of another user could not open it.
         """
         if not (self.path / _LOCK).exists():
             return False
@@ -205,7 +205,7 @@ def days_left(data: DataDirectory, settings: Settings, free: int) -> float | Non
 
 
 def disk_use(data: DataDirectory, settings: Settings, store_bytes: int) -> "DiskUse":
-    """Return the disk space that the journal and the store use in the data directory, and its limit.
+    """Return how much space the journal and the store use in the data directory, and how much they may use.
 
     If the log is in ClickHouse, there is no limit, because removing requests would free no space in the directory.
     """

@@ -51,7 +51,7 @@ _SCHED_SETATTR: Final = {"x86_64": 314, "aarch64": 274, "riscv64": 274}
 
 
 def take_long_slices() -> None:
-    """Request long time slices for this thread and threads started later, because their work is not urgent.
+    """Request long time slices for this thread and threads started later, so that the relay can preempt them.
 
     Since Linux 6.12, a process that wakes up preempts a running process with a longer slice. If the slices were equal,
     the running process would keep the core until the next tick, for up to 4 ms. The share of CPU time does not change.

@@ -2,8 +2,8 @@
 
 The supervisor calls ``exec``, so the new program keeps the process id, the listening sockets, the locks of the data
 directory, and the children. The new program starts new children and lets the old children finish. Before ``exec``, a
-rehearsal runs the installed program in a separate process. The rehearsal does everything except starting children. If
-the rehearsal fails, the reload is refused.
+rehearsal runs the installed program in a separate process. The rehearsal checks the settings and the data directory,
+and imports the modules of the children, but starts no children. If the rehearsal fails, the reload is refused.
 """
 
 import os

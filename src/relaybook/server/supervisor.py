@@ -1,7 +1,7 @@
 """Start the children, restart them, stop them in order, and hand them over at a reload.
 
-The supervisor neither relays nor records, so it is unlikely to crash. If the supervisor dies anyway, the children read
-end-of-file from their standard input and exit.
+The supervisor forwards no requests and writes no records, so it is unlikely to crash. If the supervisor dies anyway,
+the children read end-of-file from their standard input and exit.
 """
 
 import logging
@@ -58,7 +58,10 @@ class Supervisor:
         )
 
     def run(self, children: list[Child], on_started: Callable[[], None]) -> int:
-        """Start the children, relays first, and call ``on_started``. When all have ended, return the exit code."""
+        """Start the children, relays first, and call ``on_started``. After a stop signal, stop the children.
+
+        The children are also stopped if one of them exits with ``BAD_SETTINGS``. Return the exit code.
+        """
         signal.set_wakeup_fd(self._wake_writer, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_stop_signal)

@@ -83,8 +83,8 @@ class Settings:
     log: Literal["full", "no-bodies"] = setting(
         "full",
         "With full, everything is logged. With no-bodies, everything except prompts and responses is logged. The "
-        "setting namespaces overrides this setting for a namespace. A request can switch from full to no-bodies, but "
-        "not back",
+        "setting namespaces overrides this setting for a namespace. A request can change full to no-bodies, but not "
+        "no-bodies to full",
     )
     data: Path | None = setting(
         None,
@@ -151,8 +151,8 @@ class Settings:
     segment_bytes: int = setting(64 * MIB, "Size of a journal segment")
     seal_after: float = setting(
         60.0,
-        "A journal segment with bodies that must not be kept (no-bodies) is closed (sealed) after this time, and any "
-        "other segment after ten times this time. Only closed segments can be deleted",
+        "A journal segment is closed (sealed) this long after it received the first bytes of a body that must not be "
+        "kept (no-bodies). Other segments are closed after ten times this time. Only closed segments can be deleted",
     )
     min_free: int = setting(
         1 * GIB, "If less disk space than this is free, new requests cannot be logged, and when_log_fails applies"

@@ -72,7 +72,7 @@ def describe_type(hint: Any) -> str:
 
 
 def format_value(value: object) -> str:
-    """Format a value as it can be written in settings. `None`, an empty list and an empty table become ``–``."""
+    """Format a value for people, for example ``64 MiB``. `None`, an empty list and an empty table become ``–``."""
     if value is None or value in ([], {}):
         return "–"
     if isinstance(value, dict):

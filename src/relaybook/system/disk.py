@@ -77,7 +77,7 @@ def allocate(descriptor: int, size: int, *, zero: bool) -> None:
 
 
 def preallocate_on_macos(descriptor: int, size: int) -> None:
-    """Allocate with ``F_PREALLOCATE`` and a struct fstore: all or nothing (4), from the end of the file (3)."""
+    """Allocate with ``F_PREALLOCATE``. In the struct, flag 4 means all or nothing, and mode 3 the end of the file."""
     import struct
 
     fcntl.fcntl(descriptor, fcntl.F_PREALLOCATE, struct.pack("@Iiqqq", 4, 3, 0, size, 0))  # type: ignore[attr-defined,unused-ignore]

@@ -6,7 +6,8 @@ import os
 def is_closed(descriptor: int) -> bool:
     """Wait for a byte, or for the pipe to close. Return whether the pipe is closed.
 
-    If the supervisor ends before it has read all bytes, the connection is reset. A reset counts as closed.
+    The pipe is a socket pair. If the supervisor ends before it has read all bytes from this process, the connection is
+    reset. A reset counts as closed.
     """
     try:
         return not os.read(descriptor, 1)
