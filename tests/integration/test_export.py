@@ -190,13 +190,16 @@ def test_a_partial_file_of_another_export_is_not_continued(
         assert main([*command, "namespace=ios"]) == 1
     assert main([*command, "namespace=web"]) == 2
     assert capsys.readouterr().err.endswith(
-        "The partial file belongs to an export with filters namespace=ios. "
-        "Continue with filters namespace=ios, or start over without --resume.\n"
+        "The partial file belongs to an export with filters namespace=ios, but this command exports with filters "
+        "namespace=web. Continue the export with filters namespace=ios, or start over without --resume.\n"
     )
     assert main(command) == 2
-    assert "Continue with filters namespace=ios, or start over" in capsys.readouterr().err
+    assert "but this command exports without filters." in capsys.readouterr().err
     assert main([*command, "namespace=ios", "--bodies"]) == 2
-    assert "belongs to an export without --bodies. Continue without --bodies," in capsys.readouterr().err
+    assert (
+        "belongs to an export without --bodies, but this command exports with --bodies. Continue the export without "
+        "--bodies,"
+    ) in capsys.readouterr().err
     Path("log.part.json").write_text("{")
     assert main([*command, "namespace=ios"]) == 1
     assert "Start over without --resume." in capsys.readouterr().err

@@ -173,7 +173,8 @@ def test_if_rejected_lines_cannot_be_written_the_import_ends(
     Path("bad.jsonl.rejected").mkdir()
     assert main(["import", "bad.jsonl", "--data", "new"]) == 1
     assert capsys.readouterr().err == (
-        "relaybook: Line 1 was rejected (not a JSON object), but bad.jsonl.rejected cannot be written: Is a directory.\n"
+        "relaybook: Line 1 was rejected (not a JSON object), but the file for rejected lines cannot be written: "
+        "bad.jsonl.rejected: Is a directory. Make this file writable, then repeat the import.\n"
     )
 
 

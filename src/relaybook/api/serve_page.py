@@ -17,7 +17,10 @@ from relaybook.page.page import Document, Page
 
 
 def is_navigation(scope: Scope) -> bool:
-    """Whether the request accepts HTML and has a path that programs do not use. The response is then a page."""
+    """Whether a browser opens an address and expects a page.
+
+    Such a GET or HEAD request accepts HTML, and its path does not begin with one of PROGRAM_SEGMENTS.
+    """
     if scope["method"] not in ("GET", "HEAD") or _first_segment(scope["path"]) in PROGRAM_SEGMENTS:
         return False
     accepted = Headers(scope=scope).get("accept", "").lower().split(",")
@@ -30,7 +33,7 @@ def _first_segment(path: str) -> str:
 
 
 def is_page_path(path: str) -> bool:
-    """Whether the page may handle a path that has no route. Paths that look like file names are excluded."""
+    """Whether the response to an unknown path may be the page. Paths that look like file names are excluded."""
     return "." not in path.rpartition("/")[2]
 
 
@@ -55,7 +58,7 @@ async def get_page(request: Request) -> Response:
 
 @routes.undocumented("/assets/{name}", _READ)
 async def get_asset(request: Request) -> Response:
-    """Return an asset of the page. Assets are served from memory, so a name cannot refer to any other file."""
+    """Return an asset of the page. Assets are in memory, so a name cannot refer to a file on the disk."""
     page = options_of(request).page
     asset = page.assets.get(request.path_params["name"]) if page else None
     if asset is None:
@@ -68,7 +71,10 @@ async def get_asset(request: Request) -> Response:
 
 
 async def fallback(scope: Scope, receive: Receive, send: Send) -> None:
-    """Respond to a path that has no route. The response is the page, or a 404 if the page may not handle the path."""
+    """Respond to an unknown path with the page, or with 404.
+
+    The response is the page if a browser opens the address and the path does not look like a file name.
+    """
     if not (is_navigation(scope) and is_page_path(scope["path"])):
         raise HTTPException(404)
     await (await get_page(Request(scope)))(scope, receive, send)

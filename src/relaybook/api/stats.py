@@ -43,15 +43,16 @@ async def get_stats(request: Request) -> Response:
     fields:
 
     - the outcome
-    - the model, for at most 256 models
-    - the namespace, for at most 256 namespaces, but not for names that look like ids
-    - a property, for the first 64 properties, if the property has at most 64 values
+    - the model, for the first 256 models that were recorded
+    - the namespace, for the first 256 namespaces that were recorded, without names that look like ids
+    - a property, for the first 64 properties that were recorded, if the property has at most 64 values
 
     If `by` and the filters use two of these fields, or any other field, the aggregates are computed from the records.
     If this computation takes longer than 2 seconds, the call fails with `deadline`. Use a shorter time range then.
 
-    With `by=namespace`, all namespaces without precomputed aggregates are in `other`. With `by=label`, a request with
-    several labels is in the group of its latest label.
+    If `by=namespace` or `by=model` uses precomputed aggregates, all values that have none are in `other`.
+
+    `by=label` groups requests by the label in their feedback. If a request has several labels, the latest one counts.
     """
     grouping, rest = arguments.take(arguments.pairs_of(request), *_GROUPING)
     query = parse_stats_query(
@@ -101,7 +102,7 @@ def _points(group: Group, timestamps: _Timestamps) -> list[StatsPoint]:
 
 
 def aggregate_of(aggregates: Aggregates) -> Aggregate:
-    """Return the aggregates as the API returns them."""
+    """Convert aggregates to the model that API responses contain."""
     return Aggregate(**_aggregate_fields(aggregates))
 
 

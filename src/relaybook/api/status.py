@@ -47,8 +47,8 @@ _log = logging.getLogger("relaybook.api")
 async def get_status(request: Request) -> Response:
     """Return the state of Relaybook.
 
-    The state includes the version, the lag of the log, disk usage, retention, gaps and the effective settings without
-    secrets.
+    The state includes the version, how much of the journal is not recorded yet, disk usage, retention, gaps and the
+    effective settings without secrets.
     """
     arguments.only(arguments.pairs_of(request))
     options, signed_in = options_of(request), request.state.signed_in

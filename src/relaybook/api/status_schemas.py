@@ -44,8 +44,8 @@ class RecorderStatus(Struct, kw_only=True):
     lag_seconds: Annotated[
         float,
         Meta(
-            description="Seconds since the end of the newest request in the server's last commit. If the server is "
-            "idle, seconds since its last report to the log."
+            description="Seconds since the server's last report to the log. If this report contained requests that "
+            "have ended, seconds since the last of them ended."
         ),
     ]
 
@@ -98,7 +98,7 @@ class RetentionClock(Struct, kw_only=True):
 
 
 class RetentionStatus(Struct, kw_only=True):
-    """How long data is kept, and the disk budget. `settings.namespaces` has the days for single namespaces."""
+    """How long data is kept, and the disk budget. `settings.namespaces` has the exceptions for single namespaces."""
 
     bodies: Annotated[
         RetentionClock,

@@ -36,8 +36,8 @@ _PARAMETERS = [
     openapi.parameter("cursor", "The `next_cursor` of an earlier response."),
     openapi.parameter(
         "around",
-        "A Relaybook id. The page is centered on the request with this id. For newer requests, send the id of the "
-        "last row that you have.",
+        "A Relaybook id. The page is centered on the request with this id. To get newer requests than those on a page, "
+        "send the id of the page's last row.",
     ),
 ]
 
@@ -50,8 +50,9 @@ async def get_thread(request: Request) -> Response:
     recorded.
 
     Request B continues request A if B's messages begin with A's messages and A's response. The system message may be
-    different, and the oldest messages may be missing in B. If several requests match, B continues the latest of them.
-    Only the requests of the page and the 2,000 requests before the page are compared.
+    different, and the oldest messages may be missing in B. If B contains the responses of several requests, B continues
+    the request whose response is last in B. If several requests have this response, B continues the one that was
+    recorded last. Only the requests of the page and the 2,000 requests before the page are compared.
     """
     paging, rest = arguments.take(arguments.pairs_of(request), *_PAGING)
     limit, filter_ = arguments.limit_of(paging, 500), _thread(arguments.filter_of(rest, *_PAGING))
@@ -101,7 +102,9 @@ def _read_thread(
 def _page(
     reader: Reader, filter_: Filter, limit: int, page_position: tuple[Cursor | None, str | None], deadline_ns: int
 ) -> tuple[Page, Cursor | None]:
-    """Return the page, and a cursor that starts at the page's newest request; `None` for the latest page.
+    """Return the page, and a cursor that starts at the page's newest request.
+
+    For the latest page, the cursor is `None`.
 
     If ``around`` is a running request, the page is the latest page, because running requests are at the end of a
     thread.

@@ -42,6 +42,6 @@ class DashboardServer(uvicorn.Server):
         yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the live connections, then shut down as uvicorn does. Live connections do not end by themselves."""
+        """End the responses of `/api/live`, which do not end by themselves, then shut down as uvicorn does."""
         self._broadcaster.close()
         await super().shutdown(sockets)

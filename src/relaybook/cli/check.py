@@ -88,8 +88,8 @@ def _data(configuration: Configuration) -> str:
             pass
     except OSError as error:
         raise CommandFailed(
-            f"{nearest} is not writable: {error.strerror}. Give this user write access, or choose another directory "
-            "with --data."
+            f"{nearest} is not writable: {error.strerror}. Give the user that runs this command write access, "
+            "or choose another directory with --data."
         ) from None
     free, required = disk.free_bytes(nearest), configuration.settings.min_free
     if free < required:

@@ -26,8 +26,8 @@ _NO_FILTER: Final = (
 def delete(configuration: Configuration, filters: Sequence[str], *, is_confirmed: bool, waits: bool) -> int:
     """Delete the matching requests. Raises BadArgument and CommandFailed.
 
-    With ``is_confirmed``, the command does not ask for confirmation. With ``waits``, and if a server is running, the
-    command returns only when the bytes of the requests are also erased.
+    With ``is_confirmed``, the command does not ask for confirmation. If a server is running, the command returns when
+    the requests are removed from the log, or with ``waits``, when their bytes are erased.
     """
     terms = _with_end(absolute_times(read_terms(filters), clock.wall_us()), clock.wall_us())
     log = open_log(configuration)

@@ -54,7 +54,7 @@ def forget(configuration: Configuration, server: str) -> int:
         open_store(data.store, configuration.settings).forget_server(server)
     except (StoreTooNew, StoreUnavailable) as error:
         raise CommandFailed(str(error)) from None
-    print(f"The log no longer waits for {server}. Requests that were only in that server's journal are lost.")
+    print(f"Deletions no longer wait for the journal of {server}. Requests that were only in this journal are lost.")
     return 0
 
 
@@ -66,6 +66,6 @@ def _record(configuration: Configuration, data: DataDirectory) -> None:
     if list_runs(data.journal):
         left = disk.bytes_below(data.journal)
         raise CommandFailed(
-            f"Relaybook has not recorded everything in the journal of {data.path}, which still takes {left:,} bytes. "
-            "To continue, run relaybook drain again."
+            f"Relaybook has not recorded everything in the journal of {data.path}. The journal still has {left:,} "
+            "bytes. To continue, run relaybook drain again."
         )

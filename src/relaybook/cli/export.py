@@ -238,7 +238,8 @@ class _Writer:
     def copy(self, chunks: Iterator[bytes], on_count: Callable[[int], object]) -> EndLine:
         """Write all chunks except the end line, and return the end line. Raises _Cut if the download is incomplete.
 
-        ``on_count`` is called with the number of requests written.
+        ``on_count`` is called with the number of requests written so far, including those that were already in the
+        file.
         """
         try:
             for chunk in chunks:
@@ -279,7 +280,11 @@ class _Writer:
 
 
 class _Partial(msgspec.Struct):
-    """The size, last ``seq`` and number of the complete requests in a partial file, and the file's CSV header."""
+    """What a partial file contains.
+
+    ``offset`` is the end of the last complete request, and ``seq`` is the ``seq`` of this request. ``count`` is the
+    number of complete requests. ``header`` is the CSV header.
+    """
 
     offset: int = 0
     seq: int = 0
@@ -301,7 +306,8 @@ def _reject_other(state: _State, wanted: _State) -> None:
     for before, now in zip(_described(state), _described(wanted), strict=True):
         if before != now:
             raise BadArgument(
-                f"The partial file belongs to an export {before}. Continue {before}, or start over without --resume."
+                f"The partial file belongs to an export {before}, but this command exports {now}. Continue the export "
+                f"{before}, or start over without --resume."
             )
 
 

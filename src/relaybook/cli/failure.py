@@ -8,7 +8,7 @@ INTERRUPTED: Final = 130
 
 
 class CommandFailed(Exception):
-    """The command failed. The message is one line that says why and what to do."""
+    """The command failed. The message is one line that gives the reason and the next step."""
 
 
 class BadArgument(ValueError):

@@ -39,7 +39,8 @@ STANDARD_INPUT: Final = "/dev/stdin"
 class _Imported:
     """Counts for one file.
 
-    ``end`` is the sum of the counts in the file's end lines, or `None` if there is no end line.
+    ``end`` is the number of requests that the file should have, according to its end line. Exports can be joined into
+    one file. ``end`` is then the sum of their end lines. `None` if there is no end line.
     """
 
     added: int = 0
@@ -114,7 +115,8 @@ class _Rejections:
                 self._file = self.path.open("w", encoding="utf-8")
             except OSError as error:
                 raise CommandFailed(
-                    f"Line {number} was rejected ({reason}), but {self.path} cannot be written: {error.strerror}."
+                    f"Line {number} was rejected ({reason}), but the file for rejected lines cannot be written: "
+                    f"{self.path}: {error.strerror}. Make this file writable, then repeat the import."
                 ) from None
         text = line.decode("utf-8", "backslashreplace").rstrip("\n")
         self._file.write(json.dumps({"line": number, "reason": reason, "text": text}) + "\n")

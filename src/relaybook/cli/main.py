@@ -92,7 +92,9 @@ def simulate(
     tokens_per_second: Annotated[
         float, Parameter(help="Speed of the response, in tokens per second. 0 means unlimited")
     ] = 0.0,
-    ledger: Annotated[Path | None, Parameter(help="File to append one JSON line per event to")] = None,
+    ledger: Annotated[
+        Path | None, Parameter(help="File to append the ledger to: one JSON line per event, such as request or sent")
+    ] = None,
 ) -> int:
     """Run only the simulated upstream."""
     from relaybook.cli.simulate import simulate
@@ -168,8 +170,8 @@ def import_requests(
     *files: Annotated[
         str,
         Parameter(
-            help="Files in the format jsonl, plain or compressed (.gz, .zst). Use - for standard input. With --store "
-            "and without files, the SQLite log in the data directory is moved to that store"
+            help="Files in the format jsonl, plain or compressed (.gz, .zst). Use - for standard input. Without files, "
+            "the SQLite log in the data directory is copied to --store, and its files are moved to store.moved-TIME"
         ),
     ],
     **flags: Any,
@@ -257,7 +259,7 @@ def check(
 @takes_settings(("data",))
 def backup(
     directory: Annotated[
-        Path, Parameter(help="Directory for the copy. Bodies in an earlier copy in this directory are not copied again")
+        Path, Parameter(help="Directory for the copy. If it contains an earlier copy, only new bodies are copied")
     ],
     **flags: Any,
 ) -> int:
@@ -283,8 +285,8 @@ def drain(
     lost: Annotated[
         str | None,
         Parameter(
-            help="Name of a server whose data directory is lost. Declares the journal of this server lost, so that "
-            "deletions in ClickHouse no longer wait for it"
+            help="Name of a server whose data directory is lost. Its journal is declared lost, and deletions in "
+            "ClickHouse no longer wait for this journal"
         ),
     ] = None,
     **flags: Any,
@@ -413,8 +415,8 @@ def _missing_flag(argv: list[str]) -> str | None:
     if not FIELDS[name].metadata["secret"]:
         return f"There is no flag {flag_of(name)}. Set {name} in relaybook.toml."
     return (
-        f"There is no flag {flag_of(name)}, because other users could read its value. Set {variable_of(name)}, or "
-        f"{name} in relaybook.toml."
+        f"There is no flag {flag_of(name)}, because other users of this machine could read the value in the list of "
+        f"processes. Set {variable_of(name)}, or {name} in relaybook.toml."
     )
 
 

@@ -47,7 +47,10 @@ def test_filters_are_suggested_for_tail_only(capsys: pytest.CaptureFixture[str])
         (["config", "--listen", "here"], "expected host:port, such as 127.0.0.1:4100. The value comes from --listen."),
         (["config", "--dashboard", "0.0.0.0:4101"], "Set RELAYBOOK_DASHBOARD_TOKEN"),
         (["config", "--namespaces", "x"], "There is no flag --namespaces. Set namespaces in relaybook.toml."),
-        (["config", "--dashboard-token", "x"], "no flag --dashboard-token, because other users could read its value"),
+        (
+            ["config", "--dashboard-token", "x"],
+            "no flag --dashboard-token, because other users of this machine could read the value in the list of",
+        ),
         (["config", "--dashboard-token=x"], "Set RELAYBOOK_DASHBOARD_TOKEN, or dashboard_token in relaybook.toml"),
         (["config", "--config", "none.toml"], "none.toml could not be read"),
         (["serve", "--upstream", "api.openai.com"], "expected a URL such as https://api.openai.com/v1"),
