@@ -1,4 +1,4 @@
-"""Define the SQL expression for the result of a request, for stores that are SQL databases."""
+"""Define the SQL expression for the code that ``row.result_of`` returns, for stores that are SQL databases."""
 
 from collections.abc import Mapping
 from typing import Any, Final

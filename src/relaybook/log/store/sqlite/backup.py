@@ -1,13 +1,18 @@
-"""Copy a store while a writer uses it. The copy contains all data that was committed when the copy began.
+"""Copy a store while a writer uses it.
 
-While the packs are copied, requests of the snapshot may be removed or moved. The bytes at their old location may then
-be erased (see reclaiming.py). In this case, a new snapshot is copied, in which these requests are removed or at their
-new location. Pack bytes that are already copied are not copied again.
+The backup consists of a snapshot of the database, and of the pack bytes that the snapshot refers to. The snapshot
+contains all data that was committed when the backup began, except requests that were removed during the backup. Packs
+are copied first. Meanwhile, the writer may remove requests of the snapshot, or store their body frames again at another
+location. It then erases the bytes at the old location (see reclaiming.py). If bytes were erased during the copy, the
+backup continues with a new snapshot, and copies only the pack bytes that are not copied yet.
 
 Packs only grow. So a later backup to the same directory copies only the bytes after the pack lengths in the earlier
-backup's database. If the log lost requests in a power failure and recorded them again, all bytes are copied.
-The database is copied to a temporary file, which is renamed last. If a backup is interrupted, the earlier backup stays
-usable, because a writer ignores bytes beyond the pack lengths in its database.
+backup's database. There is one exception: if a power failure lost requests that the earlier backup has, the log records
+them again at other locations. In this case, all bytes are copied again.
+
+The database is copied to a temporary file, which is renamed last. So if a backup is interrupted, the earlier backup
+stays usable: its database is unchanged, and a writer that opens the backup ignores bytes beyond the pack lengths in
+this database. But while all bytes are copied again, the packs of the earlier backup are overwritten.
 """
 
 import errno
@@ -71,10 +76,10 @@ def back_up(directory: Path, target: Path, on_progress: OnProgress) -> Backup:
 
 
 def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dict[int, int]:
-    """Return the lengths of the packs in the target's backup. The result is empty if the packs cannot be used.
+    """Return the lengths of the packs in the target's backup. The result is empty if the packs cannot be reused.
 
-    The first read also starts the connection's snapshot. Raises StoreUnavailable if the target has a log that is not an
-    unchanged backup of this log.
+    The function's first query on ``connection`` starts the snapshot that is copied. Raises StoreUnavailable if the
+    target has another log, or a backup of this log that was changed later.
     """
     lineage: int = connection.execute(_LINEAGE).get
     if not (target / DATABASE).exists():

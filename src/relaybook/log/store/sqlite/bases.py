@@ -91,7 +91,7 @@ class Base:
 
 
 def keys_of(body: bytes, path_and_model: str) -> list[int]:
-    """Return a key for each beginning of the body that is compared, shortest first.
+    """Return a key for each beginning of the body whose length is in ``_LENGTHS``, shortest beginning first.
 
     A short body has a single key, which all requests with the same path and model share.
     """

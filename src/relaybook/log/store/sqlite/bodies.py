@@ -1,9 +1,9 @@
 """Encode a record's detail and bodies for a pack, and the location of this data for the record's row.
 
-Body bytes that were written earlier, and large bodies, have separate body frames. A record's detail and the remaining
-bytes of its bodies are compressed together as one body frame, the shared frame. Compressing one shared frame takes
-about half the time of compressing three frames, and the shared frame has 13 % fewer bytes. A shared frame can have a
-base (see bases.py).
+Large bodies have separate body frames. Body bytes that are stored before the request is finished also have separate
+body frames. A record's detail and the remaining bytes of its bodies are compressed together as one body frame, the
+shared frame. Compressing one shared frame takes about half the time of compressing three frames (for detail, request
+and response), and the shared frame has 13 % fewer bytes. A shared frame can have a base (see bases.py).
 """
 
 from collections.abc import Callable

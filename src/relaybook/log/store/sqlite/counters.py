@@ -154,7 +154,10 @@ def block_ranges(records: Sequence[Record], first_seq: int) -> list[tuple[int | 
 
 
 def subtract(connection: apsw.Connection, records: Sequence[Record]) -> None:
-    """Subtract removed records from the counters of namespaces and values, within the caller's transaction."""
+    """Subtract removed records from the counters of namespaces and values, within the caller's transaction.
+
+    The counters of block ranges are computed again in removal.py.
+    """
     connection.executemany(_SUBTRACT_FROM_NAMESPACE, (row[:7] for row in namespace_counters(records)))
     values = value_counters(records)
     connection.executemany(_SUBTRACT_FROM_VALUE, ((requests, field, value) for field, value, requests in values))

@@ -1,8 +1,8 @@
 """Carry out deletions on the writer's connection.
 
 A deletion first removes its requests from the log in small transactions. The deletion is done when the bytes of the
-requests are erased from the packs, the text index, the WALs and the journal. ``reclaiming.py`` erases them from the
-packs and the text index.
+requests are erased from the packs, the text index, the WALs and the journal. ``reclaiming.py`` erases the
+bytes from the packs and the text index.
 """
 
 from pathlib import Path
@@ -47,8 +47,8 @@ _LOOK_EVERY_NS: Final = 200_000_000
 class DeletionPass:
     """Carries out deletions.
 
-    The requests of a deletion are first removed, and then erased. Removals come before erasures, and older deletions
-    before newer ones.
+    The requests of a deletion are first removed, and then erased. Deletions that still have requests to remove come
+    first, then deletions that have bytes to erase. In each of these two groups, older deletions come first.
     """
 
     def __init__(
@@ -130,9 +130,10 @@ class DeletionPass:
         return len(records)
 
     def _erase(self, number: int, segments: str) -> bool:
-        """Do one step of erasing.
+        """Do the next step of erasing, or return False if the deletion has to wait.
 
-        Returns False if frames or texts are not erased yet, or if WALs or segments are still in use.
+        The deletion waits until ``reclaiming.py`` has erased all frames and texts, until no reader uses the WALs, and
+        until the segments are deleted.
         """
         if self._connection.execute(_IS_ERASING).get:
             return False
@@ -146,7 +147,8 @@ class DeletionPass:
     def _compact(self) -> bool:
         """Rewrite a part of the text index for all deletions in the state "erasing".
 
-        When the whole index is rewritten, the WALs are truncated. Returns False if a WAL is in use.
+        After the last part, the WALs of the index and of the database are truncated. Returns False if a reader prevents
+        the truncation of a WAL.
         """
         is_first = not self._compacting
         if is_first:
@@ -167,7 +169,7 @@ class DeletionPass:
         return True
 
     def _are_read(self, segments: dict[str, int]) -> bool:
-        """Return whether all segments that the recorder had read before the removal are deleted."""
+        """Return whether the journal segments that the recorder had read by the end of the removal are deleted."""
         return all(replay > segments[run] for run, _, replay in self._connection.execute(_SEGMENTS) if run in segments)
 
     def close(self) -> None:

@@ -40,7 +40,7 @@ OnPhase = Callable[[str], object]
 class EntryTables:
     """Adds entries within the caller's transaction.
 
-    Caches the newest ``seq``, because there is only one writer.
+    The newest ``seq`` is cached, which is possible because there is only one writer.
     """
 
     def __init__(self, connection: apsw.Connection, on_phase: OnPhase | None = None) -> None:
@@ -125,7 +125,7 @@ class EntryTables:
         return locations
 
     def committed(self, added: Sequence[Entry], all_entries: Sequence[Entry]) -> None:
-        """After the commit of the transaction, assign the records their ``seq``."""
+        """Set ``record.seq`` in all entries. Call this method after the commit of the transaction."""
         if added:
             self.rollups.committed()
         for seq, entry in enumerate(added, self._last_seq + 1):

@@ -2,7 +2,8 @@
 
 Any process can add feedback in a separate transaction. Feedback on a request that is not recorded yet is pending. The
 writer moves pending feedback to its request in the transaction that records the request. Only one write transaction can
-run at a time, so feedback is never lost, whichever transaction comes first.
+run at a time. So feedback is never lost: it is added either after the request is recorded, or before, as pending
+feedback that the writer finds.
 
 Triggers in ``schema.py`` count the requests with feedback and the requests with each label. So deleting rows of
 ``feedback`` also updates these counts.
@@ -110,7 +111,7 @@ def _add(connection: apsw.Connection, any_id: str, feedback: Feedback) -> bool:
 def _store(connection: apsw.Connection, seq: int, feedback: Sequence[Feedback]) -> None:
     """Replace the feedback of these sources on a request.
 
-    Old rows are deleted before new rows are inserted, so that the triggers update the counts.
+    Old rows are deleted first, because ``INSERT OR REPLACE`` would not run the triggers that decrease the counts.
     """
     connection.executemany(_DELETE, [(seq, each.source) for each in feedback])
     connection.executemany(_INSERT, [(seq, *_row(each)) for each in feedback])
@@ -159,7 +160,7 @@ class FeedbackTables:
                 _expire(self._connection)
 
     def _pending_ids(self) -> set[str]:
-        """Return the ids in pending feedback, which are at most MAX_PENDING."""
+        """Return the request ids of all pending feedback. There are at most MAX_PENDING ids."""
         if not self._connection.execute("SELECT EXISTS (SELECT 1 FROM pending_feedback)").get:
             return set()
         _expire(self._connection)

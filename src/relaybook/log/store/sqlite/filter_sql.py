@@ -101,7 +101,7 @@ def _has_feedback(name: str, term: Term) -> Condition:
 
 
 def score_is(column: str, term: Term) -> Iterator[Condition]:
-    """Yield a comparison of the score with each value of the term. At least one comparison must hold."""
+    """Yield a comparison of the score with each value of the term. A score matches if one of the comparisons holds."""
     return (_comparison(column, value) for value in term.values)
 
 
@@ -118,7 +118,8 @@ def _phrase(phrase: str) -> Condition:
 def _phrase_prefix(phrase: str) -> Condition:
     """Match a phrase whose last word is a prefix.
 
-    The condition searches the text itself, because the index would have to merge the positions of many words.
+    The condition searches the text itself. The index would be slower, because it would merge the positions of all
+    words with this prefix.
     """
     return Condition(f"{MATCHES_PREFIX}(r.seq, ?)", (phrase,))
 

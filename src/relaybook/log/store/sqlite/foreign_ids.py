@@ -1,13 +1,13 @@
 """Find records by foreign ids.
 
-The index contains hashes of the ids, and is partitioned by ``seq``. A part of level 0 holds the hashes of 16,384
-records, so that inserts of random hashes touch few pages.
+The index contains hashes of the ids, and is partitioned by ``seq``. New hashes are inserted into the newest part of
+level 0. A part of level 0 is small (16,384 records), so inserts of random hashes touch few pages.
 
 A lookup searches every part. To keep the number of parts small, the recorder merges parts when it is idle. Four full
 parts of a level become one part of the next level. Each transaction merges one slice of the hash range. With ten
 million records, a lookup searches 5 to 15 parts, instead of 610 without merging. If nothing is cached, each part costs
-a disk read. If 16 parts were merged instead of four, a lookup would search 10 to 40 parts, and each record would cost 5
-µs less.
+a disk read. If 16 parts were merged instead of four, a lookup would search 10 to 40 parts, and merging would take 5 µs
+less per record.
 
 The parts of a level have positions from 0, starting with the oldest part. In the table, a part's number is its position
 plus 2**40 times its level.
@@ -93,7 +93,7 @@ def remove_foreign_ids(connection: apsw.Connection, records: Iterable[Record]) -
 
 
 def _parts_of(seq: int, newest: int) -> Iterator[int]:
-    """Yield the parts that can hold a record's ids, which are one part per level.
+    """Yield the parts that can hold the ids of a record: one part per level.
 
     ``newest`` is the newest position in level 0.
     """
@@ -107,7 +107,7 @@ def _parts_of(seq: int, newest: int) -> Iterator[int]:
 def _parts(connection: apsw.Connection) -> Iterator[int]:
     """Yield the numbers of all parts, newest first.
 
-    While a group is being merged, its parts come before the merged part.
+    While a group is being merged, its parts are yielded before the merged part.
     """
     newest = last_seq(connection) // PART
     for level in count():
@@ -125,9 +125,9 @@ def _number(level: int, position: int) -> int:
 
 
 def _oldest(connection: apsw.Connection, level: int) -> int | None:
-    """Return the lowest position of a part that still has rows in this level.
+    """Return the position of the oldest part of this level that still has rows, or `None` if no part has rows.
 
-    Parts from this position on are not yet merged completely into the next level.
+    Older parts of the level are merged completely into the next level.
     """
     first = _number(level, 0)
     number: int | None = connection.execute(_OLDEST, (first, first + _PARTS_PER_LEVEL - 1)).get
@@ -137,7 +137,7 @@ def _oldest(connection: apsw.Connection, level: int) -> int | None:
 class _Group(NamedTuple):
     """Full parts of one level that are merged into one part of the next level.
 
-    The position of the merged part in its level is the position of the group.
+    ``level`` is the level of the full parts. ``position`` is the position of the merged part in the next level.
     """
 
     level: int

@@ -1,6 +1,6 @@
 """Change the labels of namespaces in the SQLite store.
 
-Any process can change labels for a user. The writer creates the automatic labels of a new log.
+A user can change labels through any process. The writer pins the first namespaces of a new log automatically.
 """
 
 from collections.abc import Iterable
@@ -68,9 +68,9 @@ class AutoPins:
         self._pending = self._created, self._examined
 
     def store(self, records: Iterable[Record]) -> None:
-        """Examine the namespaces of newly added records.
+        """Pin the namespaces of newly added records, except names that look like ids.
 
-        Once all automatic labels exist, the method does nothing.
+        After the log has pinned MAX_AUTO_PINNED namespaces automatically, the method does nothing.
         """
         created, examined = self._created, set[str]()
         if created < MAX_AUTO_PINNED:

@@ -62,7 +62,10 @@ class PackReader:
         )
 
     def stored_or_expired(self, record: Record, location: RecordLocation | None) -> StoredRecord:
-        """Return the same as ``stored``. If the data cannot be read, the record is marked as expired."""
+        """Return the same as ``stored``, or a result without data if the data cannot be read.
+
+        In a result without data, the record is marked as expired if it had stored bodies.
+        """
         try:
             return self.stored(record, location)
         except BodyDamaged:
@@ -144,7 +147,7 @@ class PackReader:
     def _base(self, frame: BodyRef) -> bytes:
         """Return the content of a base, and cache the content.
 
-        The next request probably has the same base, or a base that depends on this base.
+        The next request that is read probably has the same base, or a base that depends on this base.
         """
         chain, content = self._chain(frame)
         while chain:
@@ -158,10 +161,11 @@ class PackReader:
         return read_body(self._directory, frame)
 
     def _chain(self, frame: BodyRef) -> tuple[list[BodyRef], bytes | None]:
-        """Return the frames to read, starting with ``frame``, and the cached content of the base of the last frame.
+        """Return the frames to read to restore ``frame``, and a cached content.
 
-        The content is `None` if no base in the chain is cached. If ``frame`` itself is cached, there are no frames to
-        read, and the content is the content of ``frame``.
+        The frames start with ``frame``, and each next frame is the base of the frame before it. The cached content is
+        the base of the last of these frames, or `None` if no base in the chain is cached. If ``frame`` itself is
+        cached, there are no frames to read, and the cached content is the content of ``frame``.
         """
         content = self._kept_content(frame)
         if content is not None:

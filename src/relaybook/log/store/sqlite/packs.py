@@ -5,8 +5,9 @@ index within the day. For example, ``2026112100001`` is ``2026-11-21-01.pack``.
 
 Appended bytes are part of the store only after a transaction has stored the pack's new length. When a writer opens the
 directory, it truncates every pack to its stored length. A pack is added to the database before its file is created.
-Files that are not in the database are left unchanged, because they belong to a database that was moved away. A pack is
-deleted when all its records are removed or have expired. Erasing a body frame punches a hole in the pack.
+Pack files that are not in the database are left unchanged, because they belong to another database, for example one
+that a user moved out of the directory. A pack is deleted when all its records are removed or have expired. Erasing a
+body frame punches a hole in the pack.
 """
 
 import os
@@ -40,7 +41,7 @@ def pack_name(number: int) -> str:
 def pack_number(name: str) -> int | None:
     """Return the number of a pack from its file name.
 
-    `None` if the name does not belong to a pack.
+    `None` if the name is not the name of a pack.
     """
     parts = name.removesuffix(".pack").split("-")
     if len(parts) != 4 or not all(part.isdecimal() and part.isascii() for part in parts):
@@ -127,7 +128,7 @@ class PackWriter:
         return (self._directory / pack_name(pack)).exists()
 
     def end(self) -> tuple[int, int]:
-        """Return the pack's number and the offset at which the next data will be appended."""
+        """Return the number of the open pack, and the offset at which the next data will be appended."""
         return self._pack, self._ends[self._pack]
 
     def append(self, data: bytes) -> tuple[int, int]:
@@ -195,7 +196,7 @@ class PackWriter:
 
 
 def read_body(directory: Path, ref: BodyRef, base: bytes | None = None) -> bytes:
-    """Return the original bytes of a body frame. ``base`` is the content of its base, or `None`.
+    """Return the original bytes of a body frame. ``base`` is the content of the frame's base, if any.
 
     Raises BodyDamaged if the bytes cannot be restored.
     """

@@ -29,7 +29,7 @@ def last_seq(connection: apsw.Connection) -> int:
 
 
 def older(connection: apsw.Connection, filter_: Filter, limit: int, before: int | None, deadline: Deadline) -> Page:
-    """Return the newest page, or the newest records with a ``seq`` below ``before``."""
+    """Return a page of the newest matches. If ``before`` is given, only matches with a lower ``seq`` are included."""
     end = last_seq(connection) + 1
     start = end if before is None else min(before, end)
     found = _search(connection, filter_, (1, start), limit, deadline, newest_first=True)
@@ -38,7 +38,7 @@ def older(connection: apsw.Connection, filter_: Filter, limit: int, before: int 
 
 
 def newer(connection: apsw.Connection, filter_: Filter, limit: int, after: int, deadline: Deadline) -> Page:
-    """Return a page of the oldest matches after ``after``, newest first."""
+    """Return a page of the matches that directly follow ``after``. The page is sorted with the newest match first."""
     found = _search(connection, filter_, (after + 1, last_seq(connection) + 1), limit, deadline, newest_first=False)
     seqs = found.seqs[::-1]
     page = _page(connection, seqs, None, found.complete)

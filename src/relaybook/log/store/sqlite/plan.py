@@ -55,9 +55,9 @@ class Scan(NamedTuple):
 class Plan(NamedTuple):
     """Scans whose union contains every match.
 
-    ``residual`` holds the remaining conditions. ``ranges`` holds the ranges to search, oldest first. ``estimate`` is
-    the approximate number of records that the scans yield in the whole log. ``estimate`` is `None` if the log itself is
-    scanned.
+    ``residual`` holds the conditions that are checked on each result of the scans. ``ranges`` holds the ranges to
+    search, oldest first. ``estimate`` is the approximate number of records that the scans yield in the whole log.
+    ``estimate`` is `None` if the log itself is scanned.
     """
 
     scans: tuple[Scan, ...]
@@ -235,7 +235,7 @@ def _score_scans(connection: apsw.Connection, term: Term) -> _Candidates:
     - If many requests match but have only a few different scores, they are read from the index score by score,
       without sorting.
     - If many requests match and have many different scores, for example after an evaluation, all feedback is read in
-      order. In this case, nearly every part of the log has matches.
+      order of ``seq``. Nearly every part of the log then has matches, so the scan soon fills a page.
     """
     ranges = tuple(_by_feedback("feedback_score", condition) for condition in score_is("d.score", term))
     records = 0
@@ -255,7 +255,7 @@ def _score_scans(connection: apsw.Connection, term: Term) -> _Candidates:
 
 
 def _scores(connection: apsw.Connection, value: str) -> Iterator[float]:
-    """Yield the different scores that satisfy the comparison, starting at the bound."""
+    """Yield the different scores that satisfy the comparison, starting nearest to the compared number."""
     operator, bound = comparison(value)
     if operator == "=":
         yield bound
@@ -305,7 +305,8 @@ def _failures(connection: apsw.Connection, name: str, values: Sequence[str]) -> 
 def _condition_of_result(code: str) -> tuple[str, tuple[str, ...]] | None:
     """Return a field and values. All requests with this result have one of the values in the field.
 
-    A request can have several finish reasons. `None` if nearly all requests have these values.
+    A request can have several finish reasons. `None` for ``complete`` and ``running``, because no index serves these
+    results.
     """
     if code in _OUTCOMES:
         return "outcome", (_OUTCOMES[code],)

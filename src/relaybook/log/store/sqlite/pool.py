@@ -43,10 +43,9 @@ class Pool:
 
     @contextmanager
     def snapshot(self, deadline: Deadline) -> Iterator[apsw.Connection | None]:
-        """Yield a connection with one consistent snapshot.
+        """Yield a connection with one consistent snapshot, or `None` if there is no store yet.
 
-        The connection is `None` if there is no store yet. Raises the port's errors, such as DeadlinePassed if the
-        ``with`` block did not finish in time.
+        Raises the port's errors, such as DeadlinePassed if the ``with`` block did not finish in time.
         """
         with translated(self._path):
             acquired = self._acquire()
@@ -106,7 +105,7 @@ class Pool:
         connection.close()
 
     def close(self) -> None:
-        """Close idle connections now, and connections in use when their call ends."""
+        """Close idle connections immediately. A connection that is in use is closed when its call ends."""
         with self._lock:
             self._is_closed = True
             _close_all(self._idle)
