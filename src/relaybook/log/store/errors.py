@@ -8,7 +8,7 @@ on the disk, or a batch that cannot be stored.
 class StoreUnavailable(Exception):
     """The environment prevented the operation.
 
-    Nothing was stored. Unless a subclass says otherwise, the same call can be retried later.
+    Unless a subclass says otherwise, the same call can be retried later.
     """
 
 
@@ -41,7 +41,7 @@ class StoreDamaged(StoreUnavailable):
 class BodyDamaged(StoreUnavailable):
     """The bytes of one body cannot be read.
 
-    The message names the file. All other data of the store is intact.
+    The message names the file, or the chunk in ClickHouse. The rest of the store can still be read.
     """
 
 

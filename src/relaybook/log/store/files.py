@@ -1,4 +1,4 @@
-"""The names of the files in a store's directory that several modules use."""
+"""Define names of files in a store's directory. Several modules use these names."""
 
 from typing import Final
 

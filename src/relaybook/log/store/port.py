@@ -92,8 +92,8 @@ class ExchangeCheckpoint(msgspec.Struct, kw_only=True):
 class Running(msgspec.Struct, kw_only=True):
     """A running request, with its detail and body bytes so far.
 
-    Only the newest requests with few body bytes have a detail and body bytes. These values are `None` for all other
-    requests, and for a request whose bodies must not be stored.
+    Among the requests with few body bytes, only the newest have ``detail``, ``request`` and ``response``. These values
+    are `None` for all other requests, and for a request whose bodies must not be stored.
     """
 
     record: Record
@@ -134,9 +134,9 @@ class Page(msgspec.Struct, kw_only=True):
     search stopped, even if nothing was found. This is ``next_cursor`` if the search was for older records, and
     ``newer_cursor`` if it was for newer records.
 
-    If the search was complete, ``next_cursor`` is `None` if there are no older matches, and ``newer_cursor`` is `None`
-    if the page is empty. If the page is empty, callers keep the ``newer_cursor`` of the previous page. A full page may
-    have a ``next_cursor`` that leads to an empty page, because the search for one more match has a time limit.
+    After a complete search, ``next_cursor`` is `None` if there are no older matches, and ``newer_cursor`` is `None` if
+    the page is empty. If ``newer_cursor`` is `None`, callers keep the ``newer_cursor`` of the previous page. A full
+    page may have a ``next_cursor`` that leads to an empty page, because the search for one more match has a time limit.
     """
 
     records: list[Record]
@@ -212,9 +212,9 @@ class ValueCount(msgspec.Struct, kw_only=True):
 class RecorderState(msgspec.Struct, frozen=True, kw_only=True):
     """One of the recorders that write to a shared store.
 
-    ``server`` names the recorder's machine and data directory. A recorder that is not live stopped writing to the store
-    within the last hour, without being closed. ``lag_us`` is the time since the recorder's last write. If this write
-    stored requests, ``lag_us`` is instead the time since the newest of these requests ended.
+    ``server`` names the recorder's machine and data directory. If ``is_live`` is False, the recorder stopped writing to
+    the store within the last hour, but was not closed. ``lag_us`` is the time since the recorder's last write. If this
+    write stored requests, ``lag_us`` is instead the time since the newest of these requests ended.
     """
 
     server: str
@@ -273,8 +273,9 @@ class Writer(Protocol):
 
         The batch is durable when the method returns. With the durability ``process``, the batch survives a crash of any
         program. With ``power``, the batch also survives a power failure. An entry whose record id is already stored is
-        skipped and not counted again. Raises StoreUnavailable or BatchRejected. In both cases, nothing was stored.
-        Raises SyncFailed if the data cannot be synced.
+        skipped and not counted again. Raises BatchRejected. In this case, nothing was stored. Raises StoreUnavailable.
+        In this case, a shared store may already have some of the requests, so call the method again with the same
+        batch. Raises SyncFailed if the data cannot be synced.
         """
 
     def write_body(self, data: bytes) -> BodyRef:
@@ -293,13 +294,13 @@ class Writer(Protocol):
         """Return the checkpoints of the open exchanges of one run."""
 
     def retain(self, cutoffs: Cutoffs, until_ns: int) -> Retained:
-        """Remove requests that ended before the cutoffs, until ``until_ns`` (monotonic clock).
+        """Remove requests and content according to the cutoffs. Stop at ``until_ns`` (monotonic clock).
 
-        Removed requests no longer appear in pages, counts, lists and threads, but aggregates over time still count
-        them. When the content of a request expires, its previews, error message, headers, message chain and searchable
-        text are removed. If the request had bodies, its ``body_state`` is "expired". ``run_maintenance`` frees the
-        space. Call ``retain`` again until ``is_complete`` is True. After a crash, calling ``retain`` continues the
-        removal. Raises StoreUnavailable.
+        Requests that ended before the cutoffs for requests are removed. They no longer appear in pages, counts, lists
+        and threads, but aggregates over time still count them. For requests that ended before the cutoffs for content,
+        only the content is removed. If the bodies of such a request were stored, its ``body_state`` becomes "expired".
+        ``run_maintenance`` frees the space. Call ``retain`` again until ``is_complete`` is True. After a crash, calling
+        ``retain`` continues the removal. Raises StoreUnavailable.
         """
 
     def delete(self, until_ns: int) -> int:
@@ -331,14 +332,14 @@ class Reader(Protocol):
     def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
         """Return a page of the log, newest first.
 
-        Pagination is by key, so page 10,000 costs as much as page 1.
+        A cursor has the ``seq`` of a record, so page 10,000 costs as much as page 1.
         """
 
     def around(self, record_id: str, filter_: Filter, limit: int, deadline_ns: int) -> Page | None:
         """Return a page with the record in the middle of its matching neighbors.
 
-        The page has at most ``limit // 2`` newer records, the record itself (even if it does not match), and older
-        records. `None` if the record does not exist.
+        The page has at most ``limit`` records: at most ``limit // 2`` newer records, the record itself (even if it does
+        not match), and older records. `None` if the record does not exist.
         """
 
     def top(self, filter_: Filter, field: SortField, limit: int, deadline_ns: int) -> Page:
@@ -381,10 +382,11 @@ class Reader(Protocol):
         """Return a finished record by record id, or `None` if the record does not exist."""
 
     def entries(self, after: int, limit: int, max_bytes: int) -> list[Entry]:
-        """Return finished requests recorded after ``after``, oldest first.
+        """Return finished requests whose ``seq`` is above ``after``, oldest first.
 
         The entries have their message chains and feedback, and their bodies are in memory. A body larger than
-        ``max_bytes`` is omitted. Fewer than ``limit`` entries are returned if together they would exceed ``max_bytes``.
+        ``max_bytes`` is omitted. If the bodies of ``limit`` entries together exceed ``max_bytes``, fewer entries are
+        returned, but at least one.
         """
 
     def links(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Link]:
@@ -407,8 +409,8 @@ class Reader(Protocol):
     ) -> tuple[list[NamespaceRow], str | None]:
         """Return a page of namespaces and the cursor of the next page.
 
-        Namespaces are sorted in descending order, and by name if the sort values are equal. A namespace without
-        requests is included only while it is pinned. Raises BadFilter if ``after`` is not a valid cursor.
+        Namespaces are sorted by ``sort`` in descending order, and by name if these values are equal. A namespace
+        without requests is included only while it is pinned. Raises BadFilter if ``after`` is not a valid cursor.
         """
 
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
@@ -430,7 +432,8 @@ class Reader(Protocol):
     def last_seq(self) -> int:
         """Return the ``seq`` of the newest record, or 0 if the log is empty.
 
-        The call is cheap enough to be repeated four times a second.
+        A shared store returns the ``seq`` up to which the log is complete. The call is cheap enough to be repeated four
+        times a second.
         """
 
     def since(self, seq: int, filter_: Filter, limit: int) -> tuple[list[Record], int]:
@@ -478,7 +481,11 @@ def reject_unstorable(batch: Batch) -> None:
 
 
 class Backup(msgspec.Struct, frozen=True, kw_only=True):
-    """The number of requests in a backup, of body bytes that this backup copied, and of all its body bytes."""
+    """The size of a backup.
+
+    ``records`` is the number of requests. ``total_bytes`` is the number of body bytes. ``copied_bytes`` is the number
+    of body bytes that this backup copied. The other body bytes were already in the directory.
+    """
 
     records: int
     copied_bytes: int
@@ -500,7 +507,7 @@ class TextIndex(Protocol):
     """
 
     def indexed_to(self) -> int:
-        """Return the newest ``seq`` that was processed, or 0 if none was processed."""
+        """Return the ``seq`` up to which records are in the index, or 0 if the index is empty."""
 
     def add(self, texts: Sequence[tuple[int, str]], up_to: int) -> None:
         """Add the text of records, and set ``indexed_to`` to ``up_to``.
@@ -519,7 +526,10 @@ class SetAside(Protocol):
         """The store's location, for messages."""
 
     def gap(self) -> Gap:
-        """Return the gap that the missing store leaves in the log, as far as the store can be read."""
+        """Return the gap in the log from the store's first request to the time at which the store was set aside.
+
+        If the store cannot be read, the gap has no length and no requests.
+        """
 
     def entries(self) -> Iterator[Entry | None]:
         """Yield the readable requests, oldest first, and `None` for each request that cannot be read.
@@ -540,7 +550,8 @@ class Store(Protocol):
     def check(self) -> None:
         """Check the settings, before a server starts.
 
-        Raises StoreTooNew, StoreMisconfigured, or another StoreUnavailable if the store cannot be checked now.
+        Raises StoreTooNew or StoreMisconfigured if the server cannot use the store with these settings. Raises another
+        StoreUnavailable if the store cannot be checked now.
         """
 
     def exists(self) -> bool:

@@ -1,9 +1,9 @@
-"""Request deletions, list them, and carry them out.
+"""Store, list and carry out deletions.
 
 The requests to delete are first listed in the table ``requests_to_delete``. Because of this list, the same requests are
-removed from every table, even if a step is repeated after a crash. Mutations then rewrite the parts that contain the requests. A
-deletion is done when the old versions of these parts and of ``state`` are deleted from the disk, and no journal has a
-segment with the requests. Any recorder can repeat each step.
+removed from every table, even if a step is repeated after a crash. Mutations then rewrite the parts that contain the
+requests. A deletion is done when the old versions of these parts and of ``state`` are deleted from the disk, and no
+journal has a segment with the requests. Any recorder can repeat each step.
 """
 
 from typing import Final, Literal
@@ -67,7 +67,7 @@ def read_deletions(state: State, limit: int) -> list[Deletion]:
 
 
 class ClickHouseDeletions:
-    """Requests deletions alongside the writer. Implements ``Deletions``."""
+    """Stores the deletions that any process requests. Implements ``Deletions``."""
 
     def __init__(self, address: DatabaseAddress, numbering: Numbering | None = None) -> None:
         self._database = Database(address)
@@ -161,7 +161,10 @@ class DeletionPass:
         return {run: decode_position(value) for run, value in self._state.read("position").items()}
 
     def _find(self, key: str, filter_: Filter, up_to: int) -> bool:
-        """List the requests to remove. Returns False if the search must wait for a recorder or takes too long."""
+        """Write the requests to remove to the table ``requests_to_delete``.
+
+        Returns False if the search must wait for a recorder or takes too long.
+        """
         if complete_to(self._state) < up_to:
             return False
         try:

@@ -24,7 +24,10 @@ def read_entries(
     max_bytes: int,
     deadline_ns: int | None = None,
 ) -> list[Entry]:
-    """Return matching requests of ``requests AS r``, as ``Reader.entries`` does. Raises DeadlinePassed."""
+    """Return the requests that meet ``condition``, with their bodies in memory.
+
+    The condition is on ``requests AS r``. The limits apply as in ``Reader.entries``. Raises DeadlinePassed.
+    """
     sizes = (
         "SELECT r.seq, r.request_size, r.response_size FROM requests AS r "
         f"WHERE {condition} ORDER BY {order} LIMIT {limit}"
@@ -79,9 +82,9 @@ def read_body(database: Database, record_id: str, side: Side) -> Iterator[bytes]
 def body_chunks(
     database: Database, chunks: Sequence[tuple[int, int]], rest: bytes, deadline_ns: int | None = None
 ) -> Iterator[bytes]:
-    """Yield the bytes of a body, with only one chunk and ``rest`` in memory.
+    """Yield the bytes of a body: first its chunks, then ``rest``.
 
-    Raises BodyDamaged and DeadlinePassed.
+    Besides ``rest``, only one chunk is in memory at a time. Raises BodyDamaged and DeadlinePassed.
     """
     for chunk, size in chunks:
         sql = f"SELECT data FROM chunks WHERE id = {chunk}"

@@ -1,7 +1,8 @@
 """Store the feedback on requests, by request id and source.
 
-Feedback on a request that is not recorded yet is pending. Pending feedback is in ``state``, by its source and the id in
-the feedback. After each commit, the writer moves pending feedback to the requests that are now recorded.
+Feedback on a request that is not recorded yet is pending. The table ``state`` has pending feedback. Its key consists of
+the id in the feedback and the source. After each commit, the writer moves pending feedback to the requests that are now
+recorded.
 """
 
 from collections.abc import Iterable, Sequence

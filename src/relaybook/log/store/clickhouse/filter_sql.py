@@ -28,7 +28,10 @@ _MAX_INTEGER: Final = 2**63 - 1
 
 
 def condition(filter_: Filter, parameters: Parameters, *extra: str, with_removed: bool = False) -> str:
-    """Return the condition that all terms except CONTAINS terms, and all ``extra`` conditions, hold."""
+    """Return the condition for requests that meet all ``extra`` conditions and all terms of the filter.
+
+    CONTAINS terms are ignored.
+    """
     terms = (_term(term, parameters) for term in filter_.terms if term.name != CONTAINS)
     return " AND ".join(("1" if with_removed else "NOT r.removed", *extra, *terms))
 
@@ -51,7 +54,11 @@ def _term(term: Term, parameters: Parameters) -> str:
 
 
 def _options(term: Term, parameters: Parameters) -> Iterable[str]:
-    """Return the conditions of a term. One condition must hold if the term is not negated."""
+    """Return the conditions of a term.
+
+    A request matches the term if at least one condition holds. If the term is negated, a request matches if no
+    condition holds.
+    """
     name, values = term.name, term.values
     if name in TEXT_FIELDS:
         return _text_is(f"r.`{name}`", term, parameters)
@@ -109,9 +116,10 @@ def _has_feedback(term: Term, parameters: Parameters) -> Iterator[str]:
 
 
 def _contains_phrase(phrase: str, is_prefix: bool, parameters: Parameters) -> str:
-    """Return the condition that the text contains the words in this order.
+    """Return the condition that the searchable text contains the words of the phrase, one directly after the other.
 
-    The text index finds the texts that contain all whole words. Only these texts are searched.
+    With ``is_prefix``, the last word of the phrase is only the beginning of a word. The text index finds the texts that
+    contain all whole words of the phrase. Only these texts are searched for the phrase.
     """
     words = words_of(phrase)
     if not words:

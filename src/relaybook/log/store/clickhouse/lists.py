@@ -30,7 +30,10 @@ FROM (
 
 
 def count(database: Database, filter_: Filter, last: int, deadline_ns: int) -> Count:
-    """Count the matches, newest first. If all terms are on the namespace, the namespaces' sums are used instead."""
+    """Count the matches, window by window, from the newest window to the oldest.
+
+    If all terms are on the namespace, one query counts all matches from the sums of the namespaces.
+    """
     if all(term.name == "namespace" for term in filter_.terms):
         return _count_of_namespaces(database, filter_, deadline_ns)
     requests, failed, last_at, is_complete = 0, 0, None, True

@@ -1,4 +1,7 @@
-"""Turn a filter into one SQL condition, including its substrings."""
+"""Turn a filter into one SQL condition.
+
+If the filter has substrings, the requests are found first. The condition then lists their ``seq``.
+"""
 
 import sys
 from typing import NamedTuple
@@ -12,8 +15,9 @@ from relaybook.log.store.clickhouse.substrings import containing, extended
 class Matching(NamedTuple):
     """A condition on ``requests AS r`` with its values.
 
-    ``is_complete`` is False if the deadline ended the search for substrings. In this case, only newer matches are
-    known. ``deadline_ns`` is the deadline for queries with the condition.
+    The search for substrings begins with the newest requests. ``is_complete`` is False if the deadline ended this
+    search. The condition then matches only requests that the search reached. ``deadline_ns`` is the deadline for
+    queries with the condition.
     """
 
     sql: str
@@ -25,9 +29,10 @@ class Matching(NamedTuple):
 def matching_of(
     database: Database, filter_: Filter, last: int, deadline_ns: int, *, with_removed: bool = False
 ) -> Matching:
-    """Return the condition for requests whose ``seq`` is at most ``last``.
+    """Return the condition for the requests that match the filter.
 
-    With ``with_removed``, the condition also matches removed requests, which keep the data for charts.
+    Substrings are searched only in requests whose ``seq`` is at most ``last``. A filter without substrings has no such
+    limit. With ``with_removed``, the condition also matches removed requests, which keep the data for charts.
     """
     parameters = Parameters()
     if all(term.name != CONTAINS for term in filter_.terms):

@@ -101,8 +101,9 @@ def _where(
 ) -> str | None:
     """Return the condition for the rows that match. `None` if no row matches.
 
-    ClickHouse reads the columns of the terms first. It reads the other columns only for rows that match. In the
-    projection ``requests_by_namespace``, the rows of a namespace are close together.
+    ClickHouse reads the columns of the terms first. It reads the other columns only for rows that match. If the filter
+    limits the namespaces, ClickHouse can read the projection ``requests_by_namespace``, in which the rows of a
+    namespace are close together.
     """
     if not filter_.terms:
         return matching
@@ -134,7 +135,7 @@ def older(database: Database, filter_: Filter, limit: int, below: int, deadline_
 
 
 def newer(database: Database, filter_: Filter, limit: int, above: int, last: int, deadline_ns: int) -> Page:
-    """Return the oldest matches above a ``seq``, newest first."""
+    """Return a page of the oldest matches above a ``seq``. Within the page, the newest match is first."""
     found = search(database, filter_, (above + 1, last), limit, deadline_ns, newest_first=False)
     records = list(records_of(found.rows))[::-1]
     load_feedback(database, records)
@@ -152,7 +153,7 @@ def newer(database: Database, filter_: Filter, limit: int, above: int, last: int
 
 
 def has_older(database: Database, filter_: Filter, seq: int, deadline_ns: int) -> bool:
-    """Return whether there are, or may be, matches below a ``seq``."""
+    """Return whether there are matches below a ``seq``. Also returns True if the deadline ended the search."""
     found = search(database, filter_, (1, seq - 1), 1, deadline_ns, newest_first=True, columns="1")
     return bool(found.rows) or found.reached is not None
 

@@ -1,4 +1,6 @@
-"""Read a ClickHouse database. A call is one or a few queries, each with the remaining time as its limit.
+"""Read a ClickHouse database.
+
+A call sends one or a few queries. The search queries of a call may run only until the call's deadline.
 
 Missing tables are created, so that a log to which no recorder has written yet is read as empty.
 """
@@ -73,7 +75,7 @@ class _Totals(NamedTuple):
 
 
 class ClickHouseReader:
-    """A thread-safe reader. Any number can exist in any number of processes."""
+    """A thread-safe reader. Any process can open any number of readers."""
 
     def __init__(self, address: DatabaseAddress) -> None:
         """Create a reader. The connection is opened for the first query."""

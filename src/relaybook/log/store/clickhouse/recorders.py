@@ -1,13 +1,13 @@
 """Let several recorders write to one log: number requests, and publish how far the log is complete.
 
 A ``seq`` combines the time of the ClickHouse server with the number of the recorder. The time is in units of 32
-microseconds since 2026. So recorders need no coordination, and values stay below 2^53 until 2061.
+microseconds since 2026. So two recorders never choose the same ``seq``, and values stay below 2^53 until 2061.
 
 Each recorder writes its *mark* at least once a second. The mark is a ``seq``, and the recorder will only insert
 requests with a higher ``seq``. Readers read up to the lowest mark of all live recorders, so they never skip a request
 that is inserted late. A recorder that has written no mark for 30 seconds is not live. Before its next insert, such a
-recorder *joins* again: it writes a mark and then reads the marks of the other recorders. Its new ``seq`` values are
-above these marks, so they are above everything that was read in the meantime.
+recorder *joins* again: it writes a mark and then reads the marks of the other recorders. The recorder's new ``seq``
+values are above these marks, and so above every ``seq`` up to which readers have read.
 """
 
 import random
@@ -69,7 +69,7 @@ class Other(NamedTuple):
 
 
 def read_recorders(state: State) -> list[Other]:
-    """Return all recorders that ever wrote to the log, by name."""
+    """Return all recorders that ever wrote to the log, sorted by name."""
     return [Other(name, _decode(value), age_us) for name, value, age_us in state.read_with_ages("recorder")]
 
 
@@ -132,7 +132,7 @@ class Numbering:
         return self._database.server_us()
 
     def first(self, unit: int) -> int:
-        """Return the lowest ``seq`` of a unit."""
+        """Return the lowest ``seq`` of a time unit. ``unit`` is a time that ``now`` returns."""
         return unit * self.slots
 
 
@@ -143,7 +143,7 @@ class Membership:
     """
 
     def __init__(self, state: State, name: str, server: str, numbering: Numbering) -> None:
-        """``server`` is the name of this machine, which users see."""
+        """``server`` is the name that users see. ``name`` is the name of the recorder."""
         self._state = state
         self._name = name
         self._server = server
@@ -167,7 +167,10 @@ class Membership:
         return own.place.has_ended
 
     def join(self) -> None:
-        """Join the recorders of the log. New ``seq`` values are then above everything that was read."""
+        """Join the recorders of the log.
+
+        After that, ``take`` returns only ``seq`` values above every ``seq`` up to which readers have read.
+        """
         taken = _taken(each for each in read_recorders(self._state) if each.name != self._name)
         while True:
             if self._number in taken:

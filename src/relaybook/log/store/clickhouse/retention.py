@@ -1,7 +1,7 @@
 """Remove requests and their content by age.
 
-A removed request keeps a row with the data for charts until its aggregates are also removed. One mutation changes all
-rows of a pass.
+A removed request keeps a row with the data for charts until the cutoff for aggregates. One mutation changes all rows of
+a pass.
 """
 
 from collections.abc import Iterable
@@ -58,7 +58,7 @@ _OF_REMOVED: Final = "id IN (SELECT id FROM requests WHERE removed)"
 
 
 class RetentionPass:
-    """Applies cutoffs for the writer."""
+    """Removes requests, content and aggregates that are older than their cutoffs."""
 
     def __init__(self, database: Database, state: State) -> None:
         self._database = database

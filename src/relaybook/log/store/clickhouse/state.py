@@ -28,7 +28,8 @@ Changes = Mapping[tuple[str, str], bytes | None]
 class State:
     """The table ``state`` of a database.
 
-    ``recorder`` is the name of the recorder that writes, or empty if no recorder writes.
+    Some values belong to a recorder, and all others to the whole log. ``recorder`` is the name of the recorder whose
+    values ``write`` writes and ``read_own`` reads. ``recorder`` is empty if only values of the whole log are written.
     """
 
     def __init__(self, database: Database, recorder: str = "") -> None:
@@ -83,7 +84,7 @@ class State:
     def get(
         self, kind: str, key: str, recorders: Collection[str] | None = None, deadline_ns: int | None = None
     ) -> bytes | None:
-        """Return one value. With ``recorders``, only their values count. `None` if there is no value."""
+        """Return one value. With ``recorders``, return only a value of these recorders. `None` if there is no value."""
         parameters = Parameters()
         sql = f"SELECT value FROM state FINAL WHERE kind = {parameters.add(kind)} AND key = {parameters.add(key)}"
         if recorders is not None:
@@ -94,7 +95,7 @@ class State:
     def write(self, changes: Changes) -> None:
         """Make all changes.
 
-        Raises StoreUnavailable. In this case, either all changes are made, perhaps later, or no change is made.
+        Raises StoreUnavailable. In this case, ClickHouse makes either all changes, perhaps later, or none.
         """
         version = self._database.next_version()
         rows = [

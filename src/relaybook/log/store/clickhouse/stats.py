@@ -24,7 +24,7 @@ LEFT JOIN (
 def stats(database: Database, state: State, question: StatsQuery, last: int, deadline_ns: int) -> Stats:
     """Return aggregates. Raises DeadlinePassed.
 
-    The values of the largest groups are found first. All other values form one group.
+    The values with the most requests are found first. All other values form one group.
     """
     began_us = None
     if question.from_us is None:
@@ -68,8 +68,9 @@ def stats(database: Database, state: State, question: StatsQuery, last: int, dea
 def _slot(value: str, values: list[str | None], parameters: Parameters) -> str:
     """Return the expression for the position of a value in a list.
 
-    Positions start at 1. Values that are not in the list have the position 0. So requests without a value and requests
-    with an unlisted value are separate groups, although neither group has a value.
+    Positions start at 1. Values that are not in the list have the position 0. `None` in the list stands for requests
+    without a value. Such requests have the position of `None`, so they are not merged with requests that have an
+    unlisted value.
     """
     names = [name for name in values if name is not None]
     numbers = [number for number, name in enumerate(values, 1) if name is not None]

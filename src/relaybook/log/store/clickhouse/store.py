@@ -1,7 +1,7 @@
 """Open the parts of a log in ClickHouse.
 
-The store directory of a server has only two files. The writer locks ``store.lock``. ``recorder`` contains the random
-name of the server's recorder in the database.
+The store directory of a server has only two files. The writer locks ``store.lock``. ``recorder`` contains the name of
+the server's recorder in the database. The name is an id that the server creates.
 """
 
 import os
@@ -39,7 +39,10 @@ _END_AGAIN_SECONDS: Final = 0.1
 
 
 class ClickHouseStore:
-    """The log in a database, as seen by the server with this directory. Implements ``Store``."""
+    """The log in a database. Implements ``Store``.
+
+    ``directory`` is the store directory of this server.
+    """
 
     def __init__(self, directory: Path, address: DatabaseAddress) -> None:
         self._directory = directory
@@ -75,7 +78,7 @@ class ClickHouseStore:
     def exists(self) -> bool:
         """Return whether the log was created.
 
-        Also returns True if the server does not respond, so that a reader reports the error.
+        Also returns True if ClickHouse does not respond, so that a reader reports the error.
         """
         database = Database(self._address)
         try:
@@ -86,7 +89,10 @@ class ClickHouseStore:
             database.close()
 
     def open_writer(self, *, durability: Durability = "process", lock_wait_s: float = 5.0) -> Writer:
-        """Open the log for this server's recorder. ClickHouse always syncs commits."""
+        """Open the log for this server's recorder.
+
+        ``durability`` has no effect, because ClickHouse always syncs commits.
+        """
         self._reject_sqlite()
         try:
             disk.make_directory(self._directory)
@@ -150,7 +156,7 @@ class ClickHouseStore:
         return None
 
     def forget_server(self, server: str) -> None:
-        """Mark each recorder of the server as ended, so that nothing waits for its journal."""
+        """Mark the lost recorders of a server as ended, so that no deletion waits for their journals."""
         database = Database(self._address)
         try:
             create_tables(database, state := State(database))

@@ -60,8 +60,8 @@ def _matches(filter_: Filter, entry: Entry) -> bool:
 
 
 def extended(deadline_ns: int) -> int:
-    """Return the deadline for reading the matches that a search found before its own deadline.
+    """Return the search's deadline, or a second from now if that is later.
 
-    Reading the matches takes little time, and they must not be lost.
+    After a search, its matches are read until this time. Reading takes little time, and no match must be lost.
     """
     return max(deadline_ns, clock.monotonic_ns() + clock.NANOSECONDS)

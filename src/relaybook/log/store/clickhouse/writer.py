@@ -1,8 +1,8 @@
 """Write to a ClickHouse database.
 
-A commit writes requests in one insert, and everything else in a second insert. If the response to the first insert is
-lost, the insert may still be running. So further commits raise StoreUnavailable until that insert has ended. Each
-commit first queries which of its requests are stored, and inserts only the others.
+A commit inserts the feedback of its requests, then the requests, and then everything else. If the response to the
+insert of the requests is lost, this insert may still be running. So further commits raise StoreUnavailable until this
+insert has ended. Each commit first queries which of its requests are stored, and inserts only the others.
 """
 
 import os
@@ -101,7 +101,7 @@ class ClickHouseWriter:
     def _wait_for_inserts(self) -> None:
         """Raise StoreUnavailable while an earlier insert of this recorder can still begin or is running.
 
-        The rows of such an insert may appear later. The process that sent the insert may have died.
+        The rows of such an insert may appear later, even if the process that sent the insert has died.
         """
         if self._unanswered_us is None:
             return
@@ -138,7 +138,7 @@ class ClickHouseWriter:
         self._finish(ended - self._running)
 
     def _finish(self, ended: set[str]) -> None:
-        """Do the work that is not part of the commit. Failed work is retried after the next commit."""
+        """Erase chunks and move pending feedback. Failed work is retried after the next commit."""
         try:
             self._chunks.erase()
             join_pending(self._database, self._state, ended)
@@ -186,7 +186,7 @@ class ClickHouseWriter:
         return {entry.record.id: seq for seq, entry in zip(seqs, entries, strict=True)}
 
     def _text(self, entry: Entry) -> str:
-        """Return the searchable text of a request. Bodies that are already in chunks are read."""
+        """Return the searchable text of a request. Body bytes that are already in chunks are read from the database."""
         bodies = [self._chunks.whole(body) for body in (entry.request, entry.response)]
         return text_of(msgspec.structs.replace(entry, request=bodies[0], response=bodies[1]))
 

@@ -1,4 +1,4 @@
-"""The in-memory store: the simplest implementation of the port, for tests."""
+"""Implement the interface in ``port.py`` in memory, for tests."""
 
 from relaybook.log.store.memory.store import MemoryStore
 

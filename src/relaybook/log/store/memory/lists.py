@@ -110,9 +110,9 @@ def _group_of(record: Record, by: str) -> str | None:
 
 
 def page(records: list[Record], matched: list[Record]) -> Page:
-    """Build a page from ``records``, newest first.
+    """Build a page from ``records``, which are sorted newest first.
 
-    ``matched`` contains all matches, including ``records``.
+    ``matched`` contains all matches in the log.
     """
     if not records:
         return Page(records=[], next_cursor=None, newer_cursor=None)

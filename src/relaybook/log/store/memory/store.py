@@ -1,7 +1,7 @@
 """Implement the reference store in memory, with lists that every query scans.
 
 The reference store defines how all other stores must behave, and is used by tests. One object is Writer, Reader,
-Labels, SavedFilters, FeedbackLog and TextIndex. The store is not durable.
+Labels, SavedFilters, FeedbackLog, Deletions and TextIndex. The store is not durable.
 """
 
 import sys
