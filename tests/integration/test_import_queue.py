@@ -127,7 +127,8 @@ def test_a_defect_fails_the_batch_and_is_logged(
     sender.send([an_entry()])
     store.error = ZeroDivisionError("division by zero")
     assert queue.work(0)
-    assert sender.outcome(1) == Outcome(failure="Because of a defect in Relaybook, requests could not be added: division by zero.")
+    failure = "Because of a defect in Relaybook, requests could not be added: division by zero."
+    assert sender.outcome(1) == Outcome(failure=failure)
     assert [record.message for record in caplog.records] == ["import_failed"]
     sender.close()
 

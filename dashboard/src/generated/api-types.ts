@@ -139,14 +139,14 @@ export type Result = {
   tone: "bad" | "good" | "neutral" | "running";
 };
 
-/** A page of the log, newest first. With `sort`, the requests with the highest values are first. */
+/** A page of the log, newest first. With `sort`, the page is in descending order of the field that `sort` names. */
 export type RequestPage = {
   data: (Row)[];
   /** Running requests, latest start first. Only the first page has this field, and only if `sort` is not set. */
   running?: (Row)[];
   /** The `cursor` of the next page, with older requests. `null` on the last page and with `sort`. */
   next_cursor: string | null;
-  /** The `cursor` for newer requests. `null` if `sort` is set. If it is `null` because the page is empty, use the previous cursor again. */
+  /** The `cursor` for newer requests. `null` if `sort` is set. Can also be `null` on an empty page: use the last `newer_cursor` that was not `null` again. */
   newer_cursor: string | null;
   /** `false` if the search was stopped at its deadline. To continue the search, use `next_cursor`. With `sort`, the page has the highest values that were found before the deadline. */
   complete: boolean;
@@ -296,7 +296,7 @@ export type RequestDetail = {
   result: Result;
 };
 
-/** Another request that also has the id in the path. `id` is the Relaybook id of this other request. */
+/** Another request that the id in the path also identifies. `id` is the Relaybook id of this other request. */
 export type Sighting = {
   id: string;
   started_at: string;
@@ -319,7 +319,7 @@ export type StatsResponse = {
   from: string;
   /** End of the last bucket. */
   to: string;
-  /** The 20 largest groups, largest first. */
+  /** The 20 groups with the most requests, in descending order of the number of requests. */
   groups: (StatsGroup)[];
   other: StatsRest | null;
   total: Aggregate;
@@ -329,7 +329,7 @@ export type StatsResponse = {
 
 /** The aggregates of one group of requests. */
 export type StatsGroup = {
-  /** One entry: the field that the parameter `by` names, and its value in these requests. The value is `null` if the requests have no value. Without the parameter `by`, the object is `{}`. */
+  /** One entry: the field in the parameter `by`, and the value of this field in the group's requests. The value is `null` if the requests have no value. Without the parameter `by`, the object is `{}`. */
   by: Record<string, string | null>;
   points: (StatsPoint)[];
   total: Aggregate;
@@ -791,7 +791,7 @@ export type RecorderStatus = {
   server: string;
   /** `lost`: the server has not reported to the log for 30 seconds, although it was not stopped. A server stays in the list until an hour after its last report. */
   state: "live" | "lost";
-  /** Seconds since the newest request in the server's last commit ended. If the server is idle, seconds since its last report to the log. */
+  /** Seconds since the server's last report to the log. If this report contained requests that have ended, seconds since the last of them ended. */
   lag_seconds: number;
 };
 
@@ -804,7 +804,7 @@ export type StorageStatus = {
   days_left: number | null;
 };
 
-/** How long data is kept, and the disk budget. `settings.namespaces` has the days for single namespaces. */
+/** How long data is kept, and the disk budget. `settings.namespaces` has the exceptions for single namespaces. */
 export type RetentionStatus = {
   /** The content of requests: bodies, headers, previews, error messages, searchable text. */
   bodies: RetentionClock;
@@ -821,7 +821,7 @@ export type RetentionStatus = {
 
 /** One kind of data and how long this data is kept. */
 export type RetentionClock = {
-  /** Number of days after which the data is removed, from the settings. With 0, data is not removed because of its age. */
+  /** Number of days after which the data is removed, from the settings. 0 means no age limit. */
   days: number;
   /** The oldest day (UTC) for which the log still has data of this kind. `null` if the log has no such data, or if the day is unknown. */
   oldest_day: string | null;
@@ -878,6 +878,6 @@ export type Problem = {
   term?: string;
   /** Offset of `term` in the query, in UTF-16 code units. */
   at?: number;
-  /** Number of requests that match, if `confirm` is missing or wrong. */
+  /** Number of finished requests that match the filter. Present only if `confirm` is missing or wrong. */
   requests?: number;
 };

@@ -24,7 +24,7 @@ export const GAP_REASONS: Readonly<Record<LogGap["reason"], string>> = {
   log_unavailable: "refused, because the log could not be written",
   forwarded_unlogged: "relayed but not logged, because the log could not be written",
   damaged: "damaged and unreadable, so their content is missing from the log",
-  store_set_aside: "in an unusable log that was moved aside in the data directory; relaybook check --salvage recovers the readable requests",
+  store_set_aside: "in an unusable store that was set aside in the data directory; relaybook check --salvage recovers the readable requests",
 };
 
 /** Labels of relative start times. */
@@ -47,7 +47,7 @@ export const REFUSALS: Readonly<Record<string, string>> = {
   headers_too_large: "The headers are larger than 64 KiB, one header is larger than 32 KiB, or there are more than 100 headers.",
   not_supported: "WebSocket upgrades are not supported.",
   version_not_supported: "The HTTP version is neither 1.0 nor 1.1.",
-  overloaded: "max_in_flight requests are running, or max_connections connections are open.",
+  overloaded: "The limit max_in_flight or max_connections is reached.",
   log_unavailable: "The log cannot be written. See the gaps.",
   shutting_down: "The relay is stopping.",
 };

@@ -75,9 +75,7 @@ class RetentionClock(Struct, kw_only=True):
 
     days: Annotated[
         int,
-        Meta(
-            description="Number of days after which the data is removed, from the settings. 0 means no age limit."
-        ),
+        Meta(description="Number of days after which the data is removed, from the settings. 0 means no age limit."),
     ]
     oldest_day: Annotated[
         str | None,

@@ -2,7 +2,8 @@
 
 On SIGTERM or SIGINT, or when the supervisor closes the pipe, the process drains. A second SIGTERM or SIGINT ends the
 wait for running requests. After a reload, SIGHUP means that new workers listen in place of this one. The process then
-serves only its existing connections, and drains in the same way. Whenever the process ends, the journal contains all bytes that were sent.
+serves only its existing connections, and drains in the same way. Whenever the process ends, the journal contains all
+bytes that were sent.
 """
 
 import asyncio

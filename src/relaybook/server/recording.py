@@ -136,7 +136,8 @@ def _recorder(settings: Settings, data: DataDirectory, store: Store, writer: Wri
         return disk_use(data, settings, reader.status().bytes_on_disk)
 
     retention = RetentionSchedule(Retention.of(settings), writer, reader, measure)
-    background = BackgroundWork(writer, text, ImportQueue(data.imports, writer, reader, text, settings.min_free), retention)
+    imports = ImportQueue(data.imports, writer, reader, text, settings.min_free)
+    background = BackgroundWork(writer, text, imports, retention)
     return Recorder(
         data.journal, writer, retry, entry_builder, body_policy, quarantine, crash_guard, metrics, background
     )
