@@ -208,7 +208,7 @@ def test_invalid_settings_are_reported_and_change_nothing(shared: tuple[Server, 
     settings.write_text("max_in_flight = 0\n")
     completed = reload(server)
     assert completed.returncode == 1
-    assert completed.stderr.startswith("relaybook: The reload failed, and the server keeps running unchanged: ")
+    assert completed.stderr.startswith("relaybook: The server keeps running unchanged, because the reload failed: ")
     assert "max_in_flight" in completed.stderr
     assert server.pid_of("relay") == relay
     assert is_running(relay)

@@ -35,8 +35,8 @@ _PARAMETERS = [
     ),
     openapi.parameter(
         "through",
-        "Omits requests after this `seq`. To continue a download that was interrupted, also send the value of its "
-        f"response header `{THROUGH}`.",
+        "Omits requests after this `seq`. To continue a download that was interrupted, set `after`, and set `through` "
+        f"to the value of the response header `{THROUGH}` of this download.",
         _INTEGER,
     ),
     openapi.parameter(

@@ -171,7 +171,7 @@ def import_requests(
         str,
         Parameter(
             help="Files in the format jsonl, plain or compressed (.gz, .zst). Use - for standard input. Without files, "
-            "the SQLite log in the data directory is copied to --store, and its files are moved to store.moved-TIME"
+            "the SQLite log in the data directory is copied to --store, and then moved to store.moved-TIME"
         ),
     ],
     **flags: Any,

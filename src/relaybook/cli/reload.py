@@ -32,7 +32,7 @@ def reload(configuration: Configuration) -> int:
         ) from None
     after = _wait_for_result(data, before)
     if after.reloads == before.reloads:
-        raise CommandFailed(f"The reload failed, and the server keeps running unchanged: {after.reason}")
+        raise CommandFailed(f"The server keeps running unchanged, because the reload failed: {after.reason}")
     change = "" if after.version == before.version else f" {before.version} → {after.version}"
     seconds = configuration.settings.reload_timeout
     print(f"Reloaded{change}. Running requests have {seconds:g} s to finish (setting reload_timeout).")

@@ -1,4 +1,4 @@
-"""Define filters of the log, cursors and page sizes, and decide whether a record matches a filter.
+"""Define the filters, cursors and page sizes of the log, and decide whether a record matches a filter.
 
 A record matches if it satisfies all terms. Stores translate a Filter into their own query language, so this module does
 not use SQL. ``query.parameters`` parses query parameters into a Filter, and ``query.language`` parses the query

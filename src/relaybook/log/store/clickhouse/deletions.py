@@ -161,7 +161,7 @@ class DeletionPass:
         return {run: decode_position(value) for run, value in self._state.read("position").items()}
 
     def _find(self, key: str, filter_: Filter, up_to: int) -> bool:
-        """Write the requests to remove to the table ``requests_to_delete``.
+        """Find the requests that will be removed, and write them to the table ``requests_to_delete``.
 
         Returns False if the search must wait for a recorder or takes too long.
         """

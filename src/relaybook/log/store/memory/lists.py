@@ -90,7 +90,7 @@ def _values_of(record: Record, field: str) -> Iterator[str]:
 def stats(records: Sequence[Record], matched: Sequence[Record], question: StatsQuery) -> Stats:
     """Return statistics; see ``Reader.stats``.
 
-    ``records`` is the whole log, ``matched`` the matching records.
+    ``records`` is the whole log. ``matched`` has the records that match the filter of ``question``.
     """
     span = span_of(question, min((record.started_at for record in records), default=None))
     contributions: defaultdict[tuple[str | None, int], list[Contribution]] = defaultdict(list)
