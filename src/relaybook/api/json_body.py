@@ -20,7 +20,7 @@ def parse_body(
     """
     try:
         fields = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ApiError("bad_body", f"The body is not valid JSON: {error}.") from None
     if not isinstance(fields, dict):
         raise ApiError("bad_body", f"Send a JSON object such as {example}.")

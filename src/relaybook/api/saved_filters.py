@@ -85,7 +85,7 @@ def _parse_params(body: bytes, now_us: int) -> Params:
     """Parse the body. Raises ApiError ``bad_body`` that names the offending parameter of the filter."""
     try:
         to_save = msgspec.json.decode(body, type=schemas.FilterToSave)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ApiError("bad_body", f"Send a JSON object such as {_EXAMPLE}: {error}.", "params") from None
     try:
         return checked_params(to_save.params, now_us)

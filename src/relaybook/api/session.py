@@ -23,7 +23,7 @@ async def sign_in(request: Request) -> Response:
     arguments.only(arguments.pairs_of(request))
     try:
         sign_in_body = msgspec.json.decode(await request.body(), type=SignIn)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ApiError("bad_body", f'Send {{"token": "<the dashboard\'s token>"}}: {error}', "token") from None
     options, now_us = options_of(request), clock.wall_us()
     if options.token is None:

@@ -241,6 +241,7 @@ class _Writer:
         ``on_count`` is called with the number of requests written so far, including those that were already in the
         file.
         """
+        before = self.count
         try:
             for chunk in chunks:
                 self._add(chunk, on_count)
@@ -257,10 +258,9 @@ class _Writer:
             self._flush(self._held, on_count)
             raise _Cut("The download is incomplete.")
         end = msgspec.json.decode(self._held[start:], type=EndLine)
-        written = self.count
         self._flush(self._held[:start], on_count)
         if self._format_name == "csv":
-            self.count = written + end.count
+            self.count = before + end.count
         return end
 
     def progress(self) -> str:

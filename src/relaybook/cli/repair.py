@@ -75,7 +75,7 @@ def _salvage_one(store: SetAside, writer: Writer) -> int:
         return done.unreadable
     salvaged = store.mark_salvaged()
     if done.without_bodies:
-        print(f"  Lost or damaged bodies were not copied. The old store is kept as {salvaged}.")
+        print(f"  Bodies that are damaged or had expired were not copied. The old store is kept as {salvaged}.")
         print("  Delete the old store when you no longer need it.", flush=True)
         return 0
     print(f"  Everything was read. The old store is kept as {salvaged}. You can delete the old store.", flush=True)

@@ -287,7 +287,7 @@ class ServerLog:
         except HTTPError as error:
             with error:
                 raise self._error(error) from None
-        except (URLError, TimeoutError, HTTPException) as error:
+        except (OSError, HTTPException) as error:
             raise NoServer(f"{self._base} does not respond: {getattr(error, 'reason', error)}.") from None
         return response
 

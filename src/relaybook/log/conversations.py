@@ -81,7 +81,9 @@ class Conversations:
         return Position(before.conversation, before.turn + 1, continued, None, new_from, chain.messages)
 
     def _remember(self, chain: MessageChain, record_id: str) -> None:
-        self._by_messages_key[chain.messages_key] = record_id
+        # With ``previous``, the messages are only the new ones of a longer conversation.
+        if chain.messages_key and chain.previous is None:
+            self._by_messages_key[chain.messages_key] = record_id
         for key, window in chain.after:
             self._by_response_key[key] = record_id
             if window:

@@ -50,6 +50,7 @@ response is not done. Instead, the response is read to its end for the log. The 
 then closes the exchange as ``client_closed``.
 """
 
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Protocol
 
@@ -149,7 +150,10 @@ class Exchange:
         self.method = head.method
         self.target = head.target
         self.request_chunked = head.chunked
-        self.keys = [*head.keys, *keys_in(head.target)] if b"?" in head.target else head.keys
+        #: Longest first, because a key may begin with another key.
+        self.keys: Sequence[bytes] = head.keys
+        if b"?" in head.target or len(head.keys) > 1:
+            self.keys = sorted([*head.keys, *keys_in(head.target)], key=len, reverse=True)
         self.pending: list[bytes] = []
         self.relay_headers = response_lines.relay_headers(tags, self.id_text)
         #: Appends a frame to the journal: ``frame(kind, id, payload)``.
@@ -443,7 +447,9 @@ class Exchange:
         if self.closed:
             return
         self.closed = True
-        relay_ns = self.sent_ns - self.request_end_ns if self.sent_ns and self.request_end_ns else None
+        # If the last bytes of the request were not sent, the time that the relay needed is unknown.
+        is_sent = 0 < self.request_end_ns <= self.sent_ns
+        relay_ns = self.sent_ns - self.request_end_ns if is_sent else None
         self.frame(FrameKind.CLOSED, self.id, encode_event(Closed(outcome, error_code, message, relay_ns)))
         self.relay.exchange_closed(self)
 

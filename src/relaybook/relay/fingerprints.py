@@ -6,15 +6,17 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
+from urllib.parse import unquote_to_bytes
 
 from relaybook.relay.limits import MIN_SECRET_BYTES
 
 _SCHEME: Final = re.compile(rb"(?i)(?:bearer|basic|digest|negotiate|hmac|aws4-hmac-sha256) +")
-#: Query parameters whose name ends with one of these words. In this pattern, a name cannot contain ``?``. So each name
-#: is scanned only once. Otherwise, a scan of 8 KiB of ``?-`` would take a second.
-_SECRET_PARAMETER: Final = re.compile(
-    rb"(?i)([?&](?:[^=&#?]*[-_.])?(?:(?:api|access|auth)?(?:key|token)|secret|signature|sig|password|credential)=)"
-    rb"([^&#]*)"
+#: A query parameter: its name and its value. In this pattern, a name cannot contain ``?``. So each name is scanned only
+#: once. Otherwise, a scan of 8 KiB of ``?-`` would take a second.
+_PARAMETER: Final = re.compile(rb"([?&])([^=&#?]*)=([^&#]*)")
+#: The values of parameters whose name ends with one of these words are secrets.
+_SECRET_NAME: Final = re.compile(
+    rb"(?is)(?:.*[-_.])?(?:(?:api|access|auth)?(?:key|token)|secret|signature|sig|password|credential)"
 )
 
 #: Longer values are not cached, because clients choose the values and thousands of long values would stay in memory.
@@ -52,7 +54,12 @@ class Fingerprints:
 
     def target(self, target: bytes) -> bytes:
         """Return a request target with fingerprints instead of the values of secret query parameters."""
-        return _SECRET_PARAMETER.sub(lambda match: match[1] + b"key:" + self.of(match[2]).encode(), target)
+        return _PARAMETER.sub(self._parameter, target)
+
+    def _parameter(self, match: re.Match[bytes]) -> bytes:
+        if not _is_secret_name(match[2]):
+            return match[0]
+        return b"%b%b=key:%b" % (match[1], match[2], self.of(match[3]).encode())
 
 
 def keys_in(target: bytes) -> list[bytes]:
@@ -60,4 +67,10 @@ def keys_in(target: bytes) -> list[bytes]:
 
     Values shorter than ``MIN_SECRET_BYTES`` are left out.
     """
-    return [value for _, value in _SECRET_PARAMETER.findall(target) if len(value) >= MIN_SECRET_BYTES]
+    parameters = _PARAMETER.findall(target)
+    return [value for _, name, value in parameters if len(value) >= MIN_SECRET_BYTES and _is_secret_name(name)]
+
+
+def _is_secret_name(name: bytes) -> bool:
+    """Return whether the value of a query parameter is a secret. Names may be percent-encoded."""
+    return _SECRET_NAME.fullmatch(unquote_to_bytes(name) if b"%" in name else name) is not None

@@ -3,6 +3,8 @@
 from relaybook.log.conversations import Position, positions_of
 from relaybook.log.formats import MessageChain, encode_chain
 from relaybook.log.formats.facts import Origin
+from relaybook.log.formats.message_chain import build_chain, hash_messages, output_key
+from relaybook.log.formats.wire import Message
 from relaybook.log.store.port import Link
 
 
@@ -79,6 +81,19 @@ def test_repeated_requests_of_a_second_run_continue_that_run() -> None:
 def test_a_named_response_is_continued() -> None:
     links = [link(1, asks(1, 1, 10), "resp_1"), link(2, asks(1, 1, 0, previous="resp_1"))]
     assert positions_of(links)["r2"] == Position("r1", 2, "r1", None, 0, 1)
+
+
+def test_a_request_that_continues_a_named_response_is_not_repeated_by_a_request_with_equal_messages() -> None:
+    links = [link(1, asks(1, 1, 10), "resp_1"), link(2, asks(2, previous="resp_1")), link(3, asks(2))]
+    assert positions_of(links)["r3"] == Position("r3", 1, None, None, 0, 1)
+
+
+def test_requests_with_only_system_messages_do_not_repeat_each_other() -> None:
+    chains = [
+        build_chain(hash_messages([Message(role="system", content=text)]), [output_key(text, ())])
+        for text in ("Name a tea.", "Name a coffee.")
+    ]
+    assert [(each.conversation, each.repeats) for each in of(*chains).values()] == [("r1", None), ("r2", None)]
 
 
 def test_a_request_without_messages_is_its_own_conversation() -> None:

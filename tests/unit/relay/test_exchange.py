@@ -93,6 +93,21 @@ def test_the_clients_key_is_masked_in_the_journal_but_not_in_forwarded_bytes() -
     assert not any(key in payload for _, payload in world.gate.frames)
 
 
+def test_a_key_that_begins_with_another_key_is_masked_as_a_whole() -> None:
+    short, long = b"sk-secret", b"sk-secret-and-more"
+    world = World(b"api-key: " + short, b"Authorization: Bearer " + long, CHUNKED).request(b"my key is " + long)
+    assert world.payloads(FrameKind.SENT) == [b"my key is " + b"*" * len(long)]
+
+
+def test_the_time_of_the_relay_is_unknown_if_the_end_of_the_request_was_not_sent() -> None:
+    world = World(CHUNKED).begin()
+    world.exchange.request_chunk(b"first")
+    world.exchange.send()
+    world.exchange.sent_ns, world.exchange.request_end_ns = 5, 7
+    world.exchange.client_gone()
+    assert decode_closed(world.payloads(FrameKind.CLOSED)[0]).relay_ns is None
+
+
 def test_a_short_key_is_not_masked() -> None:
     world = World(b"Authorization: Bearer none", CHUNKED).request(b"none of it")
     assert world.payloads(FrameKind.SENT) == [b"none of it"]

@@ -44,6 +44,13 @@ def test_the_last_word_of_a_name_makes_a_parameter_secret(name: str) -> None:
     assert keys_in(target) == [b"vvvvvvvvvv"]
 
 
+@pytest.mark.parametrize("name", ["api%5Fkey", "%6Bey", "X-Goog-%53ignature"])
+def test_an_encoded_name_makes_a_parameter_secret(name: str) -> None:
+    target = f"/v1/models?model=gpt&{name}=vvvvvvvvvv".encode()
+    assert Fingerprints(b"a").target(target).startswith(f"/v1/models?model=gpt&{name}=key:".encode())
+    assert keys_in(target) == [b"vvvvvvvvvv"]
+
+
 def test_each_question_mark_starts_a_new_parameter_name() -> None:
     target = b"/v1/models?a?b-key=vvvvvvvvvv"
     assert Fingerprints(b"a").target(target).startswith(b"/v1/models?a?b-key=key:")

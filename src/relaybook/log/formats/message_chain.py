@@ -42,8 +42,8 @@ _SYSTEM: Final = frozenset({"system", "developer"})
 class MessageChain(Struct, array_like=True, frozen=True, omit_defaults=True):
     """The keys of an exchange.
 
-    ``messages`` is the number of messages, and ``messages_key`` is the key of all messages. ``after`` has the key and
-    the window key for each choice of the response.
+    ``messages`` is the number of messages. ``messages_key`` is the key of all messages, or 0 if all of them are system
+    messages. ``after`` has the key and the window key for each choice of the response.
     """
 
     messages: int
@@ -90,7 +90,8 @@ def output_key(text: str, calls: Sequence[tuple[str | None, str]]) -> bytes:
 def build_chain(request: MessageHashes, keys: Sequence[bytes]) -> MessageChain:
     """Return the keys of an exchange. If the response has no output, no request can continue the exchange."""
     after = [(_number(_hash(request.chain + key)), _window(request.last, key)) for key in keys]
-    return MessageChain(request.messages, _number(request.chain), after, request.origins, request.previous)
+    messages_key = _number(request.chain) if request.chain else 0
+    return MessageChain(request.messages, messages_key, after, request.origins, request.previous)
 
 
 def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:

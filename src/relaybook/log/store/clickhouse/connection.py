@@ -243,8 +243,8 @@ class Database:
         host, port, database, user, *_ = self.address
         if code == _UNKNOWN_DATABASE_CODE:
             return StoreMisconfigured(
-                f"There is no database {database} on {host}:{port}. Create the database with: CREATE DATABASE "
-                f"{database}"
+                f"There is no database {database} on {host}:{port}. To create the database, run CREATE DATABASE "
+                f"{database}."
             )
         if code in _WRONG_PASSWORD_CODES:
             return StoreMisconfigured(
@@ -263,4 +263,4 @@ class Database:
                 f"ClickHouse at {host}:{port} does not have a feature that a log needs: {reason}. Use version 26.9 or "
                 "later."
             )
-        return StoreUnavailable(f"ClickHouse at {self.address}: {reason}")
+        return StoreUnavailable(f"ClickHouse at {self.address}: {reason}.")
