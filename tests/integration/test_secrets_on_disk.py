@@ -146,6 +146,19 @@ def assert_rejected(program: Program, name: str) -> None:
     assert name.partition("/")[0] in program.stderr
 
 
+def test_a_data_directory_that_is_a_link_contains_no_links(tmp_path: Path) -> None:
+    """systemd makes the data directory of a service with a dynamic user a link."""
+    target = tmp_path / "elsewhere"
+    target.mkdir()
+    create_link(tmp_path / "private", "journal", target)
+    (tmp_path / "data").symlink_to(tmp_path / "private")
+    program = serve(tmp_path)
+    assert list(target.iterdir()) == []
+    assert_rejected(program, "journal")
+    (tmp_path / "private" / "journal").unlink()
+    assert "base URL" in serve(tmp_path).stdout
+
+
 @pytest.mark.parametrize("name", LINKED_DIRECTORIES)
 def test_no_link_in_the_data_directory_leads_to_another_directory(tmp_path: Path, name: str) -> None:
     target = tmp_path / "elsewhere"

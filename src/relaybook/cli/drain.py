@@ -5,13 +5,14 @@ import socket
 from relaybook.cli.failure import CommandFailed
 from relaybook.journal.reader import list_runs
 from relaybook.log.store import open_store
-from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
+from relaybook.log.store.errors import StoreMisconfigured, StoreTooNew, StoreUnavailable
 from relaybook.recorder.quarantine import list_quarantined
 from relaybook.server.data_directory import DataDirectory, DataInUse
 from relaybook.server.operator_log import log_to_stderr
 from relaybook.server.program import LaterVersion, check_log
 from relaybook.server.recording import record
 from relaybook.settings.configuration import Configuration
+from relaybook.settings.definitions import BadSetting
 from relaybook.system import disk
 
 
@@ -48,10 +49,12 @@ def drain(configuration: Configuration) -> int:
 
 
 def forget(configuration: Configuration, server: str) -> int:
-    """Tell the log that the journal of a server is lost. Returns the exit code. Raises CommandFailed."""
+    """Tell the log that the journal of a server is lost. Returns the exit code. Raises CommandFailed and BadSetting."""
     data = DataDirectory(configuration.data)
     try:
         open_store(data.store, configuration.settings).forget_server(server)
+    except StoreMisconfigured as error:
+        raise BadSetting("store", str(error)) from None
     except (StoreTooNew, StoreUnavailable) as error:
         raise CommandFailed(str(error)) from None
     print(f"Deletions no longer wait for the journal of {server}. Requests that were only in this journal are lost.")

@@ -83,16 +83,18 @@ class _Path(NamedTuple):
     group: str | None
     name: str
     counts: str
+    #: Whether the path is ignored if an earlier path has the same count.
+    is_alternative: bool = False
 
 
 #: Paths for providers that have no suitable extractor in the library.
 _OPENAI_PATHS: Final = (
     _Path(None, "prompt_tokens", "input_tokens"),
-    _Path(None, "input_tokens", "input_tokens"),
+    _Path(None, "input_tokens", "input_tokens", is_alternative=True),
     _Path("prompt_tokens_details", "cached_tokens", "cache_read_tokens"),
-    _Path("input_tokens_details", "cached_tokens", "cache_read_tokens"),
+    _Path("input_tokens_details", "cached_tokens", "cache_read_tokens", is_alternative=True),
     _Path(None, "completion_tokens", "output_tokens"),
-    _Path(None, "output_tokens", "output_tokens"),
+    _Path(None, "output_tokens", "output_tokens", is_alternative=True),
 )
 
 
@@ -268,7 +270,9 @@ def _rates(model: "ModelInfo", context: Mapping[str, str], at: datetime) -> _Rat
 
 def _count(paths: tuple[_Path, ...], usage: Usage) -> dict[str, int | float]:
     counts: dict[str, int | float] = {}
-    for group, name, counted in paths:
+    for group, name, counted, is_alternative in paths:
+        if is_alternative and counts.get(counted):
+            continue
         within = usage.get(group) if group is not None else usage
         number = within.get(name) if isinstance(within, dict) else None
         if isinstance(number, bool) or not isinstance(number, int | float):

@@ -90,7 +90,7 @@ class DataDirectory:
         Through a link, the server could read or write files outside the directory.
         """
         for directory in (self.path, self.journal, self.store, self.quarantine, self.imports):
-            for path in directory.iterdir() if directory.is_dir() and not directory.is_symlink() else ():
+            for path in directory.iterdir() if directory.is_dir() else ():
                 if path.is_symlink():
                     name = path.relative_to(self.path)
                     raise BadSetting(

@@ -46,7 +46,20 @@ def test_a_wrong_token_is_rejected(token: str) -> None:
     assert response.header("set-cookie") is None
 
 
-@pytest.mark.parametrize("body", [b"", b"{}", b"[]", b'{"token": 5}', b'{"token": "x", "y": 1}', b"token=x", b"\xff", b'{"token": "\xff"}', b"[" * 60_000])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b'{"token": 5}',
+        b'{"token": "x", "y": 1}',
+        b"token=x",
+        b"\xff",
+        b'{"token": "\xff"}',
+        b"[" * 60_000,
+    ],
+)
 def test_any_other_body_is_rejected(body: bytes) -> None:
     response = client_of(token="hunter2").request("POST", "/api/session", JSON, body=body)
     assert (response.status, response.json()["error"]["code"]) == (400, "bad_body")

@@ -176,7 +176,10 @@ def test_providers_without_an_extractor_are_priced() -> None:
     usage: Usage = {"prompt_tokens": 1000, "completion_tokens": 1000}
     together = next(one for one in get_snapshot().providers if one.id == "together")
     model = next(one for one in together.models if is_found(together, one))
-    assert cost(usage, model.id, "https://api.together.xyz/v1")
+    once = cost(usage, model.id, "https://api.together.xyz/v1")
+    assert once
+    both_names = usage | {"input_tokens": 1000, "output_tokens": 1000}
+    assert cost(both_names, model.id, "https://api.together.xyz/v1") == once
 
 
 def test_reasoning_that_is_not_part_of_the_output_is_priced_once() -> None:

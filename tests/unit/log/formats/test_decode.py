@@ -1,6 +1,7 @@
 """Test how content codings are decoded, including truncated data, compression bombs and invalid data."""
 
 import gzip
+import os
 import zlib
 from collections.abc import Callable
 from functools import partial
@@ -87,6 +88,11 @@ def test_a_bomb_stops_at_the_ratio(name: str) -> None:
     data, state = decode(wire, name)
     assert state == "too_large"
     assert len(data) == min(16 << 20, max(1 << 20, 100 * len(wire)))
+
+
+def test_a_body_that_is_too_large_after_the_first_of_two_codings_is_too_large() -> None:
+    wire = ENCODERS["gzip"](ENCODERS["gzip"](os.urandom(2 << 20)))
+    assert decode(wire, "gzip, gzip", limit=1 << 20).state == "too_large"
 
 
 @pytest.mark.parametrize("name", ENCODERS)
