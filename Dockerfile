@@ -1,5 +1,5 @@
 # Two stages: the first compiles the wheel, the second has only Python and what the wheel needs.
-# Both bases need the same Python (3.11 to 3.14) and the first needs pip, or Debian's apt-get to install it.
+# Both bases need the same Python (3.11 to 3.14). The first also needs ensurepip, and gcc or Debian's apt-get.
 ARG BASE=python:3.13-slim-bookworm
 ARG BUILD_BASE=${BASE}
 
