@@ -3,8 +3,8 @@
 Checks run in this order: Host, Origin, token, body. The health paths skip all checks, because cluster probes connect by
 IP address and have no token. No token is required for ``POST /api/session``, the page's assets, and ``/v1``, which only
 returns the relay's address. All other paths require a token, even paths without a route, so a new route is protected
-without further code. A browser that opens a page without the token gets the sign-in form. A request with the feedback
-token may only give feedback, even if the dashboard has no token.
+without further code. A browser that is not signed in gets the sign-in form when it opens a page. A request with the
+feedback token may only give feedback, even if the dashboard has no token.
 """
 
 import asyncio
@@ -169,7 +169,7 @@ class Guard:
         return await _read_body(headers, receive) if method in BODY_METHODS else receive
 
     def _without_prefix(self, scope: Scope) -> Scope:
-        """Return the scope with the sub-path removed from its path. A proxy may have removed it already."""
+        """Return the scope with the sub-path removed from its path. A proxy may already have removed the sub-path."""
         prefix, path = self._options.prefix, scope["path"]
         has_prefix = bool(prefix) and (path == prefix or path.startswith(prefix + "/"))
         hosts = Headers(scope=scope).getlist("host")

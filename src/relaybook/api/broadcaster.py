@@ -1,9 +1,9 @@
-"""Poll the log once for all live connections, and send them new and changed rows.
+"""Send new and changed rows to all live connections. One shared poller reads the log.
 
 Every ``poll_seconds``, the poller reads the running requests and all records added since its last poll. The poller
-offers each new or changed row to every subscription. The poller runs only while there are subscriptions. A slow
-subscriber never blocks the poller, because each subscription has a bounded queue. A subscription with a full queue is
-closed.
+offers each new or changed row to every subscription. The poller runs only while there are subscriptions. Each
+subscription has a bounded queue. If the queue is full, the subscription is closed, so a slow subscriber never blocks
+the poller.
 """
 
 import asyncio
@@ -165,7 +165,7 @@ class Broadcaster:
             await asyncio.sleep(0 if is_behind else self._poll_seconds)
 
     async def _poll_once(self) -> bool:
-        """Poll the store once. Returns whether there may be more records than one poll reads."""
+        """Poll the store once. Return whether unread records may remain."""
         since = self.position
 
         def query(reader: Reader) -> tuple[list[Record], list[Record], int]:

@@ -31,8 +31,8 @@ _LATEST: Final = 100
 _COUNT: Final = re.compile(r"\d{1,15}", re.ASCII)
 _CONFIRM = openapi.parameter(
     "confirm",
-    "The number of finished requests that match. If the number is wrong, nothing is deleted, and `requests` in the "
-    "error is the correct number.",
+    "The number of finished requests that match the filter. If the number is wrong, nothing is deleted, and "
+    "`requests` in the error is the correct number.",
     {"type": "integer", "minimum": 0},
 )
 _REQUEST_ID = openapi.parameter("id", "Relaybook's id of the request.", place="path")
@@ -122,9 +122,9 @@ async def list_deletions(request: Request) -> Response:
     - `erasing`: all requests are removed, and their bytes are being erased.
     - `done`: no file of the log contains bytes of the deleted requests.
 
-    A deletion is usually done within ten minutes. Until then, the journal can still contain bytes of the requests. By
-    default, a journal segment is closed (sealed) at most ten minutes after its first frame. The segment is deleted when
-    all its requests are recorded.
+    A deletion is usually done within ten minutes. Until the deletion is done, the journal can still contain bytes of
+    the requests. By default, a journal segment is closed (sealed) at most ten minutes after its first frame. The
+    segment is deleted when all its requests are recorded.
     """
     arguments.only(arguments.pairs_of(request))
     found = await async_reader_of(request).run(lambda reader: reader.deletions(_LATEST))

@@ -43,14 +43,11 @@ _ID = openapi.parameter("id", "The Relaybook, provider, client or completion id 
 async def get_request(request: Request) -> Response:
     """Return one request with headers, messages and response.
 
-    If several requests have the id, the newest is returned, and the others are in `also`.
+    If several finished requests have the id, the newest is returned, and up to 20 others are in `also`.
 
     The data of a running request is updated once a second. Headers, messages and response of a running request are
-    `null` in these cases:
-
-    - Bodies are not logged.
-    - The bodies of request and response together exceed 512 KiB.
-    - 32 newer running requests have these fields.
+    `null` if its bodies are not logged, or if the bodies of request and response together exceed 512 KiB. Of all other
+    running requests, only the 32 newest have these fields.
     """
     arguments.only(arguments.pairs_of(request))
     any_id: str = request.path_params["id"]

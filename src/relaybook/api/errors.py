@@ -63,9 +63,9 @@ AUTHENTICATE: Final = {"WWW-Authenticate": 'Bearer realm="relaybook"'}
 class ApiError(Exception):
     """An error with one of CODES. The message says what is wrong and how to fix it.
 
-    ``param`` is the name of the offending parameter, field or header, or ``None``. If the parameter is a query,
-    ``term`` is the invalid part, and ``at`` is the offset of that part in UTF-16 code units. Only ``wrong_count`` has
-    ``requests``, the number of finished requests that match the filter of the deletion.
+    ``param`` is the name of the offending parameter, field or header, or ``None``. If a part of a query in the query
+    language is invalid, ``term`` is this part, and ``at`` is the offset of the part in UTF-16 code units. Only
+    ``wrong_count`` has ``requests``, the number of finished requests that match the filter of the deletion.
     """
 
     def __init__(

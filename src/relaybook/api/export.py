@@ -30,13 +30,13 @@ _PARAMETERS = [
     openapi.parameter(
         "after",
         "Omits requests up to and including this `seq`. To continue a download that was interrupted, send the `seq` of "
-        "its last complete request.",
+        "the last request that was downloaded completely.",
         _INTEGER,
     ),
     openapi.parameter(
         "through",
         "Omits requests after this `seq`. To continue a download that was interrupted, set `after`, and set `through` "
-        f"to the value of the response header `{THROUGH}` of this download.",
+        f"to the value of the response header `{THROUGH}` of the interrupted download.",
         _INTEGER,
     ),
     openapi.parameter(
@@ -77,7 +77,7 @@ async def export_requests(request: Request) -> Response:
 
 
 def query_of(values: dict[str, str], filters: arguments.Pairs) -> ExportQuery:
-    """Return the query of the export that the parameters describe. Raises BadFilter."""
+    """Return the export query that the parameters describe. Raises BadFilter."""
     if "format" not in values:
         raise BadFilter("format", f"format is missing: expected one of {', '.join(FILE_FORMATS)}.")
     file_format = file_format_of(values["format"])

@@ -94,7 +94,7 @@ async def give_feedback(request: Request) -> Response:
 
 @routes.get("/api/feedback", openapi.describe(FeedbackSummary, openapi.filter_parameters()))
 async def summarize_feedback(request: Request) -> Response:
-    """Return the number of matching requests with feedback, and their mean score.
+    """Return the number of requests that match the filter and have feedback, and the mean of all their scores.
 
     Only finished requests are counted. The newest requests are searched first. After 300 ms, the search stops, and
     `complete` in the response is `false`.

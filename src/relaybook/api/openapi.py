@@ -21,7 +21,7 @@ filters and give feedback. Lists contain no request or response bodies. Timestam
 
 If the dashboard has a token, send the token as `Authorization: Bearer <token>`, or send the cookie that
 `POST /api/session` sets. `POST /api/session`, `/healthz`, `/readyz`, `/v1` and `/assets/` do not require the token.
-Without the token, a browser that opens a page gets the sign-in form with status 401.
+A browser that is not signed in gets the sign-in form with status 401 when it opens a page.
 `POST /api/requests/{id}/feedback` also accepts the `feedback_token`. The `feedback_token` allows no other call.
 
 Unknown and malformed parameters are rejected, not ignored. An error has the form
@@ -95,8 +95,9 @@ def filter_parameters() -> list[dict[str, Any]]:
         parameter(
             "begins.<name>",
             "Prefix of a value of the parameter `<name>`. `<name>` is one of the parameters above that have free text "
-            "as their value. If a parameter has several prefixes or exact values, at least one of them must match. "
-            "`begins.words=my refun` matches a phrase whose last word starts with `refun`.",
+            "as their value. If a parameter has several prefixes or exact values, at least one of them must match. For "
+            "`words`, all of them must match. `begins.words=my refun` matches a phrase whose last word starts with "
+            "`refun`.",
             texts,
         ),
         parameter(
@@ -132,7 +133,7 @@ def describe(
 
 
 def build(routes: Iterable[ApiRoute], version: str) -> dict[str, Any]:
-    """Return the document of all routes that have an ``operation``, in their order."""
+    """Return the document of all routes that have an ``operation``, in the order of ``routes``."""
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         if route.operation is not None:

@@ -51,7 +51,7 @@ class _Collector:
             yield requests
             yield CounterMetricFamily(
                 "relaybook_requests_failed",
-                "Requests that failed, with any outcome.",
+                "Requests whose field `failed` is true in the log, with any outcome.",
                 value=log.requests_failed,
             )
         refused = CounterMetricFamily(

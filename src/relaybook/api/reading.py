@@ -15,7 +15,10 @@ _Result = TypeVar("_Result")
 
 
 class AsyncReader:
-    """Runs queries of a reader in at most ``threads`` threads. The time limit of a query is ``query_seconds``."""
+    """Runs queries of a reader in at most ``threads`` threads.
+
+    ``run`` enforces no time limit. A query that must end within ``query_seconds`` uses ``deadline_ns``.
+    """
 
     def __init__(self, reader: Reader, query_seconds: float, threads: int = THREADS) -> None:
         self.reader = reader
@@ -23,7 +26,10 @@ class AsyncReader:
         self._limiter = CapacityLimiter(threads)
 
     def deadline_ns(self) -> int:
-        """Return the deadline (monotonic clock) of a query that starts now, including the wait for a thread."""
+        """Return the deadline (monotonic clock) of a query that starts now.
+
+        The time that the query waits for a thread counts towards ``query_seconds``.
+        """
         return clock.monotonic_ns() + self._query_ns
 
     async def run(self, query: Callable[[Reader], _Result]) -> _Result:

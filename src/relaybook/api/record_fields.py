@@ -34,7 +34,7 @@ MEANINGS: Final[dict[str, str]] = {
     "upstream": "Base URL of the upstream.",
     "method": "HTTP method.",
     "path": "Path of the request, including the path of the route.",
-    "query": "Query string. The values of credentials are replaced.",
+    "query": "Query string. The values of parameters such as `key` and `token` are replaced by fingerprints.",
     "kind": "Kind of request, determined by the path.",
     "client_address": "IP address of the client.",
     "user_agent": "`User-Agent` of the client.",
@@ -71,7 +71,8 @@ MEANINGS: Final[dict[str, str]] = {
     "client_request_id": "Value of the header `x-client-request-id` in the request.",
     "retry_count": "Number of retries before this request, as reported by the SDK.",
     "trace_id": "Trace id from the request header `traceparent`.",
-    "input_preview": "First 200 characters of the prompt. `null` if bodies are not stored.",
+    "input_preview": "First 200 characters of the last user message, or of the prompt or input if the request has no "
+    "messages. `null` if bodies are not stored.",
     "output_preview": "First 200 characters of the response. `null` if bodies are not stored.",
     "body_state": "`stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are "
     "no longer stored.",
