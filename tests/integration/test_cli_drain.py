@@ -112,7 +112,7 @@ def test_requests_in_the_quarantine_are_reported(tmp_path: Path) -> None:
     quarantine.put(an_entry(b"{}", b"{}"), "a reason")
     ended = drain(data.path)
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert f"{data.quarantine} has requests that the store rejected: 1." in ended.stderr
+    assert f"1 requests are in {data.quarantine}, because the store rejected them." in ended.stderr
     assert "relaybook check --requeue" in ended.stderr
 
 

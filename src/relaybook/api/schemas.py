@@ -197,15 +197,16 @@ class RequestPage(Struct, kw_only=True):
     newer_cursor: Annotated[
         str | None,
         Meta(
-            description="The `cursor` for newer requests. `null` if `sort` is set. Can also be `null` on an empty "
-            "page: use the last `newer_cursor` that was not `null` again."
+            description="The `cursor` for newer requests. `null` if `sort` is set. On an empty page, `newer_cursor` "
+            "can also be `null`. In this case, use the last `newer_cursor` that was not `null`."
         ),
     ]
     complete: Annotated[
         bool,
         Meta(
-            description="`false` if the search was stopped at its deadline. To continue the search, use `next_cursor`. "
-            "With `sort`, the page has the highest values that were found before the deadline."
+            description="`false` if the search was stopped at its deadline. Without `sort`, `next_cursor` continues "
+            "the search. With `sort`, the page has the requests with the highest values that were found before the "
+            "deadline."
         ),
     ]
     likely_values: (
@@ -255,11 +256,17 @@ class DetailPart(Struct, kw_only=True):
     ]
     messages: Annotated[
         list[dict[str, Any]] | None,
-        Meta(description="The messages. Each message has `role`, `text` and `parts`. Other fields are as sent."),
+        Meta(
+            description="The messages. Each message has `role`, `text` and `parts`. `name`, `tool_calls` and similar "
+            "fields are as sent. All other fields of the message are in `other`."
+        ),
     ]
     answer: Annotated[
         dict[str, Any] | None,
-        Meta(description="The response body. For a stream, `choices` is assembled from its events."),
+        Meta(
+            description="The response body, with `choices` in the same structure for all formats. For a stream, the "
+            "body is assembled from the events of the stream."
+        ),
     ]
     timeline: Annotated[
         list[tuple[float, int]],
@@ -268,7 +275,10 @@ class DetailPart(Struct, kw_only=True):
             "and the number of bytes."
         ),
     ]
-    also: Annotated[list[Sighting], Meta(description="Up to 20 other requests that have the same id, latest first.")]
+    also: Annotated[
+        list[Sighting],
+        Meta(description="Up to 20 other finished requests that the id in the path also identifies, newest first."),
+    ]
 
 
 class RequestCount(Struct, kw_only=True):
@@ -288,7 +298,7 @@ _OF_ALL_TIME: Final = "`null` if only the requests of a time range are counted."
 
 
 class Namespace(Struct, kw_only=True):
-    """A namespace, its counters and its appearance. Pinned namespaces are shown above the log."""
+    """A namespace with its counters, color, group and position. Pinned namespaces are shown above the log."""
 
     namespace: str
     requests: int
@@ -412,7 +422,7 @@ class Suggestion(Struct, kw_only=True):
 
 
 class Suggestions(Struct, kw_only=True):
-    """Completions of the part at the caret. Offsets are in UTF-16 code units."""
+    """Completions of the part of the query at the caret. Offsets are in UTF-16 code units."""
 
     start: Annotated[int, Meta(description="Start of the text that a completion replaces.")]
     end: int

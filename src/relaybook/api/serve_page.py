@@ -17,9 +17,10 @@ from relaybook.page.page import Document, Page
 
 
 def is_navigation(scope: Scope) -> bool:
-    """Whether a browser opens an address and expects a page.
+    """Whether the request comes from a browser that opens an address and expects a page.
 
-    Such a GET or HEAD request accepts HTML, and its path does not begin with one of PROGRAM_SEGMENTS.
+    The method of such a request is GET or HEAD. The request accepts HTML, and the first segment of its path is not one
+    of PROGRAM_SEGMENTS.
     """
     if scope["method"] not in ("GET", "HEAD") or _first_segment(scope["path"]) in PROGRAM_SEGMENTS:
         return False

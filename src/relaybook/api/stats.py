@@ -1,4 +1,4 @@
-"""Aggregate the requests that match a filter over time, for charts.
+"""Return aggregates over time of the requests that match a filter, for charts.
 
 Buckets last from a minute to a day. Requests can be grouped by a field.
 """
@@ -39,18 +39,22 @@ async def get_stats(request: Request) -> Response:
 
     Without `from`, the time range starts at the first request in the log.
 
-    Aggregates are precomputed for all requests together, and for the requests with the same value of one of these
-    fields:
+    If the log is in the data directory, aggregates are precomputed for all requests together, and for the requests with
+    the same value of one of these fields:
 
     - the outcome
     - the model, for the first 256 models that were recorded
     - the namespace, for the first 256 namespaces that were recorded, without names that look like ids
     - a property, for the first 64 properties that were recorded, if the property has at most 64 values
 
-    If `by` and the filters use two of these fields, or any other field, the aggregates are computed from the records.
-    If this computation takes longer than 2 seconds, the call fails with `deadline`. Use a shorter time range then.
+    The precomputed aggregates are used if `by` and the filters together use at most one field, which must be in this
+    list. Filters that exclude requests (`not.`) or match a prefix (`begins.`) cannot use them.
 
-    If `by=namespace` or `by=model` uses precomputed aggregates, all values that have none are in `other`.
+    In all other cases, the aggregates are computed from the records. If this computation takes longer than 2 seconds,
+    the call fails with `deadline`. Use a shorter time range then.
+
+    If `by=namespace` or `by=model` uses precomputed aggregates, `other` includes the requests whose namespace or model
+    has no precomputed aggregates.
 
     `by=label` groups requests by the label in their feedback. If a request has several labels, the latest one counts.
     """

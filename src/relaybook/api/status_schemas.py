@@ -75,7 +75,7 @@ class RetentionClock(Struct, kw_only=True):
 
     days: Annotated[
         int,
-        Meta(description="Number of days after which the data is removed, from the settings. 0 means no age limit."),
+        Meta(description="The setting: the number of days after which the data is removed. 0 means no age limit."),
     ]
     oldest_day: Annotated[
         str | None,
@@ -112,7 +112,8 @@ class RetentionStatus(Struct, kw_only=True):
         ),
     ]
     disk_used_bytes: Annotated[
-        int | None, Meta(description="Disk space that the journal and the store take up. `null` if unknown.")
+        int | None,
+        Meta(description="Disk space that the journal and the store take up in the data directory. `null` if unknown."),
     ]
     last_removal: Annotated[
         Removal | None,

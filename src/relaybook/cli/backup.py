@@ -33,8 +33,8 @@ def backup(configuration: Configuration, target: Path) -> int:
     except OSError as error:
         raise CommandFailed(f"{error.filename or target} cannot be written: {error.strerror}.") from None
     print(
-        f"{done.records:,} requests are in {target}. Their bodies have {done.total_bytes:,} bytes. This command "
-        f"copied {done.copied_bytes:,} bytes."
+        f"{done.records:,} requests are in {target}. Their bodies have {done.total_bytes:,} bytes. The bodies that "
+        f"this command copied have {done.copied_bytes:,} bytes."
     )
     return 0
 

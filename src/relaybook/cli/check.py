@@ -1,6 +1,6 @@
 """``relaybook check``: check everything that ``serve`` needs, and say how to fix each problem.
 
-The command changes nothing and does not create the data directory.
+The checks change nothing and do not create the data directory. ``repair`` implements ``--salvage`` and ``--requeue``.
 """
 
 import ssl
@@ -94,8 +94,9 @@ def _data(configuration: Configuration) -> str:
     free, required = disk.free_bytes(nearest), configuration.settings.min_free
     if free < required:
         raise CommandFailed(
-            f"{data} has {free:,} bytes of free disk space. New requests cannot be logged below min_free, which is "
-            f"{required:,} bytes. Free some space, choose another directory with --data, or lower --min-free."
+            f"{data} has {free:,} bytes of free disk space. To log new requests, the server needs at least "
+            f"{required:,} bytes (min_free). Free some space, choose another directory with --data, or lower "
+            "--min-free."
         )
     return f"{data} is writable" if nearest == data else f"{data} will be created"
 

@@ -27,7 +27,7 @@ def delete(configuration: Configuration, filters: Sequence[str], *, is_confirmed
     """Delete the matching requests. Raises BadArgument and CommandFailed.
 
     With ``is_confirmed``, the command does not ask for confirmation. If a server is running, the command returns when
-    the requests are removed from the log, or with ``waits``, when their bytes are erased.
+    the requests are removed from the log. With ``waits``, the command returns later, when their bytes are erased.
     """
     terms = _with_end(absolute_times(read_terms(filters), clock.wall_us()), clock.wall_us())
     log = open_log(configuration)
@@ -107,7 +107,7 @@ def _watch(log: LogSource, deletion: dict[str, Any], *, waits: bool) -> None:
                 show(deletion["removed"], deletion["state"])
     except KeyboardInterrupt:
         print(
-            f"Only this command has ended. The deletion {deletion['id']} continues in the server. If no server is "
+            f"This command has ended, but the deletion {deletion['id']} continues in the server. If no server is "
             "running, the deletion continues when a server starts.",
             file=sys.stderr,
         )
@@ -121,7 +121,10 @@ def _watch(log: LogSource, deletion: dict[str, Any], *, waits: bool) -> None:
 
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[int, str], None]]:
-    """Show a progress bar if standard error is a terminal. Yields a function that takes the count and the state."""
+    """Show a progress bar if standard error is a terminal.
+
+    Yields a function that takes the number of removed requests and the state of the deletion.
+    """
     if not sys.stderr.isatty():
         yield lambda removed, state: None
         return

@@ -39,8 +39,8 @@ def drain(configuration: Configuration) -> int:
         data.close()
     if quarantined := list_quarantined(data.quarantine):
         raise CommandFailed(
-            f"{data.quarantine} has requests that the store rejected: {len(quarantined)}. To try again, run relaybook "
-            "check --requeue."
+            f"{len(quarantined):,} requests are in {data.quarantine}, because the store rejected them. To try again, "
+            "run relaybook check --requeue."
         )
     store = configuration.settings.store
     where = "the data directory" if store == "sqlite" else store

@@ -1,7 +1,7 @@
 """``relaybook import``: add the requests of exported files to the log.
 
-If a server is running, its recorder adds the requests, because no other program may write to the log of a running
-server. Requests that are already in the log are skipped, so an interrupted import can be repeated.
+If a server is running, its recorder adds the requests, because only one program can use the data directory. Requests
+that are already in the log are skipped, so an interrupted import can be repeated.
 """
 
 import gzip
@@ -40,7 +40,7 @@ class _Imported:
     """Counts for one file.
 
     ``end`` is the number of requests that the file should have, according to its end line. Exports can be joined into
-    one file. ``end`` is then the sum of their end lines. `None` if there is no end line.
+    one file. ``end`` is then the sum of the numbers in their end lines. `None` if there is no end line.
     """
 
     added: int = 0

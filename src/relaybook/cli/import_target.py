@@ -1,6 +1,6 @@
 """Add requests to a log, whether or not a server is running.
 
-Only one program may write to a log. So if a server is running, its recorder adds the requests.
+Only one program can use a data directory. So if a server uses it, the server's recorder adds the requests.
 """
 
 import os
@@ -57,7 +57,7 @@ def open_target(data: DataDirectory, settings: Settings) -> ImportTarget:
 
 
 class _Store:
-    """A log that no server uses."""
+    """The log of a data directory that no server uses."""
 
     max_entries = 500
     max_bytes = 32 << 20

@@ -171,7 +171,8 @@ def import_requests(
         str,
         Parameter(
             help="Files in the format jsonl, plain or compressed (.gz, .zst). Use - for standard input. Without files, "
-            "the SQLite log in the data directory is copied to --store, and then moved to store.moved-TIME"
+            "the SQLite log in the data directory is copied to --store. Its files are then moved to the directory "
+            "store.moved-TIME"
         ),
     ],
     **flags: Any,
@@ -259,7 +260,8 @@ def check(
 @takes_settings(("data",))
 def backup(
     directory: Annotated[
-        Path, Parameter(help="Directory for the copy. If it contains an earlier copy, only new bodies are copied")
+        Path,
+        Parameter(help="Directory for the copy. Bodies of an earlier copy in this directory are not copied again"),
     ],
     **flags: Any,
 ) -> int:

@@ -158,7 +158,7 @@ def test_ctrl_c_ends_only_the_command(
     run(monkeypatch, settings, Log(2, states=("removing", "interrupted")), yes=True)
     output = capsys.readouterr()
     assert output.out == ""
-    assert output.err.startswith("Only this command has ended. The deletion d1 continues in the server")
+    assert output.err.startswith("This command has ended, but the deletion d1 continues in the server")
 
 
 def test_with_wait_it_returns_when_the_deletion_is_done(
