@@ -1,8 +1,8 @@
 """``relaybook import`` without files: move the SQLite log in the data directory to the store in the settings.
 
 The server must be stopped. An interrupted import can be repeated, because requests that were copied are skipped. After
-the copy, the files of the SQLite log are moved to another directory. Otherwise, a later import could bring back
-requests that were deleted in the meantime.
+the copy, the files of the SQLite log are moved to another directory. If these files stayed, a later import could bring
+back requests that were deleted from the new store.
 """
 
 import shutil
@@ -84,7 +84,10 @@ def move_log(configuration: Configuration) -> int:
 
 
 def _sqlite_files(store: Path) -> list[Path]:
-    """Return everything in the directory ``store`` except the two files that a store in ClickHouse also has."""
+    """Return the files and directories of the SQLite log.
+
+    These are the contents of the directory ``store`` except RECORDER and LOCK, which stay there for the new store.
+    """
     return [path for path in store.iterdir() if path.name not in (RECORDER, LOCK)]
 
 
@@ -96,7 +99,7 @@ def _copy_or_advise(source: Store, target: Store, name: str) -> None:
 
 
 def copy_log(source: Store, target: Store, name: str) -> None:
-    """Copy a log to the store ``name``, and print what was copied.
+    """Copy a log from ``source`` to ``target``, and print what was copied. The output calls the target ``name``.
 
     Raises CommandFailed, StoreUnavailable, StoreTooNew and BatchRejected.
     """

@@ -22,7 +22,7 @@ _ESCAPED: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def escape(text: str, keep: str = "") -> str:
-    """Escape control characters, direction marks and lone surrogates, except those in ``keep``."""
+    """Escape control and format characters, line separators and lone surrogates, except those in ``keep``."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(

@@ -192,7 +192,11 @@ class ServerLog:
         return count["requests"] if count["complete"] else None
 
     def count_exactly(self, terms: list[tuple[str, str]]) -> int:
-        """See ``LogSource``. The server's error for a deletion without ``confirm`` contains the number."""
+        """See ``LogSource``.
+
+        This method requests a deletion without ``confirm``. The server deletes nothing, and returns an error with the
+        number of matching requests.
+        """
         try:
             self._delete(terms)
         except CountChanged as error:
@@ -333,7 +337,10 @@ def _dedup_key(row: Row) -> str:
 
 
 def _rows(events: Iterator[Event]) -> Iterator[tuple[Row | None, str | None]]:
-    """Yield the row of each event, or `None` for an event without a row, and the stream's latest event id."""
+    """Yield a pair for each event: its row and the stream's latest event id.
+
+    The row is `None` for an event without a row.
+    """
     for event in events:
         if event.name == "gap":
             print(

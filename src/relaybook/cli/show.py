@@ -143,7 +143,8 @@ def _choice_lines(choice: dict[str, Any]) -> Iterator[str]:
 def show(configuration: Configuration, any_id: str, *, as_json: bool = False) -> int:
     """Print the request with this Relaybook id, or else the newest request with this foreign id.
 
-    Foreign ids are provider, completion and client ids. Raises CommandFailed if no request has the id.
+    Foreign ids are provider request ids, completion ids and client request ids. Raises CommandFailed if no request has
+    the id.
     """
     detail = open_log(configuration).find(any_id) if may_be_id(any_id) else None
     if detail is None:

@@ -34,7 +34,7 @@ class LogSource(Protocol):
         """Return the latest finished requests, oldest first, followed by the running requests."""
 
     def follow(self, terms: Terms, limit: int) -> Iterator[Row]:
-        """Yield ``latest`` (nothing if ``limit`` is 0), then new requests forever.
+        """Yield the requests that ``latest`` returns (none if ``limit`` is 0), then new requests forever.
 
         A new request is yielded when it ends. If the log is read from a server, a request that runs for more than a
         second is yielded twice: while it runs and when it ends. A search for text yields only finished requests.

@@ -47,14 +47,14 @@ Promises
        the checks match.
     5. Bytes from a client or upstream can never be read as a frame. After damage, a reader accepts a frame only if its
        seeded check matches and its number is plausible. A number is plausible if it exceeds the last number by at most
-       ``skipped bytes / 41 + 1``. Repeated frames are dropped. If a byte is changed, only the frame with that byte is
-       lost. Lost frames are counted.
+       ``skipped bytes / 41 + 1``, because the shortest frame has 41 bytes. Repeated frames are dropped. If a byte is
+       changed, only the frame with that byte is lost. Lost frames are counted.
     6. The writer keeps a batch of frames until the batch is written. If the write fails, the batch is written again to
        the spare segment, with the same frame numbers. A descriptor that failed is never used again. If the second write
        also fails, ``JournalUnavailable`` is raised. The gate then sends no bytes of the batch, except with
-       ``when_log_fails = forward``. As soon as the next segment can be created, the writer appends another CLOSED, with
-       the outcome ``interrupted``, for each exchange whose CLOSED was in the batch. A reader ignores frames after
-       SEALED, so later frames need another segment. Therefore, SEALED is written only when the next segment exists.
+       ``when_log_fails = forward``. As soon as the next segment exists, the writer replaces each CLOSED of the lost
+       batch with a new CLOSED, which has the outcome ``interrupted``. A reader ignores frames after SEALED, so later
+       frames need another segment. Therefore, SEALED is written only when the next segment exists.
     7. Only the reader deletes segments. A segment is deleted when every exchange in the segment has a record or a
        checkpoint (the saved state of an open exchange) in the store, or is in the quarantine.
 """

@@ -45,7 +45,10 @@ ClosedOutcome = Literal["complete", "upstream_failed", "client_closed", "interru
 
 
 class Closed(msgspec.Struct, array_like=True, frozen=True):
-    """The end of an exchange. ``relay_ns`` is the time between reading and sending the last request byte."""
+    """The end of an exchange.
+
+    ``relay_ns`` is the time between reading and sending the last request byte, without the time to connect.
+    """
 
     outcome: ClosedOutcome
     error_code: str | None = None

@@ -92,8 +92,8 @@ class NewSegment:
     def mark(self) -> None:
         """Raise the mark to the end of the written bytes.
 
-        On the disk, the mark must never be ahead of the data. Otherwise, an incomplete batch would look like damage
-        after a power loss.
+        On the disk, the mark must never be ahead of the data. Otherwise, after a power loss, an incomplete batch would
+        look like damage.
         """
         self._marks[_MARK_INDEX] = self.position
 

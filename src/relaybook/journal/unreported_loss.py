@@ -1,4 +1,4 @@
-"""Keep the frames that report lost batches until the journal can be written again."""
+"""Keep frames that report lost batches. The writer appends these frames once the journal can be written again."""
 
 from collections.abc import Set as AbstractSet
 from typing import Final
@@ -21,22 +21,23 @@ _LOST: Final = encode_event(
 class UnreportedLoss:
     """Collects the frames to write when the journal can be written again.
 
-    These are a CLOSED frame for each exchange that lost frames, and the COUNTED frames of the lost batches.
+    These are a CLOSED frame for each exchange that ended in a lost batch or continues unlogged, and the COUNTED frames
+    of the lost batches.
     """
 
     def __init__(self) -> None:
         self._frames: list[LossFrame] = []
 
     def add_end(self, exchange: bytes) -> None:
-        """Add the end of an exchange whose remaining frames were lost."""
+        """Add a CLOSED frame for an exchange whose last frames are not in the journal."""
         self._frames.append((FrameKind.CLOSED, exchange, _LOST))
 
     def add_lost(self, parts: list[bytes]) -> AbstractSet[bytes]:
         """Add frames that report a lost batch. ``parts`` alternates between frame heads and payloads.
 
-        Return the exchanges that have their OPENED in the batch. If an exchange ended in the batch, its end is added,
-        because earlier frames of the exchange may have been written. The recorder ignores the end of an exchange whose
-        OPENED was not written.
+        Return the exchanges that have their OPENED in the batch. If an exchange ended in the batch, a CLOSED frame
+        for the exchange is added, because earlier frames of the exchange may have been written. The recorder ignores
+        the CLOSED of an exchange whose OPENED was not written.
         """
         frames = [(head[16], head[17:33], payload) for head, payload in zip(parts[::2], parts[1::2], strict=True)]
         for kind, exchange, payload in frames:

@@ -203,10 +203,10 @@ class JournalWriter:
         self._current.write(b"".join(waiting))
 
     def _seal(self, before: list[bytes], number: int) -> None:
-        """Write the frames ``before`` and then SEALED, and switch to the next segment.
+        """Write SEALED to the segment, preceded by the frames in ``before``, and switch to the next segment.
 
-        ``number`` is the number of the last frame. Frames after SEALED would be ignored, so this method writes nothing
-        and raises _NoSpare if there is no next segment. Raises OSError if the write fails.
+        ``number`` is the number of the last frame before SEALED. Frames after SEALED would be ignored, so this method
+        writes nothing and raises _NoSpare if there is no next segment. Raises OSError if the write fails.
         """
         self._spare_made()
         seal = encode(self._secret, number, FrameKind.SEALED, NO_EXCHANGE, clock.monotonic_ns(), b"")

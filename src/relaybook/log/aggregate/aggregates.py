@@ -82,9 +82,9 @@ class Aggregates(msgspec.Struct, array_like=True):
         return self
 
     def without(self, others: Iterable["Aggregates"]) -> "Aggregates | None":
-        """Return these aggregates minus ``others``, which must be subsets of these aggregates.
+        """Return these aggregates minus ``others``, or `None` if no request is left.
 
-        `None` if no request is left.
+        Each of ``others`` aggregates some of the same requests. No request may be in two of ``others``.
         """
         rest = Aggregates()
         rest.add(self)
@@ -179,7 +179,7 @@ def _percentiles(encoded: bytes, fractions: tuple[float, ...]) -> tuple[float | 
 
 @cache
 def _milliseconds(step: int) -> float:
-    """Return the duration at the middle of a step within a bin, in milliseconds, with three significant digits."""
+    """Return the middle of a step (see ``_STEPS``) in milliseconds, with three significant digits."""
     return float(f"{2 ** ((step + 0.5) / _STEPS / _PER_OCTAVE) / 1000:.3g}")
 
 

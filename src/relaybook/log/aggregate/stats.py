@@ -38,8 +38,8 @@ class StatsQuery(msgspec.Struct, frozen=True, kw_only=True):
 
     ``filter_`` has no ``from`` and ``to``, because ``from_us`` and ``to_us`` replace them. If ``from_us`` is `None`,
     the time range begins at the start of the log. If ``bucket_s`` is `None`, the bucket length is chosen to fit the
-    time range. ``by`` is one of FIELDS, ``property.<name>``, or `None` for a single group of all requests. ``label``
-    groups the requests by the latest label from their feedback.
+    time range. ``by`` is one of FIELDS, ``property.<name>``, or `None` for a single group of all requests. If ``by`` is
+    ``label``, the requests are grouped by the latest label in their feedback.
     """
 
     filter_: Filter
@@ -113,7 +113,7 @@ def _bucket(text: str) -> int:
 
 
 def kept_field(query: StatsQuery) -> str | None:
-    """Return the field whose aggregates over time answer a query; see KEPT_FIELDS.
+    """Return the field whose kept aggregates (see KEPT_FIELDS) answer a query.
 
     `None` if the query can be answered only from the requests in the log.
     """
@@ -159,8 +159,8 @@ def groups_of(points_by_value: Mapping[str | None, Points]) -> list[Group]:
 def build(span: Span, groups: Iterable[Group], source: Literal["rollups", "log"], rest: Iterable[Group] = ()) -> Stats:
     """Return statistics with the groups in descending order of their number of requests.
 
-    Groups after the first MAX_GROUPS are merged into ``other``. The groups in ``rest`` are also merged into ``other``.
-    Each of them already combines several values that cannot be separated.
+    Groups after the first MAX_GROUPS are merged into ``other``. Each group in ``rest`` combines several values that
+    cannot be separated, so these groups are also merged into ``other``.
     """
     largest = sorted(
         (group for group in groups if group.points),
