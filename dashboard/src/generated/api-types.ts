@@ -28,7 +28,7 @@ export type Row = {
   method: string;
   /** Path of the request, including the path of the route. */
   path: string;
-  /** Query string. The values of credentials are replaced. */
+  /** Query string. The values of parameters such as `key` and `token` are replaced by fingerprints. */
   query: string;
   /** Kind of request, determined by the path. */
   kind: "chat" | "completion" | "embedding" | "message" | "models" | "other" | "response";
@@ -98,7 +98,7 @@ export type Row = {
   retry_count: number | null;
   /** Trace id from the request header `traceparent`. */
   trace_id: string | null;
-  /** First 200 characters of the prompt. `null` if bodies are not stored. */
+  /** First 200 characters of the last user message, or of the prompt or input if the request has no messages. `null` if bodies are not stored. */
   input_preview: string | null;
   /** First 200 characters of the response. `null` if bodies are not stored. */
   output_preview: string | null;
@@ -146,9 +146,9 @@ export type RequestPage = {
   running?: (Row)[];
   /** The `cursor` of the next page, with older requests. `null` on the last page and with `sort`. */
   next_cursor: string | null;
-  /** The `cursor` for newer requests. `null` if `sort` is set. Can also be `null` on an empty page: use the last `newer_cursor` that was not `null` again. */
+  /** The `cursor` for newer requests. `null` if `sort` is set. On an empty page, `newer_cursor` can also be `null`. In this case, use the last `newer_cursor` that was not `null`. */
   newer_cursor: string | null;
-  /** `false` if the search was stopped at its deadline. To continue the search, use `next_cursor`. With `sort`, the page has the highest values that were found before the deadline. */
+  /** `false` if the search was stopped at its deadline. Without `sort`, `next_cursor` continues the search. With `sort`, the page has the requests with the highest values that were found before the deadline. */
   complete: boolean;
   /** Likely corrections of filter values that no request has. Present only if no request was found. */
   likely_values?: (LikelyValue)[];
@@ -178,13 +178,13 @@ export type RequestDetail = {
   stored_response_bytes: number | null;
   /** All fields of the request body except the messages, as sent. */
   parameters: Record<string, unknown> | null;
-  /** The messages. Each message has `role`, `text` and `parts`. Other fields are as sent. */
+  /** The messages. Each message has `role`, `text` and `parts`. `name`, `tool_calls` and similar fields are as sent. All other fields of the message are in `other`. */
   messages: (Record<string, unknown>)[] | null;
-  /** The response body. For a stream, `choices` is assembled from its events. */
+  /** The response body, with `choices` in the same structure for all formats. For a stream, the body is assembled from the events of the stream. */
   answer: Record<string, unknown> | null;
   /** For each chunk of the response, the time in milliseconds since the request's headers arrived, and the number of bytes. */
   timeline: ([number, number])[];
-  /** Up to 20 other requests that have the same id, latest first. */
+  /** Up to 20 other finished requests that the id in the path also identifies, newest first. */
   also: (Sighting)[];
   /** Relaybook's id of the request (UUIDv7). The response header `Service-Request-Id` has the same id. */
   id: string;
@@ -212,7 +212,7 @@ export type RequestDetail = {
   method: string;
   /** Path of the request, including the path of the route. */
   path: string;
-  /** Query string. The values of credentials are replaced. */
+  /** Query string. The values of parameters such as `key` and `token` are replaced by fingerprints. */
   query: string;
   /** Kind of request, determined by the path. */
   kind: "chat" | "completion" | "embedding" | "message" | "models" | "other" | "response";
@@ -282,7 +282,7 @@ export type RequestDetail = {
   retry_count: number | null;
   /** Trace id from the request header `traceparent`. */
   trace_id: string | null;
-  /** First 200 characters of the prompt. `null` if bodies are not stored. */
+  /** First 200 characters of the last user message, or of the prompt or input if the request has no messages. `null` if bodies are not stored. */
   input_preview: string | null;
   /** First 200 characters of the response. `null` if bodies are not stored. */
   output_preview: string | null;
@@ -426,7 +426,7 @@ export type ThreadRow = {
   method: string;
   /** Path of the request, including the path of the route. */
   path: string;
-  /** Query string. The values of credentials are replaced. */
+  /** Query string. The values of parameters such as `key` and `token` are replaced by fingerprints. */
   query: string;
   /** Kind of request, determined by the path. */
   kind: "chat" | "completion" | "embedding" | "message" | "models" | "other" | "response";
@@ -496,7 +496,7 @@ export type ThreadRow = {
   retry_count: number | null;
   /** Trace id from the request header `traceparent`. */
   trace_id: string | null;
-  /** First 200 characters of the prompt. `null` if bodies are not stored. */
+  /** First 200 characters of the last user message, or of the prompt or input if the request has no messages. `null` if bodies are not stored. */
   input_preview: string | null;
   /** First 200 characters of the response. `null` if bodies are not stored. */
   output_preview: string | null;
@@ -540,7 +540,7 @@ export type NamespacePage = {
   complete: boolean;
 };
 
-/** A namespace, its counters and its appearance. Pinned namespaces are shown above the log. */
+/** A namespace with its counters, color, group and position. Pinned namespaces are shown above the log. */
 export type Namespace = {
   namespace: string;
   requests: number;
@@ -718,7 +718,7 @@ export type QueryError = {
   replacement: string | null;
 };
 
-/** Completions of the part at the caret. Offsets are in UTF-16 code units. */
+/** Completions of the part of the query at the caret. Offsets are in UTF-16 code units. */
 export type Suggestions = {
   /** Start of the text that a completion replaces. */
   start: number;
@@ -813,7 +813,7 @@ export type RetentionStatus = {
   aggregates: RetentionClock;
   /** Disk space that the journal and the store may take up. If the setting `disk_budget` is `auto`, the limit depends on the free space. `null` if there is no limit or if the limit is unknown. */
   disk_budget_bytes: number | null;
-  /** Disk space that the journal and the store take up. `null` if unknown. */
+  /** Disk space that the journal and the store take up in the data directory. `null` if unknown. */
   disk_used_bytes: number | null;
   /** The last removal of data because of its age or the disk budget. `null` if there was none. */
   last_removal: Removal | null;
@@ -821,7 +821,7 @@ export type RetentionStatus = {
 
 /** One kind of data and how long this data is kept. */
 export type RetentionClock = {
-  /** Number of days after which the data is removed, from the settings. 0 means no age limit. */
+  /** The setting: the number of days after which the data is removed. 0 means no age limit. */
   days: number;
   /** The oldest day (UTC) for which the log still has data of this kind. `null` if the log has no such data, or if the day is unknown. */
   oldest_day: string | null;
