@@ -135,7 +135,7 @@ def test_a_move_that_was_interrupted_while_it_moved_files_is_finished(
         (data / name).mkdir()
     (data / "store.moved-0" / "bodies").mkdir()  # of an earlier log
     (data / "store" / "bodies").rename(data / "store.moved-1" / "bodies")
-    with pytest.raises(StoreMisconfigured, match=r"is in ClickHouse\. Set store"):
+    with pytest.raises(StoreMisconfigured, match=r"is in ClickHouse\. Set --store"):
         source.check()
     command = ["import", "--data", str(data), "--store", "clickhouse://127.0.0.1:1/log"]
     assert main(command) == 0
