@@ -26,8 +26,8 @@ class StoreFull(StoreUnavailable):
 class SyncFailed(Exception):
     """A sync failed, and the operating system may have dropped the unwritten data.
 
-    Do not retry the sync, because a second sync would report success although the data was not written. Restart the
-    recorder instead, which then reads the data from the journal and writes it again.
+    Do not retry the sync, because a second sync would report success although the data was not written. Instead,
+    restart the recorder. The recorder then reads the data from the journal and writes the data again.
     """
 
 
@@ -41,7 +41,8 @@ class StoreDamaged(StoreUnavailable):
 class BodyDamaged(StoreUnavailable):
     """The bytes of one body cannot be read.
 
-    The message names the file, or the chunk in ClickHouse. The rest of the store can still be read.
+    The message names the damaged file or, in a ClickHouse store, the damaged chunk. The rest of the store can still be
+    read.
     """
 
 

@@ -51,7 +51,7 @@ class Entry(msgspec.Struct, kw_only=True):
 
     The store assigns ``record.seq``. The store also adds feedback that arrived before the request was recorded.
 
-    A body is `None` if the body must not be stored, which ``record.body_state`` also says.
+    A body is `None` if the body must not be stored. ``record.body_state`` also says whether the bodies are stored.
     """
 
     record: Record
@@ -78,9 +78,10 @@ class RunPosition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExchangeCheckpoint(msgspec.Struct, kw_only=True):
-    """A checkpoint of an open exchange, with the state of the exchange and its body bytes so far.
+    """The stored state of an open exchange, with references to the body bytes so far.
 
-    The exchange's journal frames with numbers below ``number`` need not be read again.
+    After a restart, the recorder continues from this state. The exchange's journal frames with numbers below ``number``
+    need not be read again.
     """
 
     run: str
@@ -92,8 +93,9 @@ class ExchangeCheckpoint(msgspec.Struct, kw_only=True):
 class Running(msgspec.Struct, kw_only=True):
     """A running request, with its detail and body bytes so far.
 
-    Among the requests with few body bytes, only the newest have ``detail``, ``request`` and ``response``. These values
-    are `None` for all other requests, and for a request whose bodies must not be stored.
+    ``detail``, ``request`` and ``response`` are set only for the newest requests with small bodies (see the limits in
+    ``recorder/body_policy.py``). They are `None` for all other requests, and for a request whose bodies must not be
+    stored.
     """
 
     record: Record
@@ -113,7 +115,8 @@ class Batch(msgspec.Struct, kw_only=True):
     - ``finished_runs`` deletes the positions and checkpoints of runs that have been read completely.
     - ``erase`` lists body bytes that must be unreadable within seconds after the commit. The store completes the
       erasure even after a crash.
-    - ``refused`` adds to the counts of requests that were not admitted, by code.
+    - ``refused`` has the number of requests that were not admitted, by error code. The store adds these numbers to its
+      counts.
     """
 
     entries: list[Entry] = []
@@ -131,12 +134,13 @@ class Page(msgspec.Struct, kw_only=True):
     """A page of the log, newest first.
 
     ``complete`` is False if the deadline ended the search early. One cursor then points to the position where the
-    search stopped, even if nothing was found. This is ``next_cursor`` if the search was for older records, and
-    ``newer_cursor`` if it was for newer records.
+    search stopped, even if nothing was found. A search for older records sets ``next_cursor`` to this position. A
+    search for newer records sets ``newer_cursor``.
 
     After a complete search, ``next_cursor`` is `None` if there are no older matches, and ``newer_cursor`` is `None` if
-    the page is empty. If ``newer_cursor`` is `None`, callers keep the ``newer_cursor`` of the previous page. A full
-    page may have a ``next_cursor`` that leads to an empty page, because the search for one more match has a time limit.
+    the page is empty. If ``newer_cursor`` is `None`, callers keep the ``newer_cursor`` of the previous page. When a
+    page is full, a store may limit the time of the search for one more match. If this time ends before a match is
+    found, the page has a ``next_cursor``, which may lead to an empty page.
     """
 
     records: list[Record]
@@ -162,7 +166,7 @@ class StoredRecord(msgspec.Struct, kw_only=True):
 
 
 class Link(msgspec.Struct, kw_only=True):
-    """The data of a finished request that identifies the requests it continues.
+    """The data of a finished request that identifies the earlier requests that this request continues.
 
     ``chain`` is the encoded message chain, or `None` if the request has no messages.
     """
@@ -178,7 +182,7 @@ class Link(msgspec.Struct, kw_only=True):
 class Count(msgspec.Struct, frozen=True, kw_only=True):
     """The number of matching requests.
 
-    ``last_at`` is the start time of the latest match, or `None` if there is no match. ``complete`` is False if the
+    ``last_at`` is the latest start time of a match, or `None` if there is no match. ``complete`` is False if the
     deadline ended the count. In this case, only the newest matches were counted, and the true count may be higher.
     """
 
@@ -212,9 +216,10 @@ class ValueCount(msgspec.Struct, kw_only=True):
 class RecorderState(msgspec.Struct, frozen=True, kw_only=True):
     """One of the recorders that write to a shared store.
 
-    ``server`` names the recorder's machine and data directory. If ``is_live`` is False, the recorder stopped writing to
-    the store within the last hour, but was not closed. ``lag_us`` is the time since the recorder's last write. If this
-    write stored requests, ``lag_us`` is instead the time since the newest of these requests ended.
+    ``server`` names the recorder's machine and data directory. A recorder is live if it wrote to the store in the last
+    30 seconds. Recorders that were closed, or that wrote nothing in the last hour, are not listed. ``lag_us`` is the
+    time since the recorder's last write. If this write stored requests, ``lag_us`` is instead the time since the newest
+    of these requests ended.
     """
 
     server: str
@@ -225,7 +230,7 @@ class RecorderState(msgspec.Struct, frozen=True, kw_only=True):
 class StoreStatus(msgspec.Struct, kw_only=True):
     """Metrics of the store, which are cheap to read even if the store is large.
 
-    ``labels`` is the number of pinned ``namespaces``. ``oldest_at`` is close to the start time of the oldest request.
+    ``labels`` is the number of pinned namespaces. ``oldest_at`` is close to the start time of the oldest request.
     ``oldest_content_at`` is close to the start time of the oldest request with content. A time is `None` if there is no
     such request.
     """
@@ -261,7 +266,7 @@ class Retained(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Writer(Protocol):
-    """The interface through which the recorder writes to a store. Only one thread of one process uses it."""
+    """The interface through which the recorder writes to a store. Only one thread of one process uses a writer."""
 
     #: Minimum time between two commits, unless a batch is full. Stores with expensive small commits use a longer time.
     commit_interval_ns: int
@@ -493,7 +498,11 @@ class Backup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
-    """The number of records in a verified store, the number of damaged records, and the first problems."""
+    """The result of verifying a store.
+
+    ``records`` is the number of records, and ``damaged`` is the number of damaged records. ``problems`` describes
+    problems in the order in which they were found. A store may report only the first ten.
+    """
 
     records: int
     damaged: int
@@ -550,7 +559,7 @@ class Store(Protocol):
     def check(self) -> None:
         """Check the settings, before a server starts.
 
-        Raises StoreTooNew or StoreMisconfigured if the server cannot use the store with these settings. Raises another
+        Raises StoreTooNew or StoreMisconfigured if the server cannot use the store with these settings. Raises
         StoreUnavailable if the store cannot be checked now.
         """
 

@@ -1,4 +1,4 @@
-"""Define the SQL expression for the code that ``row.result_of`` returns, for stores that are SQL databases."""
+"""Define an SQL expression that returns the same result code as ``row.result_of``, for stores in SQL databases."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -24,7 +24,8 @@ LEFT JOIN (
 def stats(database: Database, state: State, question: StatsQuery, last: int, deadline_ns: int) -> Stats:
     """Return aggregates. Raises DeadlinePassed.
 
-    The values with the most requests are found first. All other values form one group.
+    Requests are grouped by the field ``question.by``. The values with the most requests have one group each, and all
+    other values form one group.
     """
     began_us = None
     if question.from_us is None:

@@ -1,7 +1,7 @@
-"""Open the parts of a log in ClickHouse.
+"""Open writers, readers and other interfaces of a log in ClickHouse.
 
-The store directory of a server has only two files. The writer locks ``store.lock``. ``recorder`` contains the name of
-the server's recorder in the database. The name is an id that the server creates.
+The store directory of a Relaybook server has only two files. The writer locks the file ``store.lock``. The file
+``recorder`` contains the name of this server's recorder in the database. The name is an id that this server creates.
 """
 
 import os
@@ -66,7 +66,7 @@ class ClickHouseStore:
     def _reject_sqlite(self) -> None:
         """Raise StoreMisconfigured if the directory has a SQLite log.
 
-        Otherwise, the log would be split between two stores.
+        If this server also recorded to ClickHouse, the log would be split between two stores.
         """
         if (self._directory / DATABASE).exists():
             data = self._directory.parent
@@ -156,7 +156,10 @@ class ClickHouseStore:
         return None
 
     def forget_server(self, server: str) -> None:
-        """Mark the lost recorders of a server as ended, so that no deletion waits for their journals."""
+        """Mark a lost server's recorders as ended, so that no deletion waits for their journals.
+
+        A recorder is lost if it has written nothing for 30 seconds and was not closed.
+        """
         database = Database(self._address)
         try:
             create_tables(database, state := State(database))
@@ -186,7 +189,7 @@ class ClickHouseStore:
         )
 
     def verify(self, on_progress: Callable[[int, int], object]) -> Verification:
-        """Let ClickHouse read all parts and compare their checksums."""
+        """Let ClickHouse read all parts of the tables and verify their checksums."""
         database = Database(self._address)
         try:
             problems, damaged = [], 0
@@ -205,7 +208,7 @@ class ClickHouseStore:
             database.close()
 
     def set_aside(self) -> str | None:
-        """Return `None`, because a database is not moved."""
+        """Return `None`, because a database is never set aside."""
         return None
 
     def list_set_aside(self) -> list[SetAside]:

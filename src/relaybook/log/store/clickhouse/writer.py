@@ -68,8 +68,8 @@ class ClickHouseWriter:
     ) -> None:
         """Create or open the log. ``name`` identifies this recorder. Only one writer can use a name at a time.
 
-        ``server`` is the name that users see. ``lock`` is a descriptor to close with the writer. Raises StoreTooNew and
-        StoreUnavailable.
+        ``server`` is the name of this server that users see. ``lock`` is a descriptor to close with the writer. Raises
+        StoreTooNew and StoreUnavailable.
         """
         self._lock = lock
         self._database = Database(address)
@@ -138,7 +138,10 @@ class ClickHouseWriter:
         self._finish(ended - self._running)
 
     def _finish(self, ended: set[str]) -> None:
-        """Erase chunks and move pending feedback. Failed work is retried after the next commit."""
+        """Erase body bytes that are marked for erasure, and add pending feedback to its requests.
+
+        Failed work is retried after the next commit.
+        """
         try:
             self._chunks.erase()
             join_pending(self._database, self._state, ended)
@@ -148,8 +151,8 @@ class ClickHouseWriter:
     def _stored_seqs(self, entries: Sequence[Entry]) -> dict[str, int]:
         """Return the ``seq`` of the requests that are stored, by id.
 
-        Ids begin with a time, so few blocks are searched. If retention removed a request and the request is imported
-        again, its remaining data is deleted.
+        Ids begin with a time, so ClickHouse searches only a few blocks of the table. If a request was removed by
+        retention and is imported again, the old row that aggregates still count is deleted.
         """
         ids = sorted({entry.record.id for entry in entries})
         found: dict[str, int] = {}
@@ -172,7 +175,7 @@ class ClickHouseWriter:
     def _insert(self, entries: Sequence[Entry]) -> dict[str, int]:
         """Insert new requests, and return their ``seq`` by id.
 
-        Feedback is inserted first. Until its request is inserted, the feedback is not visible.
+        The feedback on a request is inserted before the request, and is visible only after the request is inserted.
         """
         store_feedback(self._database, ((e.record.id, each) for e in entries for each in e.record.feedback))
         today = datetime.fromtimestamp(clock.wall_us() // 1_000_000, UTC).date()
@@ -218,7 +221,7 @@ class ClickHouseWriter:
         return changes | self._chunks.changes(batch.erase)
 
     def _committed(self, batch: Batch, refused: dict[str, int]) -> None:
-        """Update the cached state after everything was stored."""
+        """Update the cached state after the whole batch was stored."""
         recorded = {entry.record.id for entry in batch.entries}
         self._chunks.committed(batch.erase)
         self._refused |= refused
@@ -233,7 +236,10 @@ class ClickHouseWriter:
         self._retention.committed(batch.entries)
 
     def _auto_pins(self, records: Iterable[Record]) -> _NewValues:
-        """Return the labels to add for the first namespaces of a new log, and the new number of automatic labels."""
+        """Return the changes that pin the first namespaces of a new log.
+
+        The changes include the new number of namespaces that were pinned automatically.
+        """
         if self._auto_pinned >= MAX_AUTO_PINNED:
             return {}
         names = [name for name in dict.fromkeys(record.namespace for record in records) if not looks_like_id(name)]
@@ -286,7 +292,7 @@ class ClickHouseWriter:
         return [checkpoint for checkpoint in found if checkpoint.run == run]
 
     def close(self) -> None:
-        """Leave the log, close the connections, and release the lock. Idempotent."""
+        """Tell readers to stop waiting for this recorder, close the connections, and release the lock. Idempotent."""
         with suppress(StoreUnavailable):
             if self._unanswered_us is None:
                 self._recorders.leave()

@@ -112,7 +112,7 @@ def _group_of(record: Record, by: str) -> str | None:
 def page(records: list[Record], matched: list[Record]) -> Page:
     """Build a page from ``records``, which are sorted newest first.
 
-    ``matched`` contains all matches in the log.
+    ``matched`` contains all records of the log that match the filter.
     """
     if not records:
         return Page(records=[], next_cursor=None, newer_cursor=None)

@@ -1,7 +1,7 @@
 """Implement the reference store in memory, with lists that every query scans.
 
-The reference store defines how all other stores must behave, and is used by tests. One object is Writer, Reader,
-Labels, SavedFilters, FeedbackLog, Deletions and TextIndex. The store is not durable.
+The reference store defines how all other stores must behave, and is used by tests. One object of ``MemoryStore``
+implements Writer, Reader, Labels, SavedFilters, FeedbackLog, Deletions and TextIndex. The store is not durable.
 """
 
 import sys
@@ -309,7 +309,7 @@ class MemoryStore:
     # Reader
 
     def _matching(self, filter_: Filter) -> list[Record]:
-        """Return copies of the records that match, oldest first."""
+        """Return copies of the records that match the filter, oldest first."""
         with self._lock:
             records = [entry.record for entry in self._entries]
         return [
@@ -482,7 +482,7 @@ class MemoryStore:
 
 
 def _copy(running: Running) -> Running:
-    """Return a deep copy without a ``seq``."""
+    """Return a deep copy of the running request. Its record has no ``seq``."""
     copy = msgspec.msgpack.decode(msgspec.msgpack.encode(running), type=Running)
     copy.record.seq = None
     return copy

@@ -3,12 +3,14 @@
 The backup consists of a snapshot of the database, and of the pack bytes that the snapshot refers to. The snapshot
 contains all data that was committed when the backup began, except requests that were removed during the backup. Packs
 are copied first. Meanwhile, the writer may remove requests of the snapshot, or store their body frames again at another
-location. It then erases the bytes at the old location (see reclaiming.py). If bytes were erased during the copy, the
-backup continues with a new snapshot, and copies only the pack bytes that are not copied yet.
+location. The writer then erases the bytes at the old location (see reclaiming.py). If bytes were erased during the
+copy, the backup continues with a new snapshot, and copies only the pack bytes that are not copied yet.
 
 Packs only grow. So a later backup to the same directory copies only the bytes after the pack lengths in the earlier
-backup's database. There is one exception: if a power failure lost requests that the earlier backup has, the log records
-them again at other locations. In this case, all bytes are copied again.
+backup's database. But all bytes are copied again if the newest request that both the log and the earlier backup have is
+now at another location in the log. This is the case if a power failure lost requests that the earlier backup has, and
+the log recorded these requests again. It is also the case if the writer stored the body frame of this request, or of
+its base, again (see rebasing.py).
 
 The database is copied to a temporary file, which is renamed last. So if a backup is interrupted, the earlier backup
 stays usable: its database is unchanged, and a writer that opens the backup ignores bytes beyond the pack lengths in
@@ -198,7 +200,7 @@ class _Copy:
         self._on_progress(self._done, self._total)
 
     def _remove_packs_of_earlier_backups(self) -> None:
-        """Delete packs that the log no longer has."""
+        """Delete the packs in the target directory that are not in the snapshot."""
         names = {pack_name(pack) for pack in self.lengths}
         for path in self._target.glob("*.pack"):
             if path.name not in names:
@@ -218,7 +220,7 @@ def _open(path: Path) -> int:
 
 
 def _copy_file_range(source: int, target: int, start: int, length: int) -> int:
-    """Copy bytes to the same offset, and return the number of bytes copied.
+    """Copy bytes at an offset of one file to the same offset of another file. Returns the number of bytes copied.
 
     If the file system can share blocks between files, the files share these blocks.
     """

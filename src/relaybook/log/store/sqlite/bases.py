@@ -4,10 +4,10 @@ With a base, only new content takes space. Chat clients send the whole conversat
 the same instructions and tools. So the base of a frame is a recent frame of the same day whose request body has the
 same beginning. A request with a short body has a common base instead. A common base is an earlier frame with the same
 path and model, and so with similar headers. zstd compresses the new content with the content of the base as its
-dictionary. Nothing is parsed, and the frame's checksum detects a wrong base. See docs/decisions/0021.
+dictionary. Bodies are not parsed, and the frame's checksum detects a wrong base. See docs/decisions/0021.
 
-The table ``frame_bases`` has the base of each frame with a base. A base can itself have a base, so a reader reads a
-chain of frames. The number and the size of the frames in a chain are limited.
+For each frame with a base, the table ``frame_bases`` has the location of this base. A base can itself have a base, so a
+reader reads a chain of frames. The number of frames in a chain and the total size of their contents are limited.
 """
 
 import zlib
@@ -91,9 +91,9 @@ class Base:
 
 
 def keys_of(body: bytes, path_and_model: str) -> list[int]:
-    """Return a key for each beginning of the body whose length is in ``_LENGTHS``, shortest beginning first.
+    """Return a key for each beginning of the body that has a length in ``_LENGTHS``, shortest beginning first.
 
-    A short body has a single key, which all requests with the same path and model share.
+    A body shorter than all these lengths has a single key, which all requests with the same path and model share.
     """
     if len(body) < _LENGTHS[0]:
         return [zlib.crc32(path_and_model.encode())]
@@ -108,7 +108,7 @@ def keys_of(body: bytes, path_and_model: str) -> list[int]:
 
 
 class Bases:
-    """The most recently used shared frames of today, by the beginnings of their request bodies."""
+    """The most recently used shared frames of today. A frame is found by the beginnings of its request body."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[int, int], Base] = OrderedDict()
@@ -118,7 +118,8 @@ class Bases:
     def find(self, keys: list[int]) -> Base | None:
         """Return the base for a body with these keys, or `None`.
 
-        The base is the latest frame with the longest equal beginning, or a common base.
+        The base is the latest of the frames whose bodies have the longest beginning in common with this body. For a
+        short body, the base is a common base.
         """
         for key in reversed(keys):
             base = self._by_key.get(key)
@@ -148,7 +149,7 @@ class Bases:
             self._drop(next(iter(self._kept.values())))
 
     def forget(self, frames: Iterable[Frame]) -> None:
-        """Drop frames that were removed or moved."""
+        """Drop frames that were removed or stored again at another location."""
         for pack, offset, _ in frames:
             base = self._kept.get((pack, offset))
             if base is not None:

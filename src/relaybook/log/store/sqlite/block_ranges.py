@@ -60,7 +60,8 @@ def _overlapping_blocks(
 ) -> list[tuple[int, bool]] | None:
     """Return the blocks that overlap the requested time range.
 
-    The second value tells whether a block is completely inside the time range. `None` if the filter has no time range.
+    The second value of each pair tells whether the block is completely inside the time range. `None` if the filter has
+    no time range.
     """
     if not any(_time_terms(filter_)):
         return None
@@ -76,7 +77,7 @@ def _overlapping_blocks(
 
 
 def _merge_adjacent(blocks: Iterable[tuple[int, bool]], within: SeqRange) -> list[ClassifiedRange]:
-    """Merge adjacent blocks of the same kind into one range."""
+    """Merge adjacent blocks into one range if all are completely inside the time range, or all only partly."""
     ranges: list[ClassifiedRange] = []
     for block, is_inside in blocks:
         (start, end), was_inside = ranges[-1] if ranges else ((0, -1), False)

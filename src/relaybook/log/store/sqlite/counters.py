@@ -126,7 +126,7 @@ def value_counters(records: Sequence[Record]) -> list[tuple[str, str, int]]:
 
 
 def value_text(value: object) -> str:
-    """Return the text under which a value is counted, as it is written in a filter's term."""
+    """Return the text under which a value is counted. Terms of filters use the same text for the value."""
     return "true" if value is True else str(value)
 
 

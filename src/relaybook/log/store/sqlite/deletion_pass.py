@@ -133,7 +133,8 @@ class DeletionPass:
         """Do the next step of erasing, or return False if the deletion has to wait.
 
         The deletion waits until ``reclaiming.py`` has erased all frames and texts, until no reader uses the WALs, and
-        until the segments are deleted.
+        until the journal segments that may have frames of removed requests are deleted. ``segments`` has the last such
+        segment of each run.
         """
         if self._connection.execute(_IS_ERASING).get:
             return False

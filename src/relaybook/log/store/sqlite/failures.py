@@ -1,4 +1,4 @@
-"""Translate the exceptions of SQLite and the file system into the port's errors."""
+"""Translate the exceptions of SQLite and the file system into the exceptions of ``log/store/errors.py``."""
 
 import errno
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ _DATA_ERRORS: Final = (
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Translate environment errors raised in the block into the port's errors.
+    """Translate errors of SQLite and the file system in the block into the exceptions of ``log/store/errors.py``.
 
     ``path`` is the file that messages name.
     """

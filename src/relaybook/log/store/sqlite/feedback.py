@@ -109,7 +109,7 @@ def _add(connection: apsw.Connection, any_id: str, feedback: Feedback) -> bool:
 
 
 def _store(connection: apsw.Connection, seq: int, feedback: Sequence[Feedback]) -> None:
-    """Replace the feedback of these sources on a request.
+    """Store feedback on a request, and replace earlier feedback from the same sources.
 
     Old rows are deleted first, because ``INSERT OR REPLACE`` would not run the triggers that decrease the counts.
     """

@@ -1,7 +1,7 @@
 """Translate a filter's terms into SQL conditions on ``requests AS r``.
 
-Column names come from a fixed table, and every value is a bound parameter. The conditions have the same semantics as
-``filters.matches``, and a test compares both for every term.
+Column names are constants in this program, and every value is a bound parameter. The conditions have the same semantics
+as ``filters.matches``, and a test compares both for every term.
 """
 
 from collections.abc import Iterable, Iterator
@@ -186,5 +186,5 @@ def placeholders(values: Iterable[object]) -> str:
 
 
 def clamped_int(text: str) -> int:
-    """Parse an integer and clamp the value to the range of SQLite."""
+    """Parse an integer and clamp the value to the 64-bit range of integers in SQLite."""
     return max(-_MAX_INTEGER, min(_MAX_INTEGER, int(text)))
