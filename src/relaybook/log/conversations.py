@@ -3,13 +3,14 @@
 The following rules apply to a request B and the requests before B:
 
 1. An assistant message in B can be the response to an earlier request. B then continues this request. If B has several
-   such messages, the last one counts. The messages before the assistant message must equal the messages of the earlier
-   request, either all messages or the last two. Two are enough because clients trim the oldest messages. A match of all
+   such messages, the last one counts. The messages before the assistant message must equal all messages of the earlier
+   request, or end with its last two messages. Two are enough because clients trim the oldest messages. A match of all
    messages takes precedence over a match of the last two. If several requests match, B continues the latest request.
-2. Otherwise, if B names a response (Responses API), B continues the request with this response.
-3. If B has the same messages as an earlier request and names no response, B repeats the earlier request. B is then a
-   retry, or a variant with a different response.
-4. Otherwise B starts a conversation.
+2. Otherwise, if B has the id of a response in ``previous_response_id`` (Responses API), B continues the request with
+   this response.
+3. If B has the same messages as an earlier request and no ``previous_response_id``, B repeats the earlier request. B is
+   then a retry, or a variant with a different response. This rule also applies if B continues a request by rule 1.
+4. If none of these rules applies, B starts a conversation.
 
 Pure, without I/O.
 """

@@ -1,4 +1,4 @@
-"""Define deletions, which remove matching requests from the log and erase their bytes from the disk."""
+"""Define deletions, which remove requests from the log and erase their bytes from the disk."""
 
 from collections.abc import Iterator
 from typing import Final, Literal, Protocol
@@ -20,9 +20,9 @@ class Deletion(msgspec.Struct, kw_only=True):
 
     Once the requests are removed, the filter has no values that could identify a person.
 
-    ``requests`` is the number of matching requests when the deletion was requested. ``removed`` is the number of
-    requests removed so far. ``requested_by`` is the address of the client, or ``command line``. Times are in
-    microseconds since the epoch.
+    ``requests`` is the number of requests that matched the filter when the deletion was requested. ``removed`` is the
+    number of requests removed so far. ``requested_by`` is the IP address from which the deletion was requested, or
+    ``command line``. Times are in microseconds since the epoch.
     """
 
     id: str
@@ -36,10 +36,10 @@ class Deletion(msgspec.Struct, kw_only=True):
 
 
 class Deletions(Protocol):
-    """The interface for requesting deletions in any process. The recorder carries out the deletions."""
+    """The interface with which any process can request deletions. The recorder carries out the deletions."""
 
     def request(self, filter_: Filter, requests: int, by: str) -> Deletion:
-        """Request the deletion of all finished requests that match the filter now.
+        """Request the deletion of all finished requests that match the filter at the time of the call.
 
         ``requests`` is the number of these requests. This method stores the deletion durably, but does not wait until
         the recorder has carried out the deletion. Raises StoreUnavailable if the log is locked or missing.

@@ -1,7 +1,7 @@
 """Describe fields, their values, gaps and error codes in words.
 
-The suggestions in the query input and the file ``dashboard/src/generated/vocabulary.ts`` come from these tables. Pure,
-without I/O.
+The tables in this module are the source of the suggestions in the query input and of the file
+``dashboard/src/generated/vocabulary.ts``. Pure, without I/O.
 """
 
 from collections.abc import Mapping
@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 class Field(NamedTuple):
     """A field as shown to people.
 
-    ``hint`` describes the field. ``bounds`` are suggested comparisons. ``choices`` are suggested values that do
-    not depend on the log's contents, with their meanings.
+    ``hint`` describes the field. ``bounds`` are suggested comparisons. ``choices`` maps suggested values to their
+    meanings. These values do not depend on the log's contents.
     """
 
     label: str

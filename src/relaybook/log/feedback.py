@@ -1,8 +1,8 @@
 """Define feedback on requests: its limits, and how feedback is combined and added.
 
 A *source* gives feedback: a person at the dashboard, the users of an application, or an evaluation. A request keeps
-only the latest feedback from each source. Feedback names a request by any of its ids. Feedback that arrives before its
-request is recorded is pending, and is added when the request is recorded.
+only the latest feedback from each source. Feedback names a request by any of its ids. If the request is not
+recorded yet, the feedback is pending, and is added when the request is recorded.
 """
 
 import math
@@ -64,7 +64,7 @@ class NewFeedback(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         return self.score is None or math.isfinite(self.score)
 
     def received(self, at: int) -> Feedback:
-        """Return the feedback to store. ``at`` is the time at which the feedback arrived, in microseconds."""
+        """Return the feedback as stored. ``at`` is the time at which the feedback arrived, in microseconds."""
         return Feedback(source=self.source, score=self.score, label=self.label, comment=self.comment, at=at)
 
 
@@ -85,7 +85,7 @@ class FeedbackLog(Protocol):
 
 
 def combined(feedback: Iterable[Feedback]) -> list[Feedback]:
-    """Return the last feedback from each source, sorted by source."""
+    """Return the feedback sorted by source. If a source occurs several times, its last entry in ``feedback`` counts."""
     return [each for _, each in sorted({each.source: each for each in feedback}.items())]
 
 

@@ -1,9 +1,9 @@
 """Define labels of namespaces, the rules for changing them, and cursors for lists of namespaces.
 
 A pinned namespace has a *label*, which consists of a color, a group and a position. A log has few pinned namespaces,
-such as environments or channels. There can be many other namespaces, such as one per user. All users of the log share
-the labels. Any process can change labels while the recorder is running. ``Labels`` is an interface that stores
-implement, like the interfaces in ``store/port.py``.
+such as ``staging`` or ``ios``. There can be many other namespaces, such as one per user. All users of the log share the
+labels. Any process can change labels while the recorder is running. ``Labels`` is an interface that stores implement,
+like the interfaces in ``store/port.py``.
 """
 
 import re
@@ -124,11 +124,11 @@ class LabelChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class NotPinned(ValueError):
-    """The change sets a color, group or position of a namespace that is not pinned, without pinning it."""
+    """The change sets a color, group or position of a namespace that is not pinned after the change."""
 
 
 class Labels(Protocol):
-    """Changes labels. An object can be used from any process and any thread."""
+    """Changes labels. Safe to use from any process and any thread while the recorder writes to the store."""
 
     def change(self, change: LabelChange) -> NamespaceRow:
         """Apply the change and return the changed namespace. The change is atomic and durable.

@@ -1,1 +1,1 @@
-"""Write the requests that match a filter as a file: JSON Lines, CSV, fine-tuning lines or Parquet."""
+"""Write requests to a file, as JSON Lines, CSV, fine-tuning lines or Parquet. A filter selects the requests."""

@@ -1,7 +1,7 @@
 """Write records as CSV (RFC 4180, UTF-8) for spreadsheets, with one column per field and without bodies.
 
-Each frequent property has its own column. A text that a spreadsheet would evaluate as a formula gets a leading
-apostrophe.
+Each of the most frequent properties has its own column (see ``MAX_PROPERTIES``). A text that a spreadsheet would
+evaluate as a formula gets a leading apostrophe.
 """
 
 import csv

@@ -1,7 +1,8 @@
 """Export the requests that match a filter, in recording order.
 
-Requests recorded after the start of the export are omitted, and so are requests deleted during the export. Bodies that
-expire during the export are exported as expired. Memory use does not depend on the number of requests.
+Requests recorded after the start of the export are omitted, and so are requests deleted during the export. If the
+bodies of a request expire during the export, the request is handled like any request without bodies. Memory use does
+not depend on the number of requests.
 """
 
 from collections.abc import Callable, Iterator
@@ -81,7 +82,8 @@ class ExportQuery(msgspec.Struct, frozen=True, kw_only=True):
     """The contents of an export.
 
     Only requests with a ``seq`` above ``after`` and at most ``through`` are exported. If ``through`` is `None`, the
-    export ends with the latest request. With ``end``, the last line is an EndLine.
+    export ends with the last request that the filter can find when the export starts (see ``_last_seq``). With ``end``,
+    the last line is an EndLine.
     """
 
     file_format: FileFormat
@@ -114,7 +116,9 @@ class Export:
         """Begin the export. Raises BadFilter if the query is not valid for this log."""
         file_format = query.file_format
         if query.bodies and file_format.bodies is False:
-            raise BadFilter("bodies", f"{file_format.name} has no bodies. Use jsonl or parquet, or omit bodies.")
+            raise BadFilter(
+                "bodies", f"{file_format.name} has no bodies. Use jsonl or parquet, or omit the parameter bodies."
+            )
         last = _last_seq(reader, query.filter_)
         if query.through is not None and query.through > last:
             raise BadFilter(

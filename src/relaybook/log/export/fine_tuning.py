@@ -30,7 +30,7 @@ class _Omitted(Exception):
 
 
 class FineTuning:
-    """Writes one line per request, in the structure of chat completions for every API."""
+    """Writes one line per request. Requests of every API are written in the structure of chat completions."""
 
     def __init__(self) -> None:
         self.count = 0

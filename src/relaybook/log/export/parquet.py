@@ -208,7 +208,7 @@ def _choice(choice: dict[str, Any]) -> dict[str, Any]:
 
 
 def _calls(calls: object) -> list[dict[str, Any]] | None:
-    """Return the tool calls of a request message as columns."""
+    """Return the tool calls of a request message as structs of the type ``_CALLS``."""
     if not isinstance(calls, list):
         return None
     found = []

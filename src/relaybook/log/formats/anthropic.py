@@ -118,7 +118,10 @@ _EVENT: Final = msgspec.json.Decoder(_Event)
 
 
 def read_request(data: bytes) -> RequestFacts:
-    """Return the facts of a request. A request without ``max_tokens`` only counts tokens and starts no conversation."""
+    """Return the facts of a request.
+
+    A request without ``max_tokens`` is a request to ``count_tokens`` and belongs to no conversation.
+    """
     request = lenient.read(_REQUEST, data)
     if request is None:
         return RequestFacts()
@@ -333,7 +336,7 @@ def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
 
 
 def first_token_offset(data: bytes) -> int | None:
-    """Return the end offset of the first event with text, thinking or a tool call, or `None` if no event has them."""
+    """Return the end offset of the first event with text, thinking or a tool call. `None` if there is no such event."""
     events = lenient.LenientDecoder(_EVENT)
     for payload, end in event_ends(data):
         event = events.read(payload)

@@ -55,8 +55,8 @@ class _JoinedText:
 def merge(into: dict[str, Any], more: dict[str, Any]) -> None:
     """Merge a chunk's fields into ``into``.
 
-    Lists are joined, objects are merged, and other values are replaced. Texts are collected and joined once, by
-    ``join``, so that merging many chunks takes linear time.
+    Texts and lists are joined, and objects are merged. All other values are replaced, and so are ``id`` and ``type``.
+    Texts are only collected here. ``join`` joins them once, so that merging many chunks takes linear time.
     """
     for name, value in more.items():
         before = into.get(name)

@@ -1,7 +1,7 @@
 """Parse chat completions for facts, the offset of the first token, and the detail view.
 
 This module also parses the responses of legacy completions (``choices[].text``) and embeddings (no choices), because
-they have the same top-level fields.
+these have the same top-level fields as chat completions.
 """
 
 from typing import Any, Final
@@ -184,7 +184,7 @@ def _finish_reason(outputs: list[OutputText]) -> str | None:
 
 
 def _estimate_usage(facts: ResponseFacts, request: bytes) -> bool:
-    """Estimate both token counts if the response has no usage, for example because a stream broke off.
+    """Estimate input and output tokens if the response has no usage, for example because a stream broke off.
 
     Nothing is estimated for a response without a model and without output, because such a response is only an error.
     """

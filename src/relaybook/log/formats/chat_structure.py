@@ -17,7 +17,7 @@ _FUNCTION_TYPES: Final = (None, "function", "function_call", "tool_use")
 
 
 def text_of(content: object) -> str:
-    """Return the text of content that is a string or a list of text parts. Raises NotChat for any other part."""
+    """Return the text of content that is a string or a list of text parts. Raises NotChat for any other content."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
@@ -40,9 +40,10 @@ def function_call(call_id: object, name: object, arguments: object) -> dict[str,
 
 
 def function_tools(tools: Iterable[object], parameters: str) -> list[dict[str, Any]]:
-    """Convert tools that have the fields of their function at the top level.
+    """Convert tools to the structure of chat completions.
 
-    ``parameters`` is the name of the field with the schema.
+    The given tools have the fields of their function at the top level. ``parameters`` is the name of the field with the
+    schema.
     """
     return [_function_tool(tool, parameters) for tool in tools]
 

@@ -1,9 +1,9 @@
 """Decode content codings (gzip, deflate, br, zstd) of a stored body, within limits.
 
 Bodies are stored as they were transferred. If a body is truncated, its decodable beginning is returned. Limits protect
-against decompression bombs. Decoding stops at 16 MiB. If the result is larger than 1 MiB, decoding also stops at 100
-times the compressed length. Sources: RFC 9110 §8.4 (order of codings), RFC 9659 (zstd windows over HTTP are at most 8
-MiB).
+against decompression bombs. Decoding stops when the result has 16 MiB. If the result is larger than 1 MiB,
+decoding also stops at 100 times the compressed length. Sources: RFC 9110 §8.4 (order of codings), RFC 9659 (zstd
+windows over HTTP are at most 8 MiB).
 """
 
 import zlib
@@ -51,7 +51,7 @@ _Chunks: TypeAlias = Iterator[bytes]
 
 
 class _Truncated(Exception):
-    """The compressed data ends, or becomes invalid, before its end mark."""
+    """The compressed data ends before its end mark, or has more than ``_MAX_MEMBERS`` members."""
 
 
 def decode(data: bytes, content_encoding: str | None, *, limit: int = LIMIT_BYTES, ratio: int = RATIO) -> Decoded:

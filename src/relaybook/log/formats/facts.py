@@ -2,7 +2,7 @@
 
 Texts can be encoded as UTF-8, contain no NUL and are truncated. Metadata is not truncated here, because the recorder
 truncates metadata later. Texts in ``usage`` are neither cleaned nor truncated, because ``usage`` is not stored. Every
-number fits a signed 64-bit column. `None` means that a value is missing or unreadable, never zero.
+number fits a signed 64-bit column. `None` means that a value is missing or unreadable. `None` never means zero.
 """
 
 from typing import Annotated, Final, Literal, TypeAlias
@@ -28,7 +28,7 @@ class Origin(Struct, array_like=True, frozen=True, gc=False):
     """An earlier exchange that a request may continue; see ``message_chain``.
 
     ``new_from`` is the index of the first message after the assistant message that was the response of the earlier
-    exchange. ``window`` is 0 if there are too few messages for a window key.
+    exchange. ``window`` is the window key, or 0 if there are too few messages for a window key.
     """
 
     new_from: int

@@ -1,9 +1,9 @@
 """Parse JSON that a strict decoder rejects, and convert the JSON value to a struct, one field at a time.
 
-Every body is logged, even if it is invalid. A lone surrogate, a byte order mark, NaN, a 5,000-digit integer or one
-field of the wrong type must not hide all other facts. The strict typed decoder is tried first, because it is ten times
-faster. If the strict decoder fails, the body is parsed leniently. The functions never raise, and returned texts never
-contain a lone surrogate.
+Bodies are logged even if they are invalid. If a body has a lone surrogate, a byte order mark, NaN, a 5,000-digit
+integer or a field of the wrong type, all other facts must still be found. The strict typed decoder is tried first,
+because it is ten times faster than lenient parsing. If the strict decoder fails, the body is parsed leniently. The
+functions never raise, and returned texts never contain a lone surrogate.
 """
 
 import json
@@ -56,12 +56,10 @@ def read(decoder: "msgspec.json.Decoder[_T]", data: bytes) -> _T | None:
 
 
 class LenientDecoder(Generic[_T]):
-    """Decodes many documents leniently.
+    """Decodes many documents: strictly first, and leniently if this fails.
 
-    After 100 documents that neither decoder can decode, or 10,000 documents that only the lenient decoder can decode,
-    only the strict decoder is used.
-
-    Without the limits, a body could take too long: 16 MiB can hold two million malformed events, and each takes 20 µs.
+    Lenient decoding is no longer tried after it failed for 100 documents or succeeded for 10,000 documents. Without
+    these limits, a body could take too long: 16 MiB can hold two million malformed events, and each takes 20 µs.
     """
 
     def __init__(self, decoder: "msgspec.json.Decoder[_T]") -> None:

@@ -5,8 +5,8 @@ So each exchange has two sets of keys:
 
 - The first set is for later requests that continue the exchange. For each choice of the response, one key covers the
   messages of the exchange and the choice.
-- The second set is for earlier exchanges that this exchange may continue. For each of the last assistant messages of
-  the request, one key covers the messages up to and including the assistant message.
+- The second set is for earlier exchanges that this exchange may continue. For each of the last four assistant
+  messages of the request, one key covers the messages up to and including the assistant message.
 
 The request continues an earlier exchange if a key of its second set is in the first set of the earlier exchange.
 

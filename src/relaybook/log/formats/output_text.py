@@ -1,4 +1,4 @@
-"""Collect the model's output for each choice from a whole response or from its chunks."""
+"""Collect the model's output for each choice from a whole response or from the chunks of a stream."""
 
 from typing import Any, Final
 
@@ -164,9 +164,9 @@ def has_token(chunk: ChatResponse) -> bool:
 
 
 def output_preview(output_text: OutputText) -> str | None:
-    """Return a preview of the first part with content: text, transcript, refusal, tool calls or reasoning.
+    """Return a preview of the output. `None` if the output is empty.
 
-    `None` if all parts are empty.
+    The preview shows the first of these that is not empty: text, transcript, refusal, tool calls, reasoning.
     """
     for chunks in (output_text.text, output_text.transcript, output_text.refusal):
         if chunks and (shown := preview("".join(chunks))):

@@ -20,7 +20,7 @@ _MAX_TEXT_BYTES: Final = 64 << 10
 def read_error(data: bytes) -> tuple[str | None, str | None]:
     """Return code and message of an error response.
 
-    If the body is not JSON, the message is the first 200 characters of the body.
+    If the body is not JSON, the message is the first 200 characters of its visible text.
 
     Supported shapes: ``{"error": {"message", "type", "code"}}``, ``{"error": "text"}``, FastAPI's ``{"detail": …}``,
     ``{"message": …}``, a list of one such object (Google), HTML, and plain text.
@@ -39,7 +39,7 @@ def read_error(data: bytes) -> tuple[str | None, str | None]:
 
 
 def describe_error(error: object) -> tuple[str | None, str | None]:
-    """Return code and message of an error object, which is the value of ``error`` or an equivalent."""
+    """Return code and message of an error object, which is the value of ``error`` or of a similar field."""
     if isinstance(error, str):
         return None, clean_or_none(error, ERROR_CHARACTERS)
     if not isinstance(error, dict):

@@ -1,6 +1,8 @@
 """List the formats by kind, and parse each body with the format of its kind.
 
-For a kind without a format, the functions return empty facts or an empty result.
+For a kind without a format, ``read_request`` and ``read_response`` return empty facts, ``estimate_usage`` estimates
+nothing, and ``to_chat`` raises NotChat. The functions for the detail view and ``first_token_offset`` parse such bodies
+as chat completions.
 """
 
 from collections.abc import Iterator
@@ -44,8 +46,8 @@ def read_request(kind: Kind, data: bytes) -> RequestFacts:
 def read_response(kind: Kind, data: bytes, *, streamed: bool, complete: bool) -> ResponseFacts:
     """Return the facts of a decoded response body, which is a stream or one JSON object.
 
-    ``streamed`` tells whether the response has the content type of a stream. If the bytes of the body show the
-    opposite, the bytes decide. ``complete`` tells whether the whole response arrived. The fact ``stream_ended`` is
+    ``streamed`` tells whether the response has the content type of a stream. If the content type contradicts the bytes
+    of the body, the bytes decide. ``complete`` tells whether the whole response arrived. The fact ``stream_ended`` is
     `None` if ``streamed`` is False.
     """
     found = FORMATS.get(kind)

@@ -51,7 +51,7 @@ def messages(data: bytes, list_messages: ListMessages) -> list[dict[str, Any]]:
 def newest_first(data: bytes, list_messages: ListMessages) -> Iterator[dict[str, Any]]:
     """Yield the same messages as ``messages``, newest first.
 
-    The message about omitted messages is not included. A message is converted only when it is needed.
+    The message that says how many messages are omitted is not included. A message is converted only when it is needed.
     """
     first, _, last = _items(data, list_messages)
     for item in (*reversed(last), *reversed(first)):
@@ -59,7 +59,7 @@ def newest_first(data: bytes, list_messages: ListMessages) -> Iterator[dict[str,
 
 
 def characters(data: bytes, list_messages: ListMessages) -> int:
-    """Return the number of characters in all messages, from which input tokens are estimated."""
+    """Return the number of characters in the texts of the messages. Input tokens are estimated from this number."""
     return sum(len(message.get("text") or "") for message in messages(data, list_messages))
 
 

@@ -139,7 +139,7 @@ def fold_stream(data: bytes) -> tuple[Response, OutputText, object, bool]:
 
 
 def first_token_offset(data: bytes) -> int | None:
-    """Return the end offset of the first event with generated text or arguments, or `None` if no event has them."""
+    """Return the end offset of the first event with generated text or arguments. `None` if there is no such event."""
     events = lenient.LenientDecoder(RESPONSE_EVENT)
     for payload, end in event_ends(data):
         event = events.read(payload)
@@ -236,8 +236,8 @@ def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
 def _to_chat(body: dict[str, Any]) -> dict[str, Any]:
     """Return the messages and tools of a request body as fields of a chat completions request.
 
-    Raises NotChat if these fields cannot express the request, or if only the provider has earlier messages or the
-    prompt.
+    Raises NotChat if these fields cannot express the request, or if the request refers to messages or a prompt that
+    only the provider has.
     """
     if any(body.get(name) for name in ("previous_response_id", "conversation", "prompt")):
         raise NotChat

@@ -69,7 +69,10 @@ class Message(Struct, gc=False):
 
 
 class Request(Struct, gc=False):
-    """A request in one of OpenAI's formats. Formats other than chat have ``input`` or ``prompt``."""
+    """A request in one of OpenAI's formats.
+
+    Formats other than chat have ``input`` or ``prompt`` instead of ``messages``.
+    """
 
     model: str | None = None
     messages: list[Message] | None = None
@@ -128,7 +131,8 @@ class Embedding(Struct, gc=False):
 class ChatResponse(Struct, gc=False):
     """A chat completion, or one chunk of a chat completion.
 
-    Embeddings and legacy completions have the same top-level fields.
+    Embeddings and legacy completions are parsed as this structure, too, because they have the same top-level fields as
+    chat completions.
     """
 
     choices: list[Choice] | None = None
