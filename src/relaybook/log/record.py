@@ -1,8 +1,8 @@
 """Declare the record: every field of a logged request.
 
-SQL columns, JSON keys and the page's types are derived from the fields of ``Record``, in the same order. Timestamps are
-integers in a ``Record`` (microseconds since the epoch, UTC) and RFC 3339 text in JSON. Text is valid UTF-8 without NUL.
-An unknown value is `None`, never 0.
+SQL columns, JSON keys and the dashboard's types are derived from the fields of ``Record``, in the same order.
+Timestamps are integers in a ``Record`` (microseconds since the epoch, UTC) and RFC 3339 text in JSON. Text is valid
+UTF-8 without NUL. An unknown value is `None`, never 0.
 """
 
 from typing import Annotated, Final, Literal, get_type_hints
@@ -47,7 +47,7 @@ FOREIGN_IDS: Final = ("provider_request_id", "completion_id", "client_request_id
 
 
 class Record(msgspec.Struct, kw_only=True):
-    """The fields of a request in a list of requests. docs/reference/api.md describes each of them."""
+    """The fields of a request that are shown in lists of requests. docs/reference/api.md describes each field."""
 
     id: str
     seq: int | None = None

@@ -33,7 +33,10 @@ def decode_body(data: bytes, content_encoding: str | None) -> bytes | None:
 
 
 class RequestView:
-    """A finished or running request and its bodies. A body is read from the store when the body is first used."""
+    """A finished or running request and its bodies.
+
+    A body that is not in memory is read from the store each time it is used.
+    """
 
     def __init__(
         self,

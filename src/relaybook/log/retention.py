@@ -38,7 +38,7 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """How long content and requests are kept, in whole UTC days after the day on which a request ended.
 
-    With 0, data is never removed because of its age.
+    0 means no age limit.
     """
 
     body_days: int = 0
@@ -46,10 +46,9 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cutoff(msgspec.Struct, frozen=True):
-    """The times before which requests must have ended to lose their content or to be removed.
+    """A content cutoff and a request cutoff, in microseconds since the epoch. 0 disables a cutoff.
 
     Requests that ended before ``content`` lose their content. Requests that ended before ``requests`` are removed.
-    Times are in microseconds since the epoch. 0 disables a cutoff.
     """
 
     content: int = 0

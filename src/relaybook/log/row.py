@@ -1,6 +1,6 @@
 """Convert a record to an API row, and describe the result of the request in a short text.
 
-The page and the command line show the same text. Pure, without I/O.
+The dashboard and the command line show the same text. Pure, without I/O.
 """
 
 from typing import Annotated, Any, Final, Literal
@@ -55,7 +55,8 @@ class Result(msgspec.Struct, frozen=True):
     code: Annotated[Code, Meta(description="Code of the result, for programs. More codes may be added.")]
     text: Annotated[str, Meta(description="The result in a few words, such as `200` or `429 rate limited`.")]
     tone: Annotated[
-        Tone, Meta(description="How the page shows the result. `neutral` means that the client disconnected early.")
+        Tone,
+        Meta(description="How the dashboard shows the result. `neutral` means that the client disconnected early."),
     ]
 
 
@@ -133,7 +134,8 @@ def result_of(record: Record) -> Result:
 def _upstream_failure(error_code: str | None, status: int | None) -> Result:
     """Return the result of a failed upstream request.
 
-    If Relaybook sent an error response, the result has the status of this response.
+    If the upstream was unreachable or timed out, and Relaybook sent an error response, the text begins with the status
+    of this response.
     """
     code, text = next(
         (failure for failure in UPSTREAM_FAILURES.items() if failure[0] == error_code),

@@ -31,7 +31,7 @@ class SavedFilter(msgspec.Struct, frozen=True):
 
 
 class TooManySavedFilters(Exception):
-    """The log already has MAX_SAVED_FILTERS saved filters, and no filter has this name."""
+    """A new filter cannot be saved, because the log already has MAX_SAVED_FILTERS saved filters."""
 
 
 class SavedFilters(Protocol):
@@ -67,7 +67,7 @@ def _bad_name(name: str, reason: str) -> BadFilter:
 
 
 def checked_params(pairs: Iterable[tuple[str, str]], now_us: int) -> Params:
-    """Return the pairs. Raises BadFilter if the pairs are not a valid filter, which may include ``sort``."""
+    """Return the pairs, which may include ``sort``. Raises BadFilter if the pairs are not a valid filter."""
     params = tuple(pairs)
     if not params:
         raise BadFilter("params", "params is empty: expected at least one parameter, such as namespace.")

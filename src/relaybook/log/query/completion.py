@@ -19,7 +19,7 @@ _UNITS: Final = {"duration": ("s", "ms", "m"), "first_token": ("s", "ms", "m")}
 
 
 class Item(NamedTuple):
-    """A suggestion, with the texts to insert and to show, the meaning, and the number of requests with the value."""
+    """A suggestion: the text to insert, the text to show, its meaning, and the number of requests with this value."""
 
     insert: str
     label: str
@@ -76,7 +76,10 @@ def _names(part: Part | None, list_values: ListValues) -> Iterator[Item]:
 
 
 def _can_be_written(name: str) -> bool:
-    """Return whether the query language can express the property. Names with spaces or colons cannot be expressed."""
+    """Return whether the query language can express the property.
+
+    Only names that consist of letters, digits, ``_``, ``-`` and ``.`` can be expressed.
+    """
     return parts_of(f"property.{name}:x")[0].name == f"property.{name}"
 
 

@@ -1,7 +1,7 @@
 """Define the filters, cursors and page sizes of the log, and decide whether a record matches a filter.
 
-A record matches if it satisfies all terms. Stores translate a Filter into their own query language, so this module does
-not use SQL. ``query.parameters`` parses query parameters into a Filter, and ``query.language`` parses the query
+A record matches if it satisfies all terms. This module does not use SQL, because each store translates a Filter into
+its own statements. ``query.parameters`` parses query parameters into a Filter, and ``query.language`` parses the query
 language. Pure, without I/O.
 """
 
@@ -155,7 +155,10 @@ class Filter(msgspec.Struct, frozen=True):
 
 
 class Cursor(msgspec.Struct, frozen=True):
-    """A position in the log. The page contains only records that are older or newer than the record ``seq``."""
+    """The position from which a page is read.
+
+    The page contains only records that are older or newer than the record ``seq``.
+    """
 
     direction: Literal["older", "newer"]
     seq: int

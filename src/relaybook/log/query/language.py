@@ -150,8 +150,8 @@ def _reject_unlikely_text(part: Part) -> None:
 def _reject_bad_star(part: Part, name: str) -> None:
     """Reject a misplaced ``*``.
 
-    A ``*`` is allowed in quotes, and at the end of a value that can be searched by prefix. In fields other than free
-    text and ``contains``, this function accepts any ``*``, and ``checked_value`` rejects it.
+    A ``*`` is allowed in quotes, and at the end of a value that can be searched by prefix. This function checks only
+    free text and ``contains``. In all other fields, ``checked_value`` rejects a ``*``.
     """
     quoted = quoted_value(part.value + ("*" if part.has_star else ""))
     literal = f"{'-' if part.negated else ''}{part.name}:{quoted}"

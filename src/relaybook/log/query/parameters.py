@@ -19,8 +19,9 @@ def parse_filter(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Seq
     """Parse pairs of name and value into a filter.
 
     Relative times are relative to ``now_us``. ``other_names`` are parameters that the caller parses. Error messages
-    list them as valid names. Valid names are NAMES, ``property.<name>`` and ``q``. A name may be preceded by ``not.``
-    (except ``q``, ``from`` and ``to``), ``begins.`` (only free text) or both.
+    list them as valid names. Valid names are NAMES, ``property.<name>`` and ``q``. All names except ``q``, ``from`` and
+    ``to`` can have the prefix ``not.``. Names of fields with free text can have the prefix ``begins.`` or
+    ``not.begins.``.
 
     Raises BadFilter if a name is unknown, a value is invalid, a name has too many values, the time range is empty, or a
     substring search has no start time. Also raises BadFilter if ``from``, ``to`` or ``q`` is repeated.
@@ -44,9 +45,10 @@ def parse_filter(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Seq
 
 
 def parameters_of_filter(filter_: Filter) -> list[tuple[str, str | None]]:
-    """Return the parameters that ``parse_filter`` parses into this filter.
+    """Return the terms of a filter as query parameters.
 
-    For a term without values, the value is `None`.
+    If several terms have the same name, the result does not show which value belongs to which term. For a term without
+    values, the value is `None`.
     """
     pairs: list[tuple[str, str | None]] = []
     for term in filter_.terms:
@@ -91,7 +93,8 @@ def _reject_unbounded_search(terms: Iterable[Term]) -> None:
     names = {term.name for term in terms}
     if CONTAINS in names and "from" not in names:
         message = (
-            f"{CONTAINS} needs a start time because it reads every request in the range. Add from, such as from=-1h."
+            f"{CONTAINS} needs a start time, because it reads every request in the time range. Add a start time, such "
+            "as from=-1h."
         )
         raise BadFilter(CONTAINS, message)
 

@@ -65,7 +65,7 @@ def canonical_name(name: str) -> str | None:
 class Parameter(NamedTuple):
     """The name of a query parameter, split into its parts.
 
-    For example, ``not.begins.model`` is a negated prefix of ``model``.
+    For example, ``not.begins.model=gpt`` excludes models that begin with ``gpt``.
     """
 
     name: str

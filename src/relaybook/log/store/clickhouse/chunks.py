@@ -54,7 +54,7 @@ class Chunks:
         return BodyRef((chunk,), len(data))
 
     def read(self, ref: BodyRef) -> bytes:
-        """Return the bytes that were written. Raises BodyDamaged."""
+        """Return the bytes of the chunk with this reference. Raises BodyDamaged."""
         return b"".join(body_chunks(self._database, [(ref.location[0], ref.size)], b""))
 
     def whole(self, body: Body | None) -> Body | None:

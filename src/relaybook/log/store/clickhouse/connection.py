@@ -45,7 +45,10 @@ Values = Mapping[str, Any]
 
 
 class Parameters:
-    """Collects the values of a statement. The server inserts the values, so the SQL text never contains them."""
+    """Collects the values of a statement.
+
+    The SQL text contains placeholders, which the server replaces with the values.
+    """
 
     def __init__(self, values: Values = MappingProxyType({})) -> None:
         """``values`` are the values of other conditions in the same statement."""
@@ -140,8 +143,8 @@ class Database:
         """Insert rows in one block. ``types`` are the columns with their types.
 
         Raises BatchRejected if a value does not fit its column, and StoreUnavailable. After StoreUnavailable, the rows
-        may be in the table, or may be inserted later. If the connection ends without a response, the client immediately
-        sends the rows again. Because of the deduplication token, the server drops rows that it already has.
+        may be in the table, or may be inserted later. If the connection ends without a response, ``clickhouse-connect``
+        immediately sends the rows again. Because of the deduplication token, the server drops rows that it already has.
         """
         if not rows:
             return
@@ -221,7 +224,7 @@ class Database:
 
     @contextmanager
     def _translated(self, *, has_deadline: bool = False) -> Iterator[None]:
-        """Translate errors of the client into errors of a store."""
+        """Translate errors of ``clickhouse-connect`` into errors of a store."""
         try:
             yield
         except (StoreUnavailable, BatchRejected):

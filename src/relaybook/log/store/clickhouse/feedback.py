@@ -1,8 +1,8 @@
 """Store the feedback on requests, by request id and source.
 
-Feedback on a request that is not recorded yet is pending. The table ``state`` has pending feedback. Its key consists of
-the id in the feedback and the source. After each commit, the writer moves pending feedback to the requests that are now
-recorded.
+Feedback on a request that is not recorded yet is pending. The table ``state`` has pending feedback. The key of pending
+feedback consists of the id in the feedback and the source. After each commit, the writer moves pending feedback to the
+requests that are now recorded.
 """
 
 from collections.abc import Iterable, Sequence
@@ -73,8 +73,8 @@ def _ids_of_requests(database: Database, any_ids: Sequence[str]) -> dict[str, st
 def join_pending(database: Database, state: State, ended: Iterable[str]) -> None:
     """Move pending feedback to recorded requests, and delete expired pending feedback.
 
-    Pending feedback expires after an hour, but not while its request is running. ``ended`` are the ids of requests that
-    have just ended.
+    Pending feedback expires after an hour. If the id in the feedback is the Relaybook id of a running request, the
+    feedback does not expire before this request ends. ``ended`` are the Relaybook ids of requests that have just ended.
     """
     pending = state.read(PENDING)
     if not pending:

@@ -1,4 +1,4 @@
-"""Count requests, and list namespaces, values and top requests, from ``requests``."""
+"""Count requests, and list namespaces, values of fields, and the requests with the highest values of a field."""
 
 from typing import Final
 
@@ -30,7 +30,7 @@ FROM (
 
 
 def count(database: Database, filter_: Filter, last: int, deadline_ns: int) -> Count:
-    """Count the matches, window by window, from the newest window to the oldest.
+    """Count the matches in windows of ``seq`` values, from the newest window to the oldest.
 
     If all terms are on the namespace, one query counts all matches from the sums of the namespaces.
     """

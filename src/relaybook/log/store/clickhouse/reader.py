@@ -65,7 +65,10 @@ _decode_gap: Final = msgspec.msgpack.Decoder(Gap).decode
 
 
 class _Totals(NamedTuple):
-    """Values of the status that are computed from all requests. Times are `None` if there are no requests."""
+    """Values of ``StoreStatus`` that are computed from all requests and all feedback.
+
+    ``oldest_at`` is `None` if there are no requests. ``oldest_content_at`` is `None` if no request has content.
+    """
 
     requests: int
     namespaces: int
@@ -87,7 +90,7 @@ class ClickHouseReader:
 
     @property
     def _database(self) -> Database:
-        """The database, with its tables. Raises StoreTooNew and StoreUnavailable."""
+        """The database. Missing tables are created first. Raises StoreTooNew and StoreUnavailable."""
         if not self._is_created:
             create_tables(self._unchecked, self._state)
             self._is_created = True

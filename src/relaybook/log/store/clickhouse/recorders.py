@@ -41,9 +41,9 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 class _Place(msgspec.Struct, array_like=True):
     """What a recorder writes about itself.
 
-    ``has_ended`` is True after the recorder was closed. ``server`` is the name that users see. If the mark was written
-    with new requests, ``delay_us`` is the time from the end of the newest request to the commit. Otherwise,
-    ``delay_us`` is 0.
+    ``has_ended`` is True after the recorder was closed. ``server`` is the name of the recorder's server, which users
+    see. If the mark was written with new requests, ``delay_us`` is the time from the end of the request that ended last
+    to the commit. Otherwise, ``delay_us`` is 0.
     """
 
     number: int
@@ -143,7 +143,7 @@ class Membership:
     """
 
     def __init__(self, state: State, name: str, server: str, numbering: Numbering) -> None:
-        """``server`` is the name that users see. ``name`` is the name of the recorder."""
+        """``name`` is the name of the recorder. ``server`` is the name of its server, which users see."""
         self._state = state
         self._name = name
         self._server = server
@@ -167,7 +167,7 @@ class Membership:
         return own.place.has_ended
 
     def join(self) -> None:
-        """Join the recorders of the log.
+        """Join the log, so that readers wait for this recorder.
 
         After that, ``take`` returns only ``seq`` values above every ``seq`` up to which readers have read.
         """
@@ -210,7 +210,7 @@ class Membership:
 
         All requests with the ``seq`` values taken so far must already be inserted.
 
-        ``delay_us`` is how long ago the newest of these requests ended.
+        ``delay_us`` is the time since the last request of this commit ended, or 0 if the commit has no requests.
         """
         self._unit = max(self._unit, self._numbering.now())
         now_ns = clock.monotonic_ns()

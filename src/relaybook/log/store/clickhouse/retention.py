@@ -130,7 +130,7 @@ def kept_from(state: State, deadline_ns: int | None = None) -> int:
 
 
 def _conditions(cutoffs: Cutoffs) -> tuple[str, str]:
-    """Return the condition to remove a request, and the condition to remove only its content."""
+    """Return the condition for requests to remove, and the condition for requests that lose their content."""
     ended_at = "ifNull(ended_at, started_at)"
     return (
         f"({ended_at} < {_cutoff(cutoffs, 'requests')})",
