@@ -146,6 +146,40 @@ def test_a_backup_is_whole_after_the_log_lost_commits_in_a_power_cut(tmp_path: P
     reader.close()
 
 
+def test_a_backup_is_whole_after_the_log_lost_bytes_of_a_running_request_in_a_power_cut(tmp_path: Path) -> None:
+    """The newest request is the same in the log and in the backup, but the bytes after this request differ."""
+    source, target, synced = tmp_path / "data", tmp_path / "copy", tmp_path / "synced"
+    writer = SqliteWriter(source / "store")
+    fill(writer, 50)
+    writer.close()
+    shutil.copytree(source, synced)
+    writer = SqliteWriter(source / "store")
+    writer.write_body(os.urandom(50_000))
+    writer.commit(Batch(refused={"overloaded": 1}))
+    back_up(source, target)
+    writer.close()
+    shutil.rmtree(source)
+    synced.rename(source)
+    writer = SqliteWriter(source / "store")
+    fill(writer, 80, os.urandom(3000))
+    writer.close()
+    back_up(source, target)
+    assert open_store(target / "store").verify(lambda done, total: None).problems == []
+
+
+def test_a_backup_after_bytes_were_erased_copies_only_new_bytes(tmp_path: Path) -> None:
+    source, target = tmp_path / "data", tmp_path / "copy"
+    writer = SqliteWriter(source / "store")
+    fill(writer, 50, os.urandom(3000))
+    back_up(source, target)
+    (pack,) = (source / "store" / "bodies").iterdir()
+    with pack.open("r+b") as file:
+        file.seek(-2000, os.SEEK_END)
+        file.write(bytes(500))
+    assert open_store(source / "store").back_up(target / "store", lambda done, total: None).copied_bytes == 0
+    writer.close()
+
+
 def test_an_interrupted_backup_leaves_the_earlier_one_usable(tmp_path: Path) -> None:
     source, target = tmp_path / "data", tmp_path / "copy"
     writer = SqliteWriter(source / "store")

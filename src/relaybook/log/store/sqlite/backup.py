@@ -7,14 +7,12 @@ location. The writer then erases the bytes at the old location (see reclaiming.p
 copy, the backup continues with a new snapshot, and copies only the pack bytes that are not copied yet.
 
 Packs only grow. So a later backup to the same directory copies only the bytes after the pack lengths in the earlier
-backup's database. But all bytes are copied again if the newest request that both the log and the earlier backup have is
-now at another location in the log. This is the case if a power failure lost requests that the earlier backup has, and
-the log recorded these requests again. It is also the case if the writer stored the body frame of this request, or of
-its base, again (see rebasing.py).
+backup's database. But if a power failure lost commits that the earlier backup has, the log wrote other bytes to the end
+of a pack. Such a pack is copied again from its beginning.
 
 The database is copied to a temporary file, which is renamed last. So if a backup is interrupted, the earlier backup
 stays usable: its database is unchanged, and a writer that opens the backup ignores bytes beyond the pack lengths in
-this database. But while all bytes are copied again, the packs of the earlier backup are overwritten.
+this database. But if a pack is copied again, the earlier backup loses the bodies that the log lost, too.
 """
 
 import errno
@@ -37,11 +35,10 @@ from relaybook.log.store.sqlite.text_index import FILE
 from relaybook.system import disk
 
 _CHUNK_BYTES: Final = 8 << 20
+_COMPARED_BYTES: Final = 1 << 20
 _PAGES: Final = 1024
 _LINEAGE: Final = "SELECT value FROM totals WHERE name = 'lineage'"
 _ERASURES: Final = "SELECT value FROM totals WHERE name = 'erasures'"
-_NEWEST: Final = "SELECT seq, id, bodies FROM requests WHERE bodies IS NOT NULL ORDER BY seq DESC"
-_SAME_SEQ: Final = "SELECT id, bodies FROM requests WHERE seq = ?"
 _IS_BACKUP: Final = "SELECT EXISTS (SELECT 1 FROM totals WHERE name = 'is_backup')"
 
 #: Called with the number of bytes copied so far and the total.
@@ -92,21 +89,9 @@ def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dic
             raise StoreUnavailable(
                 f"{target} has another log, or a changed backup of this log. Choose another directory."
             )
-        if not _has_same_requests(connection, earlier):
-            return {}
         return dict(earlier.execute("SELECT pack, length FROM packs"))
     finally:
         earlier.close()
-
-
-def _has_same_requests(connection: apsw.Connection, earlier: apsw.Connection) -> bool:
-    """Return whether the backup and the log agree on the location of the newest request that both have."""
-    for seq, *request in earlier.execute(_NEWEST):
-        found = connection.execute(_SAME_SEQ, (seq,)).fetchone()
-        if found is not None and found[1] is not None:
-            is_same: bool = list(found) == request
-            return is_same
-    return False
 
 
 class _Copy:
@@ -173,6 +158,8 @@ class _Copy:
         target = disk.open_file(self._target / pack_name(pack))
         try:
             present = min(os.fstat(target).st_size, self._present.get(pack, 0), length)
+            if not _ends_alike(source, target, present):
+                present = 0
             self._progress(present)
             for start in range(present, length, _CHUNK_BYTES):
                 self._copy_range(pack, source, target, start, min(_CHUNK_BYTES, length - start))
@@ -233,6 +220,17 @@ def _copy_file_range(source: int, target: int, start: int, length: int) -> int:
     data = os.pread(source, length, start)
     disk.write_at(target, data, start)
     return len(data)
+
+
+def _ends_alike(source: int, target: int, length: int) -> bool:
+    """Return whether two packs have the same bytes before ``length``. Only the last bytes are compared.
+
+    If the packs differ, they differ there, because a power failure loses only the last bytes. Bytes that are zero in
+    the source may have been erased after they were copied.
+    """
+    size = min(_COMPARED_BYTES, length)
+    ours, theirs = os.pread(source, size, length - size), os.pread(target, size, length - size)
+    return ours == theirs or (any(ours) and all(a in (0, b) for a, b in zip(ours, theirs, strict=True)))
 
 
 def _copy_text_index(directory: Path, target: Path) -> None:
