@@ -17,7 +17,7 @@ _CRASHES_TO_BLOCK: Final = 2
 
 
 class CrashGuard:
-    """A 16-byte file with the id of the current exchange, and a file with one line per crash during an exchange."""
+    """Two files: the id of the current exchange (16 bytes), and the ids of exchanges that were current in a crash."""
 
     def __init__(self, directory: Path) -> None:
         """Open the files. If the previous process crashed, record the crash.

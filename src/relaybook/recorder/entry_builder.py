@@ -45,7 +45,10 @@ class EntryBuilder:
         self._read_body = read_body
 
     def running(self, exchange: Exchange, *, read_bodies: bool = True, is_shown: bool = False) -> Running:
-        """Return the current state of an open exchange. With ``is_shown``, include the bytes received so far."""
+        """Return the current state of an open exchange.
+
+        With ``is_shown``, include its headers and the bytes of both bodies so far, because the log shows them.
+        """
         record, _ = self._record(exchange, Closed("interrupted"), _headers(exchange), read_bodies=read_bodies)
         record.outcome, record.failed = "open", bool(record.status and record.status >= 400)
         record.ended_at = record.duration_ms = record.stream_ended = None
@@ -190,7 +193,7 @@ class EntryBuilder:
 
 
 class _Headers:
-    """The headers that are copied to the record's fields."""
+    """The request and response headers that ``EntryBuilder`` uses."""
 
     __slots__ = ("request", "response")
 

@@ -1,4 +1,4 @@
-"""Add requests that ``relaybook import`` sends to a running server.
+"""Receive requests from ``relaybook import``, and add them to the log of a running server.
 
 The command writes each batch of requests to a file in the directory ``imports`` of the data directory. The recorder
 commits the batch, writes the outcome to a second file, and deletes the batch. A file has its final name only when it is
@@ -52,7 +52,7 @@ _decode_outcome: Final = msgspec.msgpack.Decoder(Outcome).decode
 def add_entries(writer: Writer, last_seq: int, entries: Sequence[Entry]) -> Outcome:
     """Commit the entries. If the store rejects the batch, commit the entries one by one.
 
-    ``last_seq`` is the ``seq`` of the newest record in the log. Raises StoreUnavailable and StoreDamaged.
+    ``last_seq`` is the highest ``seq`` in the log before the call. Raises StoreUnavailable and StoreDamaged.
     """
     rejected: dict[int, str] = {}
     try:
@@ -68,12 +68,12 @@ def add_entries(writer: Writer, last_seq: int, entries: Sequence[Entry]) -> Outc
 
 
 class ImportQueue:
-    """The recorder's side of the directory."""
+    """Commits the batches in the directory ``imports`` and writes their outcomes. Used by the recorder."""
 
     def __init__(self, directory: Path, writer: Writer, reader: Reader, text: TextPass, min_free: int) -> None:
         """Requests are added only while twice ``min_free`` (bytes) is free on the disk.
 
-        An import must not fill the disk to ``min_free``, because the relay then cannot log new requests.
+        If an import left less than ``min_free`` bytes free, the relay could not log new requests.
         """
         self._directory = directory
         self._min_free = min_free
@@ -87,7 +87,7 @@ class ImportQueue:
     def work(self, until_ns: int) -> bool:
         """Commit at least one waiting batch, and more until ``until_ns`` (monotonic clock).
 
-        Return false if no batch was waiting. Raises StoreDamaged.
+        Return false if no batch was waiting, or if the import is delayed after a failure. Raises StoreDamaged.
         """
         if clock.monotonic_ns() < self._not_before_ns:
             return False
@@ -142,7 +142,10 @@ class ImportQueue:
 
 
 class ImportSender:
-    """The command's side of the directory. Numbers identify the batches."""
+    """Writes batches to the directory ``imports`` and reads their outcomes. Used by ``relaybook import``.
+
+    Numbers identify the batches.
+    """
 
     def __init__(self, directory: Path, lock: int) -> None:
         self._directory = directory
@@ -166,7 +169,7 @@ class ImportSender:
         return self._sent
 
     def outcome(self, number: int) -> Outcome | None:
-        """Return the outcome of a batch, or `None` if the recorder has not committed the batch yet."""
+        """Return the outcome of a batch, or `None` if the recorder has not written the outcome yet."""
         path = self._directory / f"{number:012}{_OUTCOME}"
         try:
             outcome = _decode_outcome(path.read_bytes())
@@ -182,7 +185,7 @@ class ImportSender:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Create or replace a file. The file is not synced, because an interrupted import is repeated."""
+    """Create or replace a file. The file is not synced, because after a power failure the user repeats the import."""
     new = path.with_suffix(path.suffix + _INCOMPLETE)
     new.unlink(missing_ok=True)
     descriptor = disk.create_file(new)

@@ -47,7 +47,10 @@ class Metrics:
         self._is_written = False
 
     def ended(self, exchange: Exchange, record: Record) -> None:
-        """Count an ended request: its result, the relay's overhead, and the time until the upstream's first byte."""
+        """Count an ended request by outcome, and add its times to the histograms.
+
+        The times are the relay's overhead, and the time from the end of the request to the upstream's first byte.
+        """
         self._is_written = False
         self.current.requests[record.outcome] += 1
         self.current.failed += record.failed

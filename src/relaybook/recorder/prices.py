@@ -4,8 +4,9 @@ If the upstream, the model or the usage is unknown, the cost is `None`, because 
 
 The prices are part of the installed library genai-prices and are not downloaded. The library takes 220 µs per response.
 So the prices of a model are cached as plain rates per token, for each day on which requests started. Plain rates are
-not enough for context tiers, prices by the hour, audio and searches. In these cases, the library computes the cost. The
-library is imported when the first cost is computed, because the import takes 0.24 s.
+not enough for audio, for searches, and for prices that depend on the length of the context or on the time of day. In
+these cases, the library computes the cost. The library is imported when the first cost is computed, because the import
+takes 0.24 s.
 """
 
 from collections.abc import Mapping
@@ -135,11 +136,11 @@ class Prices:
         service_tier: str | None,
         at_us: int,
     ) -> Cost:
-        """Return the cost of a response at a time (µs since the epoch), and the version of the prices.
+        """Return the cost of a response, and the source of the prices.
 
-        ``upstream`` is the base URL. The model of the response is looked up before the requested model.
-        ``service_tier`` is from the response. This method raises no error, even if a client or provider sent invalid
-        values.
+        The prices are those at ``at_us`` (µs since the epoch). ``upstream`` is the base URL. The model of the response
+        is looked up before the requested model. ``service_tier`` is from the response. This method raises no error,
+        even if a client or provider sent invalid values.
         """
         if not usage:
             return _UNKNOWN
@@ -199,8 +200,8 @@ class Prices:
 def _stated(usage: Usage) -> float | None:
     """Return the cost that the provider states, or `None`.
 
-    If OpenRouter uses the customer's own key, ``cost`` is only OpenRouter's fee. Another field has the upstream's cost,
-    and the result is the sum.
+    If OpenRouter uses the customer's own key, ``cost`` is only OpenRouter's fee, and ``upstream_inference_cost`` is the
+    cost at the provider behind OpenRouter. The result is the sum of the two.
     """
     stated = _dollars_or_none(usage.get("cost"))
     if stated is None or usage.get("is_byok") is not True:
@@ -237,8 +238,8 @@ def _paths(provider: "Provider", shape: str) -> tuple[_Path, ...]:
 def _simple_paths(extractor: "UsageExtractor", available: frozenset[str]) -> tuple[_Path, ...] | None:
     """Return the paths of the counts that a library extractor reads.
 
-    `None` if the extractor searches lists or deeper than one object, or if it requires a count that is not in
-    ``available``.
+    `None` if a count is in a list or is nested more than one object deep, or if the extractor requires a count that is
+    not in ``available``.
     """
     paths = []
     for mapping in extractor.mappings:

@@ -50,10 +50,10 @@ class RetentionSchedule:
         settle_ns: int = _SETTLE_NS,
         measure_ns: int = _MEASURE_NS,
     ) -> None:
-        """``measure`` returns the disk use. New age cutoffs apply after the clock has shown the day for ``settle_ns``.
+        """``measure`` returns the disk use.
 
-        ``measure`` is called at most once in ``measure_ns``. While the log shrinks, ``measure`` is called at most ten
-        times in ``measure_ns``.
+        Age cutoffs change after the clock has shown the new day for ``settle_ns``. ``measure`` is called at most once
+        in ``measure_ns``. While the log shrinks, ``measure`` is called at most ten times in ``measure_ns``.
         """
         self._retention = retention
         self._store = store
@@ -95,7 +95,7 @@ class RetentionSchedule:
             self._by_age = self._shown
 
     def check_budget(self) -> None:
-        """Advance the cutoffs by a day, an hour or a minute if the log exceeds its disk budget.
+        """If the log exceeds its disk budget, advance the disk cutoffs past the oldest data (see ``_next_cutoff``).
 
         Call this method only after the space of all removed data has been freed.
         """

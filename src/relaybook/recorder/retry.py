@@ -45,11 +45,11 @@ class Retry:
         self._reserve.acquire()
 
     def until_done(self, operation: Callable[[], T]) -> T:
-        """Call ``operation`` again while it raises StoreUnavailable. Return its result.
+        """Call ``operation`` until it no longer raises StoreUnavailable. Return its result.
 
-        On a full disk, the disk reserve is released first. Raises RetryAborted if the recorder must stop before the
-        store is available. StoreDamaged and BodyDamaged are raised immediately, because a retry does not help. All
-        errors other than StoreUnavailable are also raised immediately.
+        On a full disk, the disk reserve is released before the next call. Raises RetryAborted if the recorder must stop
+        before the store is available. StoreDamaged and BodyDamaged are raised immediately, because a retry does not
+        help. All errors other than StoreUnavailable are also raised immediately.
         """
         pause, attempts = _FIRST_PAUSE_SECONDS, 0
         while True:

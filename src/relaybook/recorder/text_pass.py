@@ -25,7 +25,7 @@ _RETRY_NS: Final = 5 * clock.NANOSECONDS
 
 
 class Entries(Protocol):
-    """Indexing needs only this part of a store's reader."""
+    """The part of ``Reader`` that ``TextPass`` uses."""
 
     def entries(self, after: int, limit: int, most_bytes: int) -> list[Entry]:
         """See ``Reader.entries``."""
@@ -45,7 +45,8 @@ class TextPass:
     def committed(self, entries: Iterable[Entry]) -> None:
         """Keep entries in memory, up to a limit, so that indexing need not read the store.
 
-        Reading entries is a large part of the work of indexing. Only entries whose bodies are in memory are kept.
+        Reading entries is a large part of the work of indexing. An entry is not kept if bytes of its bodies
+        were moved to the store.
         """
         for entry in entries if self._index else ():
             size = (body_size(entry.request) or 0) + (body_size(entry.response) or 0)

@@ -91,7 +91,7 @@ class RelayContext:
         raise NotImplementedError
 
     def private_frame(self, kind: int, exchange: bytes, payload: bytes) -> None:
-        """Append a frame of an exchange with ``no-bodies`` to the journal.
+        """Append a frame to the journal, for an exchange with ``log = no-bodies``.
 
         The journal seals the frame's segment soon, so that the recorder can delete the segment.
         """

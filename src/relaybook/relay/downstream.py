@@ -1,4 +1,4 @@
-"""The connection to a client, which reads requests in order, passes them to admission and writes responses.
+"""Read requests from a client in order, pass them to admission, and write the responses.
 
 This module handles framing, limits and the order of requests. ``Exchange`` handles the request itself. If a request is
 refused before admission, this module responds to the request and counts it. The request is not journaled.
@@ -67,9 +67,10 @@ class ClientConnection(Connection):
                 self.set_reading(False)
 
     def _read_heads(self, data: bytes) -> None:
-        """Parse one head after another, as long as the relay itself sends the responses.
+        """Parse heads until a request is admitted or refused, or the connection closes.
 
-        One read can contain a thousand heads. Parsing stops while the client does not read its responses.
+        One read can contain a thousand heads, for example of requests for ``/healthz``. Parsing stops while the client
+        does not read its responses.
         """
         while data and not self.write_paused:
             data = self._read_head(data)

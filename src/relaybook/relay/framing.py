@@ -46,7 +46,7 @@ class LengthBody:
 
 
 class ChunkedBody:
-    """A chunked body. Extensions and trailers are limited in size and dropped.
+    """A chunked body. Chunk extensions and trailers are dropped, and their size is limited.
 
     The parser, llhttp, cannot parse a body without a head. So the parser gets ``_CHUNKED_HEAD`` before the body.
     """

@@ -53,7 +53,7 @@ class Upstream(Protocol):
         """Start or stop reading from the upstream."""
 
     def stalled(self, now: float, seconds: float) -> bool:
-        """Return whether the upstream has accepted none of the pending bytes for ``seconds``."""
+        """Return whether the kernel has accepted no byte of the write buffer for ``seconds``."""
 
     def finished(self, *, reusable: bool) -> None:
         """Release the connection from its exchange, and put it into the pool or close it."""
