@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 class TagWarning(NamedTuple):
-    """An adjustment of a tag: its code, and a message for people."""
+    """A warning about a tag: the code of the warning, and a message for people."""
 
     code: WarningCode
     message: str

@@ -1,8 +1,8 @@
 """Parse request heads, and decide what is forwarded to the upstream, what is dropped and what is logged.
 
-A head is not decoded to text. First, llhttp checks the syntax. Then the head is split into lines, and the spelling of
-each header name is looked up in a table of handlers. This module refuses heads that llhttp accepts but that an upstream
-might interpret differently (RFC 9110 §7.6.1, RFC 9112 §3 and §6). The module does no I/O.
+A head is not decoded to text. First, llhttp checks the syntax. Then the head is split into lines, and each header name
+is looked up in a table of handlers. This module refuses heads that llhttp accepts but that an upstream might interpret
+differently (RFC 9110 §7.6.1, RFC 9112 §3 and §6). The module does no I/O.
 """
 
 import re
@@ -34,7 +34,7 @@ _DECODED: Final = {b"%2e": b".", b"%2f": b"/", b"%5c": b"\\"}
 
 
 class HeadRefused(Exception):
-    """A request is refused because of its head. The text says what is wrong and what to do."""
+    """A request is refused because of its head. The message says what is wrong and what to do."""
 
     def __init__(self, error: RelayError, message: str) -> None:
         super().__init__(message)
@@ -45,8 +45,8 @@ class RequestHead:
     """A parsed request head. ``lines`` contains the header lines for the upstream.
 
     ``host_at`` is the index of the Host header in ``lines``, or -1 if the client sent no Host header. The exchange
-    replaces the client's Host header with the upstream's. Class attributes are defaults, because one object is created
-    for each request and most heads set few attributes.
+    replaces the client's Host header with the upstream's. The defaults are class attributes, so that creating an object
+    for each request is cheap: most heads set few attributes.
     """
 
     method = b""
@@ -76,7 +76,7 @@ class RequestHead:
         self.lines: list[bytes] = []
 
     def with_length(self, length: int, logged: bytes, wire: bytes) -> "RequestHead":
-        """Return a copy of this head with another length.
+        """Return a copy of this head with another Content-Length.
 
         The head must be HTTP/1.1 with keep-alive, not chunked, and without Expect and Upgrade.
         """

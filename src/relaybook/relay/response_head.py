@@ -21,13 +21,13 @@ _RELAY_HEADERS: Final = (b"request-id", b"namespace", b"warning", b"error")
 
 
 class ResponseHeadError(Exception):
-    """The head of a response is not valid HTTP. The text says what is wrong."""
+    """The head of a response is not valid HTTP. The message says what is wrong."""
 
 
 class ResponseHead:
     """A parsed response head. ``lines`` are forwarded to the client, and ``logged`` goes to the journal.
 
-    Class attributes are defaults, as in ``RequestHead``.
+    The defaults are class attributes, as in ``RequestHead``.
     """
 
     status = 0

@@ -30,7 +30,7 @@ def error_json(error: RelayError, message: str, log_url: str | None = None) -> b
 
 
 def error_lines(error: RelayError, body: bytes, prefix: str, request_id: str | None) -> list[bytes]:
-    """Return the header lines of an error response. ``request_id`` is `None` if there is no record."""
+    """Return the header lines of an error response. ``request_id`` is `None` if the request is not admitted."""
     lines = [
         b"Content-Type: application/json",
         b"Content-Length: %d" % len(body),
@@ -90,7 +90,7 @@ def body_too_large(size: int, limit: int) -> str:
 def body_too_slow(size: int, seconds: float, timeout: float) -> str:
     """Return the message for a request body that stalls or is too slow.
 
-    ``seconds`` is the time since the start of the body.
+    ``seconds`` is the time since the start of the body, or since the relay last paused reading the body.
     """
     return (
         f"The request body stalled or arrived too slowly. {size} bytes arrived in {seconds:.0f} s (setting "

@@ -2,7 +2,7 @@
 
 If bytes arrive after the end of a response, or while the connection is idle, the connection is closed. So no response
 can reach the wrong client (RFC 9112 §6.3). This module handles the framing and limits of responses. ``Exchange``
-handles the response itself.
+logs the responses and forwards them to the client.
 """
 
 import select
@@ -64,7 +64,7 @@ class UpstreamConnection(Connection):
         self.relay.gate.then(self.release, data)
 
     def release(self, data: bytes) -> None:
-        """Write bytes to the socket. The gate calls this method.
+        """Write bytes to the socket. ``relay.gate`` calls this method when the journal contains the earlier frames.
 
         If a pooled connection has ended before a byte of the request is written, a new connection sends the request.
         """
@@ -156,7 +156,7 @@ class UpstreamConnection(Connection):
             self._return_request(exchange)
 
     def _read_heads(self, exchange: Exchange, data: bytes) -> None:
-        """Parse heads up to the final head, and the body bytes that arrived with the final head."""
+        """Parse informational heads and the final head, and the body bytes that arrived with the final head."""
         while True:
             end = data.find(b"\r\n\r\n")
             if end < 0:

@@ -1,9 +1,9 @@
 """The relay process: an event loop, an inherited listening socket, signal handlers, and the pipe to the supervisor.
 
-On SIGTERM or SIGINT, or when the supervisor closes the pipe, the process drains. A second SIGTERM or SIGINT ends the
-wait for running requests. After a reload, SIGHUP means that new workers listen in place of this one. The process then
-serves only its existing connections, and drains in the same way. Whenever the process ends, the journal contains all
-bytes that were sent.
+On SIGTERM or SIGINT, or when the supervisor closes the pipe, the process drains: it stops listening and waits up to
+``drain_timeout`` for running requests. A second SIGTERM or SIGINT ends the wait. After a reload, the supervisor sends
+SIGHUP when the new relay processes listen. The process then stops listening, serves its existing connections for up to
+``reload_timeout``, and drains. Whenever the process ends, the journal contains all bytes that were sent.
 """
 
 import asyncio
@@ -153,7 +153,7 @@ async def stop_listening(server: asyncio.Server, listener: socket.socket) -> lis
 
 
 async def _run_until(work: Coroutine[Any, Any, Any], stop: asyncio.Event) -> bool:
-    """Run ``work`` until it is done or ``stop`` is set. Return whether ``work`` was done."""
+    """Run ``work`` until it is done or ``stop`` is set. Return whether ``work`` has finished."""
     work_task, stop_task = asyncio.create_task(work), asyncio.create_task(stop.wait())
     await asyncio.wait({work_task, stop_task}, return_when=asyncio.FIRST_COMPLETED)
     stop_task.cancel()

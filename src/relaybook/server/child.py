@@ -1,4 +1,4 @@
-"""Start a child process's role. The configuration is read from standard input."""
+"""Run the role of a child process. The configuration is read from standard input."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from relaybook.server.worker_config import decode_config
 
 
 def main() -> int:
-    """Run the role and return the exit code. Standard input stays open until the supervisor dies."""
+    """Run the role and return the exit code. Standard input stays open until the supervisor dies or closes it."""
     with os.fdopen(0, "rb", buffering=0, closefd=False) as supervisor_pipe:
         line = supervisor_pipe.readline()
     if not line.endswith(b"\n"):

@@ -32,7 +32,7 @@ class Child:
     """
 
     def __init__(self, config: WorkerConfig, listener: socket.socket | None, children_lock: int) -> None:
-        """The child inherits ``listener`` and ``children_lock``, a locked file that shows that the child is running."""
+        """The child inherits ``listener`` and ``children_lock``. The lock shows that the child is running."""
         self.role = config.role
         self.is_ready = False
         self._children_lock = children_lock
@@ -132,7 +132,7 @@ class Child:
     def close_listener(self) -> None:
         """Close the supervisor's copy of the listening socket.
 
-        As a result, new connections are refused once the child closes its copy.
+        When all relays have closed their copies, new connections are refused.
         """
         if self._listener is not None:
             self._listener.close()
@@ -147,7 +147,7 @@ class Child:
 class Predecessor:
     """A child that was started before a reload.
 
-    When its successor is ready, this child is told to finish. It is never restarted.
+    When all new relays listen, the supervisor tells this child to finish. The child is never restarted.
     """
 
     def __init__(self, running: RunningChild) -> None:
@@ -158,7 +158,7 @@ class Predecessor:
     def finish(self) -> None:
         """Tell the child to finish, unless it was told before.
 
-        A relay serves its current connections. Other children end at once.
+        A relay first serves its current connections. Other children end at once.
         """
         if self._running.is_told:
             return

@@ -24,7 +24,7 @@ class DataInUse(Exception):
 class Serving(msgspec.Struct, frozen=True):
     """The state of the server, which is stored in the lock file.
 
-    ``reason`` is the reason for the last refused reload. ``has_recorder`` is False for ``relaybook dashboard``.
+    ``reason`` is the reason for the last refusal of a reload. ``has_recorder`` is False for ``relaybook dashboard``.
     """
 
     pid: int
@@ -36,7 +36,7 @@ class Serving(msgspec.Struct, frozen=True):
 
 
 class DataDirectory:
-    """The paths in a data directory. ``open`` creates the directory. Only its owner can access the files."""
+    """The paths in a data directory. ``open`` creates the directory. Only the server's user can access the files."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -85,7 +85,7 @@ class DataDirectory:
             )
 
     def _reject_links(self) -> None:
-        """Raise BadSetting if the directory contains a symbolic link.
+        """Raise BadSetting if the directory or one of its direct subdirectories contains a symbolic link.
 
         Through a link, the server could read or write files outside the directory.
         """
@@ -166,7 +166,8 @@ class DataDirectory:
     def serving(self) -> Serving | None:
         """Return the state of the running server, or `None` if no server is running.
 
-        Raises msgspec.MsgspecError if the state is incomplete, or if a version with another format wrote the state.
+        Raises msgspec.MsgspecError if the state is incomplete, or if another version of Relaybook wrote the state in
+        another format.
         """
         return self.read_serving() if self.is_served() else None
 
@@ -183,7 +184,7 @@ class DataDirectory:
         return lock is None
 
     def read_serving(self) -> Serving:
-        """Return the last written state. Raises msgspec.MsgspecError and OSError."""
+        """Return the state that the lock file contains. Raises msgspec.MsgspecError and OSError."""
         return msgspec.json.decode((self.path / _LOCK).read_bytes(), type=Serving)
 
     def close(self) -> None:

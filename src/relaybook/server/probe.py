@@ -55,7 +55,7 @@ class DataProbe:
 def _seconds_since(oldest_ns: int | None) -> float | None:
     """Return the age of the oldest unread frame in seconds, or 0 if there is no unread frame.
 
-    `None` if the frame was written before the last boot.
+    `None` if the frame is later than the current time of the monotonic clock, because the machine was booted since.
     """
     if oldest_ns is None:
         return 0.0

@@ -189,7 +189,7 @@ def _import_roles() -> None:
 
 
 def _read_serving(data: DataDirectory) -> Serving:
-    """Return the last written state, or a new state if the file is unreadable."""
+    """Return the server's state from the lock file, or a new state if the lock file is unreadable."""
     try:
         return data.read_serving()
     except (OSError, msgspec.MsgspecError):
@@ -201,14 +201,14 @@ def _listener_key(settings: Settings, name: str) -> str:
 
 
 def _listener(settings: Settings, name: str, data: DataDirectory, handed: HandedOver | None) -> socket.socket:
-    """Return the listening socket of a setting: the socket from before a reload, or a new socket."""
+    """Return the listening socket of a setting: after a reload the inherited socket, otherwise a new socket."""
     if handed:
         return socket.socket(fileno=handed.listeners[_listener_key(settings, name)])
     return _bind(getattr(settings, name), name, data)
 
 
 class LaterVersion(Exception):
-    """The data was written by a later version. The message names the version and says what to do."""
+    """A later version of Relaybook than this one wrote the data. The message names the version and says what to do."""
 
 
 def _check_ca_file(settings: Settings) -> None:
@@ -229,10 +229,10 @@ def _check_ca_file(settings: Settings) -> None:
 
 
 def check_log(settings: Settings, data: DataDirectory) -> None:
-    """Raise LaterVersion if a later version wrote the journal or the store.
+    """Raise LaterVersion if a later version than this one wrote the journal or the store.
 
-    Raises BadSetting if the store cannot be used with these settings. A store that is only unavailable is not an error.
-    The check runs before the server writes to the journal or the store.
+    Raises BadSetting if the store cannot be used with these settings. If the store is unavailable or damaged, the check
+    raises nothing. The check runs before the server writes to the journal or the store.
     """
     if settings.store == "sqlite" and not data.has_log():
         return  # importing the store would take a third of the time until the relay starts
@@ -283,7 +283,7 @@ def _address(setting: str, listener: socket.socket) -> str:
 
 
 def _print(text: str) -> None:
-    """Print text. A server must not stop because its standard output was closed, or is a file on a full disk."""
+    """Print text. Errors are ignored, so that a closed standard output or a full disk does not stop the server."""
     try:
         print(text, flush=True)
     except OSError:
@@ -327,13 +327,13 @@ def _print_dashboard_start(settings: Settings, base_url: str, dashboard: str) ->
 
 
 def _program_text(kind: str) -> str:
-    """Return the note in the start message that the program is plain Python; empty if the program is compiled."""
+    """Return the note that the program is plain Python, for the start message; empty if the program is compiled."""
     note = ", plain Python, which takes up to a third more CPU; to build a faster wheel, run make compiled"
     return "" if kind == "compiled" else note
 
 
 def _retention_text(settings: Settings) -> str:
-    """Return the text in the start message that says how long the log is kept."""
+    """Return how long the log is kept, as text for the start message."""
     budget = settings.disk_budget
     size = f"at most {budget / 1e9:.3g} GB" if isinstance(budget, int) else "as long as there is room"
     own = [f"{name} {_days_text(each.keep_bodies_days, each.keep_days)}" for name, each in settings.namespaces.items()]
@@ -352,7 +352,7 @@ def _count_text(days: int) -> str:
 
 
 def _has_openai_sdk() -> bool:
-    """Return whether the OpenAI SDK is installed, which the demo needs for sample traffic."""
+    """Return whether the OpenAI SDK is installed. The demo needs the SDK for sample traffic."""
     return find_spec("openai") is not None
 
 

@@ -53,9 +53,10 @@ _SCHED_SETATTR: Final = {"x86_64": 314, "aarch64": 274, "riscv64": 274}
 def take_long_slices() -> None:
     """Request long time slices for this thread and threads started later, so that the relay can preempt them.
 
-    Since Linux 6.12, a process that wakes up preempts a running process with a longer slice. If the slices were equal,
-    the running process would keep the core until the next tick, for up to 4 ms. The share of CPU time does not change.
-    This function does nothing if the system does not support slices or if the scheduling policy is not SCHED_OTHER.
+    Since Linux 6.12, a process that wakes up preempts the running process if the running process has a longer slice. If
+    the slices were equal, the running process would keep the core until the next tick, for up to 4 ms. The recorder's
+    share of CPU time does not change. This function does nothing if the system does not support slices or if the
+    scheduling policy is not SCHED_OTHER.
     """
     call = _SCHED_SETATTR.get(platform.machine())
     if sys.platform != "linux" or call is None or os.sched_getscheduler(0) != os.SCHED_OTHER:
@@ -66,7 +67,7 @@ def take_long_slices() -> None:
 
 
 def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, until_read: bool = False) -> int:
-    """Record until a stop signal, or until the supervisor ends. Return the exit code.
+    """Record until a stop signal, or until the supervisor dies or closes the pipe. Return the exit code.
 
     With ``until_read``, also stop at the end of the journal.
     """
@@ -172,12 +173,12 @@ class _StopRequests:
         self.count += 1
 
     def supervisor_gone(self) -> None:
-        """Stop at once, because the supervisor has died."""
+        """Stop at once, because the supervisor has died or has closed the pipe."""
         self.count = 2
 
 
 def _watch(supervisor_pipe: int, end: Callable[[], None]) -> None:
-    """Call ``end`` when the supervisor has died."""
+    """Call ``end`` when the supervisor has died, or has closed the pipe after a reload."""
     while not is_closed(supervisor_pipe):
         pass
     end()

@@ -23,9 +23,10 @@ SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class RunningChild(msgspec.Struct):
-    """A child to hand over. ``channel`` is the supervisor's end of the child's standard input.
+    """A child that is handed over to the new program.
 
-    ``is_told`` says whether the child was told to finish.
+    ``channel`` is the supervisor's end of the child's standard input. ``is_told`` says whether the child was told to
+    finish.
     """
 
     role: str
@@ -35,7 +36,7 @@ class RunningChild(msgspec.Struct):
 
 
 class HandedOver(msgspec.Struct):
-    """The descriptors and children that are handed over.
+    """The descriptors and children that are handed over to the new program.
 
     ``listeners`` maps the name and value of a setting to the descriptor of its listening socket.
     """
@@ -47,7 +48,7 @@ class HandedOver(msgspec.Struct):
     is_rehearsal: bool = False
 
     def descriptors(self) -> list[int]:
-        """Return all descriptors that must stay open."""
+        """Return all descriptors that must stay open in the new program."""
         return [*self.listeners.values(), self.serve_lock, self.children_lock, *(c.channel for c in self.children)]
 
 

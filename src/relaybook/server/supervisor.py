@@ -33,7 +33,10 @@ _READY_SECONDS: Final = 10.0
 
 
 class Supervisor:
-    """Runs the children until a signal, then stops them in order. The recorder stops after the relays have ended."""
+    """Runs the children until a stop signal, then stops them in order.
+
+    The recorder stops after the relays have ended.
+    """
 
     def __init__(
         self,

@@ -9,7 +9,10 @@ from relaybook.settings.definitions import Settings
 
 
 class WorkerConfig(msgspec.Struct):
-    """The configuration that a child reads from its standard input. ``socket`` is the inherited descriptor."""
+    """The configuration that a child reads from its standard input.
+
+    ``socket`` is the descriptor of the listening socket that the child inherits.
+    """
 
     role: str
     settings: Settings

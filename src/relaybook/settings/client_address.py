@@ -10,10 +10,10 @@ _MAX_CHARACTERS: Final = 64
 
 
 def client_address(remote_address: str, forwarded_for: str, trusted_proxies: Sequence[str]) -> str:
-    """Return the client's address: the remote address of the connection if this address is not a trusted proxy.
+    """Return the client's address. ``trusted_proxies`` are addresses and networks.
 
-    Otherwise, return the last address in X-Forwarded-For that is not a trusted proxy. ``trusted_proxies`` are addresses
-    and networks.
+    If the remote address of the connection is not a trusted proxy, return this remote address. Otherwise, return the
+    last address in X-Forwarded-For that is not a trusted proxy, or the remote address if there is no such address.
     """
     if not trusted_proxies:
         return remote_address

@@ -1,9 +1,9 @@
 """Resolve the settings from flags, the environment, relaybook.toml and defaults, in this order of precedence.
 
 Names are derived from the fields of ``Settings``, for example ``--idle-timeout``, ``RELAYBOOK_IDLE_TIMEOUT``, and
-``idle_timeout`` in TOML. Unknown flags and keys are rejected with a suggestion. Unknown variables cause a warning,
-except for variables that Kubernetes sets for a service named relaybook. Errors raise BadSetting with a one-line
-message. The message contains the source, the value and the expected value.
+``idle_timeout`` in TOML. Unknown flags and keys are rejected with a suggestion. Unknown variables that start with
+RELAYBOOK_ cause a warning, except for variables that Kubernetes sets for services named relaybook or relaybook-….
+Errors raise BadSetting with a one-line message. The message contains the source, the value and the expected value.
 """
 
 import dataclasses

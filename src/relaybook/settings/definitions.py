@@ -26,7 +26,7 @@ Days = NewType("Days", int)
 
 
 class BadSetting(ValueError):
-    """A setting is invalid. ``name`` is the field of the setting. The message is one line that says what to change."""
+    """A setting is invalid. ``name`` is the name of the setting. The message is one line that says what to change."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)
@@ -82,9 +82,9 @@ class Settings:
     default_namespace: str = setting("default", "Namespace of requests that do not set a namespace")
     log: Literal["full", "no-bodies"] = setting(
         "full",
-        "With full, everything is logged. With no-bodies, everything except prompts and responses is logged. The "
-        "setting namespaces overrides this setting for a namespace. A request can change full to no-bodies, but not "
-        "no-bodies to full",
+        "With full, everything is logged. With no-bodies, everything except prompts and responses is logged. To "
+        "override this setting for some namespaces, use the setting namespaces. A request can change full to "
+        "no-bodies, but not no-bodies to full",
     )
     data: Path | None = setting(
         None,
@@ -151,8 +151,9 @@ class Settings:
     segment_bytes: int = setting(64 * MIB, "Size of a journal segment")
     seal_after: float = setting(
         60.0,
-        "A journal segment is closed (sealed) this long after it received the first bytes of a body that must not be "
-        "kept (no-bodies). Other segments are closed after ten times this time. Only closed segments can be deleted",
+        "Time from the first bytes of a body that must not be kept (no-bodies) until the journal segment with these "
+        "bytes is closed (sealed). Other segments are closed after ten times this time. Only closed segments can be "
+        "deleted",
     )
     min_free: int = setting(
         1 * GIB, "If less disk space than this is free, new requests cannot be logged, and when_log_fails applies"
@@ -275,7 +276,7 @@ def split_address(text: str, name: str) -> tuple[str, int]:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach the host."""
+    """Return whether the host is ``localhost`` or a loopback address, which only this machine can reach."""
     if host == "localhost":
         return True
     try:

@@ -48,7 +48,7 @@ def open_to_read(path: Path) -> int:
 
 
 def make_directory(path: Path) -> None:
-    """Create a directory and its missing parents with mode 0700, and sync their names.
+    """Create a directory and its missing parents with mode 0700, and sync their directory entries.
 
     An existing directory is left unchanged.
     """
@@ -77,7 +77,10 @@ def allocate(descriptor: int, size: int, *, zero: bool) -> None:
 
 
 def preallocate_on_macos(descriptor: int, size: int) -> None:
-    """Allocate with ``F_PREALLOCATE``. In the struct, flag 4 means all or nothing, and mode 3 the end of the file."""
+    """Allocate with ``F_PREALLOCATE``.
+
+    In the struct, flag 4 means all or nothing, and mode 3 means from the end of the file.
+    """
     import struct
 
     fcntl.fcntl(descriptor, fcntl.F_PREALLOCATE, struct.pack("@Iiqqq", 4, 3, 0, size, 0))  # type: ignore[attr-defined,unused-ignore]
@@ -108,7 +111,7 @@ def sync(descriptor: int) -> None:
 
 
 def sync_on_macos(descriptor: int) -> None:
-    """Sync with ``F_FULLFSYNC``, or with ``fsync`` on volumes that do not have it, such as network drives."""
+    """Sync with ``F_FULLFSYNC``. On volumes without ``F_FULLFSYNC``, such as network drives, sync with ``fsync``."""
     try:
         fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # type: ignore[attr-defined,unused-ignore]
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The pipe from a child process to the supervisor, which closes when the supervisor ends."""
+"""The pipe from a child process to the supervisor. The pipe closes when the supervisor ends."""
 
 import os
 
