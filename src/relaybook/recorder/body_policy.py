@@ -1,9 +1,9 @@
 """Decide how much of a body is stored, and where the body is kept while its exchange is open.
 
-The bodies of an open exchange stay in memory while they have up to 256 KiB. If they exceed 256 KiB, their bytes are
-moved to the store before the record is written. Bodies of unsupported formats are stored whole up to the size in the
-setting ``keep_other_bodies``. If such a body is larger, only its first 64 KiB, its length and its SHA-256 are stored.
-For a few open exchanges, the log also shows the bytes received so far.
+The bodies of an open exchange stay in memory while they have at most 256 KiB in total. If they exceed 256 KiB, their
+bytes are moved to the store before the record is written. Bodies of unsupported formats are stored whole up to the size
+in the setting ``keep_other_bodies``. If such a body is larger, only its first 64 KiB, its length and its SHA-256 are
+stored. For a few open exchanges, the log also shows the bytes received so far.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ class BodyPolicy:
         return moved
 
     def apply(self, exchange: Exchange, entry: Entry) -> tuple[Entry, list[BodyRef]]:
-        """Truncate the bodies of an entry if required.
+        """Truncate the bodies of an entry that must not be stored whole.
 
         Return the entry, and the references to stored bytes that must be erased.
         """

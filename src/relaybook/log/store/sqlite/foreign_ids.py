@@ -95,7 +95,7 @@ def remove_foreign_ids(connection: apsw.Connection, records: Iterable[Record]) -
 def _parts_of(seq: int, newest: int) -> Iterator[int]:
     """Yield the parts that can hold the ids of a record: one part per level.
 
-    ``newest`` is the newest position in level 0.
+    ``newest`` is the position of the newest part in level 0.
     """
     position, level = seq // PART, 0
     yield _number(0, position)
@@ -107,7 +107,7 @@ def _parts_of(seq: int, newest: int) -> Iterator[int]:
 def _parts(connection: apsw.Connection) -> Iterator[int]:
     """Yield the numbers of all parts, newest first.
 
-    While a group is being merged, its parts are yielded before the merged part.
+    While parts are being merged, these parts are yielded before the merged part.
     """
     newest = last_seq(connection) // PART
     for level in count():
@@ -127,7 +127,7 @@ def _number(level: int, position: int) -> int:
 def _oldest(connection: apsw.Connection, level: int) -> int | None:
     """Return the position of the oldest part of this level that still has rows, or `None` if no part has rows.
 
-    Older parts of the level are merged completely into the next level.
+    Every older part of the level is empty: its rows are in the next level, or its records were removed.
     """
     first = _number(level, 0)
     number: int | None = connection.execute(_OLDEST, (first, first + _PARTS_PER_LEVEL - 1)).get
@@ -180,7 +180,7 @@ class ForeignIdMerger:
         return did_work
 
     def _select_group(self) -> bool:
-        """Select the oldest full group of the lowest level."""
+        """Select the oldest full group of the lowest level that has a full group. Returns False if no level has one."""
         full, level = last_seq(self._connection) // PART, 0
         while full >= _MERGE_FACTOR:
             oldest = _oldest(self._connection, level)

@@ -1,6 +1,6 @@
 """Change the labels of namespaces in the SQLite store.
 
-A user can change labels through any process. The writer pins the first namespaces of a new log automatically.
+Any process can change labels, not only the recorder. The writer pins the first namespaces of a new log automatically.
 """
 
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ class SqliteLabels:
     def __init__(self, directory: Path, *, busy_s: float = 2.0) -> None:
         """Create the object without opening anything.
 
-        ``busy_s`` is how long a change waits for other programs that hold the database.
+        ``busy_s`` is how long a change waits while other programs lock the database.
         """
         self._directory = directory
         self._busy_s = busy_s
@@ -70,7 +70,7 @@ class AutoPins:
     def store(self, records: Iterable[Record]) -> None:
         """Pin the namespaces of newly added records, except names that look like ids.
 
-        After the log has pinned MAX_AUTO_PINNED namespaces automatically, the method does nothing.
+        In one log, at most MAX_AUTO_PINNED namespaces are pinned automatically. After that, the method does nothing.
         """
         created, examined = self._created, set[str]()
         if created < MAX_AUTO_PINNED:

@@ -68,7 +68,10 @@ def namespaces(
 def _by_zones(
     connection: apsw.Connection, column: str, terms: Sequence[Condition], limit: int, zones: Sequence[ZoneMap]
 ) -> list[tuple[Any, ...]] | None:
-    """Return the first rows, or `None` if the rows are in too many zones, as on a page far from the start."""
+    """Return the first ``limit`` rows that satisfy the terms.
+
+    `None` if more than ``_MAX_ZONES`` zones would have to be read, which happens on pages far from the start.
+    """
     rows: list[tuple[Any, ...]] = []
     minimum: int | float = -inf
     for number, zone in enumerate(zones):
@@ -108,7 +111,7 @@ def _namespace_row(row: tuple[object, ...]) -> NamespaceRow:
 
 
 def values(connection: apsw.Connection | None, field: str, prefix: str, limit: int) -> list[ValueCount]:
-    """Return the counts of one field's values. With a million values, the query takes 70 ms."""
+    """Return how many requests have each value of a field. With a million values, the query takes 70 ms."""
     check_listed(field)
     if field == "namespace":
         term = starts_with("namespace", prefix)

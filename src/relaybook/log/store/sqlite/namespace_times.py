@@ -1,4 +1,4 @@
-"""Correct the start times of namespaces after records were removed, and remove empty namespaces."""
+"""Correct the times of the first and last requests of namespaces after removals, and remove empty namespaces."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -25,7 +25,9 @@ _LATER_BLOCKS: Final = "SELECT block FROM block_ranges WHERE block < ? AND last_
 
 
 def correct_namespaces(connection: apsw.Connection, removed: Iterable[Record], *, keeps_labels: bool) -> None:
-    """Update the first and last start times of the namespaces of the removed records.
+    """Update ``first_at`` and ``last_at`` of the namespaces of the removed records.
+
+    These are the earliest and the latest start time of the namespace's requests.
 
     The function works within the caller's transaction. The caller must first update the namespaces' counters and the
     block ranges. A namespace without requests is removed. But with ``keeps_labels``, such a namespace is kept if it is
@@ -50,7 +52,7 @@ def correct_namespaces(connection: apsw.Connection, removed: Iterable[Record], *
 
 
 def _first_at(connection: apsw.Connection, name: str) -> int:
-    """Return the earliest start time. Only blocks that can contain this time are read."""
+    """Return the earliest start time in the namespace. Only blocks that can contain this time are read."""
     block = connection.execute(_FIRST_SEQ, (name,)).get // BLOCK
     earliest: int = _in_block(connection, "min", name, block)
     for (other,) in list(connection.execute(_EARLIER_BLOCKS, (block, earliest))):
@@ -59,7 +61,7 @@ def _first_at(connection: apsw.Connection, name: str) -> int:
 
 
 def _last_at(connection: apsw.Connection, name: str) -> int:
-    """Return the latest start time. Only blocks that can contain this time are read."""
+    """Return the latest start time in the namespace. Only blocks that can contain this time are read."""
     block = connection.execute(_LAST_SEQ, (name,)).get // BLOCK
     latest: int = _in_block(connection, "max", name, block)
     for (other,) in list(connection.execute(_LATER_BLOCKS, (block, latest))):

@@ -1,4 +1,7 @@
-"""Read the details and bodies of requests from the packs, at the locations in the rows.
+"""Read the details and bodies of requests from the packs. The row of a request has the location of its data.
+
+Large bodies are in separate frames. The detail of a request and the remaining bytes of its bodies are together in one
+frame, the shared frame (see bodies.py).
 
 The data of a request can be removed or moved at any time. This can even happen after a reader has read the row and
 before the reader reads the pack. So a reader that finds no data reads the row again.

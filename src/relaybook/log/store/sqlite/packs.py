@@ -1,7 +1,7 @@
 """Read and write packs, which are append-only files of body frames. A body frame is a zstd frame.
 
 Each day of recording (UTC) has its own series of packs. A pack's number consists of the digits of the date and the
-index within the day. For example, ``2026112100001`` is ``2026-11-21-01.pack``.
+index within the day. For example, ``2026112100001`` is the number of ``2026-11-21-01.pack``.
 
 Appended bytes are part of the store only after a transaction has stored the pack's new length. When a writer opens the
 directory, it truncates every pack to its stored length. A pack is added to the database before its file is created.

@@ -99,7 +99,7 @@ def _seqs_since(
 def links(
     connection: apsw.Connection, filter_: Filter, limit: int, before: int | None, deadline: Deadline
 ) -> list[Link]:
-    """Return the links of the matching requests, newest first."""
+    """Return the links (see ``Link`` in port.py) of the matching requests, newest first."""
     end = last_seq(connection) + 1
     start = end if before is None else min(before, end)
     found = _search(connection, filter_, (1, start), limit, Deadline(deadline.at_ns), newest_first=True)

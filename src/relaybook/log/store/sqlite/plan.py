@@ -1,10 +1,10 @@
 """Plan how to find the records that match a filter.
 
-A plan determines the index and the ranges of ``seq`` to search. Every plan yields ``seq`` in order, so a page stops as
-soon as it is full. If indexes serve several conditions, the search uses the index of the condition that matches the
-fewest records according to the counters. The other conditions are checked on each result. If a term has several values,
-each value becomes an ordered scan, and SQLite merges the scans. If no index serves any condition, the log itself is
-scanned.
+A plan determines the index and the ranges of ``seq`` to search. Every plan yields ``seq`` in order, so a search stops
+as soon as the page is full. If indexes serve several conditions, the search uses the index of the condition that
+matches the fewest records according to the counters. The other conditions are checked on each result. If a term has
+several values, each value becomes an ordered scan, and SQLite merges the scans. If no index serves any condition, the
+log itself is scanned.
 """
 
 from collections.abc import Iterator, Sequence
@@ -80,7 +80,8 @@ class Plan(NamedTuple):
     def rows_sql(self, columns: str) -> str:
         """Return a SELECT of all matches.
 
-        The statement selects ``seq`` and these columns of ``requests AS r`` (", r.failed, …").
+        The statement selects ``seq`` and ``columns``, which are columns of ``requests AS r``. A comma precedes each
+        column, as in ``, r.failed, r.started_at``.
         """
         return self._union(columns)
 
@@ -255,7 +256,7 @@ def _score_scans(connection: apsw.Connection, term: Term) -> _Candidates:
 
 
 def _scores(connection: apsw.Connection, value: str) -> Iterator[float]:
-    """Yield the different scores that satisfy the comparison, starting nearest to the compared number."""
+    """Yield the different scores that satisfy the comparison, nearest to the number in the comparison first."""
     operator, bound = comparison(value)
     if operator == "=":
         yield bound
@@ -305,8 +306,8 @@ def _failures(connection: apsw.Connection, name: str, values: Sequence[str]) -> 
 def _condition_of_result(code: str) -> tuple[str, tuple[str, ...]] | None:
     """Return a field and values. All requests with this result have one of the values in the field.
 
-    A request can have several finish reasons. `None` for ``complete`` and ``running``, because no index serves these
-    results.
+    A value of ``finish_reason`` can be a list, such as ``stop,length``. It is enough if the list contains one of the
+    returned values. `None` for ``complete`` and ``running``, because no index serves these results.
     """
     if code in _OUTCOMES:
         return "outcome", (_OUTCOMES[code],)
@@ -327,7 +328,7 @@ _OUTCOMES: Final = {
 def _results(connection: apsw.Connection, codes: Sequence[str]) -> _Candidates | None:
     """Return scans that yield all requests with these results, and also other requests.
 
-    The scans are by outcome, finish reason and failure.
+    The scans use the indexes on outcomes, finish reasons and failures.
     """
     scans: dict[Scan, None] = {}
     records = 0
@@ -347,9 +348,9 @@ def _results(connection: apsw.Connection, codes: Sequence[str]) -> _Candidates |
 
 
 def _with_reasons(connection: apsw.Connection, reasons: Sequence[str]) -> list[str]:
-    """Return the values of ``finish_reason`` in the log that have one of the reasons, such as ``stop,length``.
+    """Return the values of ``finish_reason`` in the log that contain one of the reasons.
 
-    A value has the finish reasons of all choices of a response.
+    A value lists the finish reasons of all choices of a response, for example ``stop,length``.
     """
     values = connection.execute("SELECT value FROM value_counts WHERE field = 'finish_reason'")
     return [value for (value,) in values if not set(reasons).isdisjoint(value.split(","))]

@@ -45,7 +45,8 @@ class Pool:
     def snapshot(self, deadline: Deadline) -> Iterator[apsw.Connection | None]:
         """Yield a connection with one consistent snapshot, or `None` if there is no store yet.
 
-        Raises the port's errors, such as DeadlinePassed if the ``with`` block did not finish in time.
+        Raises the errors of ``log/store/errors.py``, such as DeadlinePassed if the ``with`` block did not finish in
+        time.
         """
         with translated(self._path):
             acquired = self._acquire()

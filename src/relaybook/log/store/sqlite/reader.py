@@ -63,7 +63,7 @@ _CHAINS: Final = "SELECT seq, chain FROM message_chains WHERE seq > ? ORDER BY s
 
 
 class SqliteReader:
-    """A thread-safe reader. Any number can exist in any number of processes."""
+    """A thread-safe reader. A store can have any number of readers, in any number of processes."""
 
     def __init__(self, directory: Path) -> None:
         """Create a reader. ``directory`` may be empty or missing.

@@ -1,8 +1,8 @@
 """Store requests again if the bases of their frames were removed.
 
-A frame can be erased only when no remaining request has the frame as its base. So before a base is erased, each frame
-that depends on it is replaced with a frame without a base. The table ``requests_to_rebase`` lists the affected requests
-(see removal.py). Each request is stored again in a separate transaction.
+A frame can be erased only when it is not the base of another frame. So before a base is erased, each frame that has
+this base is replaced with a frame without a base. The table ``requests_to_rebase`` lists the affected requests (see
+removal.py). Each request is stored again in a separate transaction.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
 """Erase removed body frames and texts, and free disk space and database pages.
 
-The tables ``removed_frames`` and ``removed_texts`` list the remaining work. A step deletes rows when their work is
-done. A crash before the rows are deleted does no harm, because every step can be repeated. If a removed frame is still
-needed as a base, the frames that need it are first replaced (see rebasing.py). If all records of a pack are removed or
-expired, the whole pack is deleted.
+The tables ``removed_frames`` and ``removed_texts`` list the remaining work. After a step has done the work that rows
+list, the step deletes these rows. A crash before the rows are deleted does no harm, because every step can be repeated.
+If a removed frame is still needed as a base, the frames that need it are first replaced (see rebasing.py). If all
+records of a pack are removed or expired, the whole pack is deleted.
 """
 
 from collections.abc import Iterator, Sequence
@@ -81,9 +81,9 @@ class Reclaimer:
     def _first_needed_pack(self) -> int:
         """Return the first pack that new or running requests may need. Earlier packs without records can be deleted.
 
-        The result is the first pack of today. If the oldest unfinished exchange with a checkpoint began on an earlier
-        day, the result is the first pack of that day. The first 48 bits of an exchange's id are its start in
-        milliseconds since the epoch.
+        The result is the first pack of today, or of the day on which the oldest unfinished exchange with a checkpoint
+        began, if that day is earlier. The first 48 bits of an exchange's id are its start in milliseconds since the
+        epoch.
         """
         began = self._connection.execute(_OLDEST_CHECKPOINT).get
         today = first_pack_of_day(clock.wall_us())
@@ -154,7 +154,7 @@ class Reclaimer:
 
 
 def _first_texts(ranges: Sequence[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
-    """Return the first ``limit`` texts of the ranges. The last range in the result may be cut."""
+    """Return ranges with the first ``limit`` texts. The last range may end earlier than in ``ranges``."""
     result: list[tuple[int, int]] = []
     for first, last in ranges:
         if limit == 0:

@@ -1,4 +1,4 @@
-"""Write positions, checkpoints, gaps, refusal counts, pending erasures and pack lengths."""
+"""Store the recorder's state: positions, checkpoints, gaps, refusal counts, pending erasures and pack lengths."""
 
 from collections.abc import Mapping
 
@@ -54,7 +54,7 @@ class RecorderStateTables:
         execute_many(_ADD_ERASURE, (ref.location for ref in batch.erase))
 
     def _ended(self, batch: Batch) -> dict[bytes, Entry | None]:
-        """Return the exchanges that have a checkpoint and end with the batch, each with its entry.
+        """Return the exchanges whose entries are in the batch and that have a checkpoint, each with its entry.
 
         The entry is `None` if it was rejected.
         """
@@ -69,8 +69,8 @@ class RecorderStateTables:
     def committed(self, batch: Batch) -> bool:
         """Update the cached state after the commit of the transaction.
 
-        Returns True if a deleted checkpoint may contain bodies of a request that is logged without bodies. The WAL
-        must then be truncated, so that these bodies do not remain on the disk.
+        Returns True if a deleted checkpoint may contain bodies of a request that is logged without bodies. If the
+        result is True, the caller must truncate the WAL, so that these bodies do not remain on the disk.
         """
         ended = self._ended(batch)
         self._runs.update((checkpoint.exchange, checkpoint.run) for checkpoint in batch.checkpoints)

@@ -136,7 +136,7 @@ class Remover:
 
 
 def merge_adjacent(frames: Iterable[Frame]) -> list[Frame]:
-    """Return the body frames in order, with adjacent frames merged."""
+    """Return the body frames, sorted by pack and offset, with adjacent frames merged."""
     merged: list[Frame] = []
     for pack, offset, length in sorted(set(frames)):
         if merged and merged[-1][0] == pack and merged[-1][1] + merged[-1][2] == offset:

@@ -63,7 +63,7 @@ class _Field:
 
 
 class RollupTables:
-    """Adds records within the caller's transaction.
+    """Adds records to the aggregates, within the caller's transaction.
 
     The object caches fields, series, and the rows that the last batch wrote. Caching is safe, because there is only one
     writer.
@@ -79,7 +79,7 @@ class RollupTables:
         self._load()
 
     def _load(self) -> None:
-        """Read the stored state, initially and after a failed transaction."""
+        """Read the stored state: initially, after a failed transaction, and after ``subtract``."""
         self._fields = {
             name: _Field(number, name, is_open=bool(is_open))
             for number, name, is_open in self._connection.execute("SELECT id, field, is_open FROM rollup_fields")
@@ -181,7 +181,7 @@ class RollupTables:
             self._connection.execute("UPDATE rollup_fields SET field = ? WHERE id = ?", (forgotten, field.number))
 
     def remove_before(self, minute: int) -> bool:
-        """Remove some of the aggregates that end at or before ``minute``, in a separate transaction.
+        """Remove some aggregates of buckets that end at or before ``minute``, in a separate transaction.
 
         Returns False if no such aggregates are left.
         """

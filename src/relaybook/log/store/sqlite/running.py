@@ -55,7 +55,7 @@ class _Rows:
         self._pending = self.stored
 
     def replace(self, rows: Mapping[_Key, bytes], recorded: Set[str]) -> None:
-        """Replace the rows, and remove the rows of the requests in ``recorded``."""
+        """Replace the stored rows with ``rows``, except the rows of the requests in ``recorded``."""
         self._pending = target = {key: data for key, data in rows.items() if key[0] not in recorded}
         removed = [key for key in self.stored if key not in target]
         changed = [(*key, data) for key, data in target.items() if self.stored.get(key) != data]

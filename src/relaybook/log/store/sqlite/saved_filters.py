@@ -22,7 +22,7 @@ class SqliteSavedFilters:
     def __init__(self, directory: Path, *, busy_s: float = 2.0) -> None:
         """Create the object without opening anything.
 
-        ``busy_s`` is how long a change waits for other programs that hold the database.
+        ``busy_s`` is how long a change waits while other programs lock the database.
         """
         self._directory = directory
         self._busy_s = busy_s

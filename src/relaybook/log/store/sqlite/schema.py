@@ -218,9 +218,9 @@ def mark_as_backup(connection: apsw.Connection) -> None:
 def become_a_log(connection: apsw.Connection) -> None:
     """Give a backup a new lineage before data is written to it. Does nothing if the log is not a backup.
 
-    After the first write, the packs of the backup can differ from the packs of the original log. Because of the new
-    lineage, neither log can be backed up to a directory with a backup of the other log. The new lineage is synced to
-    the disk before the packs are changed.
+    The lineage is a random number that a log and its unchanged backups share. After the first write, the packs of the
+    backup can differ from the packs of the original log. Because of the new lineage, neither log can be backed up to a
+    directory with a backup of the other log. The new lineage is synced to the disk before the packs are changed.
     """
     if not connection.execute("SELECT EXISTS (SELECT 1 FROM totals WHERE name = 'is_backup')").get:
         return

@@ -60,9 +60,10 @@ def stats(connection: apsw.Connection, question: StatsQuery, deadline: Deadline)
 
 
 def _began_at(connection: apsw.Connection) -> int | None:
-    """Return when the oldest request began.
+    """Return the earliest time for which the log has requests or aggregates.
 
-    If retention removed older requests, return the minute of the oldest aggregates.
+    If retention removed requests but not their aggregates, the result is the minute of the oldest aggregates.
+    Otherwise, the result is the earliest start time of a request.
     """
     minute: int | None = connection.execute(_FIRST_MINUTE, (ALL,)).get
     first_at: int | None = connection.execute("SELECT min(first_at) FROM block_ranges").get
@@ -78,7 +79,7 @@ class _CoveredSeries(NamedTuple):
     """The series to read from the rollups.
 
     If the query has a filter, these are the series of the values in the filter. Otherwise, these are all series of the
-    field.
+    field by which the query groups, or the series of all requests.
 
     ``field`` is `None` if the rollups do not have the field, because no record has the field.
     """
@@ -172,7 +173,7 @@ def _points(
 ) -> dict[int, Points]:
     """Return the aggregates of these series per bucket.
 
-    The aggregates of a bucket stay packed if they come from a single row.
+    If a bucket has a single row, the distributions in its aggregates stay encoded (``PackedAggregates``).
     """
     found: dict[int, Points] = {number: {} for number in values}
     minutes = span.bucket_us // MINUTE_US

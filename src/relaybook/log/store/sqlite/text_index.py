@@ -57,7 +57,7 @@ class _Log(NamedTuple):
 
 
 class SqliteTextIndex:
-    """The writer of the index, which is separate from the log's single writer.
+    """Writes the index. This class does not use the log's single writer.
 
     The index is opened on first use.
     """

@@ -91,7 +91,7 @@ def _promising_blocks(
 
 
 def _search(connection: apsw.Connection, plan: Plan, field: SortField, window: SeqRange, ranking: _Ranking) -> None:
-    """Add the matches within the window.
+    """Add the matches within the window to the ranking.
 
     The condition on the value is checked first, because it excludes most records.
     """

@@ -20,10 +20,10 @@ _STRUCTURE: Final = f"PRAGMA integrity_check({_MAX_PROBLEMS})"
 
 
 def verify(directory: Path, on_progress: Callable[[int, int], object]) -> Verification:
-    """Verify the store in a directory. ``on_progress`` is called with the number of records checked and the total.
+    """Verify the store in a directory. ``on_progress`` gets the number of checked records and of all records.
 
-    Requests deleted or expired during the check are not reported. Raises StoreUnavailable if there is no log or the log
-    cannot be read, and StoreDamaged if the database is too damaged to be checked.
+    A request whose data is removed or moved during the check is not reported as damaged. Raises StoreUnavailable if
+    there is no log or the log cannot be read, and StoreDamaged if the database is too damaged to be checked.
     """
     path = directory / DATABASE
     with translated(path):

@@ -53,9 +53,9 @@ class SqliteWriter:
     ) -> None:
         """Create or open the store and recover from a crash.
 
-        Raises StoreUnavailable if another writer holds the directory for ``lock_wait_s``, or if the directory is not
-        usable. Raises StoreDamaged if the files are not a store, and StoreTooNew if a later version wrote the store.
-        ``busy_s`` is how long a commit waits for other programs that hold the database.
+        Raises StoreUnavailable if another writer locks the directory for longer than ``lock_wait_s``, or if the
+        directory is not usable. Raises StoreDamaged if the files are not a store, and StoreTooNew if a later version
+        wrote the store. ``busy_s`` is how long a commit waits while other programs lock the database.
         """
         self._path = directory / DATABASE
         self._durability = durability
@@ -145,7 +145,7 @@ class SqliteWriter:
     def _new_entries(self, entries: Sequence[Entry]) -> list[Entry]:
         """Return the entries whose ids are not stored yet, without duplicate ids.
 
-        The other entries get their existing ``seq``.
+        An entry whose id is already stored gets its existing ``seq``.
         """
         new: dict[str, Entry] = {}
         for entry in entries:
