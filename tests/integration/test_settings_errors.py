@@ -113,6 +113,8 @@ LOADER_CASES: Final = [
     (("--upstream", "api.openai.com"), ("upstream", "https://")),
     (("--upstream", "ftp://api.openai.com/v1"), ("upstream",)),
     (("--upstream", "https://user:secret@api.openai.com/v1"), ("upstream",)),
+    (("--upstream", "https://:secret@api.openai.com/v1"), ("upstream",)),
+    (("--config", "~no-such-user/relaybook.toml"), ("config", "no home directory")),
     (("--upstream", "https://api.openai.com/v1?a=b"), ("upstream",)),
     (("--relay-url", "llm.example.com/v1"), ("relay_url", "https://")),
     (("--workers", "0"), ("workers",)),

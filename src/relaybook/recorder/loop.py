@@ -216,7 +216,8 @@ class Recorder:
         for path in paths:
             if path.name not in self._runs:
                 position = self._positions.get(path.name)
-                run = self._runs[path.name] = Run(path, position, self._store.checkpoints(path.name))
+                checkpoints = self._retry.until_done(partial(self._store.checkpoints, path.name))
+                run = self._runs[path.name] = Run(path, position, checkpoints)
                 if position is not None:  # a recorder may have died before it removed recorded segments
                     run.reader.remove_before(position.replay_from[0])
 

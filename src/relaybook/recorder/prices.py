@@ -25,9 +25,9 @@ Cost: TypeAlias = tuple[float | None, str | None]
 
 FROM_PROVIDER: Final = "provider"
 
-#: The most expensive responses cost a few hundred dollars. A stated cost above this limit is a mistake that would make
-#: every sum useless.
-_MAX_STATED_USD: Final = 1e6
+#: The most expensive responses cost a few hundred dollars. A stated cost or token counts that lead to a cost above this
+#: limit are a mistake that would make every sum useless.
+_MAX_USD: Final = 1e6
 _UNKNOWN: Final[Cost] = (None, None)
 _DAY_US: Final = 86_400_000_000
 _DECIMALS: Final = 12
@@ -160,7 +160,7 @@ class Prices:
         if plan is None:
             return _UNKNOWN
         dollars = _dollars(plan, usage, at_us)
-        return _UNKNOWN if dollars is None else (dollars, self._version)
+        return _UNKNOWN if dollars is None or dollars > _MAX_USD else (dollars, self._version)
 
     def _make_plan(
         self, upstream: str, models: tuple[str | None, ...], tier: str | None, shape: str | None, at: datetime
@@ -214,7 +214,7 @@ def _stated(usage: Usage) -> float | None:
 def _dollars_or_none(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if 0 <= value <= _MAX_STATED_USD else None
+    return float(value) if 0 <= value <= _MAX_USD else None
 
 
 def _timestamp(at_us: int) -> datetime:

@@ -21,8 +21,8 @@ class ClientConnection(Connection):
     """A connection to a client. ``exchange`` is `None` between requests."""
 
     __slots__ = (
-        *("address", "body", "body_bytes", "body_since", "deadline", "exchange", "keep_alive", "head_cache", "partial"),
-        *("relay", "reset_on_cut", "version_1_0", "waiting_for_flush"),
+        *("address", "body", "body_bytes", "body_since", "bytes_before", "deadline", "exchange", "keep_alive"),
+        *("head_cache", "partial", "relay", "reset_on_cut", "version_1_0", "waiting_for_flush"),
     )
 
     def __init__(self, relay: RelayContext) -> None:
@@ -35,7 +35,8 @@ class ClientConnection(Connection):
         self.version_1_0 = self.reset_on_cut = self.waiting_for_flush = False
         self.head_cache = HeadCache()
         self.address = ""
-        self.body_bytes, self.body_since = 0, 0.0
+        #: The size of the body so far. ``bytes_before`` of them were received before ``body_since`` (loop time).
+        self.body_bytes, self.bytes_before, self.body_since = 0, 0, 0.0
         #: Loop time by which the next bytes, or the remaining bytes of a head, must arrive.
         self.deadline = relay.now + relay.settings.header_timeout
 
@@ -118,7 +119,7 @@ class ClientConnection(Connection):
         relay = self.relay
         self.reset_on_cut = False
         self.body = body = ChunkedBody() if head.chunked else LengthBody(head.length) if head.length else NoBody()
-        self.body_since = relay.now
+        self.body_since, self.bytes_before = relay.now, 0
         self.deadline = relay.now + relay.settings.body_timeout
         chunk, framing_message = b"", ""
         try:
@@ -309,6 +310,7 @@ class ClientConnection(Connection):
                 self._sweep_body(self.exchange, now)
             else:  # reading is paused because the upstream is slow, so measure the client anew
                 self.body_since, self.deadline = now, now + settings.body_timeout
+                self.bytes_before = self.body_bytes
 
     def _deadline_passed(self) -> None:
         if self.lingering >= 0 or not self.partial:
@@ -321,7 +323,8 @@ class ClientConnection(Connection):
     def _sweep_body(self, exchange: Exchange, now: float) -> None:
         seconds = self.relay.settings.body_timeout
         seconds_elapsed = now - self.body_since
-        slow = seconds_elapsed > seconds and self.body_bytes < MIN_BODY_RATE * (seconds_elapsed - seconds)
+        received = self.body_bytes - self.bytes_before
+        slow = seconds_elapsed > seconds and received < MIN_BODY_RATE * (seconds_elapsed - seconds)
         if exchange.request_state == RequestState.READING and (now > self.deadline or slow):
-            message = response_lines.body_too_slow(self.body_bytes, seconds_elapsed, seconds)
+            message = response_lines.body_too_slow(received, seconds_elapsed, seconds)
             exchange.refuse(RelayError.REQUEST_TIMEOUT, message)

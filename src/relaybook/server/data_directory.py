@@ -15,6 +15,8 @@ if TYPE_CHECKING:  # not loaded by relay workers
     from relaybook.recorder.retention_schedule import DiskUse
 
 _LOCK: Final = "serve.lock"
+#: How long ``open`` waits for the lock, which ``is_served`` of another process holds for a moment.
+_LOCK_WAIT_SECONDS: Final = 0.5
 
 
 class DataInUse(Exception):
@@ -67,7 +69,7 @@ class DataDirectory:
                 descriptor = disk.create_file(ignore)
                 os.write(descriptor, b"*\n")
                 os.close(descriptor)
-            self._lock = lock if lock is not None else disk.try_lock(self.path / _LOCK)
+            self._lock = lock if lock is not None else disk.lock(self.path / _LOCK, _LOCK_WAIT_SECONDS)
             if lock is None and self._lock is not None:
                 os.ftruncate(self._lock, 0)  # the file has the pid of an earlier server
             self.secret()

@@ -122,7 +122,7 @@ def _recorder(settings: Settings, data: DataDirectory, store: Store, writer: Wri
 
     def read_back(ref: BodyRef) -> bytes:
         try:
-            return writer.read_body(ref)
+            return retry.until_done(partial(writer.read_body, ref))
         except BodyDamaged as error:
             log.error("body_damaged", extra={"reason": str(error)})
             return b""  # the record is written without the body

@@ -128,7 +128,10 @@ def default_data(environ: Mapping[str, str], directory: Path) -> Path:
 
 def _from_file(config: str | None, environ: Mapping[str, str], directory: Path) -> dict[str, _RawValue]:
     explicit = config or environ.get(f"{PREFIX}CONFIG") or None
-    path = directory / Path(explicit or FILE_NAME).expanduser()
+    try:
+        path = directory / Path(explicit or FILE_NAME).expanduser()
+    except RuntimeError:
+        raise BadSetting("config", f"config is {explicit!r}, but this user has no home directory.") from None
     if explicit is None and not path.exists():
         return {}
     label = explicit or FILE_NAME

@@ -322,7 +322,7 @@ def check_base_url(name: str, url: str) -> None:
     except ValueError:
         parts, port = urlsplit(""), None
     clean = url.isascii() and url.isprintable() and " " not in url
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or port == 0 or not clean:
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or port == 0 or not clean:
         hint = "" if "://" in url else " It must start with https:// or http://."
         raise BadSetting(name, f"{name} is {url!r}: expected a URL such as {_EXAMPLES[name]}.{hint}")
     if parts.query or parts.fragment:

@@ -172,6 +172,11 @@ def test_responses_and_embeddings_are_priced() -> None:
     )
 
 
+def test_a_cost_that_would_make_sums_useless_is_unknown() -> None:
+    assert cost({"prompt_tokens": 1e300, "completion_tokens": 1}) is None
+    assert cost(chat(10**15, 1)) is None
+
+
 def test_providers_without_an_extractor_are_priced() -> None:
     usage: Usage = {"prompt_tokens": 1000, "completion_tokens": 1000}
     together = next(one for one in get_snapshot().providers if one.id == "together")

@@ -83,3 +83,16 @@ def test_a_client_is_not_blamed_for_an_upstream_that_stopped_reading(client: Any
     assert exchange.ended == []
     client.sweep(1000.0 + seconds)
     assert len(exchange.ended) == 1
+
+
+def test_a_client_that_becomes_slow_after_a_pause_is_disconnected(client: Any, relay: Any) -> None:
+    exchange, seconds = client.exchange, relay.settings.body_timeout
+    client.body, client.body_bytes = LengthBody(1 << 30), 100 << 20
+    client.set_reading(False)
+    client.sweep(0.0)
+    client.set_reading(True)
+    for now in range(1, 200):
+        client.body_bytes += 1
+        client.deadline = now + seconds  # bytes arrive every second
+        client.sweep(float(now))
+    assert len(exchange.ended) > 0

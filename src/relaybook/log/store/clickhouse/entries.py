@@ -1,7 +1,7 @@
 """Read requests with their bodies in memory."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from relaybook.log.record import Side
 from relaybook.log.store.clickhouse.connection import Database, Parameters, Row
@@ -54,15 +54,21 @@ def read_entries(
 
 def _entry(database: Database, row: Row, max_bytes: int, deadline_ns: int | None) -> Entry:
     *record, detail, chain = row[:-6]
-    bodies = [
-        None
-        if size is None or size > max_bytes
-        else Body([], [b"".join(body_chunks(database, chunks, rest, deadline_ns))])
-        for size, chunks, rest in (row[-6:-3], row[-3:])
-    ]
+    bodies = [_body(database, side, max_bytes, deadline_ns) for side in (row[-6:-3], row[-3:])]
     return Entry(
         record=record_of(record), detail=decode_detail(detail), request=bodies[0], response=bodies[1], chain=chain
     )
+
+
+def _body(database: Database, side: Sequence[Any], max_bytes: int, deadline_ns: int | None) -> Body | None:
+    """Return a body. `None` if it is larger than ``max_bytes``, or if some of its chunks are missing."""
+    size, chunks, rest = side
+    if size is None or size > max_bytes:
+        return None
+    try:
+        return Body([], [b"".join(body_chunks(database, chunks, rest, deadline_ns))])
+    except BodyDamaged:
+        return None
 
 
 def read_body(database: Database, record_id: str, side: Side) -> Iterator[bytes] | None:

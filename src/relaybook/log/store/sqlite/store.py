@@ -12,12 +12,12 @@ from relaybook import clock
 from relaybook.log.deletions import Deletions
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
+from relaybook.log.retention import DAY_US
 from relaybook.log.saved_filters import SavedFilters
 from relaybook.log.store.errors import StoreMisconfigured, StoreUnavailable
 from relaybook.log.store.files import BODIES, DATABASE, RECORDER
 from relaybook.log.store.port import Backup, Durability, Reader, SetAside, TextIndex, Verification, Writer
 
-_DAY_SECONDS: Final = 86_400
 _DAYS: Final = 7
 _MIN_BYTES: Final = 1 << 20
 
@@ -87,16 +87,24 @@ class SqliteStore:
         return SqliteFeedbackLog(self._directory)
 
     def bytes_per_day(self) -> float | None:
-        now = clock.wall_us() / 1e6
-        written, first = 0, now
+        from relaybook.log.store.sqlite.packs import first_pack_of_day, pack_number
+
+        now_us = clock.wall_us()
+        # The first pack of the week may have bodies of a whole day.
+        first, written = first_pack_of_day(now_us - (_DAYS - 1) * DAY_US), 0
         with suppress(OSError):
-            for pack in (self._directory / BODIES).iterdir():
-                info = pack.stat()
-                if now - info.st_mtime < _DAYS * _DAY_SECONDS:
-                    written += info.st_blocks * 512
-                    first = min(first, info.st_ctime)
-        days = max((now - first) / _DAY_SECONDS, 1 / 24)
-        return written / days if written > _MIN_BYTES else None
+            for path in (self._directory / BODIES).iterdir():
+                if (pack_number(path.name) or 0) >= first:
+                    written += path.stat().st_blocks * 512
+        if written <= _MIN_BYTES:
+            return None
+        reader = self.open_reader()
+        try:
+            oldest_us = reader.status().oldest_at or now_us
+        finally:
+            reader.close()
+        days = max(1 / 24, min(_DAYS - 1 + now_us % DAY_US / DAY_US, (now_us - oldest_us) / DAY_US))
+        return written / days
 
     def forget_server(self, server: str) -> None:
         raise StoreUnavailable("The log is in the data directory, so no other server writes to the log.")
