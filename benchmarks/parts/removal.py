@@ -52,6 +52,8 @@ def run(bench: Bench) -> Result:
     with patch.object(clock, "wall_us", lambda: now - _DAYS * DAY_US):
         writer = SqliteWriter(place)
     _fill(writer, place, records, now)
+    index = SqliteTextIndex(place)
+    index.indexed_to()  # the recorder's text pass keeps the index open, too
     half = Cutoff(content=now - _DAYS // 2 * DAY_US)
     old = Cutoff(content=half.content, requests=half.content)
 
@@ -81,6 +83,7 @@ def run(bench: Bench) -> Result:
     SqliteDeletions(place).request(Filter((Term("model", ("gpt-4o",)),)), 0, "benchmark")
     _measure(result, "single requests, deleted", _SINGLE_GOAL, delete, writer, record)
     reader.close()
+    index.close()
     writer.close()
     return result
 

@@ -33,7 +33,7 @@ _COUNT_ERASURE: Final = "UPDATE totals SET value = value + 1 WHERE name = 'erasu
 _OLDEST_CHECKPOINT: Final = "SELECT min(exchange) FROM checkpoints"
 #: Limits of one step.
 _ERASED_BYTES: Final = 4 << 20
-_REMOVED_TEXTS: Final = 1024
+_REMOVED_TEXTS: Final = 256
 _VACUUMED_PAGES: Final = 128
 #: SQLite reuses free pages. If more than a sixteenth of all pages is free, free pages are returned to the file system.
 _FREE_SHARE: Final = 16
