@@ -135,7 +135,7 @@ export type Result = {
   code: "bad_gateway" | "bad_request" | "client_disconnected" | "complete" | "conflict" | "error" | "error_in_response" | "filtered" | "forbidden" | "gateway_timeout" | "log_failed" | "not_found" | "overloaded" | "payment_required" | "rate_limited" | "refused" | "relay_stopped" | "request_timeout" | "running" | "server_error" | "too_large" | "tool_calls" | "truncated" | "unauthorized" | "unavailable" | "unprocessable" | "upstream_failed" | "upstream_protocol_error" | "upstream_reset" | "upstream_stream_interrupted" | "upstream_timeout" | "upstream_unreachable";
   /** The result in a few words, such as `200` or `429 rate limited`. */
   text: string;
-  /** How the page shows the result. `neutral` means that the client disconnected early. */
+  /** How the dashboard shows the result. `neutral` means that the client disconnected early. */
   tone: "bad" | "good" | "neutral" | "running";
 };
 
