@@ -13,9 +13,8 @@ from relaybook.system import disk
 #: With this page size, a commit takes 6 % less time than with pages of 4 KiB. Pages of 16 KiB are not faster
 #: (benchmarks/store_writing.py).
 _PAGE_BYTES: Final = 8192
+#: The WAL is checkpointed each time it has grown by this number of bytes.
 _CHECKPOINT_BYTES: Final = 32 << 20
-#: The writer's WAL is checkpointed each time it has grown to this number of pages.
-CHECKPOINT_PAGES: Final = _CHECKPOINT_BYTES // _PAGE_BYTES
 _MIB: Final = 1024  # a negative PRAGMA cache_size is in KiB
 #: ``secure_delete = FAST`` is not used, because it would leave the text of deleted checkpoints in free pages. ``FAST``
 #: is not faster than ``ON``.
@@ -39,7 +38,8 @@ def open_for_writing(directory: Path, durability: Durability, busy_s: float) -> 
         f"PRAGMA page_size = {_PAGE_BYTES}; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
         f"PRAGMA synchronous = {'FULL' if durability == 'power' else 'NORMAL'};"
         f"{_WRITER_PRAGMAS}"
-        f"PRAGMA journal_size_limit = {2 * _CHECKPOINT_BYTES}; PRAGMA cache_size = -{64 * _MIB}",
+        f"PRAGMA journal_size_limit = {2 * _CHECKPOINT_BYTES}; PRAGMA cache_size = -{64 * _MIB};"
+        f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_BYTES // _PAGE_BYTES}",
     )
     return connection
 

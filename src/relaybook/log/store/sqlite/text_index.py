@@ -17,7 +17,6 @@ import apsw
 from relaybook.log.query.filters import WORDS
 from relaybook.log.query.words import indexed
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.sqlite.checkpoints import Checkpointer
 from relaybook.log.store.sqlite.connection import open_for_reading, truncate_wal
 from relaybook.log.store.sqlite.failures import translated
 from relaybook.log.store.sqlite.vocabulary import TOKENIZER, add_vocabulary
@@ -38,8 +37,6 @@ _PREPARE: Final = (
 )
 
 
-#: The WAL is checkpointed each time it has grown to this number of pages, which is 8 MiB.
-_CHECKPOINT_PAGES: Final = 1000
 #: The statement of one compaction step.
 _MERGE: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('merge', 64)"  # noqa: S608 - a constant
 #: Starts to merge all parts into one part. ``_MERGE`` continues the merge.
@@ -66,7 +63,6 @@ class SqliteTextIndex:
         self._directory = directory
         self._path = directory / FILE
         self._connection: apsw.Connection | None = None
-        self._checkpointer = Checkpointer(self._path, _CHECKPOINT_PAGES)
         self._indexed_to = 0
 
     def indexed_to(self) -> int:
@@ -149,7 +145,6 @@ class SqliteTextIndex:
         connection.set_busy_timeout(_BUSY_MS)
         try:
             connection.execute(_PREPARE).fetchall()
-            self._checkpointer.watch(connection)
             if not connection.execute("SELECT count(*) FROM sqlite_schema").get:
                 with connection:
                     connection.execute(_TABLES.format("main"))

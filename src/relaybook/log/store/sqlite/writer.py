@@ -18,8 +18,7 @@ from relaybook.log.store.errors import StoreDamaged, StoreUnavailable
 from relaybook.log.store.files import BODIES, DATABASE, LOCK
 from relaybook.log.store.port import Batch, BodyRef, Durability, Entry, ExchangeCheckpoint, Retained, RunPosition
 from relaybook.log.store.sqlite.bodies import new_compressor
-from relaybook.log.store.sqlite.checkpoints import Checkpointer
-from relaybook.log.store.sqlite.connection import CHECKPOINT_PAGES, open_for_writing, truncate_wal
+from relaybook.log.store.sqlite.connection import open_for_writing, truncate_wal
 from relaybook.log.store.sqlite.deletion_pass import DeletionPass
 from relaybook.log.store.sqlite.entries import EntryTables
 from relaybook.log.store.sqlite.failures import rejecting, translated
@@ -62,7 +61,6 @@ class SqliteWriter:
         self._busy_s = busy_s
         self._is_scrub_due = True
         self._compressor = new_compressor()
-        self._checkpointer = Checkpointer(self._path, CHECKPOINT_PAGES)
         with translated(self._path):
             self._lock_fd = _acquire_lock(directory, lock_wait_s)
             try:
@@ -73,7 +71,6 @@ class SqliteWriter:
 
     def _open(self, directory: Path) -> None:
         self._connection = open_for_writing(directory, self._durability, self._busy_s)
-        self._checkpointer.watch(self._connection)
         self._file = disk.identity(self._path)
         try:
             create_tables(self._connection, str(self._path))
@@ -233,7 +230,6 @@ class SqliteWriter:
         """
         self._packs.close()
         self._deletions.close()
-        self._checkpointer.wait()
         self._connection.close()
         if self._lock_fd >= 0:
             os.close(self._lock_fd)
