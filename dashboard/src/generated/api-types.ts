@@ -804,7 +804,9 @@ export type StorageStatus = {
   days_left: number | null;
 };
 
-/** How long data is kept, and the disk budget. `settings.namespaces` has the exceptions for single namespaces. */
+/** How long data is kept, and the disk budget.
+
+    Namespaces can have their own periods: see `namespaces` in the field `settings` of the status. */
 export type RetentionStatus = {
   /** The content of requests: bodies, headers, previews, error messages, searchable text. */
   bodies: RetentionClock;

@@ -96,7 +96,10 @@ class RetentionClock(Struct, kw_only=True):
 
 
 class RetentionStatus(Struct, kw_only=True):
-    """How long data is kept, and the disk budget. `settings.namespaces` has the exceptions for single namespaces."""
+    """How long data is kept, and the disk budget.
+
+    Namespaces can have their own periods: see `namespaces` in the field `settings` of the status.
+    """
 
     bodies: Annotated[
         RetentionClock,

@@ -185,7 +185,7 @@ def import_requests(
         return import_files(configuration, list(files))
     if configuration.settings.store == "sqlite":
         raise BadArgument(
-            "The files are missing. Write relaybook import FILE... with files from relaybook export --bodies."
+            "No files were given. Run relaybook import FILE... Each FILE must come from relaybook export --bodies."
         )
     from relaybook.cli.move_log import move_log
 

@@ -45,8 +45,8 @@ class TextPass:
     def committed(self, entries: Iterable[Entry]) -> None:
         """Keep entries in memory, up to a limit, so that indexing need not read the store.
 
-        Reading entries is a large part of the work of indexing. An entry is not kept if bytes of its bodies
-        were moved to the store.
+        Reading entries is a large part of the work of indexing. An entry is not kept if some bytes of its
+        bodies were moved to the store before the commit, because the entry then does not contain these bytes.
         """
         for entry in entries if self._index else ():
             size = (body_size(entry.request) or 0) + (body_size(entry.response) or 0)

@@ -152,7 +152,7 @@ class Settings:
     seal_after: float = setting(
         60.0,
         "Time from the first bytes of a body that must not be kept (no-bodies) until the journal segment with these "
-        "bytes is closed (sealed). Other segments are closed after ten times this time. Only closed segments can be "
+        "bytes is closed (sealed). Other segments are closed after ten times as long. Only closed segments can be "
         "deleted",
     )
     min_free: int = setting(

@@ -25,7 +25,7 @@ ON CONFLICT DO UPDATE SET pinned = excluded.pinned, color = excluded.color, "gro
 
 
 class SqliteLabels:
-    """Changes labels alongside the writer.
+    """Changes labels independently of the writer, which may be running in another process.
 
     Each change uses a new connection and a short transaction.
     """

@@ -326,9 +326,10 @@ _OUTCOMES: Final = {
 
 
 def _results(connection: apsw.Connection, codes: Sequence[str]) -> _Candidates | None:
-    """Return scans that yield all requests with these results, and also other requests.
+    """Return scans that yield all requests with these results.
 
-    The scans use the indexes on outcomes, finish reasons and failures.
+    The scans may also yield other requests, so the result of each request is checked. The scans use the indexes on
+    outcomes, finish reasons and failures.
     """
     scans: dict[Scan, None] = {}
     records = 0
