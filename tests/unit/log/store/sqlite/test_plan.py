@@ -22,6 +22,7 @@ def connection() -> apsw.Connection:
     records = [a_record(properties={"channel": "ios"}, user="u") for _ in range(50)]
     records += [a_record(namespace="rare/1", model="rare", status=429, failed=True, warnings=note) for _ in range(2)]
     records += [a_record(namespace="rare/2", outcome="client_closed", status=503, failed=True)]
+    records += [a_record(finish_reason=reasons) for reasons in ("stop,length", "tool_calls")]
     made.executemany(ADD_NAMESPACES, namespace_counters(records))
     made.executemany(ADD_VALUES, value_counters(records))
     for seq in range(1, 31):
