@@ -32,7 +32,7 @@ from relaybook.recorder.loop import Recorder
 from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
-from relaybook.recorder.retry import Retry
+from relaybook.recorder.retry import Retry, RetryAborted
 
 MIB = 1 << 20
 
@@ -331,6 +331,23 @@ def test_a_rejected_request_with_a_checkpoint_does_not_come_back_after_a_restart
     run_until_idle(recorder)
     assert file.read_bytes() == saved
     assert world.records() == []
+
+
+def test_a_stop_while_a_body_cannot_be_read_back_is_not_a_crash(tmp_path: Path) -> None:
+    class Unreadable(MemoryStore):
+        def read_body(self, *_: Any) -> bytes:
+            raise RetryAborted
+
+    world = World(tmp_path, Unreadable())
+    recorder = world.recorder()
+    exchange = world.open()
+    for _ in range(6):
+        world.put(FrameKind.SENT, exchange, b"x" * 60_000)
+    recorder.step()
+    world.close(exchange)
+    recorder.run()
+    world.recorder()
+    assert not (tmp_path / "recorder.crashes").exists()
 
 
 def test_rejected_requests_are_counted_and_gaps_are_recorded(tmp_path: Path) -> None:

@@ -169,6 +169,7 @@ class Recorder:
                 if not self._background.work(_IDLE_NS):
                     self._wait()
             self._commit()
+        self._crash_guard.clear()  # if the stop came while a body was read, this was not a crash
 
     def step(self) -> bool:
         """Read once from every run, and commit if a commit is due. Return false if there was nothing to read."""

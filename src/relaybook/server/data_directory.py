@@ -196,14 +196,15 @@ class DataDirectory:
             self._lock = None
 
 
-def days_left(data: DataDirectory, settings: Settings, free: int) -> float | None:
+def days_left(data: DataDirectory, settings: Settings, free: int, oldest_us: int | None = None) -> float | None:
     """Return the days until the disk is full, at last week's rate of new body bytes.
 
-    `None` if the log is in ClickHouse, or if less than 1 MiB of bodies was written last week.
+    ``oldest_us`` is when the oldest request was started. If it is `None`, this function uses the date of the oldest
+    body. Returns `None` if the log is in ClickHouse, or if there is too little data for an estimate.
     """
     from relaybook.log.store import open_store  # not loaded by relay workers
 
-    rate = open_store(data.store, settings).bytes_per_day()
+    rate = open_store(data.store, settings).bytes_per_day(oldest_us)
     return None if rate is None else free / rate
 
 

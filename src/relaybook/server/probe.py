@@ -35,7 +35,7 @@ class DataProbe:
             disk_free_bytes=free,
             disk_used_bytes=use.used,
             disk_budget_bytes=use.budget,
-            days_left=days_left(self._data, self._settings, free),
+            days_left=days_left(self._data, self._settings, free, status.oldest_at),
             data_path=str(self._data.path),
             quarantined=len(list_quarantined(self._data.quarantine)),
             requests=recorder.requests,

@@ -57,6 +57,15 @@ def test_each_question_mark_starts_a_new_parameter_name() -> None:
     assert keys_in(target) == [b"vvvvvvvvvv"]
 
 
+def test_a_secret_in_the_value_of_another_parameter_is_replaced() -> None:
+    target = b"/v1/models?version=1?key=vvvv?vvvvvv&x=2"
+    masked = Fingerprints(b"a").target(target)
+    assert masked.startswith(b"/v1/models?version=1?key=key:")
+    assert masked.endswith(b"&x=2")
+    assert b"vvvv" not in masked
+    assert keys_in(target) == [b"vvvv?vvvvvv"]
+
+
 @pytest.mark.parametrize("name", ["monkey", "keyword", "max_tokens", "design", "key_of", "model"])
 def test_other_parameters_are_kept(name: str) -> None:
     target = f"/v1/models?{name}=vvvvvvvvvv".encode()

@@ -100,6 +100,24 @@ describe("a thread", () => {
     expect(folded).not.toHaveTextContent("Question");
   });
 
+  it("shows new requests although a few requests do not show yet whether it is a conversation", async () => {
+    serve(THREE.slice(0, 1), { is_thread: false });
+    await open();
+    await turn("Turn 1");
+    serve(THREE);
+    browser.emit([THREE[1]]);
+    expect(await turn("Turn 2")).toBeVisible();
+  });
+
+  it("announces new requests of many that are not part of a conversation", async () => {
+    const rows = Array.from({ length: 5 }, (_, at) => threadRow(String(at + 1), { conversation: String(at) }));
+    serve(rows, { is_thread: false });
+    await open();
+    await screen.findAllByRole("article");
+    browser.emit([threadRow("6")]);
+    expect(await screen.findByRole("button", { name: "1 newer request" })).toBeVisible();
+  });
+
   it("shows new requests at its end while the user is there", async () => {
     const rows = THREE.slice(0, 2);
     serve(rows);

@@ -18,7 +18,7 @@ import { ConversationView } from "./conversation-view";
 import { ScrollPosition } from "./scroll-position";
 import { NoRequest, ThreadError } from "./thread-messages";
 import css from "./thread-page.module.css";
-import { type ThreadState, useThread } from "./use-thread";
+import { mayBeConversation, type ThreadState, useThread } from "./use-thread";
 import { useOpenRequest, useThreadShortcuts } from "./use-thread-shortcuts";
 
 /**
@@ -126,12 +126,9 @@ export function NewRowsButton({ pendingCount, onShow }: { pendingCount: number; 
   );
 }
 
-/** With fewer requests than this, it is unknown whether there are conversations. */
-const MIN_REQUESTS = 5;
-
 /** A notice that most requests do not continue another request. */
 export function NoConversationsNotice({ latest }: { latest: Thread }) {
-  if (latest.is_thread || latest.data.length < MIN_REQUESTS) return null;
+  if (mayBeConversation(latest)) return null;
   return (
     <p className={css.notice}>
       Most of these requests are not part of a conversation. <LogLink>Open them in the log</LogLink>

@@ -53,7 +53,7 @@ export function useThread(search: LogSearch, start: string | undefined, isAtEnd:
       announce(ended);
       // New requests are shown immediately only if they are in conversations. For a busy label without conversations,
       // the page would move constantly.
-      if (isAtEnd() && (latest?.is_thread || known.size === 0)) refetch();
+      if (isAtEnd() && (latest === undefined || mayBeConversation(latest))) refetch();
     },
     onOpen: () => {
       if (isAtEnd()) return refetch();
@@ -79,6 +79,13 @@ export function useThread(search: LogSearch, start: string | undefined, isAtEnd:
     },
     refetch: () => void (query.isFetchNextPageError ? query.fetchNextPage() : refetch()),
   };
+}
+
+/** With fewer requests than this, it is unknown whether there are conversations. */
+const MIN_REQUESTS = 5;
+
+export function mayBeConversation({ is_thread, data }: Thread): boolean {
+  return is_thread || data.length < MIN_REQUESTS;
 }
 
 const NONE: ReadonlySet<string> = new Set();

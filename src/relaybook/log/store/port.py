@@ -591,8 +591,12 @@ class Store(Protocol):
     def open_feedback(self) -> FeedbackLog:
         """Open the interface for adding feedback while a writer may be running."""
 
-    def bytes_per_day(self) -> float | None:
-        """Return the number of bytes written per day in the last week. `None` if less than 1 MiB was written."""
+    def bytes_per_day(self, oldest_us: int | None) -> float | None:
+        """Return the number of body bytes written per day in the last week, without reading the database.
+
+        ``oldest_us`` is when the oldest request was started. If it is `None`, the date of the oldest body is used.
+        Returns `None` if at most 1 MiB was written, or if the log is too young for an estimate.
+        """
 
     def back_up(self, target: Path, on_progress: Callable[[int, int], object]) -> Backup:
         """Copy the store to a directory while the store may be in use.

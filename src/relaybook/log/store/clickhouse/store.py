@@ -151,7 +151,7 @@ class ClickHouseStore:
     def open_feedback(self) -> FeedbackLog:
         return ClickHouseFeedbackLog(self._address)
 
-    def bytes_per_day(self) -> float | None:
+    def bytes_per_day(self, oldest_us: int | None) -> float | None:
         """Return `None`, because the log takes no disk space of this server."""
         return None
 

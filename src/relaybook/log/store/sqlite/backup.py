@@ -35,7 +35,7 @@ from relaybook.log.store.sqlite.text_index import FILE
 from relaybook.system import disk
 
 _CHUNK_BYTES: Final = 8 << 20
-_COMPARED_BYTES: Final = 1 << 20
+_COMPARED_BYTES: Final = 64 << 10
 _PAGES: Final = 1024
 _LINEAGE: Final = "SELECT value FROM totals WHERE name = 'lineage'"
 _ERASURES: Final = "SELECT value FROM totals WHERE name = 'erasures'"

@@ -86,25 +86,26 @@ class SqliteStore:
 
         return SqliteFeedbackLog(self._directory)
 
-    def bytes_per_day(self) -> float | None:
+    def bytes_per_day(self, oldest_us: int | None) -> float | None:
         from relaybook.log.store.sqlite.packs import first_pack_of_day, pack_number
 
         now_us = clock.wall_us()
-        # The first pack of the week may have bodies of a whole day.
-        first, written = first_pack_of_day(now_us - (_DAYS - 1) * DAY_US), 0
+        week_us = now_us - now_us % DAY_US - (_DAYS - 1) * DAY_US
+        sizes = {}
         with suppress(OSError):
             for path in (self._directory / BODIES).iterdir():
-                if (pack_number(path.name) or 0) >= first:
-                    written += path.stat().st_blocks * 512
+                if (number := pack_number(path.name)) is not None:
+                    sizes[number] = path.stat().st_blocks * 512
+        first = first_pack_of_day(week_us)
+        written = sum(size for number, size in sizes.items() if number >= first)
         if written <= _MIN_BYTES:
             return None
-        reader = self.open_reader()
-        try:
-            oldest_us = reader.status().oldest_at or now_us
-        finally:
-            reader.close()
-        days = max(1 / 24, min(_DAYS - 1 + now_us % DAY_US / DAY_US, (now_us - oldest_us) / DAY_US))
-        return written / days
+        if oldest_us is None:
+            days = [week_us + day * DAY_US for day in range(_DAYS)]
+            oldest_us = next((day for day in days if min(sizes) < first_pack_of_day(day + DAY_US)), now_us)
+            if now_us - oldest_us < DAY_US:
+                return None
+        return written * DAY_US / max(DAY_US / 24, now_us - max(week_us, oldest_us))
 
     def forget_server(self, server: str) -> None:
         raise StoreUnavailable("The log is in the data directory, so no other server writes to the log.")
