@@ -7,6 +7,7 @@ import threading
 import urllib.request
 from pathlib import Path
 
+import apsw
 import pytest
 from tests.support.records import an_entry
 from tests.support.server import Server, SimulatedProvider
@@ -17,7 +18,9 @@ from relaybook.log.query.filters import Filter, Term
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Backup, Batch
+from relaybook.log.store.sqlite.set_aside import DamagedStore, set_aside
 from relaybook.log.store.sqlite.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.writer import SqliteWriter
 
@@ -228,6 +231,22 @@ def test_a_pack_that_is_too_short_is_named(tmp_path: Path) -> None:
         "which requests cannot be read."
     )
     assert open_store(tmp_path / "store").verify(lambda done, total: None).damaged == 1
+
+
+def test_a_location_that_cannot_be_decoded_is_damage(tmp_path: Path) -> None:
+    writer = SqliteWriter(tmp_path / "store")
+    ids = fill(writer, 3)
+    writer.close()
+    connection = apsw.Connection(str(tmp_path / "store" / DATABASE))
+    connection.execute("UPDATE requests SET bodies = x'93' WHERE id = ?", (ids[1],))
+    connection.close()
+    found = open_store(tmp_path / "store").verify(lambda done, total: None)
+    assert (found.records, found.damaged) == (3, 1)
+    assert found.problems[0].startswith(f"request {ids[1]}: the location of the bodies is damaged")
+    path = set_aside(tmp_path / "store")
+    assert path is not None
+    salvaged = [entry and entry.record.id for entry in DamagedStore(path).entries()]
+    assert salvaged == [ids[0], None, ids[2]]
 
 
 @pytest.mark.parametrize("missing", [1, 4, 5])

@@ -425,6 +425,12 @@ def test_check_finds_an_unknown_name_of_a_price_list(tmp_path: Path) -> None:
     assert "Did you mean openai?" in found.stdout
 
 
+def test_check_of_bodies_succeeds_without_a_log(tmp_path: Path) -> None:
+    found = relaybook(tmp_path, "check", "--bodies", "--data", "new")
+    assert found.returncode == 0, found.stdout
+    assert "✓ bodies: no log yet" in found.stdout
+
+
 def test_check_creates_no_files(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with simulated_provider(tmp_path) as upstream:

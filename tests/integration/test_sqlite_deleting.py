@@ -68,6 +68,16 @@ def test_no_file_has_a_byte_of_a_deleted_request(writer: SqliteWriter, tmp_path:
     reader.close()
 
 
+def test_a_deletion_does_not_wait_for_the_text_of_removed_requests(writer: SqliteWriter, tmp_path: Path) -> None:
+    fill(writer, tmp_path)
+    writer.commit(Batch(entries=[an_entry(b"not indexed", namespace="gone")]))
+    delete(writer, tmp_path, Filter((Term("namespace", ("gone",)),)))
+    delete(writer, tmp_path, Filter((Term("words", ("kept words",)),)))
+    reader = SqliteReader(tmp_path)
+    assert reader.count(Filter(), 2**62).requests == 0
+    reader.close()
+
+
 def _page(reader: SqliteReader) -> list[object]:
     return reader.page(Filter(), 500, None, 2**62).records  # type: ignore[return-value]
 

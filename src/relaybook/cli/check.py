@@ -146,9 +146,12 @@ def _store(configuration: Configuration) -> str:
 
 
 def _bodies(configuration: Configuration) -> str:
+    from relaybook.cli.store_log import StoreLog
     from relaybook.log.store import open_store
     from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
 
+    if not StoreLog.exists(configuration.data, configuration.settings):
+        return "no log yet"
     try:
         with progress_bar() as on_progress:
             found = open_store(configuration.data / "store", configuration.settings).verify(on_progress)

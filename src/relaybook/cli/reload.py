@@ -34,8 +34,7 @@ def reload(configuration: Configuration) -> int:
     if after.reloads == before.reloads:
         raise CommandFailed(f"The server keeps running unchanged, because the reload failed: {after.reason}")
     change = "" if after.version == before.version else f" {before.version} → {after.version}"
-    seconds = configuration.settings.reload_timeout
-    print(f"Reloaded{change}. Running requests have {seconds:g} s to finish (setting reload_timeout).")
+    print(f"Reloaded{change}. Running requests keep the earlier settings, and have their reload_timeout to finish.")
     return 0
 
 

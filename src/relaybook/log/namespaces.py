@@ -178,8 +178,8 @@ def apply_change(current: Label, change: LabelChange, others: Sequence[Label]) -
     if not (current.pinned if change.pinned is UNSET else change.pinned):
         if fields:
             raise NotPinned(
-                f'{change.namespace[:80]!r} is not pinned, so it cannot have a {" or ".join(fields)}. Send "pinned": '
-                "true as well, or omit these fields."
+                f'{change.namespace[:80]!r} is not pinned after this change, so it cannot have a '
+                f'{" or ".join(fields)}. Send "pinned": true, or omit these fields.'
             )
         return Label()
     if not current.pinned:

@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 
 from relaybook.ids import parse_id
 from relaybook.log.formats import NotChat, assemble_response, format_of, messages, newest_first, parameters, to_chat
-from relaybook.log.formats.decode import decode
+from relaybook.log.formats.decode import codings_of, decode
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail, Record, Side
 from relaybook.log.store.port import Body, Entry, Reader, Running, StoredRecord, body_size
@@ -113,11 +113,12 @@ class RequestView:
         return self.detail.request_headers if side == "request" else self.detail.response_headers
 
     def content_encoding(self, side: Side) -> str | None:
-        """Return the Content-Encoding. Several headers are joined into one list (RFC 9110 §5.3)."""
+        """Return the content codings as one list (RFC 9110 §5.3). `None` if the body has no content coding."""
         head = self.detail.request_head if side == "request" else self.detail.response_head
         if b"content-encoding" not in head.lower():
             return None  # faster than splitting all headers
-        return ", ".join(value for name, value in self.headers(side) if name.lower() == "content-encoding") or None
+        value = ",".join(value for name, value in self.headers(side) if name.lower() == "content-encoding")
+        return ", ".join(codings_of(value)) or None
 
     def size(self, side: Side) -> int | None:
         """Return the size of the body as transferred, or `None` if the body is not stored."""

@@ -158,7 +158,7 @@ class EntryBuilder:
             record.stream_ended = response.stream_ended if complete or response.stream_ended == "done" else "cut"
             if record.outcome == "client_closed" and record.stream_ended == "done":
                 record.outcome = "complete"  # SDKs close the connection at [DONE], before the chunked framing ends
-            record.first_token_ms = _first_token_ms(exchange, kind, data, plain=encoding is None)
+            record.first_token_ms = _first_token_ms(exchange, kind, data, plain=encoding in (None, "identity"))
         if response.understood and answered.status < 400:
             self._count(record, request_body, response)
         record.advice = _advice(record, request, response)

@@ -83,10 +83,7 @@ def admit(relay: RelayContext, client: Client, head: RequestHead) -> Exchange | 
     if relay.log_problem is not None:
         if relay.settings.when_log_fails == "refuse":
             raise HeadRefused(RelayError.LOG_UNAVAILABLE, f"{relay.log_problem} Try again.")
-        exchange.stop_logging()
-        exchange.add_relay_headers(
-            response_lines.warning(exchange.tags.prefix, response_lines.NOT_LOGGED, relay.log_problem)
-        )
+        exchange.forward_without_record(relay.log_problem)
         relay.count_unlogged()
     if relay.cors is not None:
         exchange.add_relay_headers(relay.cors.headers(head.origin))

@@ -131,6 +131,8 @@ class Exchange:
     request_state = RequestState.READING
     response_state = ResponseState.WAITING
     closed = False
+    #: Whether the log will contain the exchange, perhaps incompletely.
+    has_record = True
     #: Number of request bytes that wait for a connection, or for the next ``send``.
     pending_bytes = 0
     dialing: Dial | None = None
@@ -457,7 +459,7 @@ class Exchange:
         client = self.client
         if client is None:
             return
-        body = response_lines.error_json(error, message, self.relay.log_url(self.id_text))
+        body = response_lines.error_json(error, message, self.relay.log_url(self.id_text) if self.has_record else None)
         lines = response_lines.error_lines(error, body, self.tags.prefix, self.id_text)
         answered = Answered(error.status, b"", b"\r\n".join(lines), made=True)
         self.frame(FrameKind.ANSWERED, self.id, encode_event(answered))
@@ -505,6 +507,12 @@ class Exchange:
     def add_relay_headers(self, lines: bytes) -> None:
         """Add header lines to the response, each preceded by CRLF."""
         self.relay_headers += lines
+
+    def forward_without_record(self, problem: str) -> None:
+        """Journal nothing of this exchange, and add the warning ``not_logged`` to its response."""
+        self.frame = _unlogged
+        self.has_record = False
+        self.add_relay_headers(response_lines.warning(self.tags.prefix, response_lines.NOT_LOGGED, problem))
 
     def stop_logging(self) -> bool:
         """Stop journaling this exchange (``when_log_fails = forward``).

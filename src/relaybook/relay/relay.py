@@ -82,7 +82,7 @@ class Relay(RelayContext):
         log.error("journal_failed", extra={"reason": str(error)})
         self.log_problem = "Requests cannot be logged. See the operator's log for the reason."
         if self.settings.when_log_fails == "forward":
-            self._continue_unlogged(error)
+            self._continue_unlogged(error, self.log_problem)
             return True
         if error.opened:
             self.count_refused(RelayError.LOG_UNAVAILABLE, len(error.opened))
@@ -92,11 +92,13 @@ class Relay(RelayContext):
             connection.abandon()
         return False
 
-    def _continue_unlogged(self, error: JournalUnavailable) -> None:
+    def _continue_unlogged(self, error: JournalUnavailable, problem: str) -> None:
         if error.opened:
             self.count_unlogged(len(error.opened))
         for exchange in self.exchanges.values():
-            if exchange.stop_logging():
+            if exchange.id in error.opened:
+                exchange.forward_without_record(problem)
+            elif exchange.stop_logging():
                 self._journal.add_lost_end(exchange.id)
 
     def _write_refusal_counts(self) -> None:

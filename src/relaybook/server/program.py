@@ -336,7 +336,11 @@ def _retention_text(settings: Settings) -> str:
     """Return how long the log is kept, as text for the start message."""
     budget = settings.disk_budget
     size = f"at most {budget / 1e9:.3g} GB" if isinstance(budget, int) else "as long as there is room"
-    own = [f"{name} {_days_text(each.keep_bodies_days, each.keep_days)}" for name, each in settings.namespaces.items()]
+    own = [
+        f"{name} {days}"
+        for name, each in settings.namespaces.items()
+        if (days := _days_text(each.keep_bodies_days, each.keep_days))
+    ]
     days = _days_text(settings.keep_bodies_days or None, settings.keep_days or None) or "forever"
     return f"kept {'; '.join([days, *own])}{f', {size}' if budget != 'none' else ''}"
 

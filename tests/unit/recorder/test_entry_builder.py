@@ -78,10 +78,11 @@ def test_metadata_becomes_properties_and_headers_take_precedence() -> None:
     assert record.properties == {"channel": "header", "user-id": "7"}
 
 
-def test_a_stream_is_assembled_and_timed() -> None:
+@pytest.mark.parametrize("head", [STREAM_HEAD, STREAM_HEAD + b"\r\ncontent-encoding: identity"])
+def test_a_stream_is_assembled_and_timed(head: bytes) -> None:
     role = b'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}\n\n'
     script = Script().open(A).request(A, REQUEST)
-    script.respond(A, role, event("It "), event("was"), b"data: [DONE]\n\n", head=STREAM_HEAD).close(A)
+    script.respond(A, role, event("It "), event("was"), b"data: [DONE]\n\n", head=head).close(A)
     record = record_of(script)
     assert (record.stream, record.stream_ended, record.chunks) == (True, "done", 4)
     assert record.output_preview == "It was"

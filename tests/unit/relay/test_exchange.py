@@ -50,6 +50,17 @@ def test_after_stop_logging_the_exchange_continues_without_journal_frames() -> N
     assert (world.kinds, world.over) == (before, 1)
 
 
+def test_a_response_without_record_has_a_warning_and_no_link_to_the_log() -> None:
+    world = World()
+    world.log_url = lambda record_id: "https://relaybook.example/requests/1"  # type: ignore[method-assign]
+    world.exchange.forward_without_record("The disk is full.")
+    world.request()
+    world.exchange.fail(RelayError.UPSTREAM_UNREACHABLE, "no")
+    assert b"\r\nService-Warning: not_logged; The disk is full.\r\n" in world.client.sent
+    assert b"log_url" not in world.client.sent
+    assert world.kinds == []
+
+
 def test_one_read_is_one_frame_and_one_write() -> None:
     world = World(b"Content-Length: 5").begin(b"hello", complete=True)
     world.exchange.send()

@@ -13,7 +13,7 @@ from relaybook.log.store.files import DATABASE
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server import program
 from relaybook.server.data_directory import DataDirectory
-from relaybook.settings.definitions import Settings
+from relaybook.settings.definitions import NamespaceSettings, Settings
 
 
 @pytest.mark.parametrize("kind", ["compiled", "plain"])
@@ -24,6 +24,15 @@ def test_the_first_line_tells_what_plain_python_costs(
     program._print_start(Settings(data=tmp_path), "http://127.0.0.1:4100/v1", "http://127.0.0.1:4101")
     first = capsys.readouterr().out.splitlines()[0]
     assert ("make compiled" in first) == (kind == "plain")
+
+
+def test_the_start_message_lists_only_namespaces_with_their_own_retention(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    namespaces = {"test-*": NamespaceSettings(log="no-bodies"), "eval-*": NamespaceSettings(keep_days=7)}
+    settings = Settings(data=tmp_path, namespaces=namespaces, disk_budget="none")
+    program._print_start(settings, "http://127.0.0.1:4100/v1", "http://127.0.0.1:4101")
+    assert "kept forever; eval-* requests 7 days;" in capsys.readouterr().out
 
 
 def test_a_closed_standard_output_does_not_stop_the_server() -> None:

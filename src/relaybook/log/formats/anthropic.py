@@ -422,7 +422,10 @@ def _to_chat(body: dict[str, Any]) -> dict[str, Any]:
 def _to_chat_message(item: object) -> dict[str, Any]:
     if not isinstance(item, dict) or not isinstance(item.get("role"), str):
         raise NotChat
-    message = {"role": item["role"], "content": text_of(item.get("content") or "")}
+    content = item.get("content") or ""
+    if isinstance(content, list):
+        content = [part for part in content if not isinstance(part, dict) or part.get("type") != "redacted_thinking"]
+    message = {"role": item["role"], "content": text_of(content)}
     if item["role"] == "tool":
         message["tool_call_id"] = item.get("tool_call_id")
     if calls := item.get("tool_calls"):

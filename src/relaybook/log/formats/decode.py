@@ -60,8 +60,7 @@ def decode(data: bytes, content_encoding: str | None, *, limit: int = LIMIT_BYTE
     ``limit`` is the maximum size of the result in bytes. A result over 1 MiB is limited to ``ratio`` times the
     compressed size.
     """
-    names = [name for part in (content_encoding or "").lower().split(",") if (name := part.strip())]
-    codings = [name for name in reversed(names) if name != "identity"]
+    codings = codings_of(content_encoding)[::-1]
     if not codings or not data:
         return Decoded(data, "plain")
     if len(codings) > _MAX_CODINGS or any(name not in _CODINGS for name in codings):
@@ -76,6 +75,12 @@ def decode(data: bytes, content_encoding: str | None, *, limit: int = LIMIT_BYTE
         keeps_state = result.state == "too_large" or decoded.state == "decoded"
         result = Decoded(decoded.data, result.state if keeps_state else decoded.state)
     return result
+
+
+def codings_of(content_encoding: str | None) -> list[str]:
+    """Return the content codings in lower case, in the order in which they were applied, without ``identity``."""
+    names = (name.strip() for name in (content_encoding or "").lower().split(","))
+    return [name for name in names if name not in ("", "identity")]
 
 
 def _decode_one(chunks: _Chunks, max_bytes: int) -> Decoded:

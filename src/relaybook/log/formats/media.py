@@ -65,5 +65,5 @@ def format_size(size: int) -> str:
     """Format a size in decimal units, for example ``812 B``, ``34 kB`` or ``1.2 MB``."""
     if size < _STEP:
         return f"{size} B"
-    number, unit = (size / _STEP, "kB") if size < _STEP**2 else (size / _STEP**2, "MB")
+    number, unit = (size / _STEP, "kB") if size < 999_500 else (size / _STEP**2, "MB")
     return f"{number:.1f} {unit}" if number < 9.95 else f"{number:.0f} {unit}"

@@ -42,10 +42,7 @@ def complete(text: str, caret: int, list_values: ListValues) -> Completion:
         items = [] if part is not None and part.is_quoted else list(_names(part, list_values))
     else:
         items = [_whole(item) for item in _values(part, list_values)]
-    start = caret if part is None else part.start
-    end = caret
-    while part is not None and end < len(text) and not text[end].isspace():
-        end += 1
+    start, end = (caret, caret) if part is None else (part.start, _end_of_part(text, part, caret))
     # The inserted text ends with a space, so it replaces the spaces after the caret.
     while items and items[0].insert.endswith(" ") and end < len(text) and text[end].isspace():
         end += 1
@@ -57,6 +54,21 @@ def _part_before(text: str, caret: int) -> Part | None:
     before = text[:caret]
     last = next(reversed(parts_of(before)), None)
     return last if last is not None and last.end == caret else None
+
+
+def _end_of_part(text: str, part: Part, caret: int) -> int:
+    """Return the end of the part at the caret in the whole text.
+
+    If the part is not quoted correctly, for example because its closing quote is not typed yet, the part ends at the
+    next white space.
+    """
+    whole = next(each for each in parts_of(text) if each.start == part.start)
+    is_valid = not whole.is_open and (whole.end == len(text) or text[whole.end].isspace())
+    if whole.end >= caret and is_valid:
+        return whole.end
+    while caret < len(text) and not text[caret].isspace():
+        caret += 1
+    return caret
 
 
 def _whole(item: Item) -> Item:

@@ -93,8 +93,8 @@ def _reject_unbounded_search(terms: Iterable[Term]) -> None:
     names = {term.name for term in terms}
     if CONTAINS in names and "from" not in names:
         message = (
-            f"{CONTAINS} needs a start time, because it reads every request in the time range. Add a start time, such "
-            "as from=-1h."
+            f"{CONTAINS} needs a start time, because it reads every request in the time range. Set from to a "
+            "start time, such as -1h."
         )
         raise BadFilter(CONTAINS, message)
 

@@ -97,6 +97,7 @@ def test_anthropic_messages_are_translated() -> None:
                 "role": "assistant",
                 "content": [
                     {"type": "thinking", "thinking": "…", "signature": "x"},
+                    {"type": "redacted_thinking", "data": "EmwK"},
                     {"type": "tool_use", "id": "toolu_1", "name": "weather", "input": {"city": "Rome"}},
                 ],
             },

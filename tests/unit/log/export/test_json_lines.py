@@ -94,6 +94,13 @@ def test_a_compressed_body_is_also_readable_as_text() -> None:
     assert restored_body(line["response"]) == data
 
 
+def test_a_body_with_the_coding_identity_is_text() -> None:
+    detail = Detail(response_head=head_of(("content-encoding", "identity")))
+    data = "€uro\n".encode() * 400_000
+    (line,) = exported(log(entry_of(record_of(1), None, data, detail)), bodies=True)
+    assert line["response"].keys() == {"text"}
+
+
 def test_the_detail_is_restored() -> None:
     detail = Detail(
         reason="OK",

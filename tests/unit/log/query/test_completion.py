@@ -88,6 +88,9 @@ def test_bounds_are_suggested_with_units(text: str, bounds: list[str]) -> None:
         ("model: late", 6, "o1", ("model:o1 late", 9)),
         ("late ", 5, "model:", ("late model:", 11)),
         ("status:42", 8, "429", ("status:429 ", 11)),
+        ('model:"o1 mini" late', 8, "o1", ("model:o1 late", 9)),
+        ('model:"o late', 8, "o1", ("model:o1 late", 9)),
+        ('model:"o contains:"a b"', 8, "o1", ('model:o1 contains:"a b"', 9)),
     ],
 )
 def test_a_suggestion_replaces_the_part_at_the_caret(

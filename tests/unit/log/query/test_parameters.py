@@ -178,7 +178,7 @@ def test_a_substring_search_needs_a_start_time() -> None:
 
 @pytest.mark.parametrize(("name", "value"), [("contains", "efun"), ("not.contains", "efun"), ("q", "contains:efun")])
 def test_a_substring_search_without_start_time_is_rejected(name: str, value: str) -> None:
-    with pytest.raises(BadFilter, match="Add a start time, such as from=-1h") as error:
+    with pytest.raises(BadFilter, match="Set from to a start time, such as -1h") as error:
         read((name, value))
     assert error.value.parameter == "contains"
 

@@ -33,6 +33,7 @@ _ADVANCE: Final = "UPDATE deletions SET position = ?, removed = removed + ? WHER
 _REMOVED: Final = "UPDATE deletions SET state = 'erasing', filter = ?, segments = ? WHERE rowid = ?"
 _DONE: Final = "UPDATE deletions SET state = 'done', segments = NULL, done_at = ? WHERE rowid = ?"
 _IS_ERASING: Final = "SELECT EXISTS (SELECT 1 FROM removed_frames) OR EXISTS (SELECT 1 FROM removed_texts)"
+_IS_TEXT_MISSING: Final = "SELECT EXISTS (SELECT 1 FROM requests WHERE seq > ? AND seq <= ?)"
 #: For each run, selects the last segment that can have frames of recorded requests, and the first segment that still
 #: exists.
 _SEGMENTS: Final = "SELECT run, read_segment - is_segment_start, replay_segment FROM positions"
@@ -101,8 +102,10 @@ class DeletionPass:
         contain all requests yet.
         """
         reader = self._reader = self._reader or SqliteReader(self._directory)
-        if needs_text(filter_) and reader.status().indexed_to < min(up_to, reader.last_seq()):
-            return None
+        if needs_text(filter_):
+            indexed_to = reader.status().indexed_to
+            if self._connection.execute(_IS_TEXT_MISSING, (indexed_to, up_to)).get:
+                return None
         try:
             page = reader.page(filter_, _SLICE, Cursor("newer", position), clock.monotonic_ns() + self._search_ns)
         except DeadlinePassed:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import apsw
+import msgspec
 
 from relaybook import clock
 from relaybook.log.record import Gap
@@ -66,7 +67,7 @@ class DamagedStore:
             for seq in range(1, reader.last_seq() + 1):
                 try:
                     entry = reader.salvage(seq)
-                except StoreDamaged:
+                except (StoreDamaged, msgspec.MsgspecError):
                     yield None
                 else:
                     if entry is not None:

@@ -5,10 +5,12 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from relaybook.log.store.errors import BodyDamaged, StoreUnavailable
 from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Verification
-from relaybook.log.store.sqlite.bodies import RecordLocation, decode_location
+from relaybook.log.store.sqlite.bodies import decode_location
 from relaybook.log.store.sqlite.connection import open_for_reading
 from relaybook.log.store.sqlite.failures import translated
 from relaybook.log.store.sqlite.pack_reader import PackReader
@@ -39,7 +41,7 @@ def verify(directory: Path, on_progress: Callable[[int, int], object]) -> Verifi
             records = damaged = last = 0
             while rows := list(connection.execute(_ROWS, (last,))):
                 for seq, id_, bodies in rows:
-                    problem = _problem(packs, decode_location(bodies))
+                    problem = _problem(packs, bodies)
                     row = connection.execute("SELECT bodies FROM requests WHERE seq = ?", (seq,)).fetchone()
                     if problem and row is not None and row[0] == bodies:  # the data was not removed in the meantime
                         damaged += 1
@@ -52,14 +54,17 @@ def verify(directory: Path, on_progress: Callable[[int, int], object]) -> Verifi
     return Verification(records=records, damaged=damaged, problems=problems)
 
 
-def _problem(packs: PackReader, location: RecordLocation | None) -> str | None:
+def _problem(packs: PackReader, bodies: bytes | None) -> str | None:
     """Return the problem with the record's body frames, or `None` if all frames are intact."""
-    if location is None:
-        return None
     try:
+        location = decode_location(bodies)
+        if location is None:
+            return None
         packs.content(location)
         for ref in location.refs():
             packs.separate(ref)
+    except msgspec.MsgspecError as error:
+        return f"the location of the bodies is damaged: {error}"
     except (BodyDamaged, StoreUnavailable) as error:
         return str(error)
     return None
