@@ -15,6 +15,7 @@ from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Feedback
 from relaybook.log.store.port import Batch, Entry
+from relaybook.log.store.sqlite import count
 from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.feedback import SqliteFeedbackLog
 from relaybook.log.store.sqlite.labels import SqliteLabels
@@ -75,6 +76,21 @@ def test_a_deletion_does_not_wait_for_the_text_of_removed_requests(writer: Sqlit
     delete(writer, tmp_path, Filter((Term("words", ("kept words",)),)))
     reader = SqliteReader(tmp_path)
     assert reader.count(Filter(), 2**62).requests == 0
+    reader.close()
+
+
+def test_a_count_by_words_omits_requests_whose_text_is_still_indexed(
+    writer: SqliteWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(count, "BLOCK", 16)  # so that most requests are counted in the index
+    fill(writer, tmp_path)
+    SqliteDeletions(tmp_path).request(Filter((Term("status", ("200",)),)), 1, "127.0.0.1")
+    while not writer.delete(clock.monotonic_ns() + 1_000_000):
+        pass
+    reader = SqliteReader(tmp_path)
+    left = len(_page(reader))
+    assert left < 300
+    assert reader.count(Filter((Term("words", ("kept words",)),)), 2**62).requests == left
     reader.close()
 
 

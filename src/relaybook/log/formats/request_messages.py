@@ -60,7 +60,9 @@ def newest_first(data: bytes, list_messages: ListMessages) -> Iterator[dict[str,
 
 def characters(data: bytes, list_messages: ListMessages) -> int:
     """Return the number of characters in the texts of the messages. Input tokens are estimated from this number."""
-    return sum(len(message.get("text") or "") for message in messages(data, list_messages))
+    body = lenient.load(data)
+    items = list_messages(body) if isinstance(body, dict) else []
+    return sum(len(_message(item).get("text") or "") for item in items)
 
 
 def _items(data: bytes, list_messages: ListMessages) -> tuple[list[object], int, list[object]]:

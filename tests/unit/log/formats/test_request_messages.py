@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relaybook.log.formats import messages, newest_first, parameters
+from relaybook.log.formats.request_messages import characters, openai_messages
 
 
 def laid_out(*items: Any) -> list[dict[str, Any]]:
@@ -89,6 +90,11 @@ def test_newest_first_does_not_mention_omitted_messages() -> None:
     body = json.dumps({"messages": [*map(str, range(10_001))]}).encode()
     texts = [message["text"] for message in newest_first(body)]
     assert texts == [*map(str, range(10_000, 5000, -1)), *map(str, range(4999, -1, -1))]
+
+
+def test_the_text_of_all_messages_is_counted() -> None:
+    body = json.dumps({"messages": ["abc"] * 20_000}).encode()
+    assert characters(body, openai_messages) == 60_000
 
 
 def test_other_kinds_have_their_messages_in_other_fields() -> None:

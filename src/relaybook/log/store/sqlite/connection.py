@@ -1,6 +1,8 @@
 """Open database connections for the single writer, for readers, and for short changes alongside the writer."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -73,6 +75,19 @@ def _run_all(connection: apsw.Connection, statements: str) -> None:
     execute() alone stops at the first statement that returns a row.
     """
     connection.execute(statements).fetchall()
+
+
+@contextmanager
+def committing(connection: apsw.Connection) -> Iterator[None]:
+    """Commit the writes of the ``with`` block. If the block or the commit fails, nothing is stored."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 def truncate_wal(connection: apsw.Connection, busy_s: float) -> bool:

@@ -17,7 +17,7 @@ from typing import Final
 
 import apsw
 
-from relaybook.log.query.filters import Filter, Term
+from relaybook.log.query.filters import Filter, Term, needs_text
 from relaybook.log.store.port import Count
 from relaybook.log.store.sqlite.block_ranges import SeqRange, classified_ranges, without_time_terms
 from relaybook.log.store.sqlite.filter_sql import Bindings, placeholders
@@ -35,6 +35,8 @@ _BLOCKS: Final = """
 SELECT coalesce(sum(requests), 0), coalesce(sum(failed), 0), max(last_at)
 FROM block_ranges WHERE block BETWEEN ? AND ?
 """
+#: While the text index still has the texts of removed requests, it does not suffice to count requests.
+_HAS_REMOVED_TEXTS: Final = "SELECT EXISTS (SELECT 1 FROM removed_texts)"
 _LATEST: Final = "SELECT coalesce(max(last_at), 0) FROM block_ranges WHERE block BETWEEN ? AND ?"
 
 
@@ -75,13 +77,15 @@ class _Tally:
         timed_plan = make_plan(self._connection, filter_, within)
         plan = make_plan(self._connection, untimed, within)
         failed = make_plan(self._connection, Filter((*untimed.terms, _FAILED)), within)
+        has_removed_texts = needs_text(untimed) and self._connection.execute(_HAS_REMOVED_TEXTS).get
+        is_index_only = plan.is_index_only and not has_removed_texts
         self._deadline.watch_closely(self._connection, plan)
         for seq_range, is_inside in reversed(classified_ranges(self._connection, filter_, within)):
             if not is_inside:
                 self._count_records(timed_plan, seq_range)
             elif not untimed.terms:
                 self._add(_BLOCKS, _blocks_of(seq_range))
-            elif plan.is_index_only:
+            elif is_index_only:
                 self._count_in_indexes(plan, failed, seq_range)
             else:
                 self._count_records(plan, seq_range)

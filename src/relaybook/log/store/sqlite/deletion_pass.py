@@ -16,7 +16,7 @@ from relaybook.log.deletions import without_values
 from relaybook.log.query.filters import Cursor, Filter, needs_text
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.sqlite.bases import Bases
-from relaybook.log.store.sqlite.connection import truncate_wal
+from relaybook.log.store.sqlite.connection import committing, truncate_wal
 from relaybook.log.store.sqlite.deletions import decode_filter, encode
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.removal import Remover
@@ -116,8 +116,7 @@ class DeletionPass:
         if page.complete and len(page.records) < _SLICE:
             reached = up_to
         self._search_ns = _SEARCH_NS if reached > position else min(2 * self._search_ns, _MAX_SEARCH_NS)
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
+        with committing(self._connection):
             records = self._remover.remove(found)
             self._rollups.subtract(records)
             self._connection.execute(_ADVANCE, (reached, len(records), number))
@@ -125,11 +124,6 @@ class DeletionPass:
                 segments = {run: read for run, read, _ in self._connection.execute(_SEGMENTS)}
                 remembered = encode(without_values(filter_)).decode()
                 self._connection.execute(_REMOVED, (remembered, encode(segments).decode(), number))
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
         return len(records)
 
     def _erase(self, number: int, segments: str) -> bool:

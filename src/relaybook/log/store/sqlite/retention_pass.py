@@ -4,7 +4,6 @@ A pass examines every block of records that can contain data to remove. The posi
 crash, the pass starts again, and skips blocks if the table of blocks shows that nothing is left to remove.
 """
 
-from collections.abc import Callable, Sequence
 from typing import Final
 
 import apsw
@@ -14,6 +13,7 @@ from relaybook.log.aggregate.stats import MINUTE_US
 from relaybook.log.retention import Cutoffs
 from relaybook.log.store.port import Retained
 from relaybook.log.store.sqlite.bases import Bases
+from relaybook.log.store.sqlite.connection import committing
 from relaybook.log.store.sqlite.removal import Remover
 from relaybook.log.store.sqlite.rollups import RollupTables
 from relaybook.log.store.sqlite.schema import BLOCK
@@ -64,11 +64,13 @@ class RetentionPass:
 
     def _step(self, cutoffs: Cutoffs) -> None:
         if self._to_remove:
-            self._in_transaction(self._remover.remove, self._to_remove[:_SLICE])
-            self._removed += len(self._to_remove[:_SLICE])
+            with committing(self._connection):
+                records = self._remover.remove(self._to_remove[:_SLICE])
+            self._removed += len(records)
             del self._to_remove[:_SLICE]
         elif self._to_expire:
-            self._in_transaction(self._remover.expire, self._to_expire[:_SLICE])
+            with committing(self._connection):
+                self._remover.expire(self._to_expire[:_SLICE])
             self._expired += len(self._to_expire[:_SLICE])
             del self._to_expire[:_SLICE]
         elif (block := self._next_block(cutoffs)) is not None:
@@ -95,13 +97,3 @@ class RetentionPass:
                 self._to_remove.append(seq)
             elif fate == "expired" and has_content:
                 self._to_expire.append(seq)
-
-    def _in_transaction(self, remove: Callable[[Sequence[int]], object], seqs: Sequence[int]) -> None:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            remove(seqs)
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
