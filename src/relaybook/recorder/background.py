@@ -17,8 +17,8 @@ from relaybook.recorder.text_pass import TextPass
 
 log = logging.getLogger("relaybook.recorder")
 
-#: Time limit for imports, removal and maintenance. The step that exceeds the limit is finished. Most steps take a few
-#: milliseconds, but a step whose commit also checkpoints the database takes 0.2 s.
+#: Time limit for imports, removal and maintenance. The step that exceeds the limit is finished. Most steps take at most
+#: 20 ms, and 30 ms more if their commit also checkpoints the database.
 _REMOVAL_NS: Final = 25_000_000
 #: Time limit for imports. The rest of the time is for removal and maintenance.
 _IMPORT_NS: Final = 12_500_000

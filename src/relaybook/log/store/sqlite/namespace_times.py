@@ -43,9 +43,11 @@ def correct_namespaces(connection: apsw.Connection, removed: Iterable[Record], *
             forget_name(connection, name)
         elif requests == 0:
             connection.execute(_SET_TIMES, (0, 0, name))
+        elif first_removed > first_at and last_removed < last_at:
+            continue
         elif requests <= _FEW:
             connection.execute(_SET_TIMES, (*connection.execute(_TIMES, (name,)).get, name))
-        elif first_removed <= first_at or last_removed >= last_at:
+        else:
             first = _first_at(connection, name) if first_removed <= first_at else first_at
             last = _last_at(connection, name) if last_removed >= last_at else last_at
             connection.execute(_SET_TIMES, (first, last, name))

@@ -22,7 +22,7 @@ from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
 from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_MAXIMA
 
 _BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
-_BODIES: Final = "SELECT bodies FROM requests WHERE seq = ? AND bodies IS NOT NULL"
+_BODIES: Final = "SELECT seq, bodies FROM requests WHERE seq = ? AND bodies IS NOT NULL"
 _EXPIRE: Final = """
 UPDATE requests SET bodies = NULL, input_preview = NULL, output_preview = NULL, error_message = NULL,
   body_state = CASE body_state WHEN 'stored' THEN 'expired' ELSE body_state END
@@ -75,7 +75,7 @@ class Remover:
         """
         execute_many = self._connection.executemany
         keys = [(seq,) for seq in seqs]
-        self._remove_content(seqs, [decode_location(bodies) for (bodies,) in execute_many(_BODIES, keys)])
+        self._remove_content((seq, decode_location(bodies)) for seq, bodies in execute_many(_BODIES, keys))
         execute_many(_EXPIRE, keys)
         self._recount_blocks(seqs)
 
@@ -89,7 +89,7 @@ class Remover:
         keys = [(seq,) for seq in seqs]
         rows = list(execute_many(_BY_SEQ, keys))
         records = [record_of(row[:-1]) for row in rows]
-        self._remove_content(seqs, [decode_location(row[-1]) for row in rows])
+        self._remove_content((row[1], decode_location(row[-1])) for row in rows)
         execute_many(_REMOVE_ROW, keys)
         execute_many(_REMOVE_FEEDBACK, keys)
         execute_many(
@@ -112,11 +112,14 @@ class Remover:
         correct_namespaces(self._connection, records, keeps_labels=self._keeps_labels)
         return records
 
-    def _remove_content(self, seqs: Sequence[int], locations: Iterable[RecordLocation | None]) -> None:
+    def _remove_content(self, locations: Iterable[tuple[int, RecordLocation | None]]) -> None:
+        """Remove the content of records, given by ``seq``. The location of expired content is `None`."""
+        seqs: list[int] = []
         frames: list[Frame] = []
         records: Counter[int] = Counter()
-        for location in locations:
+        for seq, location in locations:
             if location is not None:
+                seqs.append(seq)
                 found = location.frames()
                 frames += found
                 records.update({pack for pack, _, _ in found})
