@@ -32,12 +32,12 @@ _DAYS: Final = 20
 _RECORDED: Final = 400
 _RANGE_GOAL, _SINGLE_GOAL, _LATE_GOAL_MS = 20_000, 2_000, 50
 #: How long the recorder removes requests between two commits.
-_SLICE_NS: Final = 25_000_000
+_SLICE_NS: Final = 15_000_000
 METHOD = (
     f"A SQLite store with {_RECORDS:,} requests of {_DAYS} days (request 390 bytes, response about 700), whose words "
     f"are indexed. Between two calls of the store for removal, {_RECORDED} requests are recorded, as many as "
     "arrive in 0.2 s at 2,000 per second. *late* is the elapsed time of one call, which ends with the first step that "
-    "ends after 25 ms. During a call, nothing is recorded. The rates are per second of CPU time (user and system) "
+    "ends after 15 ms. During a call, nothing is recorded. The rates are per second of CPU time (user and system) "
     "of these calls, which includes erasing."
 )
 

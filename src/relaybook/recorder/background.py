@@ -19,9 +19,9 @@ log = logging.getLogger("relaybook.recorder")
 
 #: Time limit for imports, removal and maintenance. The step that exceeds the limit is finished. Most steps take at most
 #: 20 ms, and 30 ms more if their commit also checkpoints the database.
-_REMOVAL_NS: Final = 25_000_000
+_REMOVAL_NS: Final = 15_000_000
 #: Time limit for imports. The rest of the time is for removal and maintenance.
-_IMPORT_NS: Final = 12_500_000
+_IMPORT_NS: Final = 7_500_000
 #: After a failure, removal pauses for this time.
 _REMOVE_AGAIN_NS: Final = 5 * clock.NANOSECONDS
 
