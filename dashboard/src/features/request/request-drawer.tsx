@@ -60,7 +60,7 @@ export function RequestDrawer({ id, newer, older, onGo, onClose, onDeleted }: Re
           onClose={onClose}
         />
         <div className={css.page} data-waits={isPlaceholderData || undefined}>
-          {error !== null && <LoadProblem error={error} onRetry={() => void refetch()} />}
+          {error !== null && <LoadProblem id={id} error={error} onRetry={() => void refetch()} />}
           {data === undefined && error === null && <p className={css.loading}>Loading the request…</p>}
           {data !== undefined && (
             <>
@@ -115,12 +115,18 @@ function TopBar({ request, newer, older, onGo, onClose }: TopBarProps) {
 }
 
 /** Why the request cannot be shown. */
-function LoadProblem({ error, onRetry }: { error: Error; onRetry: () => void }) {
-  const isUnknown = error instanceof ApiError && error.status === 404;
+function LoadProblem({ id, error, onRetry }: { id: string; error: Error; onRetry: () => void }) {
+  if (error instanceof ApiError && error.status === 404) {
+    return (
+      <Alert color="gray" m={16}>
+        No request in this log has the id '{id.slice(0, 80)}'. The request may have been deleted, or its retention time
+        may have passed.
+      </Alert>
+    );
+  }
   return (
     <Alert color="gray" m={16}>
-      {isUnknown ? error.message : `The request could not be read: ${error.message} `}
-      {!isUnknown && <QuietButton onClick={onRetry}>Retry</QuietButton>}
+      The request could not be read: {error.message} <QuietButton onClick={onRetry}>Retry</QuietButton>
     </Alert>
   );
 }

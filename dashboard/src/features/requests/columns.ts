@@ -24,7 +24,7 @@ const COLUMNS = {
   property: { label: "Property", width: 104, rank: 3 },
   model: { label: "Model", width: 124, rank: 4 },
   text: { label: "Question → answer", width: 200 },
-  result: { label: "Result", width: 222 },
+  result: { label: "Result", width: 196 },
   feedback: { label: "Feedback", width: 92, rank: 3 },
   tokens: { label: "Tokens", width: 128, rank: 2, sorts: ["input_tokens", "output_tokens"], isNumber: true },
   cost: { label: "Cost", width: 84, rank: 6, sorts: ["cost_usd"], isNumber: true },
