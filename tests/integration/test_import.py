@@ -20,7 +20,10 @@ from tests.support.records import REQUEST, RESPONSE, an_entry, traffic
 from relaybook import __version__
 from relaybook.cli.main import main
 from relaybook.log import formats
+from relaybook.log.export.export import MAX_LABELS, pinned_namespaces
+from relaybook.log.namespaces import LabelChange
 from relaybook.log.record import Detail, Feedback, Note
+from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Batch, Entry
 from relaybook.log.store.sqlite.reader import SqliteReader
@@ -79,6 +82,43 @@ def test_an_import_into_an_empty_log_restores_everything(exported: Path, tmp_pat
     response = formats.read_response("chat", RESPONSE, streamed=False, complete=True)
     assert hashes is not None
     assert after[4][-1].chain == formats.encode_chain(formats.build_chain(hashes, response.output_keys))
+
+
+def pin(directory: Path, namespace: str, color: int) -> None:
+    change = LabelChange(namespace=namespace, pinned=True, color=color, group="Team", position=3)
+    open_store(directory / "store").open_labels().change(change)
+
+
+def pinned(directory: Path) -> list[tuple[Any, ...]]:
+    reader = open_store(directory / "store").open_reader()
+    rows = sorted(pinned_namespaces(reader), key=lambda row: row.namespace)
+    reader.close()
+    return [(row.namespace, row.color, row.group, row.position) for row in rows]
+
+
+def test_labels_are_restored_except_in_namespaces_that_were_pinned_before(exported: Path, tmp_path: Path) -> None:
+    pin(tmp_path / "data", "support", 5)
+    assert main(["export", "--data", "data", "-o", "labels.jsonl"]) == 0
+    assert main(["import", "labels.jsonl", "--data", "new"]) == 0
+    assert pinned(tmp_path / "new") == pinned(tmp_path / "data")
+    assert ("support", 5, "Team", 3) in pinned(tmp_path / "new")
+    pin(tmp_path / "new", "support", 6)
+    assert main(["import", "labels.jsonl", "--data", "new"]) == 0
+    assert ("support", 6, "Team", 3) in pinned(tmp_path / "new")
+
+
+def test_an_export_with_a_filter_has_no_labels(exported: Path, tmp_path: Path) -> None:
+    assert main(["export", "status=200", "--data", "data", "-o", "filtered.jsonl"]) == 0
+    end = json.loads(Path("filtered.jsonl").read_text().splitlines()[-1])
+    assert end == {"end": True, "count": end["count"]}
+
+
+def test_many_labels_fit_into_the_end_line(exported: Path, tmp_path: Path) -> None:
+    for number in range(MAX_LABELS + 1):
+        pin(tmp_path / "data", f"{number}".ljust(256, "\x01"), 1)
+    assert main(["export", "--data", "data", "-o", "many.jsonl"]) == 0
+    end = json.loads(Path("many.jsonl").read_text().splitlines()[-1])
+    assert len(end["labels"]) == MAX_LABELS
 
 
 def test_a_repeated_import_adds_nothing(exported: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

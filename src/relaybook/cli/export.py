@@ -23,13 +23,13 @@ from relaybook.cli.progress import progress_bar
 from relaybook.cli.server_log import Download
 from relaybook.cli.source import LogSource, Terms, open_log
 from relaybook.cli.terms import hint, read_terms
-from relaybook.log.export.export import FILE_FORMATS, EndLine
+from relaybook.log.export.export import FILE_FORMATS, MAX_LABELS, EndLine
 from relaybook.log.query.language import parts_of
 from relaybook.log.query.term_values import canonical_name, checked_value
 from relaybook.settings.configuration import Configuration
 
-#: Upper bound on the size of an EndLine.
-_END_BYTES: Final = 4096
+#: Upper bound on the size of an EndLine. JSON may need six bytes for a character of a namespace or of a group.
+_END_BYTES: Final = 4096 + MAX_LABELS * 2048
 _END_START: Final = b'{"end":true,'
 _SPREADSHEETS: Final = ("xlsx", "xls", "ods")
 _RESUMABLE: Final = ("jsonl", "csv")

@@ -10,9 +10,9 @@ import json
 import sys
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, cast
 
@@ -21,10 +21,12 @@ import zstandard
 from relaybook.cli.failure import FAILED, CommandFailed
 from relaybook.cli.import_target import REPEAT, ImportTarget, open_target
 from relaybook.cli.progress import progress_bar
-from relaybook.log.export.export import EndLine
+from relaybook.log.export.export import EndLine, pinned_namespaces
 from relaybook.log.export.restore import BadLine, read_line
+from relaybook.log.namespaces import LabelChange
+from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
-from relaybook.log.store.port import Entry, body_size
+from relaybook.log.store.port import Entry, Store, body_size
 from relaybook.recorder.import_queue import Outcome
 from relaybook.server.data_directory import DataDirectory
 from relaybook.settings.configuration import Configuration
@@ -47,6 +49,7 @@ class _Imported:
     skipped: int = 0
     rejected: int = 0
     end: int | None = None
+    labels: list[LabelChange] = field(default_factory=list)
 
 
 class _Line(NamedTuple):
@@ -64,7 +67,8 @@ def import_files(configuration: Configuration, files: list[str]) -> int:
         target = open_target(data, configuration.settings)
         try:
             importer = _Importer(target)
-            return max([_import_one(importer, file) for file in files])
+            labels = _Labels(open_store(data.store, configuration.settings))
+            return max([_import_one(importer, labels, file) for file in files])
         finally:
             target.close()
     except StoreTooNew as error:
@@ -75,10 +79,11 @@ def import_files(configuration: Configuration, files: list[str]) -> int:
         data.close()
 
 
-def _import_one(importer: "_Importer", file: str) -> int:
+def _import_one(importer: "_Importer", labels: "_Labels", file: str) -> int:
     with _opened(file) as lines, _Rejections(file) as rejections, progress_bar(is_bytes=True) as on_progress:
         total = _uncompressed_size(file)
         done = importer.run(lines, rejections, lambda read: on_progress(read, total))
+    labels.add(done.labels)
     name = "standard input" if file == STANDARD_INPUT else file
     skipped = f"; {done.skipped:,} were already in the log" if done.skipped else ""
     print(f"{done.added:,} requests from {name} were added{skipped}.")
@@ -122,6 +127,23 @@ class _Rejections:
         self._file.write(json.dumps({"line": number, "reason": reason, "text": text}) + "\n")
 
 
+class _Labels:
+    """Adds labels to the log. Namespaces that were pinned before the import keep their labels."""
+
+    def __init__(self, store: Store) -> None:
+        self._labels = store.open_labels()
+        reader = store.open_reader()
+        try:
+            self._kept = {row.namespace for row in pinned_namespaces(reader)}
+        finally:
+            reader.close()
+
+    def add(self, labels: Iterable[LabelChange]) -> None:
+        for label in labels:
+            if label.pinned is True and label.namespace not in self._kept:
+                self._labels.change(label)
+
+
 class _Importer:
     """Adds lines to the log in batches."""
 
@@ -147,6 +169,7 @@ class _Importer:
                 continue
             if isinstance(found, EndLine):
                 self._done.end = (self._done.end or 0) + found.count
+                self._done.labels += found.labels
                 continue
             self._batch.append(_Line(number, line, found))
             self._batch_bytes += len(line) + (body_size(found.request) or 0) + (body_size(found.response) or 0)

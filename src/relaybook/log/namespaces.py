@@ -178,7 +178,7 @@ def apply_change(current: Label, change: LabelChange, others: Sequence[Label]) -
     if not (current.pinned if change.pinned is UNSET else change.pinned):
         if fields:
             raise NotPinned(
-                f'{change.namespace[:80]!r} is not pinned after this change, so it cannot have a '
+                f"{change.namespace[:80]!r} is not pinned after this change, so it cannot have a "
                 f'{" or ".join(fields)}. Send "pinned": true, or omit these fields.'
             )
         return Label()

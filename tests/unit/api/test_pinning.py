@@ -76,7 +76,11 @@ def test_a_namespace_without_a_request_can_be_pinned_and_unpinned() -> None:
         ({"namespace": "a", "color": [{"x` at `$.group": 1}]}, "color", 'color is [{"x` at `$.group":1}]: expected an'),
         ({"namespace": "a"}, None, "The body contains no change. Set at least one of pinned"),
         ({"namespace": "a", "color": 3}, "pinned", "'a' is not pinned after this change, so it cannot have a color"),
-        ({"namespace": "a", "pinned": False, "color": 3}, "pinned", "'a' is not pinned after this change, so it cannot have a color"),
+        (
+            {"namespace": "a", "pinned": False, "color": 3},
+            "pinned",
+            "'a' is not pinned after this change, so it cannot have a color",
+        ),
     ],
 )
 def test_an_invalid_body_is_rejected_with_the_field(body: dict[str, Any], param: str | None, message: str) -> None:

@@ -93,7 +93,9 @@ def test_unpinning_removes_all_other_fields() -> None:
 
 @pytest.mark.parametrize("change", [{"color": 3}, {"group": None}, {"position": 1}, {"pinned": False, "color": 3}])
 def test_fields_of_a_namespace_that_is_not_pinned_are_rejected(change: dict[str, object]) -> None:
-    with pytest.raises(NotPinned, match=r"'x' is not pinned after this change, so it cannot have a \w+\. Send \"pinned\": true"):
+    with pytest.raises(
+        NotPinned, match=r"'x' is not pinned after this change, so it cannot have a \w+\. Send \"pinned\": true"
+    ):
         apply_change(Label(), LabelChange(namespace="x", **change), [])  # type: ignore[arg-type]
 
 

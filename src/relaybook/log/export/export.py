@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec import UNSET
 
 from relaybook import clock
 from relaybook.log.export.comma_separated import MAX_PROPERTIES, CommaSeparated
 from relaybook.log.export.encoder import Encoder
 from relaybook.log.export.fine_tuning import FineTuning
 from relaybook.log.export.json_lines import JsonLines
+from relaybook.log.namespaces import LabelChange, NamespaceRow
 from relaybook.log.query.filters import BadFilter, Filter, needs_text
 from relaybook.log.record import Record
 from relaybook.log.request_view import RequestView
@@ -24,7 +26,9 @@ from relaybook.log.store.port import Reader
 #: Approximate size of the chunks that ``chunks`` yields.
 _CHUNK_BYTES: Final = 256 * 1024
 _BATCH: Final = 500
-_PROPERTIES_NS: Final = 10 * clock.NANOSECONDS
+_NAMES_NS: Final = 10 * clock.NANOSECONDS
+#: Maximum number of labels in an EndLine.
+MAX_LABELS: Final = 100
 #: Number of consecutive reads without progress after which the export fails, because the store is too slow.
 _MAX_STALLS: Final = 5
 
@@ -49,7 +53,7 @@ def _json_lines(reader: Reader, bodies: bool) -> Encoder:
 
 
 def _comma_separated(reader: Reader, bodies: bool) -> Encoder:
-    names = reader.values("property", "", MAX_PROPERTIES, clock.monotonic_ns() + _PROPERTIES_NS)
+    names = reader.values("property", "", MAX_PROPERTIES, clock.monotonic_ns() + _NAMES_NS)
     return CommaSeparated([each.value for each in names])
 
 
@@ -95,11 +99,17 @@ class ExportQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EndLine(msgspec.Struct, omit_defaults=True):
-    """The last line of a complete export. ``omitted`` counts the requests that the format omits, by reason."""
+    """The last line of a complete export.
+
+    ``omitted`` counts the requests that the format omits, by reason. ``labels`` are the labels of at most
+    ``MAX_LABELS`` pinned namespaces. An export with a filter has no labels, because the names of other namespaces may
+    be confidential.
+    """
 
     end: bool
     count: int
     omitted: dict[str, int] = {}
+    labels: list[LabelChange] = []
 
 
 def file_format_of(name: str) -> FileFormat:
@@ -148,8 +158,23 @@ class Export:
             parts, size = [], 0
         parts.append(encoder.end())
         if self._query.end:
-            parts.append(msgspec.json.encode(EndLine(True, encoder.count, dict(encoder.omitted))) + b"\n")
+            end = EndLine(True, encoder.count, dict(encoder.omitted), self._labels())
+            parts.append(msgspec.json.encode(end) + b"\n")
         yield b"".join(parts)
+
+    def _labels(self) -> list[LabelChange]:
+        if self._query.file_format.name != "jsonl" or self._query.filter_.terms:
+            return []
+        return [
+            LabelChange(
+                namespace=row.namespace,
+                pinned=True,
+                color=UNSET if row.color is None else row.color,
+                group=row.group,
+                position=UNSET if row.position is None else row.position,
+            )
+            for row in pinned_namespaces(self._reader)
+        ]
 
     def _batches(self) -> Iterator[Iterator[tuple[Record, RequestView | None]]]:
         at, stalls = self._query.after, 0
@@ -169,6 +194,13 @@ class Export:
         found, reached = self._reader.stored_since(after, self._query.filter_, _BATCH)
         views = (RequestView.of_stored(self._reader, stored) for stored in found)
         return ((view.record, view) for view in views if (view.record.seq or 0) <= self.through), reached
+
+
+def pinned_namespaces(reader: Reader) -> list[NamespaceRow]:
+    """Return at most ``MAX_LABELS`` pinned namespaces."""
+    deadline_ns = clock.monotonic_ns() + _NAMES_NS
+    rows, _ = reader.namespaces("", "last_at", MAX_LABELS, None, True, deadline_ns)
+    return rows
 
 
 def _last_seq(reader: Reader, filter_: Filter) -> int:

@@ -52,7 +52,8 @@ def test_a_line_has_the_version_and_all_fields_of_a_row() -> None:
 
 def test_the_last_line_has_the_count() -> None:
     lines = exported(log(entry_of(record_of(1)), entry_of(record_of(2))), end=True)
-    assert lines[-1] == {"end": True, "count": 2}
+    label = {"namespace": "default", "pinned": True, "color": 1, "group": "Environment", "position": 0}
+    assert lines[-1] == {"end": True, "count": 2, "labels": [label]}
     assert len(lines) == 3
 
 

@@ -73,7 +73,8 @@ def test_a_whole_body_is_described_by_its_content_type(content_type: str, size: 
 
 
 @pytest.mark.parametrize(
-    ("size", "words"), [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (9_960, "10 kB"), (999_600, "1.0 MB"), (12_345_678, "12 MB")]
+    ("size", "words"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (9_960, "10 kB"), (999_600, "1.0 MB"), (12_345_678, "12 MB")],
 )
 def test_sizes_have_two_or_three_digits(size: int, words: str) -> None:
     assert format_size(size) == words

@@ -15,8 +15,8 @@ from relaybook.system import disk
 #: With this page size, a commit takes 6 % less time than with pages of 4 KiB. Pages of 16 KiB are not faster
 #: (benchmarks/store_writing.py).
 _PAGE_BYTES: Final = 8192
-#: The WAL is checkpointed each time it has grown by this number of bytes. A commit with a checkpoint takes 30 ms longer.
-#: With 32 MiB, it would take 50 ms longer, but recording would need 4 µs less per request.
+#: The WAL is checkpointed each time it has grown by this number of bytes. A commit that also checkpoints takes 30 ms
+#: longer. With 32 MiB, it would take 50 ms longer, but recording would need 4 µs less per request.
 _CHECKPOINT_BYTES: Final = 8 << 20
 _MIB: Final = 1024  # a negative PRAGMA cache_size is in KiB
 #: ``secure_delete = FAST`` is not used, because it would leave the text of deleted checkpoints in free pages. ``FAST``
