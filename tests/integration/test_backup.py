@@ -19,7 +19,7 @@ from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.files import DATABASE
-from relaybook.log.store.port import Backup, Batch
+from relaybook.log.store.port import Backup, Batch, Running
 from relaybook.log.store.sqlite.set_aside import DamagedStore, set_aside
 from relaybook.log.store.sqlite.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.writer import SqliteWriter
@@ -203,6 +203,19 @@ def test_an_interrupted_backup_leaves_the_earlier_one_usable(tmp_path: Path) -> 
     copied.close()
     assert copy.verify(lambda done, total: None).problems == []
     writer.close()
+
+
+def test_running_requests_are_not_copied(tmp_path: Path) -> None:
+    writer = SqliteWriter(tmp_path / "store")
+    fill(writer, 3)
+    running = an_entry(b"", outcome="open", input_preview="a secret question").record
+    writer.commit(Batch(running=[Running(record=running)]))
+    back_up(tmp_path, tmp_path / "copy")
+    writer.close()
+    reader = open_store(tmp_path / "copy" / "store").open_reader()
+    assert reader.running(Filter()) == []
+    reader.close()
+    assert b"a secret question" not in (tmp_path / "copy" / "store" / DATABASE).read_bytes()
 
 
 def test_damage_is_found_and_named(tmp_path: Path) -> None:

@@ -128,8 +128,8 @@ def test_a_repeated_import_adds_nothing(exported: Path, tmp_path: Path, capsys: 
     assert contents(tmp_path / "new") == before
     count = RECORDS + 3
     assert capsys.readouterr().out.splitlines() == [
-        f"{count:,} requests from log.jsonl were added.",
-        *[f"0 requests from log.jsonl were added; {count:,} were already in the log."] * 2,
+        f"{count:,} requests from log.jsonl were added to the log of {tmp_path}/new.",
+        *[f"0 requests from log.jsonl were added to the log of {tmp_path}/new; {count:,} were already in the log."] * 2,
     ]
 
 
@@ -151,9 +151,8 @@ def test_an_import_that_was_interrupted_is_repeated(
     assert "The disk is full. Repeat the import" in capsys.readouterr().err
     assert len(contents(tmp_path / "new")[0]) == 500
     assert main(["import", "log.jsonl", "--data", "new"]) == 0
-    assert (
-        capsys.readouterr().out == f"{RECORDS - 497} requests from log.jsonl were added; 500 were already in the log.\n"
-    )
+    added = f"{RECORDS - 497} requests from log.jsonl were added to the log of {tmp_path}/new"
+    assert capsys.readouterr().out == f"{added}; 500 were already in the log.\n"
     assert contents(tmp_path / "new")[:4] == contents(tmp_path / "data")[:4]
 
 
@@ -197,7 +196,7 @@ def test_invalid_lines_are_written_to_a_file_with_their_reasons(
     Path("bad.jsonl").write_text("\n".join([*lines[:3], *bad.values(), *lines[3:], end]) + "\n")
     assert main(["import", "bad.jsonl", "--data", "new"]) == 1
     output = capsys.readouterr()
-    assert output.out == f"{RECORDS + 3:,} requests from bad.jsonl were added.\n"
+    assert output.out == f"{RECORDS + 3:,} requests from bad.jsonl were added to the log of {Path.cwd()}/new.\n"
     assert f"{len(bad)} lines were rejected. See bad.jsonl.rejected." in output.err
     rejected = [json.loads(line) for line in Path("bad.jsonl.rejected").read_text().splitlines()]
     assert sorted(each["line"] for each in rejected) == list(range(4, 4 + len(bad)))

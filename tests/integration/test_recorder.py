@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.support.frames import opened
 from tests.support.no_background import no_background
+from tests.support.records import an_entry
 
 from relaybook import clock
 from relaybook.ids import id_text, new_id
@@ -20,7 +21,7 @@ from relaybook.log.query.filters import Filter
 from relaybook.log.record import Record
 from relaybook.log.store.errors import BatchRejected, StoreUnavailable
 from relaybook.log.store.memory import MemoryStore
-from relaybook.log.store.port import Batch
+from relaybook.log.store.port import Batch, Running
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder import loop
@@ -364,6 +365,13 @@ def test_rejected_requests_are_counted_and_gaps_are_recorded(tmp_path: Path) -> 
         ("forwarded_unlogged", 5),
         ("log_unavailable", 2),
     ]
+
+
+def test_running_requests_of_an_earlier_recorder_disappear(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.store.commit(Batch(running=[Running(record=an_entry(b"", outcome="open").record)]))
+    run_until_idle(world.recorder())
+    assert world.store.running(_ALL) == []
 
 
 def test_a_running_request_is_listed_until_it_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,7 @@ def import_files(configuration: Configuration, files: list[str]) -> int:
         try:
             importer = _Importer(target)
             labels = _Labels(open_store(data.store, configuration.settings))
-            return max([_import_one(importer, labels, file) for file in files])
+            return max([_import_one(importer, labels, file, data.path) for file in files])
         finally:
             target.close()
     except StoreTooNew as error:
@@ -79,14 +79,14 @@ def import_files(configuration: Configuration, files: list[str]) -> int:
         data.close()
 
 
-def _import_one(importer: "_Importer", labels: "_Labels", file: str) -> int:
+def _import_one(importer: "_Importer", labels: "_Labels", file: str, directory: Path) -> int:
     with _opened(file) as lines, _Rejections(file) as rejections, progress_bar(is_bytes=True) as on_progress:
         total = _uncompressed_size(file)
         done = importer.run(lines, rejections, lambda read: on_progress(read, total))
     labels.add(done.labels)
     name = "standard input" if file == STANDARD_INPUT else file
     skipped = f"; {done.skipped:,} were already in the log" if done.skipped else ""
-    print(f"{done.added:,} requests from {name} were added{skipped}.")
+    print(f"{done.added:,} requests from {name} were added to the log of {directory}{skipped}.")
     count = done.added + done.skipped + done.rejected
     if done.rejected:
         print(f"{done.rejected:,} lines were rejected. See {rejections.path}.", file=sys.stderr)

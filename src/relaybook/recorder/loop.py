@@ -144,7 +144,8 @@ class Recorder:
         self._runs_listed_ns = 0
         self._running_written_ns = 0
         self._committed_ns = 0
-        self._had_running = False
+        #: Whether the store may have running requests. At the start, it may have those of an earlier recorder.
+        self._had_running = True
         #: Whether the last step read many frames, so more frames are probably waiting.
         self._is_behind = False
 

@@ -165,7 +165,8 @@ def _parse(name: str, raw: _RawValue) -> Any:
         value = parse_value(TYPES[name], raw.value)
     except BadValue as error:
         shown = "(not shown)" if FIELDS[name].metadata["secret"] else repr(raw.value)[:120]
-        raise BadSetting(name, f"{raw.name} is {shown}: expected {error.expected}.") from None
+        end = "" if error.expected.endswith("?") else "."
+        raise BadSetting(name, f"{raw.name} is {shown}: expected {error.expected}{end}") from None
     return (raw.base / value).absolute() if isinstance(value, Path) else value
 
 

@@ -203,6 +203,7 @@ def test_invalid_retention_is_one_line(tmp_path: Path, text: str, expected: str)
     with pytest.raises(BadSetting) as raised:
         resolve({}, {"HOME": "/h"}, tmp_path)
     assert expected in str(raised.value)
+    assert "?." not in str(raised.value)
     assert "\n" not in str(raised.value)
 
 

@@ -54,10 +54,14 @@ export function untilFull(days: number): string {
 export function retentionFacts(status: Status, now: Date): [string, string][] {
   const { bodies, requests, aggregates, disk_budget_bytes: budget, disk_used_bytes: used } = status.retention;
   const isWithoutBodies = textSetting(status, "log") === "no-bodies";
+  const patterns = Object.keys((status.settings.namespaces as object | undefined) ?? {});
+  const others: [string, string][] =
+    patterns.length === 0 ? [] : [["other rules (see namespaces in Settings)", patterns.join(", ")]];
   return [
     ["prompts and responses kept", isWithoutBodies ? "not kept (log is no-bodies)" : formatClock(bodies, now)],
     ["requests kept", formatClock(requests, now)],
     ["aggregates over time kept", formatClock(aggregates, now)],
+    ...others,
     ["disk space used", budget === null ? `${bytes(used)}, no limit` : `${bytes(used)} of ${bytes(budget)}`],
   ];
 }

@@ -52,7 +52,7 @@ def back_up(directory: Path, target: Path, on_progress: OnProgress) -> Backup:
     """
     with translated(directory / DATABASE):
         if not (directory / DATABASE).exists():
-            raise StoreUnavailable(f"{directory} does not contain a log.")
+            raise StoreUnavailable(f"{directory} does not contain a log. Choose the server's directory with --data.")
         disk.make_directory(target / BODIES)
         _copy_text_index(directory, target)
         connection = open_for_reading(directory)

@@ -211,8 +211,11 @@ def create_tables(connection: apsw.Connection, name: str) -> None:
 
 
 def mark_as_backup(connection: apsw.Connection) -> None:
-    """Mark the database as an unchanged backup."""
-    connection.execute("INSERT OR REPLACE INTO totals VALUES ('is_backup', 1)")
+    """Mark the database as an unchanged backup, and remove running requests, because their journal is not copied."""
+    connection.pragma("secure_delete", True)
+    with connection:
+        connection.execute("DELETE FROM running; DELETE FROM running_parts")
+        connection.execute("INSERT OR REPLACE INTO totals VALUES ('is_backup', 1)")
 
 
 def become_a_log(connection: apsw.Connection) -> None:

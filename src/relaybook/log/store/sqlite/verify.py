@@ -30,7 +30,7 @@ def verify(directory: Path, on_progress: Callable[[int, int], object]) -> Verifi
     path = directory / DATABASE
     with translated(path):
         if not path.exists():
-            raise StoreUnavailable(f"{directory} does not contain a log.")
+            raise StoreUnavailable(f"{directory} does not contain a log. Choose the server's directory with --data.")
         connection = open_for_reading(directory)
         try:
             if not is_created(connection, str(path)):
