@@ -276,8 +276,8 @@ def test_the_database_has_the_intended_pragmas(writer: SqliteWriter) -> None:
         "page_size": 8192,
         "user_version": VERSION,
     }
-    assert writer._connection.pragma("journal_size_limit") == 64 << 20
-    assert writer._connection.pragma("wal_autocheckpoint") == 4096
+    assert writer._connection.pragma("journal_size_limit") == 16 << 20
+    assert writer._connection.pragma("wal_autocheckpoint") == 1024
 
 
 def test_the_write_ahead_log_contains_no_bodies(writer: SqliteWriter, tmp_path: Path) -> None:
