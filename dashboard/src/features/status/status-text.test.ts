@@ -56,7 +56,10 @@ describe("figures of the status", () => {
       "forever; oldest: 2026-01-02",
       "4.3 GB, no limit",
     ]);
-    const withRules = retentionFacts(statusWith({ settings: { namespaces: { "test-*": { keep_days: 7 } } } }), now);
+    const withRules = retentionFacts(
+      statusWith({ settings: { namespaces: { "test-*": { keep_days: 7 }, demo: { log: "no-bodies" } } } }),
+      now,
+    );
     expect(withRules).toContainEqual(["other rules (see namespaces in Settings)", "test-*"]);
     const noBodies = retentionFacts(statusWith({ settings: { log: "no-bodies" } }), now);
     expect(noBodies[0]?.[1]).toBe("not kept (log is no-bodies)");

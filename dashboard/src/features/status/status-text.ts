@@ -54,7 +54,8 @@ export function untilFull(days: number): string {
 export function retentionFacts(status: Status, now: Date): [string, string][] {
   const { bodies, requests, aggregates, disk_budget_bytes: budget, disk_used_bytes: used } = status.retention;
   const isWithoutBodies = textSetting(status, "log") === "no-bodies";
-  const patterns = Object.keys((status.settings.namespaces as object | undefined) ?? {});
+  const rules = Object.entries((status.settings.namespaces ?? {}) as Record<string, object>);
+  const patterns = rules.filter(([, rule]) => hasDays(rule)).map(([pattern]) => pattern);
   const others: [string, string][] =
     patterns.length === 0 ? [] : [["other rules (see namespaces in Settings)", patterns.join(", ")]];
   return [
@@ -64,6 +65,11 @@ export function retentionFacts(status: Status, now: Date): [string, string][] {
     ...others,
     ["disk space used", budget === null ? `${bytes(used)}, no limit` : `${bytes(used)} of ${bytes(budget)}`],
   ];
+}
+
+/** Whether a rule for namespaces says how long something is kept. A rule may also set only `log`. */
+function hasDays(rule: object): boolean {
+  return Object.entries(rule).some(([name, value]) => name.startsWith("keep_") && value !== null);
 }
 
 function formatClock({ days: kept, oldest_day: oldest, next_removal: next }: RetentionClock, now: Date): string {

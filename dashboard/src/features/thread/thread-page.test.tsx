@@ -100,7 +100,7 @@ describe("a thread", () => {
     expect(folded).not.toHaveTextContent("Question");
   });
 
-  it("shows new requests although a few requests do not show yet whether it is a conversation", async () => {
+  it("shows new requests while there are too few to know whether they are a conversation", async () => {
     serve(THREE.slice(0, 1), { is_thread: false });
     await open();
     await turn("Turn 1");

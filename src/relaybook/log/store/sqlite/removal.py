@@ -89,7 +89,8 @@ class Remover:
         keys = [(seq,) for seq in seqs]
         rows = list(execute_many(_BY_SEQ, keys))
         records = [record_of(row[:-1]) for row in rows]
-        self._remove_content((row[1], decode_location(row[-1])) for row in rows)
+        locations = (decode_location(row[-1]) for row in rows)
+        self._remove_content((record.seq or 0, at) for record, at in zip(records, locations, strict=True))
         execute_many(_REMOVE_ROW, keys)
         execute_many(_REMOVE_FEEDBACK, keys)
         execute_many(
@@ -113,7 +114,10 @@ class Remover:
         return records
 
     def _remove_content(self, locations: Iterable[tuple[int, RecordLocation | None]]) -> None:
-        """Remove the content of records, given by ``seq``. The location of expired content is `None`."""
+        """Remove the content of records, given by ``seq``.
+
+        A location is `None` if the content has expired. Then everything that belongs to the content is already removed.
+        """
         seqs: list[int] = []
         frames: list[Frame] = []
         records: Counter[int] = Counter()
