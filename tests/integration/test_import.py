@@ -20,7 +20,8 @@ from tests.support.records import REQUEST, RESPONSE, an_entry, traffic
 from relaybook import __version__
 from relaybook.cli.main import main
 from relaybook.log import formats
-from relaybook.log.export.export import MAX_LABELS, pinned_namespaces
+from relaybook.log.export.export import MAX_LABELS, EndLine, labels_of
+from relaybook.log.export.restore import read_line
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.record import Detail, Feedback, Note
 from relaybook.log.store import open_store
@@ -84,16 +85,19 @@ def test_an_import_into_an_empty_log_restores_everything(exported: Path, tmp_pat
     assert after[4][-1].chain == formats.encode_chain(formats.build_chain(hashes, response.output_keys))
 
 
+def label(namespace: str, color: int) -> LabelChange:
+    return LabelChange(namespace=namespace, pinned=True, color=color, group="Team", position=3)
+
+
 def pin(directory: Path, namespace: str, color: int) -> None:
-    change = LabelChange(namespace=namespace, pinned=True, color=color, group="Team", position=3)
-    open_store(directory / "store").open_labels().change(change)
+    open_store(directory / "store").open_labels().change(label(namespace, color))
 
 
-def pinned(directory: Path) -> list[tuple[Any, ...]]:
+def pinned(directory: Path) -> dict[str, LabelChange]:
     reader = open_store(directory / "store").open_reader()
-    rows = sorted(pinned_namespaces(reader), key=lambda row: row.namespace)
+    found = {label.namespace: label for label in labels_of(reader)}
     reader.close()
-    return [(row.namespace, row.color, row.group, row.position) for row in rows]
+    return found
 
 
 def test_labels_are_restored_except_in_namespaces_that_were_pinned_before(exported: Path, tmp_path: Path) -> None:
@@ -101,10 +105,12 @@ def test_labels_are_restored_except_in_namespaces_that_were_pinned_before(export
     assert main(["export", "--data", "data", "-o", "labels.jsonl"]) == 0
     assert main(["import", "labels.jsonl", "--data", "new"]) == 0
     assert pinned(tmp_path / "new") == pinned(tmp_path / "data")
-    assert ("support", 5, "Team", 3) in pinned(tmp_path / "new")
+    assert pinned(tmp_path / "new")["support"] == label("support", 5)
     pin(tmp_path / "new", "support", 6)
+    for number in range(MAX_LABELS):
+        pin(tmp_path / "new", f"other-{number}", 1)
     assert main(["import", "labels.jsonl", "--data", "new"]) == 0
-    assert ("support", 6, "Team", 3) in pinned(tmp_path / "new")
+    assert pinned(tmp_path / "new")["support"] == label("support", 6)
 
 
 def test_an_export_with_a_filter_has_no_labels(exported: Path, tmp_path: Path) -> None:
@@ -266,8 +272,6 @@ def test_bad_usage_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_a_body_with_text_and_base64_is_restored_as_transferred() -> None:
-    from relaybook.log.export.restore import read_line
-
     line = {"export": 1, **msgspec.to_builtins(record_of(1)), "started_at": "2026-01-01T00:00:00.000001Z"}
     line |= {
         "ended_at": "2026-01-01T01:00:00+01:00",
@@ -278,3 +282,10 @@ def test_a_body_with_text_and_base64_is_restored_as_transferred() -> None:
     assert entry.request is not None
     assert entry.request.rest == [b"b"]
     assert (entry.record.started_at, entry.record.ended_at) == (1_767_225_600_000_001, 1_767_225_600_000_000)
+
+
+def test_unknown_fields_of_an_end_line_are_ignored() -> None:
+    line = {"end": True, "count": 2, "new": 1, "labels": [{"namespace": "support", "pinned": True, "new": 1}]}
+    assert read_line(json.dumps(line).encode()) == EndLine(
+        True, 2, labels=[LabelChange(namespace="support", pinned=True)]
+    )

@@ -21,7 +21,7 @@ import zstandard
 from relaybook.cli.failure import FAILED, CommandFailed
 from relaybook.cli.import_target import REPEAT, ImportTarget, open_target
 from relaybook.cli.progress import progress_bar
-from relaybook.log.export.export import EndLine, pinned_namespaces
+from relaybook.log.export.export import EndLine, labels_of
 from relaybook.log.export.restore import BadLine, read_line
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.store import open_store
@@ -134,7 +134,7 @@ class _Labels:
         self._labels = store.open_labels()
         reader = store.open_reader()
         try:
-            self._kept = {row.namespace for row in pinned_namespaces(reader)}
+            self._kept = {label.namespace for label in labels_of(reader)}
         finally:
             reader.close()
 

@@ -16,7 +16,8 @@ from relaybook import clock
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.progress import progress_bar
 from relaybook.journal.reader import list_runs
-from relaybook.log.namespaces import LabelChange, NamespaceRow
+from relaybook.log.export.export import labels_of
+from relaybook.log.namespaces import LabelChange
 from relaybook.log.record import Side
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import BatchRejected, StoreTooNew, StoreUnavailable
@@ -30,9 +31,7 @@ _RECORDS: Final = 2000
 _BATCH_BYTES: Final = 32 << 20
 #: Bodies larger than a batch are copied in parts of about this size.
 _PART_BYTES: Final = 8 << 20
-_NAMESPACES: Final = 500
 _DELETIONS: Final = 1000
-_QUERY_NS: Final = 60 * clock.NANOSECONDS
 _RETRY_NS: Final = 20 * clock.NANOSECONDS
 #: The beginning of the name of the directory to which the files of a SQLite log are moved. The time follows.
 _MOVED: Final = "store.moved-"
@@ -109,22 +108,18 @@ def copy_log(source: Store, target: Store, name: str) -> None:
                 "A deletion in the SQLite log is not finished. Start relaybook serve with --store sqlite, and wait "
                 "until the page says that the deletion is done."
             )
-        pinned_before = {row.namespace for row in _labels(known)}
+        pinned_before = {label.namespace for label in labels_of(known)}
         with closing(target.open_writer(lock_wait_s=0)) as writer:
             added, skipped = _Requests(reader, writer, known).copy()
             known_gaps = known.gaps(0)
             _commit(writer, Batch(gaps=[gap for gap in reader.gaps(0) if gap not in known_gaps]))
-        labels = list(_labels(reader))
-        changes = [
-            LabelChange(
-                namespace=row.namespace, pinned=True, color=row.color or 1, group=row.group, position=row.position or 0
-            )
-            for row in labels
-        ]
+        labels = list(labels_of(reader))
         # The target pins the first namespaces that it stores, even those that a person has unpinned in the SQLite log.
-        pinned = pinned_before | {row.namespace for row in labels}
-        changes += [
-            LabelChange(namespace=row.namespace, pinned=False) for row in _labels(known) if row.namespace not in pinned
+        pinned = pinned_before | {label.namespace for label in labels}
+        changes = labels + [
+            LabelChange(namespace=label.namespace, pinned=False)
+            for label in labels_of(known)
+            if label.namespace not in pinned
         ]
         for change in changes:
             target.open_labels().change(change)
@@ -199,13 +194,3 @@ def _joined(chunks: Iterable[bytes]) -> Iterator[bytes]:
             part.clear()
     if part:
         yield bytes(part)
-
-
-def _labels(reader: Reader) -> Iterator[NamespaceRow]:
-    """Yield the pinned namespaces."""
-    after: str | None = None
-    while True:
-        rows, after = reader.namespaces("", "last_at", _NAMESPACES, after, True, clock.monotonic_ns() + _QUERY_NS)
-        yield from rows
-        if after is None:
-            return

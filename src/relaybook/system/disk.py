@@ -134,13 +134,7 @@ def try_lock(path: Path) -> int | None:
 
     Return `None` if another process has the lock. The lock is released when the process ends for any reason.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        return None
-    return descriptor
+    return lock(path, 0)
 
 
 def lock(path: Path, wait_s: float) -> int | None:

@@ -6,6 +6,7 @@ not depend on the number of requests.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Final, NamedTuple
 
 import msgspec
@@ -16,7 +17,7 @@ from relaybook.log.export.comma_separated import MAX_PROPERTIES, CommaSeparated
 from relaybook.log.export.encoder import Encoder
 from relaybook.log.export.fine_tuning import FineTuning
 from relaybook.log.export.json_lines import JsonLines
-from relaybook.log.namespaces import LabelChange, NamespaceRow
+from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import BadFilter, Filter, needs_text
 from relaybook.log.record import Record
 from relaybook.log.request_view import RequestView
@@ -165,16 +166,7 @@ class Export:
     def _labels(self) -> list[LabelChange]:
         if self._query.file_format.name != "jsonl" or self._query.filter_.terms:
             return []
-        return [
-            LabelChange(
-                namespace=row.namespace,
-                pinned=True,
-                color=UNSET if row.color is None else row.color,
-                group=row.group,
-                position=UNSET if row.position is None else row.position,
-            )
-            for row in pinned_namespaces(self._reader)
-        ]
+        return list(islice(labels_of(self._reader), MAX_LABELS))
 
     def _batches(self) -> Iterator[Iterator[tuple[Record, RequestView | None]]]:
         at, stalls = self._query.after, 0
@@ -196,11 +188,22 @@ class Export:
         return ((view.record, view) for view in views if (view.record.seq or 0) <= self.through), reached
 
 
-def pinned_namespaces(reader: Reader) -> list[NamespaceRow]:
-    """Return at most ``MAX_LABELS`` pinned namespaces."""
-    deadline_ns = clock.monotonic_ns() + _NAMES_NS
-    rows, _ = reader.namespaces("", "last_at", MAX_LABELS, None, True, deadline_ns)
-    return rows
+def labels_of(reader: Reader) -> Iterator[LabelChange]:
+    """Yield the label of each pinned namespace, as the change that restores it."""
+    after: str | None = None
+    while True:
+        deadline_ns = clock.monotonic_ns() + _NAMES_NS
+        rows, after = reader.namespaces("", "last_at", MAX_LABELS, after, True, deadline_ns)
+        for row in rows:
+            yield LabelChange(
+                namespace=row.namespace,
+                pinned=True,
+                color=UNSET if row.color is None else row.color,
+                group=row.group,
+                position=UNSET if row.position is None else row.position,
+            )
+        if after is None:
+            return
 
 
 def _last_seq(reader: Reader, filter_: Filter) -> int:

@@ -11,6 +11,7 @@ from relaybook.ids import parse_id
 from relaybook.log import formats
 from relaybook.log.export.export import EndLine
 from relaybook.log.export.json_lines import VERSION
+from relaybook.log.namespaces import LabelChange
 from relaybook.log.record import FIELDS, TIMESTAMPS, Detail, Record
 from relaybook.log.request_view import RequestView
 from relaybook.log.store.errors import BatchRejected
@@ -36,11 +37,22 @@ def read_line(line: bytes) -> Entry | EndLine:
     if not isinstance(value, dict):
         raise BadLine("not a JSON object")
     if value.get("end") is True:
-        end: EndLine = _convert(value, EndLine)
-        return end
+        return _end_line(value)
     if value.get("export") != VERSION:
         raise BadLine(f"the format version (export) is {value.get('export')!r}, but this Relaybook reads {VERSION}")
     return _entry(value)
+
+
+def _end_line(value: dict[str, Any]) -> EndLine:
+    labels = value.get("labels")
+    if isinstance(labels, list):
+        value["labels"] = [_known(label) if isinstance(label, dict) else label for label in labels]
+    end: EndLine = _convert(value, EndLine)
+    return end
+
+
+def _known(label: dict[str, Any]) -> dict[str, Any]:
+    return {name: label[name] for name in LabelChange.__struct_fields__ if name in label}
 
 
 def _entry(value: dict[str, Any]) -> Entry:
