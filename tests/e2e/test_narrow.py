@@ -16,6 +16,7 @@ from tests.support.long import sampled
 pytestmark = needs_chromium
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "has_touch": True, "is_mobile": True}
+LAPTOP = {"viewport": {"width": 1280, "height": 800}}
 #: A narrow window at a zoom of 200 %.
 MAGNIFIED = {"viewport": {"width": 640, "height": 450}, "device_scale_factor": 2}
 FITS = "document.scrollingElement.scrollWidth <= document.documentElement.clientWidth"
@@ -51,6 +52,17 @@ def test_at_390_pixels_a_row_has_two_lines_and_nothing_scrolls_sideways(
     assert result["x"] + result["width"] <= 390
     expect(tab.row(log[0])).to_contain_text("✗ 429 rate limited")
     expect(tab.row(log[0])).to_contain_text("Summarise this")
+
+
+@pytest.mark.parametrize("view", [PHONE, LAPTOP], ids=["phone", "laptop"])
+def test_the_buttons_beside_a_long_filter_are_on_the_screen(
+    open_tab: OpenTab, world: World, log: list[str], view: dict[str, Any]
+) -> None:
+    address = "/requests?namespace=production&status=200&outcome=complete&kind=chat&not.user=somebody"
+    tab = open_tab(world.dashboard, **view).open_log(address)
+    for name in ("clear", "Save filter…", "Delete these requests…", "Export…"):
+        expect(tab.page.get_by_role("button", name=name, exact=True)).to_be_in_viewport(ratio=1)
+    expect(tab.page.get_by_text("1 request", exact=True)).to_be_in_viewport(ratio=1)
 
 
 def _cells(tab: LogPage) -> tuple[int, int, int, int]:

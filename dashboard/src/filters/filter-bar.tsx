@@ -30,91 +30,109 @@ const SaveFilterDialog = lazyPart(() => import("./save-filter-dialog").then((dia
 /**
  * The values of the filter, each with a remove button, and the number of matches.
  *
- * The bar is always one line high, so that a change of the filter does not move the rows. `children` are shown at the
- * end.
+ * The height of the bar is fixed, so that a change of the filter does not move the rows. If there is too little space,
+ * the values scroll. `children` are shown before the export button.
  */
 export function FilterBar({ children }: { children?: ReactNode }) {
   const search = useLogSearch();
-  const go = useLogNavigate();
   const counted = useQuery({ ...countQuery(search), refetchInterval: refetchUnlessRejected });
   // A placeholder is the count of the previous filter.
   const matches = counted.isPlaceholderData ? undefined : counted.data;
-  const isWhole = search.filter.length === 0;
-  const canBeSaved = !isWhole || Object.keys(search.range).length > 0 || search.sort !== undefined;
+  const canBeSaved = search.filter.length > 0 || Object.keys(search.range).length > 0 || search.sort !== undefined;
   const keptFocus = useKeptFocus(search.filter);
   return (
     <section {...keptFocus} className={css.bar} aria-label="Filter" tabIndex={-1}>
-      {search.filter.flatMap((term) =>
-        term.values.map((value) => {
-          const text = describeValue(term.name, value, term.negated);
-          return (
-            <span
-              key={`${term.negated}${term.name}=${value}`}
-              className={css.term}
-              data-negated={term.negated || undefined}
-            >
-              <span className="muted nowrap">{`${text.name} ${text.verb}`.trim()}</span>{" "}
-              <bdi className="ellipsis strong" title={text.value}>
-                {text.value}
-              </bdi>
-              <button
-                type="button"
-                className={css.remove}
-                aria-label={`Remove ${termLabel(text)}`}
-                onClick={() =>
-                  go({ search: { ...search, filter: removeValue(search.filter, term.name, value, term.negated) } })
-                }
-              >
-                ×
-              </button>
-            </span>
-          );
-        }),
-      )}
-      {isWhole ? (
-        <span className={css.hint}>Select a value to filter by it: a namespace, a model, a result.</span>
-      ) : (
-        <>
-          <button type="button" className={css.clear} onClick={() => go({ search: { ...search, filter: [] } })}>
-            clear
-          </button>
+      <div className={css.terms}>
+        <Terms />
+      </div>
+      <div className={css.tools}>
+        {search.filter.length > 0 && <ClearButtons />}
+        {canBeSaved && <SaveFilter />}
+        <QueryIndexing className={css.indexing} />
+      </div>
+      <div className={css.actions}>
+        <ConversationLink filter={search.filter} />
+        {matches !== undefined && <Matches matches={matches} />}
+        {children}
+        <ExportButton matches={matches} />
+      </div>
+    </section>
+  );
+}
+
+/** The values, each with a remove button. */
+function Terms() {
+  const search = useLogSearch();
+  const go = useLogNavigate();
+  if (search.filter.length === 0) {
+    return <span className={css.hint}>Select a value to filter by it: a namespace, a model, a result.</span>;
+  }
+  return search.filter.flatMap(({ name, values, negated }) =>
+    values.map((value) => {
+      const text = describeValue(name, value, negated);
+      return (
+        <span key={`${negated}${name}=${value}`} className={css.term} data-negated={negated || undefined}>
+          <span className="muted nowrap">{`${text.name} ${text.verb}`.trim()}</span>{" "}
+          <bdi className="ellipsis strong" title={text.value}>
+            {text.value}
+          </bdi>
           <button
             type="button"
-            className={css.clear}
-            title="Remove the last filter (Backspace)"
-            aria-label="Remove the last filter"
-            onClick={() => go({ search: { ...search, filter: removeLastValue(search.filter) } })}
+            className={css.remove}
+            aria-label={`Remove ${termLabel(text)}`}
+            onClick={() => go({ search: { ...search, filter: removeValue(search.filter, name, value, negated) } })}
           >
-            ⌫
+            ×
           </button>
+        </span>
+      );
+    }),
+  );
+}
+
+/** Buttons that remove all values or the last value. */
+function ClearButtons() {
+  const search = useLogSearch();
+  const go = useLogNavigate();
+  return (
+    <>
+      <button type="button" className={css.clear} onClick={() => go({ search: { ...search, filter: [] } })}>
+        clear
+      </button>
+      <button
+        type="button"
+        className={`${css.clear} ${css.last}`}
+        title="Remove the last filter (Backspace)"
+        aria-label="Remove the last filter"
+        onClick={() => go({ search: { ...search, filter: removeLastValue(search.filter) } })}
+      >
+        ⌫
+      </button>
+    </>
+  );
+}
+
+/** The number of matches, and a link to those that failed. */
+function Matches({ matches: { requests, failed, complete } }: { matches: RequestCount }) {
+  return (
+    <span className={css.found}>
+      {complete ? "" : "at least "}
+      {plural(requests, "request")}
+      {failed > 0 && (
+        <>
+          {" · "}
+          <FilterLink
+            name="status"
+            value="error"
+            className={css.failed}
+            tone="bad"
+            visibleText={`${count(failed)} failed`}
+          >
+            {count(failed)} failed
+          </FilterLink>
         </>
       )}
-      {canBeSaved && <SaveFilter />}
-      <QueryIndexing className={css.indexing} />
-      <ConversationLink filter={search.filter} />
-      {matches !== undefined && (
-        <span className={css.found}>
-          {matches.complete ? "" : "at least "}
-          {plural(matches.requests, "request")}
-          {matches.failed > 0 && (
-            <>
-              {" · "}
-              <FilterLink
-                name="status"
-                value="error"
-                className={css.failed}
-                tone="bad"
-                visibleText={`${count(matches.failed)} failed`}
-              >
-                {count(matches.failed)} failed
-              </FilterLink>
-            </>
-          )}
-        </span>
-      )}
-      {children}
-      <ExportButton matches={matches} />
-    </section>
+    </span>
   );
 }
 
@@ -133,12 +151,7 @@ function ExportButton({ matches }: { matches: RequestCount | undefined }) {
       shadow="md"
     >
       <Popover.Target>
-        <button
-          type="button"
-          className={`${css.clear} ${css.export}`}
-          aria-expanded={isOpen}
-          onClick={() => setOpen(!isOpen)}
-        >
+        <button type="button" className={css.clear} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           Export…
         </button>
       </Popover.Target>

@@ -13,7 +13,7 @@ type ChartPanelProps = Omit<Drawing, "onHover"> & {
   /** The total of the requests, as text. */
   total: string;
   formatValue: (value: number | null) => string;
-  /** The series that are named beside the title. The table of groups names the other series. */
+  /** The series that are named beside the title. */
   legend: readonly Series[];
   /** Shown in the middle of an empty chart. */
   note?: string | undefined;
@@ -60,7 +60,7 @@ export function ChartPanel({
 function LegendItem({ series }: { series: Series }) {
   return (
     <span className={css.named}>
-      <ColorSwatch color={series.color} /> {series.name}
+      <ColorSwatch color={series.color} /> <bdi className="ellipsis">{series.name}</bdi>
     </span>
   );
 }

@@ -73,6 +73,8 @@ export function Charts({ grouped, percentiles, total }: ChartsProps) {
     formatValue: duration,
     formatTick: durationTick,
   };
+  // The last series has the failed requests.
+  const named = isGrouped ? counts.requests : counts.requests.slice(-1);
   const failed = total.failed > 0 ? ` · ${count(total.failed)} failed` : "";
   const toggle = (label: string) =>
     isGrouped && (
@@ -95,7 +97,7 @@ export function Charts({ grouped, percentiles, total }: ChartsProps) {
         formatValue={count}
         formatTick={shortCount}
         isWhole
-        legend={total.failed > 0 ? counts.requests.slice(-1) : []}
+        legend={total.failed > 0 ? named : named.slice(0, -1)}
       />
       <ChartPanel
         {...timed}

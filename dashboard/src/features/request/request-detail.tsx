@@ -129,11 +129,14 @@ function SectionLinks() {
   );
 }
 
+/** A section is current as soon as its heading is at the top. */
+const HEADING_SPACE = 24;
+
 /** The section at a vertical position of the screen. */
 function sectionAt(line: number): SectionName {
   const begun = SECTIONS.filter((name) => {
     const section = document.getElementById(sectionId(name))?.closest("section");
-    return section !== null && section !== undefined && section.getBoundingClientRect().top <= line + 8;
+    return section !== null && section !== undefined && section.getBoundingClientRect().top <= line + HEADING_SPACE;
   });
   return begun.at(-1) ?? SECTIONS[0];
 }

@@ -23,7 +23,7 @@ const COLUMNS = {
   namespace: { label: "Namespace", width: 176 },
   property: { label: "Property", width: 104, rank: 3 },
   model: { label: "Model", width: 124, rank: 4 },
-  text: { label: "Question → answer", width: 200 },
+  text: { label: "Question → answer", width: 240 },
   result: { label: "Result", width: 196 },
   feedback: { label: "Feedback", width: 92, rank: 3 },
   tokens: { label: "Tokens", width: 128, rank: 2, sorts: ["input_tokens", "output_tokens"], isNumber: true },
@@ -121,7 +121,7 @@ export function visibleColumns(chosen: readonly ColumnId[], { width, isNarrow, s
 /** The width of a column in a table of this width, in pixels. */
 export function columnWidth(id: ColumnId, tableWidth: number): number {
   if (id === "namespace" && tableWidth < 700) return 120;
-  if (id === "result" && tableWidth < 900) return tableWidth < 700 ? 144 : 160;
+  if (id === "result" && tableWidth < 1400) return tableWidth < 700 ? 144 : 160;
   return columnOf(id).width;
 }
 
