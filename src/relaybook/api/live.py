@@ -36,8 +36,9 @@ from relaybook.log.query.filters import BadFilter, needs_text
 _log = logging.getLogger("relaybook.api")
 routes = Routes("log")
 
-#: Maximum number of records to replay. A client that is further behind gets a ``gap`` event.
+#: Maximum number of records to replay, and maximum time to find them. After that, a client gets a ``gap`` event.
 MAX_REPLAY: Final = 10_000
+_REPLAY_NS: Final = 5 * clock.NANOSECONDS
 #: A client that reads nothing for this long is disconnected.
 STALL_SECONDS: Final = 60.0
 _BATCH: Final = 500
@@ -148,18 +149,17 @@ async def _replay(subscription: Subscription, async_reader: AsyncReader, resume_
         if resume_from > await async_reader.run(lambda reader: reader.last_seq()):
             yield gap_event(position)
         return
-    if position - resume_from > MAX_REPLAY:
-        yield gap_event(position)
-        return
+    rows, until_ns = 0, clock.monotonic_ns() + _REPLAY_NS
     while resume_from < position and not subscription.is_closed:
         after = resume_from
         records, resume_from = await async_reader.run(lambda reader: reader.since(after, subscription.filter_, _BATCH))  # noqa: B023 - runs before the next iteration
         missed = [row_event(record) for record in records if (record.seq or 0) <= position]
-        if missed:
-            yield b"".join(missed)
-        if resume_from <= after:  # the store is too slow to make progress
+        rows += len(missed)
+        if rows > MAX_REPLAY or resume_from <= after or clock.monotonic_ns() > until_ns:
             yield gap_event(position)
             return
+        if missed:
+            yield b"".join(missed)
 
 
 def _parse_last_event_id(text: str | None) -> int | None:

@@ -15,7 +15,7 @@ import msgspec
 from relaybook import __version__, clock
 from relaybook.cli.failure import CommandFailed
 from relaybook.log.store import open_store
-from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.errors import StoreUnavailable, until_writable
 from relaybook.log.store.port import Entry, Writer
 from relaybook.recorder.import_queue import ImportSender, Outcome, add_entries
 from relaybook.server.data_directory import DataDirectory, DataInUse
@@ -68,7 +68,7 @@ class _Store:
         self._last_seq = last_seq
 
     def add(self, entries: list[Entry]) -> Callable[[], Outcome]:
-        outcome = add_entries(self._writer, self._last_seq, entries)
+        outcome = until_writable(lambda: add_entries(self._writer, self._last_seq, entries))
         self._last_seq = max(self._last_seq, *(entry.record.seq or 0 for entry in entries))
         return lambda: outcome
 

@@ -6,9 +6,9 @@ back requests that were deleted from the new store.
 """
 
 import shutil
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +20,7 @@ from relaybook.log.export.export import labels_of
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.record import Side
 from relaybook.log.store import open_store
-from relaybook.log.store.errors import BatchRejected, StoreTooNew, StoreUnavailable
+from relaybook.log.store.errors import BatchRejected, BodyDamaged, StoreTooNew, StoreUnavailable, until_writable
 from relaybook.log.store.files import LOCK, RECORDER
 from relaybook.log.store.port import Batch, Body, Entry, Reader, Store, Writer
 from relaybook.server.data_directory import DataDirectory, DataInUse
@@ -32,7 +32,6 @@ _BATCH_BYTES: Final = 32 << 20
 #: Bodies larger than a batch are copied in parts of about this size.
 _PART_BYTES: Final = 8 << 20
 _DELETIONS: Final = 1000
-_RETRY_NS: Final = 20 * clock.NANOSECONDS
 #: The beginning of the name of the directory to which the files of a SQLite log are moved. The time follows.
 _MOVED: Final = "store.moved-"
 
@@ -112,7 +111,8 @@ def copy_log(source: Store, target: Store, name: str) -> None:
         with closing(target.open_writer(lock_wait_s=0)) as writer:
             added, skipped = _Requests(reader, writer, known).copy()
             known_gaps = known.gaps(0)
-            _commit(writer, Batch(gaps=[gap for gap in reader.gaps(0) if gap not in known_gaps]))
+            gaps = Batch(gaps=[gap for gap in reader.gaps(0) if gap not in known_gaps])
+            until_writable(lambda: writer.commit(gaps))
         labels = list(labels_of(reader))
         # The target pins the first namespaces that it stores, even those that a person has unpinned in the SQLite log.
         pinned = pinned_before | {label.namespace for label in labels}
@@ -131,21 +131,6 @@ def copy_log(source: Store, target: Store, name: str) -> None:
     print(f"Pinned namespaces: {len(labels):,}. Saved filters: {len(saved_filters):,}.")
 
 
-def _commit(writer: Writer, batch: Batch) -> None:
-    """Commit, and try again for a while if the store is unavailable.
-
-    If an earlier import was killed, its last insert may still run, so the store is unavailable for some seconds.
-    """
-    until_ns = clock.monotonic_ns() + _RETRY_NS
-    while True:
-        try:
-            return writer.commit(batch)
-        except StoreUnavailable:
-            if clock.monotonic_ns() > until_ns:
-                raise
-        time.sleep(1)
-
-
 class _Requests:
     """Copies the requests of a log, oldest first."""
 
@@ -162,7 +147,7 @@ class _Requests:
             while entries := self._reader.entries(after, _RECORDS, _BATCH_BYTES):
                 after = entries[-1].record.seq or 0
                 new = [entry for entry in entries if self._add_large_bodies(entry)]
-                _commit(self._writer, Batch(entries=new))
+                until_writable(partial(self._writer.commit, Batch(entries=new)))
                 done += len(entries)
                 added += sum((entry.record.seq or 0) > last_seq for entry in new)
                 on_progress(done, total)
@@ -180,8 +165,12 @@ class _Requests:
         return True
 
     def _written(self, record_id: str, side: Side) -> Body | None:
+        """Write a body. `None` if the body is not stored or is damaged."""
         chunks = self._reader.body(record_id, side)
-        return None if chunks is None else Body(refs=[self._writer.write_body(part) for part in _joined(chunks)])
+        try:
+            return None if chunks is None else Body(refs=[self._writer.write_body(part) for part in _joined(chunks)])
+        except BodyDamaged:
+            return None
 
 
 def _joined(chunks: Iterable[bytes]) -> Iterator[bytes]:

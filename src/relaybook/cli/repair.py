@@ -6,6 +6,7 @@ already in the log are skipped.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +14,7 @@ import msgspec
 
 from relaybook.cli.failure import FAILED, CommandFailed
 from relaybook.log.store import open_store
-from relaybook.log.store.errors import BatchRejected, StoreDamaged, StoreTooNew, StoreUnavailable
+from relaybook.log.store.errors import BatchRejected, StoreDamaged, StoreTooNew, StoreUnavailable, until_writable
 from relaybook.log.store.port import Batch, Entry, SetAside, Writer
 from relaybook.recorder.quarantine import decode_quarantined, list_quarantined
 from relaybook.server.data_directory import DataDirectory
@@ -94,7 +95,8 @@ def _requeue(path: Path, settings: Settings | None) -> int:
     try:
         for file in files:
             try:
-                writer.commit(Batch(entries=[decode_quarantined(file.read_bytes())]))
+                batch = Batch(entries=[decode_quarantined(file.read_bytes())])
+                until_writable(partial(writer.commit, batch))
             except (BatchRejected, msgspec.MsgspecError) as error:
                 rejected += 1
                 print(f"✗ requeue: {file} is still rejected: {error}")

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -9,7 +10,7 @@ import msgspec
 from relaybook import clock
 from relaybook.api.deletions import find_deletion, row_of
 from relaybook.cli.failure import CommandFailed
-from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
+from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable, until_writable
 from relaybook.log.store.port import Reader, Store, Writer
 from relaybook.recorder.text_pass import TextPass
 
@@ -49,7 +50,7 @@ def _work(writer: Writer, text: TextPass, reader: Reader, deletion_id: str) -> I
         until_ns = clock.monotonic_ns() + _SLICE_NS
         # a deletion by words waits until the full-text index contains all requests
         worked = text.work(until_ns)
-        worked = writer.delete(until_ns) > 0 or worked
+        worked = until_writable(partial(writer.delete, until_ns)) > 0 or worked
         is_busy = clock.monotonic_ns() >= until_ns
         if writer.run_maintenance(until_ns) or worked or is_busy:
             worked_ns = clock.monotonic_ns()

@@ -201,6 +201,18 @@ def test_a_filter_applies_to_missed_and_to_new_rows() -> None:
     run(test)
 
 
+def test_resuming_counts_rows_and_not_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "MAX_REPLAY", 5)
+
+    async def test() -> None:
+        log = LiveLog(*(record_of(number, namespace="ab"[number % 3 == 0]) for number in range(1, 13)))
+        listener = await log.listen(resume_from=0, filter_=Filter((Term("namespace", ("b",)),)))
+        assert await listener.rows(4) == ids(range(3, 13, 3))
+        log.unsubscribe()
+
+    run(test)
+
+
 @pytest.mark.parametrize("resume_from", [0, 999])
 def test_an_event_id_that_is_too_old_or_from_another_log_is_a_gap(
     resume_from: int, monkeypatch: pytest.MonkeyPatch

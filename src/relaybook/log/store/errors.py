@@ -1,8 +1,16 @@
-"""Define the exceptions that a store raises.
+"""Define the exceptions that a store raises, and wait for a busy store.
 
 Most exceptions have one of three causes: the environment (disk full, database busy or locked, I/O error), damaged data
 on the disk, or a batch that cannot be stored.
 """
+
+import time
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+
+_BUSY_SECONDS: Final = 0.1
 
 
 class StoreUnavailable(Exception):
@@ -21,6 +29,19 @@ class StoreMisconfigured(StoreUnavailable):
 
 class StoreFull(StoreUnavailable):
     """The disk is full."""
+
+
+class StoreBusy(StoreUnavailable):
+    """An earlier insert of a process that died may still run. The store can be written in at most 30 seconds."""
+
+
+def until_writable(write: Callable[[], T]) -> T:
+    """Call a function that writes, again and again while it raises StoreBusy. Return its result. Used by commands."""
+    while True:
+        try:
+            return write()
+        except StoreBusy:
+            time.sleep(_BUSY_SECONDS)
 
 
 class SyncFailed(Exception):

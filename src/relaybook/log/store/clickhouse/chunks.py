@@ -5,15 +5,16 @@ deletes chunks that belong to no request, and continues erasing.
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from relaybook.log.request_view import MAX_BODY_BYTES
-from relaybook.log.store.clickhouse.connection import Database, quoted
+from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.entries import body_chunks
 from relaybook.log.store.clickhouse.recorders import Membership
 from relaybook.log.store.clickhouse.rows import chunks_of
 from relaybook.log.store.clickhouse.schema import CHUNK_COLUMNS
 from relaybook.log.store.clickhouse.state import State
-from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.errors import BodyDamaged, StoreUnavailable
 from relaybook.log.store.port import Body, BodyRef, Entry, body_size
 
 
@@ -34,7 +35,8 @@ class Chunks:
         #: The last committed chunk and the last written chunk when this process started. The chunks after the first,
         #: up to the second, are uncommitted, unless an interrupted commit still completes.
         self._uncommitted = (self._committed, newest) if newest > self._committed else None
-        self.erase()
+        with suppress(StoreUnavailable):  # the writer calls ``erase`` again after each commit
+            self.erase()
 
     def _committed_last(self) -> int:
         return int(self._state.read_own("last_chunk").get("", 0))
@@ -44,13 +46,12 @@ class Chunks:
 
         The chunk is kept only if a commit contains the reference.
         """
-        chunk = self._recorders.number_above(self._last)
+        self._last = chunk = self._recorders.number_above(self._last)
         try:
             self._database.insert("chunks", CHUNK_COLUMNS, [(chunk, self._name, bytes(data))])
         except StoreUnavailable:
             self._erasures.add(str(chunk))  # the chunk may have been inserted, and a retry uses another number
             raise
-        self._last = chunk
         return BodyRef((chunk,), len(data))
 
     def read(self, ref: BodyRef) -> bytes:
@@ -58,32 +59,37 @@ class Chunks:
         return b"".join(body_chunks(self._database, [(ref.location[0], ref.size)], b""))
 
     def whole(self, body: Body | None) -> Body | None:
-        """Return a body with all its bytes in memory. `None` if the body is too large to be searched."""
+        """Return a body with all its bytes in memory.
+
+        `None` if the body is too large to be searched, or if some of its chunks are missing.
+        """
         if body is None or not body.refs:
             return body
         if (body_size(body) or 0) > MAX_BODY_BYTES:
             return None
-        return Body([], [*body_chunks(self._database, chunks_of(body), b""), *body.rest])
+        try:
+            return Body([], [*body_chunks(self._database, chunks_of(body), b""), *body.rest])
+        except BodyDamaged:
+            return None
 
-    def delete_uncommitted(self) -> None:
-        """Delete chunks that an earlier process wrote and that belong to no request.
+    def will_erase_uncommitted(self) -> None:
+        """Mark for erasure the chunks that an earlier process wrote and that belong to no request.
 
-        Call this method only when no insert of the earlier process is running.
+        Call this method before the first commit, and only when no insert of the earlier process is running.
         """
         if self._uncommitted is None:
             return
         low, high = self._uncommitted
         low = max(low, self._committed_last())  # a late commit may have ended in the meantime
-        condition = (
-            f"recorder = {quoted(self._name)} AND id > {low} AND id <= {high} "
+        sql = (
+            f"SELECT id FROM chunks WHERE recorder = %(name)s AND id > {low} AND id <= {high} "
             "AND id NOT IN (SELECT arrayJoin(arrayConcat(request_chunks, response_chunks)).1 FROM requests)"
         )
-        if self._database.query(f"SELECT 1 FROM chunks WHERE {condition} LIMIT 1"):
-            self._database.execute(f"ALTER TABLE chunks DELETE WHERE {condition}")
+        self._erasures |= {str(chunk) for (chunk,) in self._database.query(sql, {"name": self._name})}
         self._uncommitted = None
 
     def will_erase_repeated(self, entries: Sequence[Entry]) -> None:
-        """Mark chunks for erasure if their request is already stored with other chunks."""
+        """Mark chunks for erasure if their request is already stored with other chunks, or was deleted."""
         written = {
             chunk for entry in entries for body in (entry.request, entry.response) for chunk, _ in chunks_of(body)
         }

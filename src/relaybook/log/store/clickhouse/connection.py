@@ -38,6 +38,9 @@ _BAD_VALUE_CODES: Final = (69, 128, 131, 321)
 #: ClickHouse error codes for an incorrect query, an unknown setting or a disabled feature. The statements of this
 #: package cause these errors only on a server that does not support the statements.
 _UNSUPPORTED_CODES: Final = (80, 115, 344)
+_HIGHEST_VERSION: Final = """
+SELECT greatest(%(now)s, (SELECT max(version) FROM state) + 1, (SELECT max(version) FROM feedback) + 1)
+"""
 _TEXT: Final = re.compile(r"DB::Exception: (.*?)\.?(?: \([A-Z_]+\)|$)", re.DOTALL)
 
 Row = tuple[Any, ...]
@@ -101,10 +104,12 @@ class Database:
     def next_version(self) -> int:
         """Return a version for rows that replace other rows.
 
-        The version comes from the server's clock, and is higher than all earlier versions of this process. Raises
-        StoreUnavailable.
+        The version comes from the server's clock. It is higher than all earlier versions of this process, and than all
+        versions in the tables when this process began, even if the clock has gone back. Raises StoreUnavailable.
         """
         now_us = self.server_us()
+        if self._version == 0:
+            ((now_us,),) = self.query(_HIGHEST_VERSION, {"now": now_us})
         with self._lock:
             self._version = max(self._version + 1, now_us)
             return self._version

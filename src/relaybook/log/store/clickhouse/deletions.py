@@ -2,38 +2,44 @@
 
 The requests to delete are first listed in the table ``requests_to_delete``. Because of this list, the same requests are
 removed from every table, even if a step is repeated after a crash. Mutations then rewrite the parts that contain the
-requests. A deletion is done when the old versions of these parts and of ``state`` are deleted from the disk, and no
+requests. The table ``deleted`` keeps hashes of the ids, so that a recorder that died does not record a deleted request
+again. A deletion is done when the old versions of these parts and of ``state`` are deleted from the disk, and no
 journal has a segment with the requests. Any recorder can repeat each step.
 """
 
+import sys
 from typing import Final, Literal
 
 import msgspec
 
 from relaybook import clock, ids
 from relaybook.log.deletions import Deletion, without_values
-from relaybook.log.query.filters import Filter
-from relaybook.log.store.clickhouse.connection import Database, quoted
-from relaybook.log.store.clickhouse.matching import matching_of
+from relaybook.log.query.filters import CONTAINS, Filter
+from relaybook.log.store.clickhouse.connection import Database, Parameters, Values, quoted
+from relaybook.log.store.clickhouse.filter_sql import condition
 from relaybook.log.store.clickhouse.recorders import Numbering, complete_to
 from relaybook.log.store.clickhouse.rows import decode_position
 from relaybook.log.store.clickhouse.schema import create_tables
 from relaybook.log.store.clickhouse.state import State
-from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
+from relaybook.log.store.clickhouse.substrings import containing
+from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import RunPosition
 from relaybook.settings.store_url import DatabaseAddress
 
 #: How often to look for new deletions, and how often to continue waiting deletions.
 _LOOK_EVERY_NS: Final = 500_000_000
 _CONTINUE_EVERY_NS: Final = 100_000_000
-#: Time limit for finding the requests of a deletion. The limit is doubled after each incomplete search.
-_SEARCH_NS: Final = 2 * clock.NANOSECONDS
+#: How often to remove the deleted keys of requests that were running.
+_CLEAN_EVERY_NS: Final = 600 * clock.NANOSECONDS
+#: Time limit for a slice of a search for substrings. The limit is doubled after a slice that found no request to read.
+_SLICE_NS: Final = 100_000_000
 #: The requests of a deletion.
 _ITS: Final = "FROM requests_to_delete WHERE deletion = "
-_MUTATIONS: Final = (
-    "ALTER TABLE feedback DELETE WHERE id IN (SELECT id {0})",
-    "ALTER TABLE chunks DELETE WHERE id IN (SELECT arrayJoin(chunks) {0})",
-    "ALTER TABLE requests DELETE WHERE seq IN (SELECT seq {0})",
+#: The rows to delete, as a table and a condition.
+_ROWS: Final = (
+    ("feedback", "id IN (SELECT id {0})"),
+    ("chunks", "id IN (SELECT arrayJoin(chunks) {0})"),
+    ("requests", "seq IN (SELECT seq {0})"),
 )
 _EMPTY_NAMESPACES: Final = (
     "SELECT DISTINCT namespace {0} AND namespace NOT IN (SELECT namespace FROM requests WHERE NOT removed)"
@@ -50,11 +56,13 @@ _decode: Final = msgspec.msgpack.Decoder(Deletion).decode
 class _Task(msgspec.Struct):
     """The remaining work of a deletion, for requests whose ``seq`` is at most ``up_to``.
 
-    ``segments`` has, for each run of the journal, the last segment that can have frames of the requests.
+    ``reached`` is the last ``seq`` in which substrings were searched. ``segments`` has, for each run of the journal,
+    the last segment that can have frames of the requests.
     """
 
     up_to: int
-    step: Literal["find", "remove", "wait", "erase"] = "find"
+    reached: int | None = None
+    step: Literal["find", "remove", "erase"] = "find"
     segments: dict[str, int] = {}
 
 
@@ -92,11 +100,18 @@ class ClickHouseDeletions:
 
 def pending_mutations(database: Database) -> bool:
     """Return whether mutations are running. Raises StoreUnavailable if a mutation fails."""
-    sql = "SELECT latest_fail_reason FROM system.mutations WHERE database = currentDatabase() AND NOT is_done"
-    reasons = [reason for (reason,) in database.query(sql)]
-    for reason in filter(None, reasons):
-        raise StoreUnavailable(f"ClickHouse could not remove requests: {reason[:300]}")
-    return bool(reasons)
+    sql = (
+        "SELECT table, mutation_id, latest_fail_reason FROM system.mutations "
+        "WHERE database = currentDatabase() AND NOT is_done"
+    )
+    found = database.query(sql)
+    for table, mutation, reason in found:
+        if reason:
+            raise StoreUnavailable(
+                f"Nothing is removed until the mutation {mutation} of the table {table} succeeds or is killed with "
+                f"KILL MUTATION. ClickHouse repeats it. It failed: {reason[:300]}"
+            )
+    return bool(found)
 
 
 class DeletionPass:
@@ -106,7 +121,8 @@ class DeletionPass:
         self._database = database
         self._state = state
         self._not_before_ns = 0
-        self._search_ns = _SEARCH_NS
+        self._clean_at_ns = clock.monotonic_ns() + _CLEAN_EVERY_NS
+        self._slice_ns = _SLICE_NS
         self._cleaning: Literal["keys", "values", "done"] = "keys"
         #: Whether a deletion cannot continue until ClickHouse has finished some work.
         self.is_waiting = False
@@ -116,6 +132,10 @@ class DeletionPass:
         if clock.monotonic_ns() < self._not_before_ns:
             return 0
         tasks = self._state.read("deletion_task")
+        if not tasks and clock.monotonic_ns() >= self._clean_at_ns:
+            self._clean_at_ns = clock.monotonic_ns() + _CLEAN_EVERY_NS
+            if not pending_mutations(self._database):
+                self._database.execute(_DELETED_KEYS)
         positions = self._positions() if tasks else {}
         self.is_waiting = False
         for key, value in tasks.items():
@@ -137,15 +157,19 @@ class DeletionPass:
             return None
         deletion, its = _decode(found), f"{_ITS}{quoted(key)}"
         if task.step == "find":
-            if not self._find(key, deletion.filter_, task.up_to):
+            if not self._find(deletion, task):
                 return None
             ((deletion.removed,),) = self._database.query(f"SELECT uniqExact(seq) {its}")
             self._write(deletion, msgspec.structs.replace(task, step="remove"))
             return 0
-        if task.step == "remove":
-            for mutation in _MUTATIONS:
-                self._database.execute(mutation.format(its))
-            self._write(deletion, msgspec.structs.replace(task, step="wait"))
+        remaining = [
+            (table, where)
+            for table, where in ((table, rows.format(its)) for table, rows in _ROWS)
+            if self._database.query(f"SELECT 1 FROM {table} WHERE {where} LIMIT 1")
+        ]
+        if remaining:  # also if somebody killed a mutation
+            for table, where in remaining:
+                self._database.execute(f"ALTER TABLE {table} DELETE WHERE {where}")
             return 0
         labels = {("label", name): None for (name,) in self._database.query(_EMPTY_NAMESPACES.format(its))}
         if labels:
@@ -160,28 +184,41 @@ class DeletionPass:
     def _positions(self) -> dict[str, RunPosition]:
         return {run: decode_position(value) for run, value in self._state.read("position").items()}
 
-    def _find(self, key: str, filter_: Filter, up_to: int) -> bool:
+    def _find(self, deletion: Deletion, task: _Task) -> bool:
         """Find the requests that will be removed, and write them to the table ``requests_to_delete``.
 
-        Returns False if the search must wait for a recorder or takes too long.
+        Returns False if the search must wait for a recorder or is not complete yet. Substrings are searched in slices,
+        because nothing is recorded during a slice.
         """
-        if complete_to(self._state) < up_to:
+        if complete_to(self._state) < task.up_to:
             return False
-        try:
-            matching = matching_of(self._database, filter_, up_to, clock.monotonic_ns() + self._search_ns)
-        except DeadlinePassed:
-            matching = None
-        if matching is None or not matching.is_complete:
-            self._search_ns *= 2
-            return False
-        self._search_ns = _SEARCH_NS
-        self._database.execute(
-            f"INSERT INTO requests_to_delete SELECT {quoted(key)}, r.seq, r.id, r.namespace, "
-            "arrayMap(chunk -> chunk.1, arrayConcat(r.request_chunks, r.response_chunks)) "
-            f"FROM requests AS r WHERE r.seq <= {up_to} AND {matching.sql}",
-            matching.values,
-        )
+        if any(term.name == CONTAINS for term in deletion.filter_.terms):
+            high = task.up_to if task.reached is None else task.reached - 1
+            until_ns = clock.monotonic_ns() + self._slice_ns
+            found = containing(self._database, deletion.filter_, (1, high), sys.maxsize, until_ns, newest_first=True)
+            if found.seqs:
+                self._list(deletion.id, f"r.seq IN ({', '.join(map(str, found.seqs))})")
+            if found.reached is not None:
+                self._slice_ns = _SLICE_NS if found.reached <= high else 2 * self._slice_ns
+                self._write(deletion, msgspec.structs.replace(task, reached=found.reached))
+                return False
+            self._slice_ns = _SLICE_NS
+        else:
+            parameters = Parameters()
+            sql = condition(deletion.filter_, parameters, f"r.seq <= {task.up_to}")
+            self._list(deletion.id, sql, parameters.values)
+        hashes = f"SELECT DISTINCT sipHash64(id) {_ITS}{quoted(deletion.id)}"
+        self._database.execute(f"INSERT INTO deleted (hash) {hashes}")
         return True
+
+    def _list(self, deletion: str, sql: str, values: Values | None = None) -> None:
+        """Write the requests that meet a condition on ``requests AS r`` to the table ``requests_to_delete``."""
+        self._database.execute(
+            f"INSERT INTO requests_to_delete SELECT {quoted(deletion)}, r.seq, r.id, r.namespace, "
+            "arrayMap(chunk -> chunk.1, arrayConcat(r.request_chunks, r.response_chunks)) "
+            f"FROM requests AS r WHERE {sql}",
+            values,
+        )
 
     def _erase(self, key: str, task: _Task, positions: dict[str, RunPosition]) -> bool:
         """Mark a deletion as done if no file has bytes of its requests.

@@ -63,10 +63,18 @@ def _ids_of_requests(database: Database, any_ids: Sequence[str]) -> dict[str, st
 
     If several requests have the same foreign id, the newest request is used. Ids that no request has are omitted.
     """
-    found: dict[str, str] = {}
-    for name in (*FOREIGN_IDS, "id"):
-        sql = f"SELECT {name}, argMax(id, seq) FROM requests WHERE {name} IN %(ids)s AND NOT removed GROUP BY {name}"
-        found.update(database.query(sql, {"ids": list(any_ids)}))
+    values = {"ids": list(any_ids)}
+    newest: dict[str, int] = {}
+    for name in FOREIGN_IDS:
+        # The projection of the id has no other columns. Removed requests have no foreign ids.
+        sql = f"SELECT {name}, max(seq) FROM requests WHERE {name} IN %(ids)s GROUP BY {name}"
+        newest.update(database.query(sql, values))
+    sql = "SELECT id, id FROM requests WHERE id IN %(ids)s AND NOT removed"
+    found: dict[str, str] = dict(database.query(sql, values))
+    if newest:
+        seqs = ", ".join(map(str, newest.values()))
+        ids: dict[int, str] = dict(database.query(f"SELECT seq, id FROM requests WHERE seq IN ({seqs})"))
+        found |= {any_id: ids[seq] for any_id, seq in newest.items() if any_id not in found and seq in ids}
     return found
 
 
@@ -88,10 +96,22 @@ def join_pending(database: Database, state: State, ended: Iterable[str]) -> None
         for _, any_id, each in sorted(feedback, key=lambda found: found[2].at)
         if any_id in requests and (each.at >= oldest or any_id in waiting)
     ]
-    store_feedback(database, joined)
+    store_feedback(database, _without_replaced(database, joined))
     done = [key for key, any_id, each in feedback if any_id in requests or (each.at < oldest and any_id not in waiting)]
     if done:
         state.write({(PENDING, key): None for key in done})
+
+
+def _without_replaced(database: Database, feedback: list[tuple[str, Feedback]]) -> list[tuple[str, Feedback]]:
+    """Return the feedback without items for which the same source has already stored later feedback."""
+    if not feedback:
+        return []
+    sql = "SELECT id, source, at FROM feedback FINAL WHERE id IN %(ids)s"
+    stored_at = {
+        (record_id, source): at
+        for record_id, source, at in database.query(sql, {"ids": [record_id for record_id, _ in feedback]})
+    }
+    return [each for each in feedback if stored_at.get((each[0], each[1].source), -1) < each[1].at]
 
 
 def store_feedback(database: Database, feedback: Iterable[tuple[str, Feedback]]) -> None:

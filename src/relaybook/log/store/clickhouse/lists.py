@@ -69,7 +69,8 @@ def feedback_totals(database: Database, filter_: Filter, last: int, deadline_ns:
         matching = matching_of(database, filter_, last, deadline_ns)
         sql = (
             "SELECT uniqExact(id), count(score), sum(score) FROM feedback FINAL "
-            f"WHERE id IN (SELECT r.id FROM requests AS r WHERE {matching.sql})"
+            f"WHERE id IN (SELECT r.id FROM requests AS r WHERE r.id IN (SELECT id FROM feedback) AND r.seq <= {last} "
+            f"AND {matching.sql})"
         )
         ((requests, scores, score_sum),) = database.query(sql, matching.values, deadline_ns=matching.deadline_ns)
     except DeadlinePassed:
@@ -83,7 +84,7 @@ def top(database: Database, filter_: Filter, field: SortField, limit: int, last:
     try:
         matching = matching_of(database, filter_, last, deadline_ns)
         sql = (
-            f"SELECT {RECORD} FROM requests AS r WHERE r.{field} IS NOT NULL AND {matching.sql} "
+            f"SELECT {RECORD} FROM requests AS r WHERE r.{field} IS NOT NULL AND r.seq <= {last} AND {matching.sql} "
             f"ORDER BY r.{field} DESC, r.seq DESC LIMIT {limit}"
         )
         rows = database.query(sql, matching.values, deadline_ns=matching.deadline_ns, as_bytes=("record",))

@@ -79,6 +79,8 @@ FEEDBACK_COLUMNS: Final = {
     "at": "Int64",
     "version": "UInt64",
 }
+#: A larger cost is counted as this cost. Decimals with 15 digits after the point have at most 23 digits before it.
+_MAX_USD: Final = "1e9"
 #: The sums of a namespace, by name. Each part of ``requests`` stores these sums, so queries with only these expressions
 #: do not read the requests. The sum of costs is exact, so it does not depend on the order of the requests.
 NAMESPACE_SUMS: Final = {
@@ -86,7 +88,7 @@ NAMESPACE_SUMS: Final = {
     "failures": "countIf(failed)",
     "input_sum": f"sum(least(ifNull(input_tokens, 0), {MAX_TOKENS}))",
     "output_sum": f"sum(least(ifNull(output_tokens, 0), {MAX_TOKENS}))",
-    "cost_sum": "sum(toDecimal128(ifNull(cost_usd, 0), 15))",
+    "cost_sum": f"sum(toDecimal128(greatest(-{_MAX_USD}, least({_MAX_USD}, ifNull(cost_usd, 0))), 15))",
     "costed": "count(cost_usd)",
     "first_at": "min(started_at)",
     "last_at": "max(started_at)",
@@ -162,8 +164,11 @@ TABLES: Final = (
     f"chunks Array(Int64)) ENGINE = MergeTree ORDER BY (deletion, seq) {_SETTINGS}",
     f"CREATE TABLE IF NOT EXISTS feedback ({', '.join(f'{name} {type_}' for name, type_ in FEEDBACK_COLUMNS.items())}) "
     f"ENGINE = ReplacingMergeTree(version) ORDER BY (id, source) {_SETTINGS}",
+    # A recorder may read a journal again that it has partly recorded. Older journals are not expected.
+    "CREATE TABLE IF NOT EXISTS deleted (hash UInt64, at DateTime DEFAULT now()) ENGINE = MergeTree ORDER BY hash "
+    f"TTL at + INTERVAL 30 DAY {_SETTINGS}",
 )
-TABLE_NAMES: Final = ("requests", "chunks", "feedback", "requests_to_delete", "state")
+TABLE_NAMES: Final = ("requests", "chunks", "feedback", "requests_to_delete", "deleted", "state")
 
 
 def create_tables(database: Database, state: State) -> None:

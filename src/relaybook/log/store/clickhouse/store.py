@@ -6,7 +6,6 @@ The store directory of a Relaybook server has only two files. The writer locks t
 
 import os
 import socket
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -26,16 +25,13 @@ from relaybook.log.store.clickhouse.saved_filters import ClickHouseSavedFilters
 from relaybook.log.store.clickhouse.schema import TABLE_NAMES, VERSION, create_tables
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
-from relaybook.log.store.errors import StoreMisconfigured, StoreUnavailable
+from relaybook.log.store.errors import StoreMisconfigured, StoreUnavailable, until_writable
 from relaybook.log.store.files import DATABASE, LOCK, RECORDER
 from relaybook.log.store.port import Backup, Batch, Durability, Reader, SetAside, TextIndex, Verification, Writer
 from relaybook.settings.store_url import DatabaseAddress
 from relaybook.system import disk
 
 _MAX_CLOCK_DIFFERENCE_US: Final = 5 * 60_000_000
-#: How long and how often to try to write the end of a recorder.
-_END_NS: Final = 30 * clock.NANOSECONDS
-_END_AGAIN_SECONDS: Final = 0.1
 
 
 class ClickHouseStore:
@@ -171,14 +167,8 @@ class ClickHouseStore:
     def _end(self, name: str, server: str) -> None:
         writer = ClickHouseWriter(self._address, name, server=server)
         try:
-            until_ns = clock.monotonic_ns() + _END_NS
-            while True:
-                try:
-                    return writer.commit(Batch(running=[], finished_runs=list(writer.positions())))
-                except StoreUnavailable:  # an insert of the lost server may still begin
-                    if clock.monotonic_ns() >= until_ns:
-                        raise
-                    time.sleep(_END_AGAIN_SECONDS)
+            batch = Batch(running=[], finished_runs=list(writer.positions()))
+            until_writable(lambda: writer.commit(batch))
         finally:
             writer.close()
 

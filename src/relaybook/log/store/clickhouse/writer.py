@@ -30,7 +30,7 @@ from relaybook.log.store.clickhouse.retention import RetentionPass
 from relaybook.log.store.clickhouse.rows import decode_position, row_of
 from relaybook.log.store.clickhouse.schema import MAX_SENT_US, REQUEST_COLUMNS, create_tables
 from relaybook.log.store.clickhouse.state import State
-from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.errors import BatchRejected, StoreBusy, StoreUnavailable
 from relaybook.log.store.port import (
     Batch,
     BodyRef,
@@ -99,20 +99,20 @@ class ClickHouseWriter:
         self._running = set(self._state.read_own("running"))
 
     def _wait_for_inserts(self) -> None:
-        """Raise StoreUnavailable while an earlier insert of this recorder can still begin or is running.
+        """Raise StoreBusy while an earlier insert of this recorder can still begin or is running.
 
         The rows of such an insert may appear later, even if the process that sent the insert has died.
         """
         if self._unanswered_us is None:
             return
         if self._numbering.server_us() < self._unanswered_us + MAX_SENT_US:
-            raise StoreUnavailable(
+            raise StoreBusy(
                 "ClickHouse may still start an earlier insert of this server. Recording starts within 10 s."
             )
         sql = "SELECT count() FROM system.processes WHERE startsWith(query_id, {name:String})"
         ((running,),) = self._database.query(sql, {"name": self._query_prefix})
         if running:
-            raise StoreUnavailable("An earlier insert of this server is still running in ClickHouse.")
+            raise StoreBusy("An earlier insert of this server is still running in ClickHouse.")
         self._unanswered_us = None
 
     @property
@@ -122,10 +122,13 @@ class ClickHouseWriter:
     def commit(self, batch: Batch) -> None:
         reject_unstorable(batch)
         self._wait_for_inserts()
-        self._chunks.delete_uncommitted()
+        self._chunks.will_erase_uncommitted()
         seqs = self._stored_seqs(batch.entries)
-        self._chunks.will_erase_repeated([entry for entry in batch.entries if entry.record.id in seqs])
-        new = list({each.record.id: each for each in reversed(batch.entries) if each.record.id not in seqs}.values())
+        # Requests of a journal were deleted, if the recorder died between two inserts. Requests of other batches were
+        # added again.
+        known = seqs.keys() | (self._deleted_ids(batch.entries) if batch.positions else set())
+        self._chunks.will_erase_repeated([entry for entry in batch.entries if entry.record.id in known])
+        new = list({each.record.id: each for each in reversed(batch.entries) if each.record.id not in known}.values())
         new.reverse()
         seqs.update(self._insert(new))
         refused = {code: self._refused.get(code, 0) + count for code, count in batch.refused.items()}
@@ -134,7 +137,7 @@ class ClickHouseWriter:
         ended = set(self._running)
         self._committed(batch, refused)
         for entry in batch.entries:
-            entry.record.seq = seqs[entry.record.id]
+            entry.record.seq = seqs.get(entry.record.id)
         self._finish(ended - self._running)
 
     def _finish(self, ended: set[str]) -> None:
@@ -172,6 +175,16 @@ class ClickHouseWriter:
             self._database.execute(f"ALTER TABLE requests DELETE WHERE removed AND id IN ({these})")
         return found
 
+    def _deleted_ids(self, entries: Sequence[Entry]) -> set[str]:
+        """Return the ids of the requests that a deletion has removed."""
+        hashes = "sipHash64(arrayJoin(%(ids)s))"
+        sql = (
+            "SELECT id FROM (SELECT arrayJoin(%(ids)s) AS id) "
+            f"WHERE sipHash64(id) IN (SELECT hash FROM deleted WHERE hash IN (SELECT {hashes}))"
+        )
+        ids = [entry.record.id for entry in entries]
+        return {found for (found,) in self._database.query(sql, {"ids": ids})} if ids else set()
+
     def _insert(self, entries: Sequence[Entry]) -> dict[str, int]:
         """Insert new requests, and return their ``seq`` by id.
 
@@ -184,7 +197,11 @@ class ClickHouseWriter:
         seqs = self._recorders.take(len(entries))
         self._unanswered_us = sent_us = self._numbering.server_us()
         rows = [row_of(entry, seq, text, today, sent_us) for seq, entry, text in zip(seqs, entries, texts, strict=True)]
-        self._database.insert("requests", REQUEST_COLUMNS, rows, f"{self._query_prefix}{id_text(new_id())}")
+        try:
+            self._database.insert("requests", REQUEST_COLUMNS, rows, f"{self._query_prefix}{id_text(new_id())}")
+        except BatchRejected:
+            self._unanswered_us = None
+            raise
         self._unanswered_us = None
         return {entry.record.id: seq for seq, entry in zip(seqs, entries, strict=True)}
 
