@@ -1,7 +1,7 @@
 """This part compares Relaybook, other proxies and no proxy on one machine.
 
 CPU is the CPU time of all processes of a proxy, except in the row *relay only*. *direct* is the same load without a
-proxy. Added latency is the difference to *direct* at the same percentile. Requests per second depend on the whole
+proxy. Added latency is the increase over *direct* at the same percentile. Requests per second depend on the whole
 machine, because the client and the upstream share the machine with the proxy. *only N after T s* means that the proxy
 had only N connections or streams after T seconds.
 """
@@ -45,7 +45,7 @@ METHOD = (
     "the last request of each connection; it has cost CPU but is not counted, which affects slow proxies most. All "
     "proxies share the machine with wrk and the upstream, so requests per second are those of the whole machine; "
     "Relaybook's recorder runs beside its relay, which lowers its rate if cores are few. **Added latency** is the "
-    "difference to "
+    "increase over "
     f"direct at the same percentile. At one connection each proxy gets {ASKED:,} requests, in turns request by "
     f"request; at {PER_SECOND:g} requests/s each request starts at its scheduled time and is timed from it, and "
     f"proxies that cannot sustain that rate are skipped. **Streams**: {EVENTS} events of 280 bytes, one every "

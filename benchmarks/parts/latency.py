@@ -1,6 +1,6 @@
 """This part measures the latency that the relay and nginx add to a request.
 
-Added latency is the difference to a request without a proxy, at the same percentile. In the row *200 requests/s*,
+Added latency is the increase over a request without a proxy, at the same percentile. In the row *200 requests/s*,
 requests start at even intervals, even if earlier requests are still running.
 """
 
@@ -19,7 +19,7 @@ METHOD = (
     "The canned completion of relay_requests, requested directly, through nginx and through the relay. One "
     "connection: the three targets take turns request by request, 6,000 requests each; then the same with durability "
     "= power. 200 requests/s: requests start at even intervals regardless of earlier responses and are timed from "
-    "their scheduled start; the targets take turns in three rounds of 5 s each. Added latency is the difference to "
+    "their scheduled start; the targets take turns in three rounds of 5 s each. Added latency is the increase over "
     "direct at the same percentile."
 )
 _ASKED = 6000

@@ -1,8 +1,9 @@
 """This part compares how the relay and nginx pass on streamed events.
 
 The CPU rows compare CPU time per event: 2 × means that the relay process takes twice as much CPU time as nginx. Added
-latency is the difference to a connection without a proxy, at the same percentile. The goal for the event rate is 99 %
-of the rate without a proxy. The goal for the added latency is three times the latency that nginx adds.
+latency is the increase over a connection without a proxy, at the same percentile. The goal for the event rate is at
+least 99 % of the rate without a proxy. The goal for the added latency is at most three times the latency that nginx
+adds.
 """
 
 import json
@@ -25,7 +26,7 @@ METHOD = (
     "and 1,000 with 10 events/s. Upstream and clients are uvloop programs on the same two cores. Four targets take "
     "turns in rounds of 6 s: direct, nginx (proxy_buffering off), the relay, and the compiled relay. The next round "
     "starts after everything is recorded and indexed. CPU is the time of the proxy process divided by events "
-    "received. The first event is timed from sending the request; added latency is the difference to direct at the "
+    "received. The first event is timed from sending the request; added latency is the increase over direct at the "
     "same percentile. Values are medians of the rounds. The goal for the event rate is 99 % of the direct rate. The "
     "CPU ratio is valid only if clients receive events one by one: late events are merged into fewer reads, and a "
     "merged event costs almost nothing."

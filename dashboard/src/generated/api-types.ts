@@ -791,7 +791,7 @@ export type RecorderStatus = {
   server: string;
   /** `lost`: the server has not reported to the log for 30 seconds, although it was not stopped. A server stays in the list until an hour after its last report. */
   state: "live" | "lost";
-  /** Seconds since the server's last report to the log. If this report contained requests that have ended, seconds since the last of them ended. */
+  /** Age of the server's newest data in the log, in seconds. If the server's last write stored requests, the age is counted from the end of the request that ended last. Otherwise, it is counted from the write itself. */
   lag_seconds: number;
 };
 

@@ -26,9 +26,9 @@ def find_or_raise(reader: Reader, any_id: str) -> tuple[RequestView, list[Record
     if found is None:
         raise ApiError(
             "not_found",
-            f"No request in this log has the id {any_id[:80]!r}. The id can be the Relaybook, provider, completion or "
-            "client id. The response header Service-Request-Id has the Relaybook id. To list requests, use GET "
-            "/api/requests.",
+            f"No request in this log has the id {any_id[:80]!r}. The id can be Relaybook's id (the response header "
+            "Service-Request-Id), the client's id, the provider's request id, or the id in the response body. To list "
+            "requests, use GET /api/requests.",
             "id",
         )
     return found
@@ -36,7 +36,12 @@ def find_or_raise(reader: Reader, any_id: str) -> tuple[RequestView, list[Record
 
 routes = Routes("log")
 
-_ID = openapi.parameter("id", "The Relaybook, provider, client or completion id of the request.", place="path")
+_ID = openapi.parameter(
+    "id",
+    "Any id of the request: Relaybook's id, the client's id, the provider's request id, or the id in the response "
+    "body.",
+    place="path",
+)
 
 
 @routes.get("/api/requests/{id:path}", openapi.describe(RequestDetail, [_ID]))
@@ -46,8 +51,8 @@ async def get_request(request: Request) -> Response:
     If several finished requests have the id, the newest is returned, and up to 20 others are in `also`.
 
     The data of a running request is updated once a second. Headers, messages and response of a running request are
-    `null` if its bodies are not logged, or if the bodies of request and response together exceed 512 KiB. Of all other
-    running requests, only the 32 newest have these fields.
+    `null` if its bodies are not logged, or if the bodies of request and response together exceed 512 KiB. Only the 32
+    newest of the other running requests have these fields.
     """
     arguments.only(arguments.pairs_of(request))
     any_id: str = request.path_params["id"]

@@ -22,7 +22,12 @@ _TEXTUAL = re.compile(r"text/.*|.*[/+](json|xml)|.*(html|svg|javascript|ndjson|j
 _UNSAFE = re.compile(r"[^A-Za-z0-9-]")
 
 _PARAMETERS = [
-    openapi.parameter("id", "The Relaybook, provider, client or completion id of the request.", place="path"),
+    openapi.parameter(
+        "id",
+        "Any id of the request: Relaybook's id, the client's id, the provider's request id, or the id in the response "
+        "body.",
+        place="path",
+    ),
     openapi.parameter("as", "`sent`: return the bytes as transferred, without decoding.", {"enum": ["sent"]}),
 ]
 

@@ -43,7 +43,8 @@ _EXPECTED: Final = {
 _EXAMPLE: Final = '{"score": 1, "label": "helpful"}'
 _ID = openapi.parameter(
     "id",
-    f"The Relaybook, provider, client or completion id of the request. At most {MAX_ID} characters.",
+    "Any id of the request: Relaybook's id, the client's id, the provider's request id, or the id in the response "
+    f"body. At most {MAX_ID} characters.",
     place="path",
 )
 

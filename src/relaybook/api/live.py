@@ -119,7 +119,7 @@ async def stream(
     resume_from: int | None,
     ping_seconds: float,
 ) -> AsyncIterator[bytes]:
-    """Yield the bytes of one live connection until its subscription is closed."""
+    """Yield the server-sent events for one connection, encoded, until its subscription is closed."""
     yield b"retry: 2000\n\n"
     if resume_from is not None:
         async for missed in _replay(subscription, async_reader, resume_from):

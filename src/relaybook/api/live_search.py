@@ -44,7 +44,7 @@ async def stream_matches(
     poll_seconds: float,
     ping_seconds: float,
 ) -> AsyncIterator[bytes]:
-    """Yield the bytes of one connection until the broadcaster is closed."""
+    """Yield the server-sent events for one connection, encoded, until the broadcaster is closed."""
     yield b"retry: 2000\n\n"
     status = await async_reader.run(lambda reader: reader.status())
     # The list that the client has loaded does not contain records that are not indexed yet, so these records are sent.

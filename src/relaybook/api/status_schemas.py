@@ -44,8 +44,9 @@ class RecorderStatus(Struct, kw_only=True):
     lag_seconds: Annotated[
         float,
         Meta(
-            description="Seconds since the server's last report to the log. If this report contained requests that "
-            "have ended, seconds since the last of them ended."
+            description="Age of the server's newest data in the log, in seconds. If the server's last write stored "
+            "requests, the age is counted from the end of the request that ended last. Otherwise, it is counted from "
+            "the write itself."
         ),
     ]
 

@@ -329,7 +329,7 @@ def _with_position(row: Row) -> tuple[Row, str | None]:
 
 
 def _dedup_key(row: Row) -> str:
-    """Return a key for a row. Of several rows with the same key, only the first is printed.
+    """Return a key for a row. If several rows have the same key, only the first is printed.
 
     A request has one key while it runs, and another key when it has ended.
     """

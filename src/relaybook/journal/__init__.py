@@ -21,7 +21,7 @@ Frame
     field     bytes
     ========  =====  =====================================================================================
     length    4      number of bytes after the check
-    check     4      CRC-32 of all bytes after the check, seeded with the secret of the run
+    check     4      CRC-32 of all bytes after this field, seeded with the secret of the run
     number    8      frame number in the run, from 1
     kind      1      see ``FrameKind``
     exchange  16     id of the exchange
@@ -43,12 +43,12 @@ Promises
        If a write to a file failed, the file has no SEALED. In this case, the reader continues once the next file is in
        use.
     4. After a crash, a reader returns every frame whose ``write`` had returned. The reader may also return later
-       frames, but no frame before them is missing. In a run that has ended, the reader reads beyond the mark as long as
-       the checks match.
+       frames, but no frame before them is missing. In a run that has ended, the reader continues beyond the mark as
+       long as the checksums are correct.
     5. Bytes from a client or upstream can never be read as a frame. After damage, a reader accepts a frame only if its
-       seeded check matches and its number is plausible. A number is plausible if it exceeds the last number by at most
-       ``skipped bytes / 41 + 1``, because the shortest frame has 41 bytes. Repeated frames are dropped. If a byte is
-       changed, only the frame with that byte is lost. Lost frames are counted.
+       checksum (seeded with the secret of the run) is correct and its number is plausible. A number is plausible if it
+       exceeds the last number by at most ``skipped bytes / 41 + 1``, because the shortest frame has 41 bytes. Repeated
+       frames are dropped. If a byte is changed, only the frame with that byte is lost. Lost frames are counted.
     6. The writer keeps a batch of frames until the batch is written. If the write fails, the batch is written again to
        the spare segment, with the same frame numbers. A descriptor that failed is never used again. If the second write
        also fails, ``JournalUnavailable`` is raised. The gate then sends no bytes of the batch, except with

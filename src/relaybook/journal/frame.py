@@ -90,8 +90,8 @@ def find_next(data: bytes, start: int, secret: int, last_number: int, skipped: i
     """Return the offset in ``data`` of the next frame that can follow ``last_number``, or `None` if there is none.
 
     The search begins at ``start``. ``skipped`` is the number of bytes that were skipped before ``data[0]``. A frame is
-    accepted only if its seeded check matches and its number exceeds ``last_number`` by at most
-    ``(skipped + offset) / 41 + 1``. So bytes from a client cannot be read as a frame.
+    accepted only if its checksum (seeded with the secret of the run) is correct and its number exceeds ``last_number``
+    by at most ``(skipped + offset) / 41 + 1``. So bytes from a client cannot be read as a frame.
     """
     unpack = HEAD.unpack_from
     for at in range(start, len(data) - HEAD_BYTES + 1):

@@ -123,7 +123,7 @@ class Detail(msgspec.Struct, kw_only=True, array_like=True):
     chunk_at_us: list[int] = []
     chunk_bytes: list[int] = []
     #: SHA-256 (hex) of the whole body. The hash is set only if the body is large and its format is not supported,
-    #: because only the beginning of such a body is stored.
+    #: because only the first 64 KiB of such a body are stored.
     request_sha256: str | None = None
     response_sha256: str | None = None
 
@@ -139,7 +139,7 @@ class Detail(msgspec.Struct, kw_only=True, array_like=True):
 
 
 def split_head(head: bytes) -> list[tuple[str, str]]:
-    """Return the names and values of header lines that are joined by CRLF."""
+    """Return the names and values of CRLF-separated header lines."""
     pairs = (line.partition(":") for line in head.decode("latin-1").split("\r\n") if line)
     return [(name, value.strip(" \t")) for name, _, value in pairs]
 

@@ -63,29 +63,30 @@ class BodyPolicy:
             body = getattr(entry, side)
             size = body_size(body)
             if size is not None and size > self._keep_other:
-                truncated, digest = self._beginning(body)
+                truncated, digest = self._truncate(body)
                 setattr(entry, side, truncated)
                 setattr(entry.detail, f"{side}_sha256", digest)
                 erase += body.refs
         return entry, erase
 
-    def _beginning(self, body: Body) -> tuple[Body, str]:
+    def _truncate(self, body: Body) -> tuple[Body, str]:
+        """Return the first TRUNCATED_BYTES of a body, and the SHA-256 of the whole body."""
         digest = hashlib.sha256()
-        beginning = b""
+        kept = b""
         for ref in body.refs:
             data = self._read_body(ref)
             digest.update(data)
-            beginning += data[: TRUNCATED_BYTES - len(beginning)]
+            kept += data[: TRUNCATED_BYTES - len(kept)]
         for chunk in body.rest:
             digest.update(chunk)
-            beginning += chunk[: TRUNCATED_BYTES - len(beginning)]
-        return Body([], [beginning]), digest.hexdigest()
+            kept += chunk[: TRUNCATED_BYTES - len(kept)]
+        return Body([], [kept]), digest.hexdigest()
 
 
 def shown_ids(running: Iterable[Exchange]) -> set[bytes]:
-    """Return the ids of open exchanges to show with their bytes: the newest, but at most MAX_SHOWN.
+    """Return the ids of the newest open exchanges whose bodies are shown while they run, at most MAX_SHOWN.
 
-    Exchanges with more than MAX_SHOWN_BYTES, and exchanges logged without bodies, are never included.
+    Exchanges with more than MAX_SHOWN_BYTES, and exchanges logged without bodies, are not included.
     """
     eligible = (
         exchange

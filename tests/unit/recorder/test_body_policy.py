@@ -51,7 +51,7 @@ def test_a_small_body_stays_in_memory_and_a_large_one_is_moved() -> None:
     assert world.store.read_body(exchange.request.refs[0]) == b"x" * MAX_HELD_BYTES + b"y"
 
 
-def test_a_large_body_of_an_unsupported_format_is_stored_as_its_beginning_length_and_hash() -> None:
+def test_a_large_body_of_an_unsupported_format_is_stored_as_its_first_bytes_length_and_hash() -> None:
     body = bytes(range(256)) * 1000
     script = Script().open(A, target=b"/v1/files").request(A, body[:99_000], body[99_000:]).respond(A, b"ok").close(A)
     entry, erase = World().keep(ended(script))
@@ -63,7 +63,7 @@ def test_a_large_body_of_an_unsupported_format_is_stored_as_its_beginning_length
     assert erase == []
 
 
-def test_the_beginning_of_a_large_body_is_right_if_it_was_moved_in_small_chunks() -> None:
+def test_the_first_bytes_of_a_large_body_are_right_if_it_was_moved_in_small_chunks() -> None:
     body = bytes(range(256)) * 1000
     world, fold = World(), Fold()
     fold.feed(Script().open(A, target=b"/v1/files").request(A, body[:10_000]).frames)
@@ -72,8 +72,8 @@ def test_the_beginning_of_a_large_body_is_right_if_it_was_moved_in_small_chunks(
     for start in range(10_000, len(body), 50_000):
         exchange.request.rest.append(body[start : start + 50_000])
         world.body_policy.move_to_store(exchange)
-    beginning, digest = world.body_policy._beginning(exchange.request)
-    assert beginning.rest == [body[:TRUNCATED_BYTES]]
+    truncated, digest = world.body_policy._truncate(exchange.request)
+    assert truncated.rest == [body[:TRUNCATED_BYTES]]
     assert digest == hashlib.sha256(body).hexdigest()
 
 

@@ -218,8 +218,8 @@ class RecorderState(msgspec.Struct, frozen=True, kw_only=True):
 
     ``server`` names the recorder's machine and data directory. A recorder is live if it wrote to the store in the last
     30 seconds. Recorders that were closed, or that wrote nothing in the last hour, are not listed. ``lag_us`` is the
-    time since the recorder's last write. If this write stored requests, ``lag_us`` is instead the time since the newest
-    of these requests ended.
+    age of the recorder's newest data in the store. If the recorder's last write stored requests, the age is counted
+    from the end of the request that ended last. Otherwise, it is counted from the write itself.
     """
 
     server: str

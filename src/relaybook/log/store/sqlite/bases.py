@@ -1,10 +1,10 @@
 """Compress the shared frame of a request (see bodies.py) with an earlier frame as its base.
 
 With a base, only new content takes space. Chat clients send the whole conversation with each request, and agents send
-the same instructions and tools. So the base of a frame is a recent frame of the same day whose request body has the
-same beginning. A request with a short body has a common base instead. A common base is an earlier frame with the same
-path and model, and so with similar headers. zstd compresses the new content with the content of the base as its
-dictionary. Bodies are not parsed, and the frame's checksum detects a wrong base. See docs/decisions/0021.
+the same instructions and tools. So the base of a frame is a recent frame of the same day whose request body has a
+prefix in common with the new body. A request with a short body has a common base instead. A common base is an earlier
+frame with the same path and model, and so with similar headers. zstd compresses the new content with the content of the
+base as its dictionary. Bodies are not parsed, and the frame's checksum detects a wrong base. See docs/decisions/0021.
 
 For each frame with a base, the table ``frame_bases`` has the location of this base. A base can itself have a base, so a
 reader reads a chain of frames. The number of frames in a chain and the total size of their contents are limited.
@@ -34,10 +34,10 @@ MAX_USES: Final = 100
 MAX_MEMORY: Final = 32 << 20
 _MEMORY: Final = 2 << 10
 _COMMON_MEMORY: Final = 80 << 10
-#: Bodies are compared by beginnings. The shortest beginning has 1024 bytes, and each next beginning is longer by a
-#: quarter.
+#: Lengths of the prefixes by which bodies are compared. The shortest prefix has 1,024 bytes, and each following prefix
+#: is 25 % longer than the previous one.
 _LENGTHS: Final = tuple(int(1024 * 1.25**step) for step in range(26))
-#: A base is found only if at least a quarter of its body equals the beginning of the new body. Otherwise, little of the
+#: A base is found only if at least the first quarter of its body is a prefix of the new body. Otherwise, little of the
 #: base would be useful.
 _MIN_SHARE: Final = 4
 #: With the smaller hash table of compression level 1, zstd does not find most of the base.
@@ -91,9 +91,10 @@ class Base:
 
 
 def keys_of(body: bytes, path_and_model: str) -> list[int]:
-    """Return a key for each beginning of the body that has a length in ``_LENGTHS``, shortest beginning first.
+    """Return a key for each prefix of the body that has a length in ``_LENGTHS``, shortest prefix first.
 
-    A body shorter than all these lengths has a single key, which all requests with the same path and model share.
+    A body shorter than the shortest length has one key. All such short bodies with the same path and model share this
+    key.
     """
     if len(body) < _LENGTHS[0]:
         return [zlib.crc32(path_and_model.encode())]
@@ -108,7 +109,7 @@ def keys_of(body: bytes, path_and_model: str) -> list[int]:
 
 
 class Bases:
-    """The most recently used shared frames of today. A frame is found by the beginnings of its request body."""
+    """The most recently used shared frames of today. A frame is found by the prefixes of its request body."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[int, int], Base] = OrderedDict()
@@ -118,8 +119,8 @@ class Bases:
     def find(self, keys: list[int]) -> Base | None:
         """Return the base for a body with these keys, or `None`.
 
-        The base is the latest of the frames whose bodies have the longest beginning in common with this body. For a
-        short body, the base is a common base.
+        The base is the latest of the frames whose bodies have the longest prefix in common with this body. For a short
+        body, the base is a common base.
         """
         for key in reversed(keys):
             base = self._by_key.get(key)

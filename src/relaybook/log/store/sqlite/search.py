@@ -141,7 +141,10 @@ class Windows:
                     low = window[1]
 
     def edge(self, window: SeqRange) -> int:
-        """Return the ``seq`` just before the window in scan order. A scan from this ``seq`` starts at the window."""
+        """Return the ``seq`` just before the window in scan order.
+
+        A scan that continues after this ``seq`` starts with the window.
+        """
         return window[1] if self._newest_first else window[0] - 1
 
     def furthest(self, window: SeqRange, seqs: list[int]) -> int:

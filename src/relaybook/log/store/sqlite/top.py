@@ -52,7 +52,7 @@ def top(connection: apsw.Connection, filter_: Filter, field: SortField, limit: i
 class _Ranking:
     """The highest values found so far, with the ``seq`` of their records.
 
-    Of two records with the same value, the newer record ranks higher.
+    If two records have the same value, the newer record ranks higher.
     """
 
     def __init__(self, limit: int) -> None:
