@@ -373,7 +373,7 @@ def test_the_number_of_requests_that_are_not_indexed_yet_is_shown(tab: LogPage, 
 
     tab.page.route(re.compile("/api/status"), behind)
     tab.open("/requests?words=nobodysaidthis")
-    words = "The search index is not up to date: 1,204 newer requests are not searched yet."
+    words = "1,204 newest requests are not indexed yet"
     expect(tab.page.get_by_role("main").get_by_text(words).last).to_be_visible()
     tab.open_log("/requests?namespace=web")
     # The status has loaded, so the number of unindexed requests would be visible by now.

@@ -54,3 +54,13 @@ it("leaves the reconnect after a lost connection to the browser", () => {
   vi.advanceTimersByTime(60_000);
   expect(sources).toHaveLength(1);
 });
+
+it("opens another stream for another list, which may lack the latest rows", () => {
+  const { rerender } = renderHook(({ list }) => useLive([], true, { onRows: vi.fn(), onOpen: vi.fn() }, list), {
+    initialProps: { list: "newest" },
+  });
+  rerender({ list: "newest" });
+  expect(sources).toHaveLength(1);
+  rerender({ list: "around a request" });
+  expect(sources.map(({ readyState }) => readyState)).toEqual([Source.CLOSED, 0]);
+});

@@ -20,12 +20,16 @@ export type LiveEvents = {
   onOpen: () => void;
 };
 
-/** Listen while `enabled` is true and the page is visible. Reconnects when the stream ends. */
-export function useLive(params: readonly [string, string][], enabled: boolean, events: LiveEvents): void {
+/**
+ * Listen while `enabled` is true and the page is visible. Reconnects when the stream ends, and when `list`, the key of
+ * the list to which rows are added, changes.
+ */
+export function useLive(params: readonly [string, string][], enabled: boolean, events: LiveEvents, list = ""): void {
   const onRows = useEffectEvent(events.onRows);
   const onOpen = useEffectEvent(events.onOpen);
   const url = apiUrl("live", params);
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another list may lack the latest rows
   useEffect(() => {
     if (!enabled) return;
     let source: EventSource | undefined;
@@ -52,7 +56,7 @@ export function useLive(params: readonly [string, string][], enabled: boolean, e
       source?.close();
       batch.drop();
     };
-  }, [url, enabled]);
+  }, [url, enabled, list]);
 }
 
 /**

@@ -48,9 +48,9 @@ export function FilterBar({ children }: { children?: ReactNode }) {
       <div className={css.tools}>
         {search.filter.length > 0 && <ClearButtons />}
         {canBeSaved && <SaveFilter />}
-        <QueryIndexing className={css.indexing} />
       </div>
       <div className={css.actions}>
+        <QueryIndexing className={css.indexing} />
         <ConversationLink filter={search.filter} />
         {matches !== undefined && <Matches matches={matches} />}
         {children}
@@ -226,8 +226,6 @@ export function QueryIndexing({ className }: { className: string | undefined }) 
   const behind = status === undefined ? 0 : status.last_seq - status.indexed_to;
   if (behind <= 0 || !hasWords(filter)) return null;
   return (
-    <span className={className}>
-      The search index is not up to date: {plural(behind, "newer request is", "newer requests are")} not searched yet.
-    </span>
+    <span className={className}>{plural(behind, "newest request is", "newest requests are")} not indexed yet</span>
   );
 }

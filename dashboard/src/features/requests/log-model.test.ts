@@ -73,6 +73,14 @@ describe("the live end of the log", () => {
     const log = receiveRows(createLiveLog([]), many);
     expect([log.finished.length, log.hasGap]).toEqual([MAX_PENDING, true]);
   });
+
+  it("counts only rows that wait", () => {
+    const rows = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, at) => row(`r${from + at}`, from + at));
+    const shown = showPending(receiveRows(createLiveLog([]), rows(1, MAX_PENDING)));
+    const log = receiveRows(shown, rows(MAX_PENDING, MAX_PENDING + 100));
+    expect([log.hasGap, pendingCount(log), showPending(log).visible.length]).toEqual([false, 100, MAX_PENDING + 99]);
+  });
 });
 
 const rowAt = (id: string, minute: number) => ({ id, started_at: `2026-11-21T14:0${minute}:00.000000Z` }) as Row;

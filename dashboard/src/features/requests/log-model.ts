@@ -4,6 +4,8 @@ import type { LogGap, RequestPage, Row } from "~/generated/api-types";
 
 /** If there are more pending rows than this, the log is read again instead of adding them. */
 export const MAX_PENDING = 2_000;
+/** If there are more live rows than this and the rows may move, the log is read again. */
+export const MAX_LIVE = 2_000;
 
 export type LiveLog = {
   /** Requests that have ended since the pages were read, last recorded first. */
@@ -38,14 +40,15 @@ export function receiveRows(log: LiveLog, rows: readonly Row[]): LiveLog {
     } else if (!ended.has(row.id)) open.set(row.id, row);
   }
   const finished = [...ended.values()].sort((a, b) => (b.seq ?? 0) - (a.seq ?? 0));
+  const isGap = log.hasGap || finished.length - log.visible.length > MAX_PENDING;
   return {
-    finished: finished.slice(0, MAX_PENDING),
+    finished: isGap ? finished.slice(0, MAX_PENDING) : finished,
     running: [...open.values()].sort((a, b) => (a.started_at < b.started_at ? 1 : -1)),
     visible: keepIfEqual(
       log.visible,
       log.visible.map((row) => ended.get(row.id) ?? open.get(row.id) ?? row),
     ),
-    hasGap: log.hasGap || finished.length > MAX_PENDING,
+    hasGap: isGap,
     onlyRunning: log.onlyRunning,
   };
 }

@@ -13,10 +13,13 @@ import { useLog } from "./use-log";
 type Answer = (params: URLSearchParams) => Partial<RequestPage> | undefined;
 
 let deletions: Partial<DeletionRow>[];
+let browser: ReturnType<typeof stubBrowser>;
+let rowsMayMove: boolean;
 
 beforeEach(() => {
   deletions = [];
-  stubBrowser();
+  rowsMayMove = true;
+  browser = stubBrowser();
 });
 afterEach(() => vi.unstubAllGlobals());
 
@@ -40,7 +43,7 @@ function answerLog(answer: Answer): string[] {
 const rows = (...ids: string[]) => ids.map((id) => sampleRequest({ id }));
 
 function Log({ anchor }: { anchor: string | undefined }) {
-  const log = useLog(useLogSearch(), anchor, { onNewRows: () => true, onDeletion: () => true });
+  const log = useLog(useLogSearch(), anchor, { onNewRows: () => rowsMayMove, onDeletion: () => true });
   const { list } = log;
   const facts = { rows: list.rows.map(({ id }) => id), newest: list.includesNewest, empty: log.isEmpty };
   return (
@@ -142,4 +145,18 @@ it("if the request to read around was deleted, the log shows its newest page", a
   await renderAt("", <Page anchor="gone" />);
   await waitFor(() => expect(shown()).toEqual({ rows: ["b"], newest: true, empty: false, stopped: false }));
   expect(read).toEqual(["?around=gone&limit=100", "?limit=100"]);
+});
+
+it("live rows stay when too many requests were missed while the user was reading", async () => {
+  let data = [sampleRequest({ id: "a", seq: 1 })];
+  answerLog(() => ({ data, running: [], next_cursor: data.length > 1 ? "c2" : null }));
+  await renderAt("", <Page />);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["a"] }));
+  browser.emit([sampleRequest({ id: "b", seq: 2 })]);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["b", "a"] }));
+  rowsMayMove = false;
+  data = [sampleRequest({ id: "z", seq: 300 }), sampleRequest({ id: "y", seq: 299 })];
+  browser.reconnect();
+  await waitFor(() => expect(shown()).toMatchObject({ newest: false }));
+  expect(shown()).toMatchObject({ rows: ["b", "a"] });
 });

@@ -8,7 +8,7 @@ import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type QueryError } 
 import { type Filter, hasWords, isOnlyValue } from "~/domain/filter";
 import { type LogSearch, queryText, withSort } from "~/domain/log-search";
 import type { LikelyValue, RequestPage, Row } from "~/generated/api-types";
-import { createLiveLog, type LiveLog, pendingCount, receiveRows, reconcile, showPending } from "./log-model";
+import { createLiveLog, type LiveLog, MAX_LIVE, pendingCount, receiveRows, reconcile, showPending } from "./log-model";
 
 /** Above this rate new rows stay pending. */
 const RUSH_PER_SECOND = 50;
@@ -107,26 +107,32 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
   });
 
   const isLiveOn = search.live !== false && search.sort === undefined;
-  useLive(asked, isLiveOn && pages !== undefined && !query.isPlaceholderData, {
-    onRows: (rows, perSecond) => {
-      const moves = includesNewest && perSecond <= RUSH_PER_SECOND && mayMove.onNewRows();
-      change((log) => (moves ? showPending(receiveRows(log, rows)) : receiveRows(log, rows)));
+  useLive(
+    asked,
+    isLiveOn && pages !== undefined && !query.isPlaceholderData,
+    {
+      onRows: (rows, perSecond) => {
+        const moves = includesNewest && perSecond <= RUSH_PER_SECOND && mayMove.onNewRows();
+        if (moves && live.finished.length > MAX_LIVE) return refetch();
+        change((log) => (moves ? showPending(receiveRows(log, rows)) : receiveRows(log, rows)));
+      },
+      onOpen: () => {
+        void getPage(asked, "newest").then((page) => {
+          const running = runningOf(page, filter);
+          const caught = reconcile(live, newest, page, running);
+          if (caught.hasGap && includesNewest && mayMove.onNewRows()) refetch();
+          else change((log) => settle(reconcile(log, newest, page, running), includesNewest && mayMove.onNewRows()));
+        }, noMatter);
+      },
     },
-    onOpen: () => {
-      void getPage(asked, "newest").then((page) => {
-        const running = runningOf(page, filter);
-        const caught = reconcile(live, newest, page, running);
-        if (caught.hasGap && includesNewest && mayMove.onNewRows()) refetch();
-        else change((log) => settle(reconcile(log, newest, page, running), includesNewest && mayMove.onNewRows()));
-      }, noMatter);
-    },
-  });
+    key,
+  );
 
   const known = useMemo(() => new Set(history.map((row) => row.id)), [history]);
   const rows = useMemo(() => {
-    const added = includesNewest ? live.visible.filter((row) => !known.has(row.id)) : NONE;
+    const added = isAtNewest ? live.visible.filter((row) => !known.has(row.id)) : NONE;
     return added.length === 0 ? history : added.concat(history);
-  }, [history, known, live.visible, includesNewest]);
+  }, [history, known, live.visible, isAtNewest]);
 
   const { live: isLive } = search;
   const shownSearch = useMemo(
