@@ -40,6 +40,29 @@ it("a search that stopped at its time limit does not say that no request matches
   expect(requests).toContain("requests?contains=x&from=-1h&cursor=c1&limit=400");
 });
 
+it("rows stay when older requests cannot be read", async () => {
+  let isAway = true;
+  const requests = answerThread({
+    ...OTHERS,
+    requests: (params) => {
+      if (params.has("cursor")) return isAway ? undefined : PAGE;
+      return { ...PAGE, data: [sampleRequest({ id: "newest" })], running: [], next_cursor: "c1", complete: false };
+    },
+  });
+  await renderAt("", <RequestsPage />);
+  await userEvent.click(await screen.findByRole("button", { name: "Continue the search" }));
+  const alert = await screen.findByRole("alert");
+  expect(alert).toHaveTextContent(/^Not all requests could be read: /);
+  expect(screen.getByRole("table")).toBeVisible();
+  isAway = false;
+  const before = requests.length;
+  await userEvent.click(within(alert).getByRole("button", { name: "Try again" }));
+  await waitFor(() => expect(screen.queryByRole("alert")).toBeNull());
+  expect(requests.slice(before).filter((each) => each.startsWith("requests?"))).toEqual([
+    "requests?cursor=c1&limit=400",
+  ]);
+});
+
 /** Open a request whose row keeps its position. Returns the history. */
 async function openAnchored(id: string) {
   const history = createMemoryHistory();

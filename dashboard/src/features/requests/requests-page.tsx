@@ -185,8 +185,16 @@ export function RequestsPage() {
             isNarrow ? <SelectionSwitch selection={selection} isOn={isSelecting} onChange={setSelecting} /> : undefined
           }
         />
+        {log.error !== null && rows.length > 0 && (
+          <p role="alert" className={pageCss.alert}>
+            Not all requests could be read: {log.error.message}{" "}
+            <button type="button" onClick={log.list.isLoading ? undefined : log.readOn}>
+              Try again
+            </button>
+          </p>
+        )}
         <div className={css.tableArea} data-selecting={isSelecting || undefined}>
-          {log.error !== null ? (
+          {log.error !== null && rows.length === 0 ? (
             <LogError error={log.error} onAgain={log.refetch} />
           ) : log.isEmpty && !isSorted ? (
             <EmptyLog likelyValues={log.likelyValues} />

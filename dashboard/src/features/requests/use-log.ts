@@ -50,6 +50,8 @@ export type Log = {
   showPending: () => void;
   /** Reads the log again from its newest end. */
   refetch: () => void;
+  /** Reads the page again that could not be read. */
+  readOn: () => void;
 };
 
 /** Functions that are called when the list changes. They return whether its rows may move. */
@@ -185,6 +187,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
     likelyValues: first?.likely_values ?? NO_LIKELY_VALUES,
     showPending: useCallback(() => change(showPending), [change]),
     refetch,
+    readOn: () => void (query.isFetchPreviousPageError ? fetchPreviousPage() : fetchNextPage()),
   };
 }
 
