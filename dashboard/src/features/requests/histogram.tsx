@@ -6,6 +6,7 @@ import { formatTimeSpan, isDeadlineError, statsQuery } from "~/api/stats";
 import type { TimeRange } from "~/domain/filter";
 import type { LogSearch } from "~/domain/log-search";
 import { useLogNavigate } from "~/navigation/links";
+import { useLogSearch } from "~/navigation/search-context";
 import { axisLabels, type Bucket, barsOf, describeBucket, describeTotal, mergeBuckets } from "./histogram-data";
 import css from "./requests-page.module.css";
 import { useRangeSelection } from "./use-range-selection";
@@ -17,6 +18,7 @@ import { useRangeSelection } from "./use-range-selection";
  */
 export function Histogram({ search }: { search: LogSearch }) {
   const go = useLogNavigate();
+  const current = useLogSearch();
   const { data, error, isPlaceholderData } = useQuery(statsQuery(search));
   const bars = useMemo(() => (data === undefined ? [] : barsOf(data)), [data]);
 
@@ -37,7 +39,7 @@ export function Histogram({ search }: { search: LogSearch }) {
       <HistogramStrip
         bars={bars}
         isOld={isPlaceholderData}
-        onChosen={(range) => go({ search: { ...search, range } })}
+        onChosen={(range) => go({ search: { ...current, range } })}
       />
       {words !== "" && (
         <p className={css.note} title={`Time range of the whole bars: ${span}`}>
