@@ -150,6 +150,16 @@ it("an empty result says what would match", async () => {
   expect(where()).toBe("/overview?namespace=staging&from=-24h&by=model");
 });
 
+it("while the next response is loading, nothing says that no requests match", async () => {
+  answerWith(statsAnswer("model", []));
+  await renderAt("?namespace=staging&model=gpt-5&by=model", <OverviewContent />);
+  const remove = await screen.findByRole("button", { name: "Remove model" });
+  vi.stubGlobal("fetch", () => new Promise(() => {}));
+  fireEvent.click(remove);
+  expect(await screen.findByText("Loading…")).toBeVisible();
+  expect(screen.queryByText(/No requests/)).toBeNull();
+});
+
 it("the charts are frozen while a pointer button is pressed, until after the listeners of its release", async () => {
   const { result, rerender } = renderHook(useFrozenWhilePressed<string>, { initialProps: "before" });
   act(() => result.current.onPointerDown());
