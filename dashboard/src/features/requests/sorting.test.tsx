@@ -60,6 +60,7 @@ it.each([
     { rows: 200, isComplete: false },
     /^Top 200 by cost. The search reached its time limit, so higher values may be missing./,
   ],
+  [{ rows: 200, isLoading: true, isComplete: false }, /^Sorting by cost…$/],
 ])("says how the rows are sorted: %j", async (props, text) => {
   const { where } = await renderAt("?model=o1&sort=cost_usd", <SortBar {...BAR} {...props} />);
   await waitFor(() => expect(screen.getByRole("status")).toHaveTextContent(text));

@@ -95,7 +95,7 @@ export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, inst
         <>
           <span role="status">
             {isLoading ? `Sorting by ${field}…` : titleOf(rows, field, matches)}
-            {isComplete || `. ${INCOMPLETE}`}
+            {!isLoading && !isComplete && `. ${INCOMPLETE}`}
           </span>
           {instead === undefined && (
             <Button variant="default" size="compact-xs" onClick={() => sortBy(undefined)}>

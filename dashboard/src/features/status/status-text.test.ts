@@ -88,6 +88,11 @@ it("settings are written with the units people give them in", () => {
   expect(settingText("min_free", 2 ** 30)).toBe("1 GiB");
   expect(settingText("max_request_bytes", 1_000_000)).toBe("1000000 bytes");
   expect(settingText("idle_timeout", 600)).toBe("600 s");
+  expect(settingText("seal_after", 60)).toBe("60 s");
+  expect(settingText("namespaces", {})).toBe("–");
+  expect(settingText("namespaces", { "dev-*": { keep_days: 7, log: "no-bodies" }, demo: { keep_days: 1 } })).toBe(
+    "dev-*: keep_days=7 log=no-bodies, demo: keep_days=1",
+  );
   expect(settingText("workers", 1)).toBe("1");
   expect(settingText("header_prefix", ["Service", "Relaybook"])).toBe("Service, Relaybook");
   expect(settingText("durable", false)).toBe("false");
