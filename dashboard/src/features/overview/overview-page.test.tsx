@@ -68,7 +68,7 @@ it("unknown values are a dash, never 0", async () => {
 it("each chart is described in words", async () => {
   answerWith(statsAnswer(undefined, [[null, [point(0, 30, { failed: 2 }), point(3, 12)]]]));
   await renderAt("", <OverviewContent />);
-  const requests = await screen.findByRole("img", { name: /^Requests, .+\. 42\. all: most 30, .+\. failed: most 2, / });
+  const requests = await screen.findByRole("img", { name: /^Requests, .+\. 42\. all: peak 30, .+\. failed: peak 2, / });
   expect(requests).toBeVisible();
   expect(screen.getAllByRole("img")).toHaveLength(5);
   expect(screen.queryByRole("table")).not.toBeInTheDocument();

@@ -54,7 +54,7 @@ it.each([
   [{ rows: 200 }, "Top 200 by cost"],
   [{ rows: 79 }, "79 of 83 requests by cost, highest first"],
   [{ rows: 83 }, "83 requests by cost, highest first"],
-  [{ rows: 0 }, "No matching request has a cost"],
+  [{ rows: 0 }, "No matching request has a value for cost"],
   [{ rows: 200, isLoading: true }, "Sorting by cost…"],
   [
     { rows: 200, isComplete: false },
