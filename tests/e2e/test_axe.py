@@ -191,7 +191,7 @@ def rows_selected(tab: LogPage, log: dict[str, str]) -> None:
 
 def connect(tab: LogPage, log: dict[str, str]) -> None:
     tab.open("/connect")
-    expect(tab.page.get_by_text("Requests are arriving").first).to_be_visible()
+    expect(tab.page.get_by_text("so far, the last")).to_be_visible()
 
 
 def no_page(tab: LogPage, log: dict[str, str]) -> None:

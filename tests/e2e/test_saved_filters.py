@@ -52,7 +52,7 @@ def test_a_saved_filter_is_found_in_menu_and_palette_and_can_be_deleted(
 
     menu.click()
     tab.page.get_by_role("button", name="Delete Okapis in staging…").click()
-    expect(tab.page.get_by_role("button", name="Keep")).to_be_focused()
+    expect(tab.page.get_by_role("button", name="Cancel")).to_be_focused()
     check_accessibility(tab.page)
     tab.page.get_by_role("button", name="Delete", exact=True).click()
     expect(tab.page.get_by_text("No saved filters yet.")).to_be_visible()

@@ -187,7 +187,7 @@ def test_a_thread_starts_at_its_end_and_earlier_requests_are_added_above(tab: Lo
     first = long[-60]
     expect(turn(tab, first)).to_contain_text("Paragraph 5")
     before = top_of(tab, first)
-    tab.page.get_by_role("button", name="earlier requests").click()
+    tab.page.get_by_role("button", name="Load earlier requests").click()
     expect(tab.page.get_by_text("No earlier requests.")).to_be_attached()
     expect(turns(tab)).to_have_count(MANY)
     expect_top(tab, first, before)

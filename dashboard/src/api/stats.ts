@@ -10,6 +10,7 @@ import { askedOf, untilTick } from "./requests";
 
 const FRESH_MS = 10_000;
 const HOURLY_FRESH_MS = 60_000;
+const RETRY_MS = 60_000;
 
 /**
  * Aggregates over time, grouped by a field or `property.<name>`. Without `bucketSeconds`, the API returns about 120
@@ -24,12 +25,12 @@ export function statsQuery(search: LogSearch, by?: string, bucketSeconds?: numbe
     queryKey: ["stats", params],
     queryFn: ({ signal }) => getJson<StatsResponse>(apiUrl("stats", params), signal),
     staleTime: FRESH_MS,
-    // Aggregates that are not precomputed take longer. A query that exceeded the deadline is not repeated, because it
-    // would exceed the deadline again.
-    refetchInterval: ({ state }) =>
-      canChange && !isDeadlineError(state.error)
-        ? untilTick(state.data?.source === "rollups" ? undefined : FRESH_MS)
-        : false,
+    refetchInterval: ({ state }) => {
+      if (!canChange) return false;
+      if (isDeadlineError(state.error)) return retryInterval(state.data);
+      // Aggregates that are not precomputed take longer.
+      return untilTick(state.data?.source === "rollups" ? undefined : FRESH_MS);
+    },
     placeholderData: keepPreviousData,
   });
 }
@@ -45,8 +46,16 @@ export function hourlyQuery(by: string) {
     queryKey: ["hourly", by],
     queryFn: ({ signal }) => getJson<StatsResponse>(apiUrl("stats", params), signal),
     staleTime: HOURLY_FRESH_MS,
-    refetchInterval: ({ state }) => (isDeadlineError(state.error) ? false : HOURLY_FRESH_MS),
+    refetchInterval: ({ state }) => (isDeadlineError(state.error) ? retryInterval(state.data) : HOURLY_FRESH_MS),
   });
+}
+
+/**
+ * Milliseconds until a query that exceeded the deadline is repeated. Without earlier data it is not repeated, because it
+ * would probably exceed the deadline again. With earlier data it once met the deadline.
+ */
+function retryInterval(data: StatsResponse | undefined): number | false {
+  return data === undefined ? false : RETRY_MS;
 }
 
 /** Whether the aggregation exceeded the server's deadline. */

@@ -24,10 +24,10 @@ export function NotFound() {
 export function PageFailed({ error }: { error: unknown }) {
   return (
     <main style={{ maxWidth: 640, margin: "64px auto", padding: "0 20px" }} role="alert">
-      <p>This page has failed: {error instanceof Error ? error.message : String(error)}</p>
+      <p>The page crashed: {error instanceof Error ? error.message : String(error)}</p>
       <p>Requests are still being relayed and logged.</p>
       <Button variant="default" onClick={() => window.location.reload()}>
-        Load the page again
+        Reload
       </Button>
     </main>
   );

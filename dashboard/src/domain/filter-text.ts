@@ -36,6 +36,11 @@ export function termLabel({ name, verb, value }: TermText): string {
   return [name, verb, value].filter((part) => part !== "").join(" ");
 }
 
+/** The name of a term in `Remove model`: its field, or `filter` for failed requests and text searches. */
+export function removableName(name: string): string {
+  return ["failed", "words"].includes(fieldOf(name)) ? "filter" : labelOf(fieldOf(name));
+}
+
 /** The name of each sort field of the API, for use in a sentence. */
 export const SORT_FIELDS: Readonly<Record<string, string>> = {
   cost_usd: "cost",

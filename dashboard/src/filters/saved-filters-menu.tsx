@@ -81,7 +81,7 @@ function Item({ saved: { name, params }, onSelect }: { saved: SavedFilter; onSel
             Delete
           </Button>
           <Button size="compact-sm" variant="default" ref={focus} onClick={() => setAsking(false)}>
-            Keep
+            Cancel
           </Button>
         </Group>
       </li>

@@ -133,8 +133,8 @@ it("deleting asks first, and the answer that has the focus keeps the filter", as
   await click("Delete Refunds…");
   const question = await screen.findByRole("group", { name: "Delete Refunds" });
   expect(question).toHaveTextContent("Delete Refunds for everyone?");
-  expect(document.activeElement).toBe(within(question).getByRole("button", { name: "Keep" }));
-  await click("Keep");
+  expect(document.activeElement).toBe(within(question).getByRole("button", { name: "Cancel" }));
+  await click("Cancel");
   await click("Delete Refunds…");
   expect(calls).toEqual([]);
   await click("Delete");

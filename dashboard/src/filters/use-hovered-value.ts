@@ -46,17 +46,19 @@ export class ValueHover {
   readonly handlers = {
     onPointerOver: (event: PointerEvent) => {
       const link = linkAt(event.target);
-      if (link !== null && event.pointerType === "mouse") {
+      if (event.pointerType !== "mouse") return;
+      if (link !== null) {
         this.later(SHOW_MS, () => {
           if (!this.hovered?.menu) this.set(hoveredValueAt(link, false));
         });
+      } else if (this.hovered?.link.isConnected === false) {
+        // Browsers send no `pointerout` for a link that was removed.
+        this.hideLater();
       }
     },
     onPointerOut: (event: PointerEvent) => {
       if (linkAt(event.target) === null || event.pointerType !== "mouse") return;
-      this.later(HIDE_MS, () => {
-        if (!this.hovered?.menu) this.set(undefined);
-      });
+      this.hideLater();
     },
     onPointerDown: (event: PointerEvent) => {
       const link = linkAt(event.target);
@@ -88,6 +90,13 @@ export class ValueHover {
   private set(hovered: HoveredValue | undefined): void {
     this.hovered = hovered;
     for (const listener of this.listeners) listener();
+  }
+
+  /** Close the menu, unless it was opened by key or long press. */
+  private hideLater(): void {
+    this.later(HIDE_MS, () => {
+      if (!this.hovered?.menu) this.set(undefined);
+    });
   }
 
   private later(ms: number, action: () => void): void {

@@ -41,3 +41,11 @@ it("other fields send no query for conversations", async () => {
   const { requests } = await openMenu("model", true);
   expect(requests.filter((url) => url.includes("/api/thread"))).toEqual([]);
 });
+
+it("says that counting failed", async () => {
+  const error = { message: "The log took too long to answer.", type: "api_error", param: null, code: "deadline" };
+  vi.stubGlobal("fetch", async () => Response.json({ error }, { status: 503 }));
+  const hovered = { name: "model", value: "o1", at: new DOMRect(), link: document.createElement("a"), menu: true };
+  await renderAt("", <ValueMenu hovered={hovered} hover={new ValueHover()} />);
+  expect(await screen.findByText("The requests could not be counted.")).toBeInTheDocument();
+});

@@ -29,7 +29,8 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
   const goToThread = useThreadNavigate();
   const label = useLabel(value);
   const pinning = usePin();
-  const matches = useQuery(countQuery({ ...search, filter: replaceValue(search.filter, name, value) })).data;
+  const found = useQuery(countQuery({ ...search, filter: replaceValue(search.filter, name, value) }));
+  const matches = found.data;
   const text = describeValue(name, value);
   const canHaveConversations = name === "namespace" || name.startsWith("property.");
   const isConversation = useQuery({
@@ -54,6 +55,7 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
   const failure = isNotCopied
     ? "Copying is blocked by the browser. Select the value in the open request instead."
     : pinning.error && notPinned(pinning.variables, pinning.error);
+  const counting = found.error === null ? "Counting…" : "The requests could not be counted.";
 
   return (
     <Menu
@@ -84,7 +86,7 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
         aria-label={`${text.name} ${text.value}`}
       >
         <div className={css.found}>
-          {failure ?? (matches === undefined ? "Counting…" : <MatchCount matches={matches} />)}
+          {failure ?? (matches === undefined ? counting : <MatchCount matches={matches} />)}
         </div>
         <Menu.Item data-autofocus onClick={commit(replaceValue)} rightSection={<kbd>click</kbd>}>
           Only this {text.name}

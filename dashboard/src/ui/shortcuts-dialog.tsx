@@ -7,7 +7,7 @@ const KEYS = [
   ["j  k  ↓  ↑", "Next and previous request"],
   ["Enter", "Open the request"],
   ["x", "Select the row; Shift-click a checkbox to select a range"],
-  ["Shift x", "Select all loaded requests, or none"],
+  ["Shift+x", "Select all loaded requests, or none"],
   ["n", "Filter by the namespace of the row"],
   ["t", "Conversation view of the open request"],
   ["+, -", "Good or bad: feedback on the open request"],
@@ -15,18 +15,18 @@ const KEYS = [
   ["p", "Pin or unpin the namespace of the row"],
   ["1 – 9, 0", "Select a pinned namespace; show all namespaces"],
   ["/", "Search"],
-  ["Ctrl K, ⌘K", "Command palette: go to a page, saved filter, namespace or request"],
+  ["Ctrl+K, ⌘K", "Command palette: go to a page, saved filter, namespace or request"],
   ["Backspace", "Remove the last filter"],
   ["Home", "Go to the newest request"],
   ["l", "Pause or resume updates"],
   ["Alt-click, Shift-click", "Add a value to the filter; exclude a value"],
-  ["Alt ↑, Alt ↓", "Move a column, in the menu of columns"],
+  ["Alt+↑, Alt+↓", "Move a column, in the menu of columns"],
   ["Esc", "Close or deselect"],
 ] as const;
 
 /** Examples of the query language. */
 const EXAMPLES = [
-  ['refund "not sent" -late', "Requests that contain refund and the phrase, but do not contain late"],
+  ['refund "not sent" -late', "Contains refund and the phrase, not late"],
   ["model:gpt-4o* -status:error", "Exact, prefix (*) and negated (-) matches"],
   ["duration:>2s cost:>0.01", "Longer than 2 seconds and more expensive than $0.01"],
 ] as const;

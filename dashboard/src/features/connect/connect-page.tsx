@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { latestQuery } from "~/api/requests";
 import { statusQuery } from "~/api/status";
 import { EMPTY_SEARCH } from "~/domain/log-search";
-import { count } from "~/format/number";
+import { plural } from "~/format/number";
 import { ago, utc } from "~/format/time";
 import { AppLink, logHref } from "~/navigation/links";
 import pageCss from "~/ui/page.module.css";
@@ -66,19 +66,16 @@ type Props = {
   now: Date;
 };
 
-const JUST_MS = 60_000;
-
 /** The number of requests and the time of the last one, with a link to the log. */
 export function TrafficStatus({ requests, last, now }: Props) {
   const when = ago(last, now);
-  const isJust = now.getTime() - new Date(last).getTime() < JUST_MS;
   return (
     <Group component="p" className={css.arrivals} justify="space-between" gap="4px 16px" px={12} py={8} mb={20}>
       <span>
         <span className={css.arrived} aria-hidden="true">
           ●
         </span>{" "}
-        {isJust ? "Requests are arriving" : "Requests have arrived"}: {count(requests)} so far, the last{" "}
+        {plural(requests, "request")} so far, the last{" "}
         <time dateTime={last} title={utc(last)}>
           {when === "now" ? "just now" : when}
         </time>

@@ -76,7 +76,7 @@ export function NoNamespace({ list }: { list: NamespaceList }) {
       <Message actions={[all]}>
         <p>
           {list.pinned === "true"
-            ? "No pinned namespaces. The star next to a namespace pins it for everybody."
+            ? "No pinned namespaces. The star next to a namespace pins it for everyone."
             : "All namespaces are pinned."}
         </p>
       </Message>

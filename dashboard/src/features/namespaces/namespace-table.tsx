@@ -129,7 +129,7 @@ export const NamespaceRow = memo(function NamespaceRow({ row, spark, onPin }: Na
 
 type PinStarProps = { namespace: string; onPin: ReturnType<typeof usePin>["mutate"] };
 
-/** Pins or unpins a namespace, for everybody who uses the log. */
+/** Pins or unpins a namespace, for everyone who uses the log. */
 export function PinStar({ namespace, onPin }: PinStarProps) {
   const isPinned = useLabel(namespace) !== undefined;
   return (
@@ -140,7 +140,7 @@ export function PinStar({ namespace, onPin }: PinStarProps) {
       className={css.star ?? ""}
       aria-label={`Pin ${namespace}`}
       aria-pressed={isPinned}
-      title={isPinned ? "Unpin for everybody" : "Pin for everybody"}
+      title={isPinned ? "Unpin for everyone" : "Pin for everyone"}
       onClick={() => onPin({ namespace, pinned: !isPinned })}
     >
       <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">

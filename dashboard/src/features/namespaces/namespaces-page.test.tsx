@@ -60,7 +60,7 @@ describe("the last 24 hours of the namespaces", () => {
   it("are drawn for the namespaces in the answer, with one query for all", async () => {
     const asked = answerLists({ "GET namespaces": () => page([staging, user]), "GET stats": () => HOURS });
     await renderList("");
-    const drawn = await screen.findByRole("img", { name: /^42 requests since .+, most at \d\d:00$/ });
+    const drawn = await screen.findByRole("img", { name: /^42 requests since .+, peak at \d\d:00$/ });
     expect(drawn.closest("tr")).toBe(await row("Filter by namespace staging"));
     expect(screen.getAllByRole("img")).toHaveLength(1);
     await userEvent.click(screen.getByRole("link", { name: "Cost" }));

@@ -87,7 +87,7 @@ describe("the properties", () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, number) => [`c-${number}`, 4]));
     answerLists({ ...NAMES, "GET values/property.customer": () => values(many) });
     await renderList("?tab=properties&property=customer");
-    expect(await screen.findByText(/The 500 most frequent values/)).toBeVisible();
+    expect(await screen.findByText(/The 500 most frequent/)).toBeVisible();
   });
 
   it("that could not be read show the error", async () => {

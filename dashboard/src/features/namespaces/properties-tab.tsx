@@ -95,7 +95,7 @@ export function PropertyNames({ names, opened }: { names: readonly FieldValue[];
         ))}
       </ul>
       {names.length === MAX_VALUES && (
-        <p className={css.most}>The {MAX_VALUES} most frequent. Search for others by the start of their name.</p>
+        <p className={css.most}>The {MAX_VALUES} most frequent. Search by prefix to find others.</p>
       )}
     </>
   );
@@ -157,7 +157,7 @@ export function PropertyValues({ property, list }: Props) {
           <p className={css.most} role="status">
             {values.length < MAX_VALUES
               ? `${plural(values.length, "value")}.`
-              : `The ${MAX_VALUES} most frequent values. Search for others by the start of their name.`}
+              : `The ${MAX_VALUES} most frequent. Search by prefix to find others.`}
           </p>
         </>
       )}

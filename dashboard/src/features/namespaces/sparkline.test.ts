@@ -19,10 +19,10 @@ it("the title has the number of requests, the start of the first hour, and the b
     new Date(Date.UTC(2026, 10, 22, 13, 20)),
   );
   const at = (hour: number) => clock(new Date(Date.UTC(2026, 10, 21, 13 + hour)).toISOString());
-  expect(sparks.get("iOS")?.words).toBe(`1,041 requests since yesterday ${at(0)}, most at ${at(4)}`);
+  expect(sparks.get("iOS")?.words).toBe(`1,041 requests since yesterday ${at(0)}, peak at ${at(4)}`);
   expect(sparks.get("web")?.words).toBe(`2 requests since yesterday ${at(0)}, all at ${at(5)}`);
   expect(sparks.get("tv")?.words).toBe(`1 request since yesterday ${at(0)}, at ${at(6)}`);
-  expect(sparks.get("even")?.words).toBe(`4 requests since yesterday ${at(0)}, most at ${at(8)}`);
+  expect(sparks.get("even")?.words).toBe(`4 requests since yesterday ${at(0)}, peak at ${at(8)}`);
 });
 
 it("requests without a value and the remainder are left out", () => {

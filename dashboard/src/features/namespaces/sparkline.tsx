@@ -60,7 +60,7 @@ export function hourlyCountsByValue(answer: StatsResponse, now = new Date()): Re
   return sparks;
 }
 
-/** `42 requests since yesterday 13:00, most at 14:00`. */
+/** `42 requests since yesterday 13:00, peak at 14:00`. */
 function inWords({ points, total }: StatsGroup, since: string): string {
   const words = `${plural(total.requests, "request")} ${since}`;
   const most = points.reduce<(typeof points)[number] | undefined>(
@@ -68,7 +68,7 @@ function inWords({ points, total }: StatsGroup, since: string): string {
     undefined,
   );
   if (most === undefined) return words;
-  const how = total.requests === 1 ? "" : most.requests === total.requests ? "all " : "most ";
+  const how = total.requests === 1 ? "" : most.requests === total.requests ? "all " : "peak ";
   return `${words}, ${how}at ${hour(most.at)}`;
 }
 

@@ -19,7 +19,7 @@ const inWords = (seriesList: Series[], buckets = [0, 1, 2].map((at) => START + a
 describe("the description of a chart", () => {
   it("has the time span, the total, and the peak of each series", () => {
     expect(inWords([series("iOS", [1, 1240, null]), series("failed", [0, 2, 3])])).toBe(
-      "Requests, 14:00 – 14:30. 31 requests. iOS: most 1,240, 14:10 – 14:20. failed: most 3, 14:20 – 14:30",
+      "Requests, 14:00 – 14:30. 31 requests. iOS: peak 1,240, 14:10 – 14:20. failed: peak 3, 14:20 – 14:30",
     );
   });
 
@@ -30,7 +30,7 @@ describe("the description of a chart", () => {
   });
 
   it("names the first of several equal peaks", () => {
-    expect(inWords([series("iOS", [2, 2, 1])])).toContain("iOS: most 2, 14:00 – 14:10");
+    expect(inWords([series("iOS", [2, 2, 1])])).toContain("iOS: peak 2, 14:00 – 14:10");
   });
 
   it("names the days of a span that is not today", () => {

@@ -128,7 +128,7 @@ type ChartContent = {
   formatValue: (value: number | null) => string;
 };
 
-/** `Requests, 14:00 – 15:00. 310 · 31 failed. iOS: most 40, 14:20 – 14:21`. Pure. */
+/** `Requests, 14:00 – 15:00. 310 · 31 failed. iOS: peak 40, 14:20 – 14:21`. Pure. */
 export function describeChart(
   { title, total, buckets, step, seriesList, formatValue }: ChartContent,
   now = new Date(),
@@ -138,7 +138,7 @@ export function describeChart(
     const most = Math.max(...values.map((value) => value ?? 0));
     const at = buckets[values.indexOf(most)];
     return most > 0 && at !== undefined
-      ? [`${name}: most ${formatValue(most)}, ${formatTimeSpan(at, at + step, now)}`]
+      ? [`${name}: peak ${formatValue(most)}, ${formatTimeSpan(at, at + step, now)}`]
       : [];
   });
   return [`${title}, ${formatTimeSpan(first, last, now)}`, total, ...peaks].join(". ");

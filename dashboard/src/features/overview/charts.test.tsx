@@ -57,7 +57,7 @@ it("a click on requests without a value opens nothing, because no filter finds o
 
 it.each([
   ["other", [], true],
-  ["all others", ["gpt-8", "gpt-9"], true],
+  ["other", ["gpt-8", "gpt-9"], true],
 ])("a click on the bar of several values opens nothing: %s", async (name, last, hasOther) => {
   const pick = await show(last, hasOther);
   expect(pick(name)).toBe("/overview?by=model");

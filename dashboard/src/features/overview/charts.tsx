@@ -151,12 +151,12 @@ function footnoteOf(seriesList: readonly Series[]): string | undefined {
   const names = seriesList.filter(({ values }) => values.every((value) => value === null)).map(({ name }) => name);
   return names.length === 0 || names.length === seriesList.length
     ? undefined
-    : `Too few requests for a line: ${names.join(", ")}`;
+    : `Not enough requests to plot: ${names.join(", ")}`;
 }
 
 function noteOf(seriesList: readonly Series[]): string | undefined {
   const isEmpty = seriesList.every(({ values }) => values.every((value) => value === null));
-  return isEmpty ? "Too few requests for a line." : undefined;
+  return isEmpty ? "Not enough requests to plot." : undefined;
 }
 
 function percentilesText({ p50, p95 }: { p50: number | null; p95: number | null }): string {

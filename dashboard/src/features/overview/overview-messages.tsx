@@ -5,7 +5,7 @@ import { countQuery } from "~/api/requests";
 import { isDeadlineError } from "~/api/stats";
 import { statusQuery } from "~/api/status";
 import { removeValue } from "~/domain/filter";
-import { describeValue } from "~/domain/filter-text";
+import { describeValue, removableName } from "~/domain/filter-text";
 import { EMPTY_SEARCH } from "~/domain/log-search";
 import { formatTimeRange } from "~/domain/time-range";
 import { plural } from "~/format/number";
@@ -32,7 +32,7 @@ export function OverviewEmpty() {
   }
   const actions: Action[] = [];
   if (last !== undefined) {
-    const label = `Remove ${describeValue(last.name, last.value).name}`;
+    const label = `Remove ${removableName(last.name)}`;
     actions.push({ label, onClick: () => go({ ...search, filter: rest }, by) });
   }
   if (hasRange) actions.push({ label: "Show all time", onClick: () => go({ ...search, range: {} }, by) });
@@ -57,7 +57,7 @@ export function OverviewEmpty() {
           <>
             {" "}
             {found.complete ? "" : "At least "}
-            {plural(found.requests, "request")} without the {describeValue(last.name, last.value).name}.
+            {plural(found.requests, "request")} without the {removableName(last.name)}.
           </>
         )}
       </p>

@@ -68,7 +68,7 @@ it("unknown values are a dash, never 0", async () => {
 it("each chart is described in words", async () => {
   answerWith(statsAnswer(undefined, [[null, [point(0, 30, { failed: 2 }), point(3, 12)]]]));
   await renderAt("", <OverviewContent />);
-  const requests = await screen.findByRole("img", { name: /^Requests, .+\. 42\. all: most 30, .+\. failed: most 2, / });
+  const requests = await screen.findByRole("img", { name: /^Requests, .+\. 42\. all: peak 30, .+\. failed: peak 2, / });
   expect(requests).toBeVisible();
   expect(screen.getAllByRole("img")).toHaveLength(5);
   expect(screen.queryByRole("table")).not.toBeInTheDocument();
@@ -148,6 +148,16 @@ it("an empty result says what would match", async () => {
   );
   screen.getByRole("button", { name: "Remove model" }).click();
   expect(where()).toBe("/overview?namespace=staging&from=-24h&by=model");
+});
+
+it("while the next response is loading, nothing says that no requests match", async () => {
+  answerWith(statsAnswer("model", []));
+  await renderAt("?namespace=staging&model=gpt-5&by=model", <OverviewContent />);
+  const remove = await screen.findByRole("button", { name: "Remove model" });
+  vi.stubGlobal("fetch", () => new Promise(() => {}));
+  fireEvent.click(remove);
+  expect(await screen.findByText("Loading…")).toBeVisible();
+  expect(screen.queryByText(/No requests/)).toBeNull();
 });
 
 it("the charts are frozen while a pointer button is pressed, until after the listeners of its release", async () => {

@@ -136,7 +136,9 @@ export function OverviewContent() {
   const feedback = useQuery({ ...feedbackSummaryQuery(search), enabled: useHasFeedback() }).data;
   const { shown, onPointerDown } = useFrozenWhilePressed({ answer, grouped, percentiles });
 
-  if (answer === undefined || grouped === undefined) {
+  // An empty answer to the previous search says nothing about this search.
+  const isOldAndEmpty = isPlaceholderData && answer?.total.requests === 0;
+  if (answer === undefined || grouped === undefined || isOldAndEmpty) {
     if (error !== null) return <OverviewError error={error} onRetry={() => void refetch()} />;
     return (
       <p className={pageCss.loading} role="status">

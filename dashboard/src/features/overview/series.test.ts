@@ -74,7 +74,7 @@ describe("series", () => {
 
   it("merge groups without a color", () => {
     const seriesList = requestSeries(grouped(statsAnswer("model", many, [point(0, 5)]), "model"));
-    expect(seriesList.map(({ name }) => name).slice(7)).toEqual(["m7", "all others", "failed"]);
+    expect(seriesList.map(({ name }) => name).slice(7)).toEqual(["m7", "other", "failed"]);
     expect(seriesList[8]?.values[0]).toBe(12 + 11 + 10 + 9 + 5);
   });
 

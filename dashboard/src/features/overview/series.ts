@@ -121,7 +121,7 @@ function stacked(grouped: GroupedStats, figure: Figure): Series[] {
   }));
   if (rest.length === 0) return seriesList;
   const only = rest.length === 1 ? rest[0] : undefined;
-  const name = only === undefined ? "all others" : groupName(only, grouped.by);
+  const name = only === undefined ? "other" : groupName(only, grouped.by);
   const values = sumOver(grouped, rest, figure);
   return [...seriesList, { name, color: "--series0", shape: "stack", values, ...(only && { group: only }) }];
 }

@@ -61,7 +61,7 @@ export function PaletteButton({ className }: { className: string | undefined }) 
         type="button"
         className={`${controlsCss.tool} ${className}`}
         aria-label="Command palette"
-        title="Command palette: Ctrl K or ⌘K"
+        title="Command palette: Ctrl+K or ⌘K"
         onClick={open}
       >
         <svg

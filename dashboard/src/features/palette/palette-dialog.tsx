@@ -135,7 +135,7 @@ function Palette({ typed: typedBefore, onClose, onFollow }: PaletteProps) {
         </p>
       )}
       <div className={`${inputCss.hint} ${css.foot}`}>
-        <kbd>↑ ↓</kbd> choose <kbd>Enter</kbd> open <kbd>Ctrl Enter</kbd> open in a new tab <kbd>Esc</kbd> close
+        <kbd>↑ ↓</kbd> choose <kbd>Enter</kbd> open <kbd>Ctrl+Enter</kbd> open in a new tab <kbd>Esc</kbd> close
       </div>
     </>
   );

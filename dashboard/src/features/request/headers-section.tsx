@@ -24,11 +24,11 @@ export function Headers({ request }: { request: RequestDetail }) {
         <HeaderList name="response" headers={request.response_headers} />
         {provider_request_id !== null && (
           <Group gap={6}>
-            <span className="muted">x-request-id</span>
+            <span className="muted">provider id</span>
             <span className={css.mono} title={provider_request_id}>
               {shortenMiddle(provider_request_id, 18)}
             </span>
-            <CopyButton text={provider_request_id} label="x-request-id" />
+            <CopyButton text={provider_request_id} label="provider id" />
           </Group>
         )}
       </Group>

@@ -4,6 +4,7 @@ import { Alert, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { apiUrl, getText } from "~/api/client";
+import { ApiError } from "~/domain/api-error";
 import { parsedExactly, pretty } from "~/domain/json";
 import { whyNotStored } from "~/features/conversation/unavailable";
 import { bytes } from "~/format/number";
@@ -49,6 +50,8 @@ type Props = {
 
 const MAX_IN_PAGE_BYTES = 20_000_000;
 
+const NOT_COPIED = "Copying is blocked by the browser. Download the body instead.";
+
 /** One body: its size, and ways to view, copy and download it. */
 function RawBody({ id, side, sent, stored, headers }: Props) {
   const [isOpen, setOpen] = useState(false);
@@ -67,7 +70,7 @@ function RawBody({ id, side, sent, stored, headers }: Props) {
   const copy = () =>
     toClipboard(getText(url)).then(
       () => setMessage("copied"),
-      (error: Error) => setMessage(`not copied: ${error.message}`),
+      (error: Error) => setMessage(error instanceof ApiError ? `not copied: ${error.message}` : NOT_COPIED),
     );
   return (
     <>
@@ -147,7 +150,7 @@ function BodyViewer({ id, side }: { id: string; side: "request" | "response" }) 
           </>
         )}
         <Group className="muted" ms="auto" me={8}>
-          {shown.isBroken && "Very long lines are wrapped · "}Ctrl F to search
+          {shown.isBroken && "Very long lines are wrapped · "}Ctrl+F to search
         </Group>
       </Group>
       <Suspense fallback={<div className={css.editor} aria-busy="true" />}>

@@ -81,7 +81,7 @@ export function ColumnsMenu({ view, chosen, visible, onChange }: Props) {
       </ul>
       {hidden.length > 0 && (
         <p className={css.note} role="status">
-          No space for {hidden.map(labelOf).join(", ")}
+          Hidden, not enough space: {hidden.map(labelOf).join(", ")}
         </p>
       )}
       <Group className={css.foot} justify="space-between" wrap="nowrap">

@@ -71,7 +71,7 @@ export function HistogramStrip({ bars, isOld, onChosen }: Props) {
       aria-valuemin={0}
       aria-valuemax={Math.max(0, last)}
       aria-valuenow={Math.max(0, current)}
-      aria-valuetext={bar === undefined ? "no bars" : describeBucket(bar)}
+      aria-valuetext={bar === undefined ? "No data" : describeBucket(bar)}
       aria-busy={isOld}
       data-pressed={isPressed || undefined}
       {...handlers}

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Fragment, Suspense } from "react";
 import { countQuery } from "~/api/requests";
 import { addValue, type Filter, PREFIX, removeValue, selectedValues } from "~/domain/filter";
-import { describeValue, termLabel } from "~/domain/filter-text";
+import { describeValue, removableName, termLabel } from "~/domain/filter-text";
 import { EMPTY_SEARCH } from "~/domain/log-search";
 import { formatTimeRange } from "~/domain/time-range";
 import { QueryIndexing } from "~/filters/filter-bar";
@@ -96,7 +96,7 @@ function Without({ name, value, negated }: Value) {
       {found.complete ? "" : "At least "}
       {plural(found.requests, "request")} without “{`${words.name} ${words.verb}`.trim()} <bdi>{words.value}</bdi>”.{" "}
       <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, filter } })}>
-        Remove {words.verb === "" ? words.value : words.name}
+        Remove {words.verb === "" ? words.value : removableName(name)}
       </Button>
     </p>
   );

@@ -3,7 +3,16 @@
 import { useMediaQuery } from "@mantine/hooks";
 import { useLocation } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { memo, type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useSyncExternalStore } from "react";
+import {
+  memo,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useSyncExternalStore,
+} from "react";
 import { parseTimestamp } from "~/domain/time-range";
 import type { LogGap } from "~/generated/api-types";
 import type { Anchor } from "~/navigation/links";
@@ -74,6 +83,8 @@ export const LogTable = memo(function LogTable(props: Props) {
     const bottom = measures.head + (index + 1) * rowHeight;
     if (bottom > element.clientHeight) element.scrollTop = bottom - element.clientHeight / 2;
   }, [scroller, items, anchor, selected, measures.head, rowHeight]);
+  // Browsers send no `pointerleave` for a table that was removed.
+  useEffect(() => () => onPointerInside(false), [onPointerInside]);
   const search = useLogSearch();
   const newest = useRef(search);
   useLayoutEffect(() => {

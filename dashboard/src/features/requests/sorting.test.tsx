@@ -54,12 +54,13 @@ it.each([
   [{ rows: 200 }, "Top 200 by cost"],
   [{ rows: 79 }, "79 of 83 requests by cost, highest first"],
   [{ rows: 83 }, "83 requests by cost, highest first"],
-  [{ rows: 0 }, "No matching request has a cost"],
+  [{ rows: 0 }, "No matching request has a value for cost"],
   [{ rows: 200, isLoading: true }, "Sorting by cost…"],
   [
     { rows: 200, isComplete: false },
     /^Top 200 by cost. The search reached its time limit, so higher values may be missing./,
   ],
+  [{ rows: 200, isLoading: true, isComplete: false }, /^Sorting by cost…$/],
 ])("says how the rows are sorted: %j", async (props, text) => {
   const { where } = await renderAt("?model=o1&sort=cost_usd", <SortBar {...BAR} {...props} />);
   await waitFor(() => expect(screen.getByRole("status")).toHaveTextContent(text));

@@ -95,7 +95,7 @@ export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, inst
         <>
           <span role="status">
             {isLoading ? `Sorting by ${field}…` : titleOf(rows, field, matches)}
-            {isComplete || `. ${INCOMPLETE}`}
+            {!isLoading && !isComplete && `. ${INCOMPLETE}`}
           </span>
           {instead === undefined && (
             <Button variant="default" size="compact-xs" onClick={() => sortBy(undefined)}>
@@ -136,7 +136,7 @@ const INCOMPLETE = "The search reached its time limit, so higher values may be m
 
 /** `matches` is the number of requests with and without a value, or undefined if it is unknown. */
 function titleOf(rows: number, field: string, matches: RequestCount | undefined): string {
-  if (rows === 0) return `No matching request has a ${field}`;
+  if (rows === 0) return `No matching request has a value for ${field}`;
   if (rows === TOP_ROWS) return `Top ${TOP_ROWS} by ${field}`;
   const hasOthers = matches?.complete === true && matches.requests > rows;
   const requests = hasOthers ? `${count(rows)} of ${plural(matches.requests, "request")}` : plural(rows, "request");

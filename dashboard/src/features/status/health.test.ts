@@ -38,7 +38,7 @@ describe("the health of Relaybook", () => {
     const behind = statusWith({ journal: { lag_seconds: 60, lag_bytes: 34_000_000 } });
     expect(told(behind)).toMatchObject({ tone: "amber", word: "logging, behind" });
     expect(sentences(behind)).toEqual([
-      `The log is shown up to ${clock(1)}. 34 MB of newer requests are safe in the journal and being read.`,
+      `The log is current to ${clock(1)}. 34 MB of newer requests are in the journal and will appear.`,
     ]);
   });
 

@@ -99,7 +99,7 @@ function behind(status: Status, at: Date): Problem | null {
   return {
     tone: "amber",
     word: "logging, behind",
-    sentence: `The log is shown up to ${upTo}. ${newer} safe in the journal and being read.`,
+    sentence: `The log is current to ${upTo}. ${newer} in the journal and will appear.`,
     advice: "Nothing is lost. If the delay keeps growing, this machine or its disk is too slow for the traffic.",
     action: "advice",
   };

@@ -48,15 +48,24 @@ export function SettingsTable({ settings }: { settings: Readonly<Record<string, 
 
 /** Values in the format of `relaybook config`. Pure. */
 const SIZES = /_bytes$|^(min_free|max_journal|keep_other_bodies|disk_budget)$/;
-const DURATIONS = /_timeout$|^upstream_idle$/;
+const DURATIONS = /_timeout$|^(upstream_idle|seal_after)$/;
 
-/** `1 GiB`, `600 s`, `Service, Relaybook`, or `–` if the setting is not set. */
+/** `1 GiB`, `600 s`, `Service, Relaybook`, `dev-*: keep_days=7`, or `–` if the setting is not set. */
 export function settingText(name: string, value: unknown): string {
   if (value === null || value === undefined || value === "") return "–";
   if (Array.isArray(value)) return value.length === 0 ? "–" : value.join(", ");
   if (typeof value === "number" && SIZES.test(name)) return size(value);
   if (typeof value === "number" && DURATIONS.test(name)) return `${value} s`;
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return typeof value === "object" ? tables(value) : String(value);
+}
+
+/** Named tables on one line: `dev-*: keep_days=7 log=no-bodies, demo: keep_days=1`. */
+function tables(value: object): string {
+  const each = Object.entries(value).map(([name, table]: [string, object]) => {
+    const pairs = Object.entries(table).map(([key, item]) => `${key}=${item}`);
+    return `${name}: ${pairs.join(" ")}`;
+  });
+  return each.join(", ") || "–";
 }
 
 function size(value: number): string {

@@ -28,7 +28,7 @@ it("a problem is one sentence with one action, which opens the advice", async ()
   const user = userEvent.setup({ advanceTimers: vi.advanceTimersByTime });
   await renderAt("", <StatusLine />);
   expect(
-    await screen.findByText(/the disk is full in about 2 days\. Then new requests are refused\. Other problems: 1\./),
+    await screen.findByText(/the disk is full in about 2 days\. Then new requests are refused\. 1 more problem\./),
   ).toBeVisible();
   await user.click(screen.getByRole("button", { name: "What to do" }));
   expect(await screen.findByRole("dialog", { name: "Status of Relaybook" })).toHaveTextContent(

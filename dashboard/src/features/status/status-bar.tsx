@@ -2,7 +2,7 @@
 
 import { Button, Group } from "@mantine/core";
 import { lazy, type ReactNode, Suspense, useRef, useState } from "react";
-import { count } from "~/format/number";
+import { count, plural } from "~/format/number";
 import type { Status } from "~/generated/api-types";
 import { type Health, useHealth } from "./health";
 import type { Problem } from "./problems";
@@ -96,7 +96,7 @@ function ProblemNotice({ problem, others, onAction }: ProblemNoticeProps) {
     <p className={`${css.notice} ${problem.tone === "bad" ? css.noticeBad : css.noticeAmber}`}>
       <span>
         {problem.sentence}
-        {others > 0 && ` Other problems: ${others}.`}
+        {others > 0 && ` ${plural(others, "more problem")}.`}
       </span>
       <Button variant="default" size="compact-xs" onClick={onAction}>
         {ACTIONS[problem.action]}

@@ -123,6 +123,6 @@ it("the latest deletions say when, how many, by whom and how far they are", asyn
   const panel = await open();
   const line = await within(panel).findByRole("listitem");
   expect(line).toHaveTextContent(
-    "37 requests deleted by 203.0.113.7 (namespace is ios): gone from the log; their bytes are being erased",
+    "37 requests deleted by 203.0.113.7 (namespace is ios): removed, being erased from the disk",
   );
 });

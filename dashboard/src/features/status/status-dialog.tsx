@@ -96,9 +96,9 @@ export function StorageSummary({ status }: { status: Status }) {
       <FactColumn
         title="Journal"
         facts={[
-          ["delay of the log", formatDelay(journal.lag_seconds)],
+          ["log delay", formatDelay(journal.lag_seconds)],
           ["not yet in the log", bytes(journal.lag_bytes)],
-          ["requests running", count(status.running)],
+          ["running requests", count(status.running)],
           ["frames lost", count(status.frames_lost)],
         ]}
       />
@@ -130,9 +130,7 @@ type ServerListProps = { recorders: readonly RecorderStatus[]; now: Date };
 /** The servers that share the log, and how far each is behind. */
 export function ServerList({ recorders, now }: ServerListProps) {
   if (recorders.length === 0) return null;
-  return (
-    <FactColumn title="Servers of this log" facts={recorders.map((one) => [one.server, formatRecorder(one, now)])} />
-  );
+  return <FactColumn title="Servers" facts={recorders.map((one) => [one.server, formatRecorder(one, now)])} />;
 }
 
 /** How long the parts of the log are kept, their oldest days, the next removals, and the last removal. */
@@ -235,7 +233,7 @@ export function RefusalList({ refused }: { refused: Readonly<Record<string, numb
     <section>
       <h3>Requests not admitted</h3>
       {codes.length === 0 ? (
-        <p>None. Requests that are not admitted get an error from Relaybook and are not in the log.</p>
+        <p>None. Relaybook answers such requests with an error and does not log them.</p>
       ) : (
         <Table className={css.table} borderColor="var(--color-border)">
           <Table.Thead>

@@ -70,10 +70,10 @@ describe("figures of the status", () => {
     const now = new Date("2026-11-21T16:00:00Z");
     expect(formatRemoval(null, now)).toBe("Nothing has been removed by age or disk space.");
     expect(formatRemoval({ at, reason: "age", requests: 120, contents: 1 }, now)).toBe(
-      "Last removed, 2 h ago: 120 requests and the content of 1 request, by age (keep_days, keep_bodies_days).",
+      "120 requests and the content of 1 request removed 2 h ago, by age (keep_days, keep_bodies_days).",
     );
     expect(formatRemoval({ at, reason: "disk_budget", requests: 0, contents: 40 }, now)).toBe(
-      "Last removed, 2 h ago: the content of 40 requests, because the log took more disk space than disk_budget.",
+      "The content of 40 requests removed 2 h ago, because the log took more disk space than disk_budget.",
     );
   });
 
@@ -88,6 +88,11 @@ it("settings are written with the units people give them in", () => {
   expect(settingText("min_free", 2 ** 30)).toBe("1 GiB");
   expect(settingText("max_request_bytes", 1_000_000)).toBe("1000000 bytes");
   expect(settingText("idle_timeout", 600)).toBe("600 s");
+  expect(settingText("seal_after", 60)).toBe("60 s");
+  expect(settingText("namespaces", {})).toBe("–");
+  expect(settingText("namespaces", { "dev-*": { keep_days: 7, log: "no-bodies" }, demo: { keep_days: 1 } })).toBe(
+    "dev-*: keep_days=7 log=no-bodies, demo: keep_days=1",
+  );
   expect(settingText("workers", 1)).toBe("1");
   expect(settingText("header_prefix", ["Service", "Relaybook"])).toBe("Service, Relaybook");
   expect(settingText("durable", false)).toBe("false");

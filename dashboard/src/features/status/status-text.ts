@@ -79,7 +79,7 @@ function formatClock({ days: kept, oldest_day: oldest, next_removal: next }: Ret
   return parts.join("; ");
 }
 
-/** `2 h ago, 120 requests and the content of 40 more were removed, because they were too old (keep_days, …).` */
+/** `120 requests and the content of 40 requests removed 2 h ago, by age (keep_days, keep_bodies_days).` */
 export function formatRemoval(removal: Removal | null, now: Date): string {
   if (removal === null) return "Nothing has been removed by age or disk space.";
   const parts = [
@@ -90,13 +90,14 @@ export function formatRemoval(removal: Removal | null, now: Date): string {
     removal.reason === "age"
       ? "by age (keep_days, keep_bodies_days)"
       : "because the log took more disk space than disk_budget";
-  return `Last removed, ${ago(removal.at, now)}: ${parts.join(" and ")}, ${reason}.`;
+  const text = `${parts.join(" and ")} removed ${ago(removal.at, now)}, ${reason}.`;
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** What happens to the requests of a deletion, by state. */
 export const DELETION_STATES: Readonly<Record<DeletionRow["state"], string>> = {
   removing: "being removed",
-  erasing: "gone from the log; their bytes are being erased",
+  erasing: "removed, being erased from the disk",
   done: "erased",
 };
 

@@ -82,7 +82,7 @@ describe("a thread", () => {
     });
     await open();
     expect(await screen.findByText("continues earlier requests, from turn 2")).toBeVisible();
-    await userEvent.click(screen.getByRole("button", { name: "earlier requests" }));
+    await userEvent.click(screen.getByRole("button", { name: "Load earlier requests" }));
     expect(await turn("Turn 1")).toBeVisible();
     expect(screen.getByText("No earlier requests.")).toBeVisible();
     expect(screen.queryByText(/continues earlier requests/)).not.toBeInTheDocument();
@@ -148,7 +148,7 @@ describe("a thread that starts at a request", () => {
     const start = await turn("Turn 2");
     browser.resize();
     expect(start).toHaveFocus();
-    expect(screen.getByRole("button", { name: "earlier requests" })).toBeVisible();
+    expect(screen.getByRole("button", { name: "Load earlier requests" })).toBeVisible();
     expect(requests.filter((request) => request.startsWith("thread"))).toEqual([
       "thread?namespace=user-42&limit=500",
       "thread?namespace=user-42&limit=500&cursor=c2",
@@ -185,10 +185,10 @@ describe("a thread that starts at a request", () => {
     await turn("Turn 3");
     await waitFor(() => expect(requests.filter((request) => request.includes("cursor="))).toHaveLength(1));
     // A click on a button counts as leaving the end.
-    await userEvent.click(screen.getByRole("button", { name: "reading…" }));
+    await userEvent.click(screen.getByRole("button", { name: "Loading…" }));
     respond(threadPage([second], { next_cursor: "c1" }));
     await turn("Turn 2");
-    expect(await screen.findByRole("button", { name: "earlier requests" })).toBeVisible();
+    expect(await screen.findByRole("button", { name: "Load earlier requests" })).toBeVisible();
     expect(requests.filter((request) => request.includes("cursor="))).toHaveLength(1);
   });
 });

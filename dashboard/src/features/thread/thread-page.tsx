@@ -86,7 +86,7 @@ export function ThreadContent() {
   );
 }
 
-/** Shown above the first conversation: the button for earlier requests, or a note that there are none. */
+/** Shown above the first conversation: the button that loads earlier requests, or a note that there are none. */
 export function Earlier({ thread }: { thread: ThreadState }) {
   const { hasEarlier, isReading, isComplete, readEarlier, refetch } = thread;
   return (
@@ -99,7 +99,7 @@ export function Earlier({ thread }: { thread: ThreadState }) {
           aria-disabled={isReading}
           onClick={isReading ? undefined : readEarlier}
         >
-          {isReading ? "reading…" : "earlier requests"}
+          {isReading ? "Loading…" : "Load earlier requests"}
         </Button>
       ) : isComplete ? (
         "No earlier requests."
@@ -173,7 +173,7 @@ export function ThreadHead({ thread }: { thread: ThreadState }) {
   );
 }
 
-const FIRST_UNKNOWN = "This value is shown when the earliest requests have been loaded";
+const FIRST_UNKNOWN = "Load all earlier requests to see this value";
 
 function Name({ term }: { term: Term | undefined }) {
   const value = term?.values[0];

@@ -1,0 +1,45 @@
+import { act, fireEvent, render, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { ValueHover } from "./use-hovered-value";
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+const mouse = { pointerType: "mouse" };
+
+/** Hover the link. */
+function hoverLink() {
+  const hover = new ValueHover();
+  const page = (hasLink: boolean) => (
+    <div {...hover.handlers}>
+      {hasLink && (
+        <a href="/" data-field="model" data-value="o1">
+          o1
+        </a>
+      )}
+      <p>text</p>
+    </div>
+  );
+  const { rerender } = render(page(true));
+  fireEvent.pointerOver(screen.getByRole("link"), mouse);
+  act(() => void vi.advanceTimersByTime(200));
+  expect(hover.hovered?.value).toBe("o1");
+  return { hover, removeLink: () => rerender(page(false)) };
+}
+
+it("a removed link is no longer hovered when the pointer is over something else", () => {
+  const { hover, removeLink } = hoverLink();
+  removeLink();
+  fireEvent.pointerOver(screen.getByText("text"), mouse);
+  act(() => void vi.advanceTimersByTime(200));
+  expect(hover.hovered).toBeUndefined();
+});
+
+it("moving the pointer over other elements does not delay the end of the hover", () => {
+  const { hover } = hoverLink();
+  fireEvent.pointerOut(screen.getByRole("link"), mouse);
+  act(() => void vi.advanceTimersByTime(100));
+  fireEvent.pointerOver(screen.getByText("text"), mouse);
+  act(() => void vi.advanceTimersByTime(100));
+  expect(hover.hovered).toBeUndefined();
+});
