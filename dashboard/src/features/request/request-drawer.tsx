@@ -66,7 +66,13 @@ export function RequestDrawer({ id, newer, older, onGo, onClose, onDeleted }: Re
             <>
               <RequestView key={data.id} request={data} view={view} onView={setView} onGo={onGo} />
               <Group justify="end" px={12} pt={8} pb={16}>
-                <DeleteRequestButton id={data.id} isRunning={data.outcome === "open"} onDeleted={onDeleted} />
+                <DeleteRequestButton
+                  key={id}
+                  id={data.id}
+                  isRunning={data.outcome === "open"}
+                  isOutdated={isPlaceholderData}
+                  onDeleted={onDeleted}
+                />
               </Group>
             </>
           )}
