@@ -116,6 +116,17 @@ it("takes no feedback by key while the next request loads", async () => {
   await waitFor(() => expect(posted).toEqual(["/api/requests/b/feedback"]));
 });
 
+it("keeps the comment when Escape leaves its field", async () => {
+  const { section } = await open();
+  const comment = section.getByRole("textbox", { name: "Comment" });
+  await userEvent.type(comment, "Too formal.{Escape}");
+  expect(onClose).not.toHaveBeenCalled();
+  expect(comment).toHaveValue("Too formal.");
+  expect(comment).not.toHaveFocus();
+  await userEvent.keyboard("{Escape}");
+  expect(onClose).toHaveBeenCalledOnce();
+});
+
 it("says why feedback was not saved", async () => {
   const { section } = await open();
   isBusy = true;

@@ -144,9 +144,13 @@ type Keys = {
   onClose: () => void;
 };
 
-/** Escape closes the request, k opens the newer request, and j opens the older request. */
+/**
+ * Escape closes the request, k opens the newer request, and j opens the older request. In a text field, Escape only
+ * leaves the field, so that no typed text is lost.
+ */
 function useDrawerShortcuts({ newer, older, onGo, onClose }: Keys): void {
   useShortcuts(({ key, target }) => {
+    if (key === "Escape" && isTextField(target)) return () => target instanceof HTMLElement && target.blur();
     if (key === "Escape") return onClose;
     if (isTextField(target) || hasTextSelection()) return undefined;
     const next = key === "k" ? newer : key === "j" ? older : null;
