@@ -17,6 +17,11 @@ it.each([
   ["?words=a%2Bb", "a+b, a b", ["a+b", "a b"]],
   ["?words=cafe", "Ein Café, 🍰 cafés, cafe\u0301", ["Café", "cafe\u0301"]],
   ["?words=caf%C3%A9", "cafe", ["cafe"]],
+  ["?contains=caf%C3%A9", "Ein Café, cafe", ["Café", "cafe"]],
+  ["?contains=한국", "저는 한국에", ["한국"]],
+  ["?contains=が", "私が行く", ["が"]],
+  ["?contains=Ä", "Ärger", ["Ä"]],
+  ["?contains=%CC%81", "cafe", []],
   ["?not.words=refund", "A refund.", []],
   ["?model=refund&status=200", "A refund 200", []],
 ])("marks matches of %s in %j", (search, text, expected) => {

@@ -59,7 +59,7 @@ function withoutAccents(text: string): { text: string; offset: (at: number) => n
 }
 
 function sourcesOf({ name, values }: Term): string[] {
-  if (name === "contains") return values.map(escaped);
+  if (name === "contains") return values.map((text) => escaped(withoutAccents(text).text)).filter(Boolean);
   if (name === "words") return values.flatMap((phrase) => phraseSource(phrase, false));
   return name === `${PREFIX}words` ? values.flatMap((phrase) => phraseSource(phrase, true)) : [];
 }

@@ -19,14 +19,20 @@ export function DeleteMatchesButton() {
   );
 }
 
-type Props = { id: string; isRunning: boolean; onDeleted: () => void };
+type Props = {
+  id: string;
+  isRunning: boolean;
+  /** Whether another request is loading, which will replace this one. */
+  isOutdated?: boolean;
+  onDeleted: () => void;
+};
 
 /** A button that deletes one request. */
-export function DeleteRequestButton({ id, isRunning, onDeleted }: Props) {
+export function DeleteRequestButton({ id, isRunning, isOutdated = false, onDeleted }: Props) {
   return (
     <DialogButton
       text="Delete this request…"
-      disabled={isRunning}
+      disabled={isRunning || isOutdated}
       title={isRunning ? "A running request can be deleted when it has ended." : undefined}
     >
       {(close) => <DeleteRequestDialog id={id} onDeleted={onDeleted} onClose={close} />}

@@ -1,7 +1,10 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import { useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { useStatus } from "~/api/status";
+import { parseSearch } from "~/domain/log-search";
+import { SearchContext } from "~/navigation/search-context";
 import { renderAt } from "~/test/render";
 import { DeleteMatchesButton, DeleteRequestButton } from "./delete-button";
 
@@ -63,6 +66,32 @@ it("the requests of the time range that the log shows are deleted", async () => 
   const { searchParams } = accepted[0] as URL;
   expect(searchParams.get("from")).toBe("2026-11-21T14:00:00");
   expect(searchParams.get("to")).toBe("2026-11-21T15:00:00.123456Z");
+});
+
+function ChangingPage() {
+  const [search, setSearch] = useState("?namespace=ios");
+  return (
+    <SearchContext value={parseSearch(search)}>
+      <DeleteMatchesButton />
+      <button type="button" onClick={() => setSearch("?namespace=android")}>
+        Change the filter
+      </button>
+    </SearchContext>
+  );
+}
+
+it("the text names the requests that are deleted, even if the filter changes while the dialog is open", async () => {
+  const accepted = answerWith([37]);
+  await renderAt("", <ChangingPage />);
+  await userEvent.click(await screen.findByRole("button", { name: "Delete these requests…" }));
+  const dialog = await screen.findByRole("dialog");
+  const button = await within(dialog).findByRole("button", { name: "Delete 37 requests" });
+  fireEvent.click(screen.getByText("Change the filter"));
+  expect(dialog).toHaveTextContent("namespace is ios");
+  expect(dialog).not.toHaveTextContent("android");
+  await userEvent.click(button);
+  await waitFor(() => expect(accepted).toHaveLength(1));
+  expect((accepted[0] as URL).searchParams.get("namespace")).toBe("ios");
 });
 
 it("the number of more than 1,000 requests must be typed", async () => {

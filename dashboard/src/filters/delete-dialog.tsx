@@ -17,7 +17,9 @@ const MANY = 1000;
 
 /** Deletes all finished requests that match the filter and started before the dialog was opened. */
 export function DeleteMatchesDialog({ onClose }: { onClose: () => void }) {
-  const search = useLogSearch();
+  const current = useLogSearch();
+  // The URL may change while the dialog is open. The text and the deletion use the search of when it was opened.
+  const [search] = useState(current);
   const [params] = useState(() => toApiParams({ ...search, range: fixedRange(search.range, new Date()) }));
   const counted = useQuery(matchesQuery(params));
   const deletion = useDeleteMatches(params);

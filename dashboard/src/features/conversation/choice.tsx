@@ -1,14 +1,16 @@
 /** One choice of a response. */
 
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { count } from "~/format/number";
 import { Disclosure } from "~/ui/disclosure";
+import { lazyPart } from "~/ui/lazy-part";
 import { LongText } from "~/ui/long-text";
 import css from "./conversation.module.css";
 import { ToolCallView } from "./message";
 import type { Choice } from "./message-model";
 
-const Markdown = lazy(() => import("./markdown").then(({ Markdown }) => ({ default: Markdown })));
+/** Without its code, the response is shown as text. */
+const Markdown = lazyPart<{ text: string }>(() => import("./markdown").then(({ Markdown }) => Markdown), LongText);
 
 /** Longer texts are not rendered, because this would block the page. */
 const MAX_RENDERED = 100_000;

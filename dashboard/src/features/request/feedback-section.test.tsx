@@ -1,5 +1,6 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import { useState } from "react";
 import { beforeEach, expect, it, vi } from "vitest";
 import type { NewFeedback, RequestDetail, RequestFeedback } from "~/generated/api-types";
 import { sampleRequest } from "~/test/fixtures";
@@ -18,8 +19,10 @@ let sent: NewFeedback[];
 /** The feedback on the open request, as the API knows it. */
 let stored: RequestFeedback[];
 let isBusy: boolean;
+const onClose = vi.fn();
 
 beforeEach(() => {
+  vi.clearAllMocks();
   sent = [];
   isBusy = false;
 });
@@ -41,7 +44,7 @@ async function open(changes: Partial<RequestDetail> = {}) {
   });
   const page = await renderAt(
     "",
-    <RequestDrawer id="chatcmpl-1" newer={null} older={null} onGo={vi.fn()} onClose={vi.fn()} onDeleted={vi.fn()} />,
+    <RequestDrawer id="chatcmpl-1" newer={null} older={null} onGo={vi.fn()} onClose={onClose} onDeleted={vi.fn()} />,
   );
   const section = await screen.findByRole("region", { name: "Feedback" });
   return { ...page, section: within(section) };
@@ -87,6 +90,41 @@ it("shows the feedback from others, whose values filter the log", async () => {
   expect(section.getByRole("button", { name: /Good/ })).toHaveAttribute("aria-pressed", "false");
   await userEvent.click(section.getByRole("link", { name: /Filter by score 0.5/ }));
   expect(where()).toBe("/requests?score=0.5");
+});
+
+function TwoRequests() {
+  const [id, setId] = useState("a");
+  return <RequestDrawer id={id} newer={null} older="b" onGo={setId} onClose={onClose} onDeleted={onClose} />;
+}
+
+it("takes no feedback by key while the next request loads", async () => {
+  const next = Promise.withResolvers<void>();
+  const posted: string[] = [];
+  vi.stubGlobal("fetch", async (url: string) => {
+    if (url === "/api/requests/a") return Response.json(sampleRequest({ id: "a" }));
+    if (url === "/api/requests/b") return next.promise.then(() => Response.json(sampleRequest({ id: "b" })));
+    if (url.endsWith("/feedback")) posted.push(url);
+    return new Response("no such call", { status: 404 });
+  });
+  await renderAt("", <TwoRequests />);
+  await screen.findByRole("region", { name: "Feedback" });
+  await userEvent.keyboard("j+-");
+  expect(posted).toEqual([]);
+  next.resolve();
+  await waitFor(() => expect(document.querySelector("[data-waits]")).toBeNull());
+  await userEvent.keyboard("+");
+  await waitFor(() => expect(posted).toEqual(["/api/requests/b/feedback"]));
+});
+
+it("keeps the comment when Escape leaves its field", async () => {
+  const { section } = await open();
+  const comment = section.getByRole("textbox", { name: "Comment" });
+  await userEvent.type(comment, "Too formal.{Escape}");
+  expect(onClose).not.toHaveBeenCalled();
+  expect(comment).toHaveValue("Too formal.");
+  expect(comment).not.toHaveFocus();
+  await userEvent.keyboard("{Escape}");
+  expect(onClose).toHaveBeenCalledOnce();
 });
 
 it("says why feedback was not saved", async () => {

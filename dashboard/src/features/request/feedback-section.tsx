@@ -1,7 +1,7 @@
 /** Feedback on the request: thumbs, a label, a comment, and the feedback from others. */
 
 import { Button, Group, Paper, Stack, Textarea, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useRef, useState } from "react";
 import { type OwnFeedback, useGiveFeedback } from "~/api/feedback";
 import { BAD, feedbackText, GOOD, ownFeedback, scoreText } from "~/domain/feedback";
 import { FilterLink } from "~/filters/filter-link";
@@ -68,15 +68,18 @@ export function Feedback({ request }: { request: RequestDetail }) {
 
 /** Two buttons, which the keys `+` and `-` press. An earlier label and comment are kept. */
 function Thumbs({ own, give }: GivingProps) {
+  const buttons = useRef<HTMLDivElement>(null);
   const rate = (score: number) => give({ score });
   useShortcuts(({ key, target }) => {
-    if (isTextField(target) || hasTextSelection()) return undefined;
+    // While the next request loads, these are still the buttons of the previous request.
+    const isOutdated = buttons.current?.closest("[data-waits]") !== null;
+    if (isOutdated || isTextField(target) || hasTextSelection()) return undefined;
     if (key === "+") return () => rate(GOOD);
     return key === "-" && (() => rate(BAD));
   }, isOutsidePanel);
   const isOther = own !== undefined && own.score !== null && own.score !== GOOD && own.score !== BAD;
   return (
-    <Group gap={4}>
+    <Group ref={buttons} gap={4}>
       <QuietButton selected={own?.score === GOOD} onClick={() => rate(GOOD)}>
         <ThumbIcon /> Good
         <kbd className={css.key} aria-hidden="true">

@@ -2,7 +2,7 @@
 
 import { Alert, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { Suspense, useMemo, useState } from "react";
 import { apiUrl, getText } from "~/api/client";
 import { ApiError } from "~/domain/api-error";
 import { parsedExactly, pretty } from "~/domain/json";
@@ -11,6 +11,7 @@ import { bytes } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
 import { toClipboard } from "~/ui/clipboard";
 import controlsCss from "~/ui/controls.module.css";
+import { lazyPart } from "~/ui/lazy-part";
 import { QuietButton } from "~/ui/quiet-button";
 import css from "./request.module.css";
 
@@ -113,7 +114,7 @@ function RawBody({ id, side, sent, stored, headers }: Props) {
   );
 }
 
-const CodeView = lazy(() => import("./code-viewer").then(({ CodeView }) => ({ default: CodeView })));
+const CodeView = lazyPart(() => import("./code-viewer").then((viewer) => viewer.CodeView));
 
 const MAX_FORMATTED = 8_000_000;
 

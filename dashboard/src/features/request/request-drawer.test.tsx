@@ -1,5 +1,6 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import { useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { RequestDetail } from "~/generated/api-types";
 import { sampleChoice, sampleRequest } from "~/test/fixtures";
@@ -8,7 +9,7 @@ import { RequestDrawer } from "./request-drawer";
 
 const onGo = vi.fn();
 const onClose = vi.fn();
-const answers = new Map<string, () => Response>();
+const answers = new Map<string, () => Response | Promise<Response>>();
 
 beforeEach(() => {
   vi.clearAllMocks();
@@ -242,5 +243,43 @@ describe("an open request", () => {
     await userEvent.click(screen.getByText("All ids"));
     expect(screen.getByRole("button", { name: "Copy client id" })).toBeVisible();
     expect(screen.getByText("mine-1")).toBeVisible();
+  });
+});
+
+function TwoRequests() {
+  const [id, setId] = useState("a");
+  return <RequestDrawer id={id} newer={null} older="b" onGo={setId} onClose={onClose} onDeleted={onClose} />;
+}
+
+describe("while the next request loads", () => {
+  /** Opens request a. Returns a function that sends the response for request b. */
+  async function openFirst(): Promise<() => void> {
+    const next = Promise.withResolvers<Response>();
+    answers.set("/api/requests/a", () => Response.json(sampleRequest({ id: "a" })));
+    answers.set("/api/requests/b", () => next.promise);
+    await renderAt("", <TwoRequests />);
+    await screen.findByText("Conversation", { selector: "h2" });
+    return () => next.resolve(Response.json(sampleRequest({ id: "b" })));
+  }
+
+  it("cannot be deleted", async () => {
+    const loadNext = await openFirst();
+    await userEvent.keyboard("j");
+    const button = screen.getByRole("button", { name: "Delete this request…" });
+    await userEvent.click(button);
+    expect(button).toHaveAttribute("aria-disabled", "true");
+    loadNext();
+    await waitFor(() =>
+      expect(screen.getByRole("button", { name: "Delete this request…" })).not.toHaveAttribute("aria-disabled"),
+    );
+    expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
+  });
+
+  it("closes the dialog that deletes the previous request", async () => {
+    await openFirst();
+    await userEvent.click(screen.getByRole("button", { name: "Delete this request…" }));
+    expect(await screen.findByRole("dialog")).toHaveTextContent("Delete this request");
+    fireEvent.click(screen.getByText("older"));
+    await waitFor(() => expect(screen.queryByRole("dialog")).not.toBeInTheDocument());
   });
 });

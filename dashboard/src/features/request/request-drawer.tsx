@@ -66,7 +66,13 @@ export function RequestDrawer({ id, newer, older, onGo, onClose, onDeleted }: Re
             <>
               <RequestView key={data.id} request={data} view={view} onView={setView} onGo={onGo} />
               <Group justify="end" px={12} pt={8} pb={16}>
-                <DeleteRequestButton id={data.id} isRunning={data.outcome === "open"} onDeleted={onDeleted} />
+                <DeleteRequestButton
+                  key={id}
+                  id={data.id}
+                  isRunning={data.outcome === "open"}
+                  isOutdated={isPlaceholderData}
+                  onDeleted={onDeleted}
+                />
               </Group>
             </>
           )}
@@ -138,9 +144,13 @@ type Keys = {
   onClose: () => void;
 };
 
-/** Escape closes the request, k opens the newer request, and j opens the older request. */
+/**
+ * Escape closes the request, k opens the newer request, and j opens the older request. In a text field, Escape only
+ * leaves the field, so that no typed text is lost.
+ */
 function useDrawerShortcuts({ newer, older, onGo, onClose }: Keys): void {
   useShortcuts(({ key, target }) => {
+    if (key === "Escape" && isTextField(target)) return () => target instanceof HTMLElement && target.blur();
     if (key === "Escape") return onClose;
     if (isTextField(target) || hasTextSelection()) return undefined;
     const next = key === "k" ? newer : key === "j" ? older : null;
