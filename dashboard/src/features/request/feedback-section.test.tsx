@@ -98,11 +98,14 @@ function TwoRequests() {
 }
 
 it("takes no feedback by key while the next request loads", async () => {
-  const next = Promise.withResolvers<void>();
+  let loadNext = () => {};
+  const next = new Promise<void>((done) => {
+    loadNext = done;
+  });
   const posted: string[] = [];
   vi.stubGlobal("fetch", async (url: string) => {
     if (url === "/api/requests/a") return Response.json(sampleRequest({ id: "a" }));
-    if (url === "/api/requests/b") return next.promise.then(() => Response.json(sampleRequest({ id: "b" })));
+    if (url === "/api/requests/b") return next.then(() => Response.json(sampleRequest({ id: "b" })));
     if (url.endsWith("/feedback")) posted.push(url);
     return new Response("no such call", { status: 404 });
   });
@@ -110,7 +113,7 @@ it("takes no feedback by key while the next request loads", async () => {
   await screen.findByRole("region", { name: "Feedback" });
   await userEvent.keyboard("j+-");
   expect(posted).toEqual([]);
-  next.resolve();
+  loadNext();
   await waitFor(() => expect(document.querySelector("[data-waits]")).toBeNull());
   await userEvent.keyboard("+");
   await waitFor(() => expect(posted).toEqual(["/api/requests/b/feedback"]));

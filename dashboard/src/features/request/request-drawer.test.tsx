@@ -254,12 +254,15 @@ function TwoRequests() {
 describe("while the next request loads", () => {
   /** Opens request a. Returns a function that sends the response for request b. */
   async function openFirst(): Promise<() => void> {
-    const next = Promise.withResolvers<Response>();
+    let send = (_: Response) => {};
+    const next = new Promise<Response>((done) => {
+      send = done;
+    });
     answers.set("/api/requests/a", () => Response.json(sampleRequest({ id: "a" })));
-    answers.set("/api/requests/b", () => next.promise);
+    answers.set("/api/requests/b", () => next);
     await renderAt("", <TwoRequests />);
     await screen.findByText("Conversation", { selector: "h2" });
-    return () => next.resolve(Response.json(sampleRequest({ id: "b" })));
+    return () => send(Response.json(sampleRequest({ id: "b" })));
   }
 
   it("cannot be deleted", async () => {

@@ -9,6 +9,7 @@ functions never raise, and returned texts never contain a lone surrogate.
 import json
 import math
 import re
+import sys
 from functools import cache
 from itertools import islice
 from typing import Any, Final, Generic, TypeVar
@@ -207,7 +208,7 @@ def _fit_number(value: object, shape: inspect.IntType | inspect.FloatType) -> ob
     if isinstance(value, bool) or not isinstance(value, int | float):
         return _MISSING
     if isinstance(shape, inspect.FloatType):
-        return float(value) if -1e300 < value < 1e300 else _MISSING
+        return float(value) if abs(value) <= sys.float_info.max else _MISSING
     if isinstance(value, float):
         if not value.is_integer():
             return _MISSING

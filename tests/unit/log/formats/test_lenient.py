@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from relaybook.log.formats.lenient import LenientDecoder, load, read, sanitize
@@ -97,6 +97,7 @@ FIELDS = ["model", "messages", "stream", "metadata", "temperature", "max_tokens"
 @given(
     st.recursive(JSON, lambda inner: st.dictionaries(st.sampled_from(FIELDS), inner) | st.lists(inner), max_leaves=12)
 )
+@example({"temperature": 1.7e308})
 def test_lenient_and_strict_parsing_agree(value: Any) -> None:
     data = json.dumps(value).encode()
     try:
