@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllGlobals());
 
-const THREE = [threadRow("1"), threadRow("2", { turn: 2 }), threadRow("3", { turn: 3 })];
+const THREE = [1, 2, 3].map((at) => threadRow(String(at), { seq: at, turn: at }));
 const SUM = { requests: 1204, failed: 31, input_tokens: 9, output_tokens: 8, cost_usd: 0.61 };
 const open = (search = "?namespace=user-42") => renderAt(search, <ThreadPage />);
 const turn = (name: string) => screen.findByRole("article", { name });
@@ -114,7 +114,7 @@ describe("a thread", () => {
     serve(rows, { is_thread: false });
     await open();
     await screen.findAllByRole("article");
-    browser.emit([threadRow("6")]);
+    browser.emit([threadRow("6", { seq: 8 })]);
     expect(await screen.findByRole("button", { name: "1 newer request" })).toBeVisible();
   });
 

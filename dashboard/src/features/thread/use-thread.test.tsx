@@ -1,11 +1,15 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { renderHook, waitFor } from "@testing-library/react";
+import { act, renderHook, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { parseSearch } from "~/domain/log-search";
 import { answerThread, stubBrowser, threadPage, threadRow } from "~/test/fake-api";
 import { useThread } from "./use-thread";
 
-beforeEach(() => void stubBrowser());
+let browser: ReturnType<typeof stubBrowser>;
+
+beforeEach(() => {
+  browser = stubBrowser();
+});
 afterEach(() => vi.unstubAllGlobals());
 
 it("a request that does not exist does not load more than 5,000 requests", async () => {
@@ -24,4 +28,30 @@ it("a request that does not exist does not load more than 5,000 requests", async
   await waitFor(() => expect(requests).toHaveLength(10));
   await waitFor(() => expect(result.current).toMatchObject({ isReading: false, hasEarlier: true }));
   expect(requests).toHaveLength(10);
+});
+
+it("new requests that are older than the loaded page after a read no longer count as new", async () => {
+  let newest = 160;
+  const rowAt = (seq: number) => threadRow(String(seq), { seq });
+  answerThread({
+    thread: () =>
+      threadPage(
+        Array.from({ length: 60 }, (_, at) => rowAt(newest - at)),
+        { is_thread: false, next_cursor: "more" },
+      ),
+  });
+  const search = parseSearch("?namespace=busy");
+  const client = new QueryClient();
+  const { result } = renderHook(() => useThread(search, undefined, () => false), {
+    wrapper: ({ children }) => <QueryClientProvider client={client}>{children}</QueryClientProvider>,
+  });
+  await waitFor(() => expect(result.current.latest).toBeDefined());
+  act(() => browser.emit([161, 162, 163].map(rowAt)));
+  await waitFor(() => expect(result.current.pendingCount).toBe(3));
+  newest = 300;
+  act(() => result.current.refetch());
+  await waitFor(() => expect(result.current.latest?.data[0]?.seq).toBe(300));
+  expect(result.current.pendingCount).toBe(0);
+  act(() => browser.emit([rowAt(301)]));
+  await waitFor(() => expect(result.current.pendingCount).toBe(1));
 });

@@ -35,7 +35,8 @@ export function useThread(search: LogSearch, start: string | undefined, isAtEnd:
   const pages = query.data?.pages;
   const latest = pages?.[0];
   const conversations = useMemo(() => groupConversations(pages ?? []), [pages]);
-  const [newIds, setNewIds] = useState<ReadonlySet<string>>(NONE);
+  const [newSeqs, setNewSeqs] = useState<ReadonlySet<number>>(NONE);
+  const newest = useMemo(() => Math.max(0, ...(latest?.data ?? []).map(seqOf)), [latest]);
   const known = useMemo(() => new Set(pages?.flatMap((page) => page.data).map((row) => row.id)), [pages]);
   const refetch = useRefetch(query);
   const isStartMissing = start !== undefined && !known.has(start) && query.hasNextPage && known.size < MAX_SEARCHED;
@@ -44,7 +45,9 @@ export function useThread(search: LogSearch, start: string | undefined, isAtEnd:
   });
 
   const params = useMemo(() => toApiParams(search), [search]);
-  const announce = (rows: readonly Row[]) => setNewIds((current) => new Set([...current, ...rows.map(({ id }) => id)]));
+  // Requests up to the newest loaded request are not new: they are loaded, or they are on an earlier page.
+  const announce = (rows: readonly Row[]) =>
+    setNewSeqs((current) => new Set([...current, ...rows.map(seqOf)].filter((seq) => seq > newest)));
 
   useLive(params, query.isSuccess, {
     onRows: (rows) => {
@@ -57,10 +60,9 @@ export function useThread(search: LogSearch, start: string | undefined, isAtEnd:
     },
     onOpen: () => {
       if (isAtEnd()) return refetch();
-      const newest = Math.max(...(latest?.data ?? []).map(seqOf));
       // An error does not matter, because the next event retries and the status bar shows the failure.
       getLatestThread(params).then(
-        ({ data }) => announce(data.filter((row) => seqOf(row) > newest)),
+        ({ data }) => announce(data),
         () => {},
       );
     },
@@ -69,7 +71,7 @@ export function useThread(search: LogSearch, start: string | undefined, isAtEnd:
   return {
     latest,
     conversations,
-    pendingCount: [...newIds].filter((id) => !known.has(id)).length,
+    pendingCount: [...newSeqs].filter((seq) => seq > newest).length,
     hasEarlier: query.hasNextPage,
     isReading: query.isFetchingNextPage || query.isPending,
     isComplete: pages?.every((page) => page.complete) ?? true,
@@ -88,7 +90,7 @@ export function mayBeConversation({ is_thread, data }: Thread): boolean {
   return is_thread || data.length < MIN_REQUESTS;
 }
 
-const NONE: ReadonlySet<string> = new Set();
+const NONE: ReadonlySet<number> = new Set();
 
 function seqOf({ seq }: Row): number {
   return seq ?? 0;
