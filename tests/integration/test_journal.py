@@ -479,6 +479,24 @@ def test_the_journal_works_without_posix_fallocate_and_fdatasync(
     assert payloads_of(read_all(RunReader(writer.path))) == [b"one"]
 
 
+def test_the_journal_works_on_a_volume_without_posix_fallocate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = errno.EOPNOTSUPP
+
+    def unsupported(*_: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "posix_fallocate", unsupported, raising=False)
+    writer = make_writer(tmp_path)
+    put(writer, b"one")
+    writer.close()
+    assert payloads_of(read_all(RunReader(writer.path))) == [b"one"]
+    number = errno.ENOSPC
+    descriptor = disk.create_file(tmp_path / "full")
+    with pytest.raises(OSError, match="No space"):
+        disk.allocate(descriptor, 1 << 20, zero=False)
+    os.close(descriptor)
+
+
 @pytest.mark.parametrize("number", [errno.ENOTSUP, errno.ENOTTY, errno.EINVAL])
 def test_on_macos_a_volume_without_a_full_sync_is_synced_with_fsync(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int

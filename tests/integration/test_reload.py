@@ -233,6 +233,21 @@ def test_a_stop_after_a_reload_lets_earlier_streams_finish(server: Server) -> No
     assert server.process.wait(60) == 0
 
 
+def test_a_response_without_a_client_is_read_to_its_end_after_a_reload(
+    tmp_path: Path, provider: SimulatedProvider
+) -> None:
+    with Server(tmp_path, provider.url, "--on-client-gone", "finish", "--drain-timeout", "1") as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        connection.request("POST", PATH, STREAM, HEADERS | {"Sim-Event-Interval-Ms": "100", "Sim-Answer-Tokens": "30"})
+        response = connection.getresponse()
+        response.readline()
+        connection.close()
+        response.close()
+        assert reload(server).returncode == 0
+        record = server.record(response.headers["Service-Request-Id"], 60)
+        assert record["outcome"] == "complete"
+
+
 def test_if_the_supervisor_is_killed_the_old_workers_end_too(tmp_path: Path, provider: SimulatedProvider) -> None:
     server = Server(tmp_path, provider.url)
     stream = Stream(server, 0, **{"Event-Interval-Ms": "50"})

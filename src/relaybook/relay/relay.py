@@ -184,12 +184,12 @@ class Relay(RelayContext):
     async def retire(self, seconds: float) -> None:
         """Close each connection after one more response, or when it is idle for too long.
 
-        Return after ``seconds`` at the latest. No stream is cut and no request is refused. Other workers accept new
-        connections.
+        Also wait for exchanges without a client, whose response is read only for the log. Return after ``seconds`` at
+        the latest. No stream is cut and no request is refused. Other workers accept new connections.
         """
         self.retiring = True
         deadline = self._loop.time() + seconds
-        while self.connections and self._loop.time() < deadline:
+        while (self.connections or self.exchanges) and self._loop.time() < deadline:
             await asyncio.sleep(0.1)
 
     async def drain(self, seconds: float) -> None:

@@ -216,10 +216,13 @@ class RequestHeadReader:
             )
 
     def _take_expect(self, head: RequestHead, line: bytes, value: bytes) -> None:
-        head.expect = value.strip().lower()
+        # A later line must not hide a value that is refused.
+        if head.expect in (b"", b"100-continue"):
+            head.expect = value.strip().lower()
 
     def _take_upgrade(self, head: RequestHead, line: bytes, value: bytes) -> None:
-        head.upgrade = value.strip().lower()
+        if head.upgrade != b"websocket":
+            head.upgrade = value.strip().lower()
 
     def _take_client_key(self, head: RequestHead, line: bytes, value: bytes) -> None:
         self._take_secret(head, line, value)

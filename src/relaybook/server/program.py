@@ -245,7 +245,7 @@ def check_log(settings: Settings, data: DataDirectory) -> None:
     try:
         for run in list_runs(data.journal):
             for sequence in sequences(run)[:1]:
-                with suppress(JournalDamaged, FileNotFoundError):  # the recorder skips and reports damage
+                with suppress(JournalDamaged, OSError):  # the recorder reports damage and errors
                     OldSegment(run, sequence).close()
         open_store(data.store, settings).check()
     except (JournalTooNew, StoreTooNew) as error:

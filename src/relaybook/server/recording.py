@@ -59,7 +59,13 @@ def take_long_slices() -> None:
     scheduling policy is not SCHED_OTHER.
     """
     call = _SCHED_SETATTR.get(platform.machine())
-    if sys.platform != "linux" or call is None or os.sched_getscheduler(0) != os.SCHED_OTHER:
+    if sys.platform != "linux" or call is None:
+        return
+    try:
+        policy = os.sched_getscheduler(0)
+    except OSError:  # with musl, and in some containers
+        return
+    if policy != os.SCHED_OTHER:
         return
     nice = os.getpriority(os.PRIO_PROCESS, 0)
     attributes = _ATTRIBUTES.pack(_ATTRIBUTES.size, os.SCHED_OTHER, 0, nice, 0, _SLICE_NS, 0, 0)

@@ -67,8 +67,13 @@ def allocate(descriptor: int, size: int, *, zero: bool) -> None:
     With ``zero``, fill the file with zeros, which halves the cost of syncs.
     """
     if not zero and hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(descriptor, 0, size)
-    elif not zero and hasattr(fcntl, "F_PREALLOCATE"):
+        try:
+            os.posix_fallocate(descriptor, 0, size)
+            return
+        except OSError as error:  # musl does not emulate the call on volumes without it, such as network drives
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
+                raise
+    if not zero and hasattr(fcntl, "F_PREALLOCATE"):
         preallocate_on_macos(descriptor, size)
     else:
         write_at(descriptor, _ZEROS[: min(size, _FIRST)], 0)

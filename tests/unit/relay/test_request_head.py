@@ -52,6 +52,16 @@ def test_hop_by_hop_and_proxy_headers_are_not_forwarded(line: bytes) -> None:
     assert read(b"Host: a", line, b"X-After: 1").lines == [b"Host: a", b"X-After: 1"]
 
 
+@pytest.mark.parametrize("lines", [(b"Expect: x", b"Expect: 100-continue"), (b"Expect: 100-continue", b"Expect: x")])
+def test_a_second_expect_header_hides_no_value_that_is_refused(lines: tuple[bytes, bytes]) -> None:
+    assert read(b"Host: a", *lines).expect == b"x"
+
+
+@pytest.mark.parametrize("lines", [(b"Upgrade: h2c", b"Upgrade: WebSocket"), (b"Upgrade: WebSocket", b"Upgrade: h2c")])
+def test_a_second_upgrade_header_does_not_hide_a_websocket(lines: tuple[bytes, bytes]) -> None:
+    assert read(b"Host: a", *lines).upgrade == b"websocket"
+
+
 @pytest.mark.parametrize(
     "line", [b"Service-Worker: script", b"Service_Namespace: a", b"X-Request-Id: 1", b"Cookie2: x"]
 )

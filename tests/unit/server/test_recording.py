@@ -1,6 +1,7 @@
 """Test that the recorder requests long time slices from the kernel."""
 
 import ctypes
+import errno
 import os
 import platform
 import struct
@@ -66,6 +67,17 @@ def test_another_scheduling_policy_is_not_changed() -> None:
 def test_an_unsupported_machine_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "pdp11")
     monkeypatch.setattr(ctypes, "CDLL", None)  # any call of ``ctypes.CDLL`` would raise
+    from relaybook.server.recording import take_long_slices
+
+    take_long_slices()
+
+
+def test_a_system_without_scheduling_policies_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unsupported(_: int) -> int:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(os, "sched_getscheduler", unsupported, raising=False)
+    monkeypatch.setattr(ctypes, "CDLL", None)
     from relaybook.server.recording import take_long_slices
 
     take_long_slices()
