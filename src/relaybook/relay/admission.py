@@ -12,12 +12,15 @@ from relaybook.errors import RelayError
 from relaybook.relay import response_lines
 from relaybook.relay.context import RelayContext
 from relaybook.relay.exchange import Exchange
+from relaybook.relay.fingerprints import keys_in
 from relaybook.relay.peers import Client
 from relaybook.relay.request_head import HeadRefused, RequestHead, check_target
 from relaybook.relay.routes import Route
 from relaybook.settings.client_address import client_address
 from relaybook.tags import Tags
 
+#: Each part of a body is searched for each key, so many keys would slow down all requests.
+_MAX_KEYS: Final = 16
 #: Only digits match, because anyone can register a name such as 127.0.0.1.example.
 _LOOPBACK: Final = re.compile(rb"127(?:\.\d{1,10}){1,3}")
 
@@ -37,6 +40,17 @@ def check(relay: RelayContext, head: RequestHead) -> None:
     if not head.target.startswith(b"/") and head.target != b"*":
         _make_origin_form(head)
     _check_host(relay, head)
+    if b"?" in head.target or len(head.keys) > _MAX_KEYS:
+        _check_keys(head)
+
+
+def _check_keys(head: RequestHead) -> None:
+    if len({*head.keys, *keys_in(head.target)}) > _MAX_KEYS:
+        raise HeadRefused(
+            RelayError.BAD_REQUEST,
+            f"The query and the headers have over {_MAX_KEYS} different API keys. Send only the keys that the upstream "
+            "needs.",
+        )
 
 
 def _check_host(relay: RelayContext, head: RequestHead) -> None:

@@ -155,7 +155,7 @@ class Exchange:
         #: Longest first, because a key may begin with another key.
         self.keys: Sequence[bytes] = head.keys
         if b"?" in head.target or len(head.keys) > 1:
-            self.keys = sorted([*head.keys, *keys_in(head.target)], key=len, reverse=True)
+            self.keys = sorted({*head.keys, *keys_in(head.target)}, key=len, reverse=True)
         self.pending: list[bytes] = []
         self.relay_headers = response_lines.relay_headers(tags, self.id_text)
         #: Appends a frame to the journal: ``frame(kind, id, payload)``.

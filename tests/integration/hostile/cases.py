@@ -194,6 +194,7 @@ CASES: Final = [
             "a non-ASCII byte in the path": at("/v1/modèles".encode()),
             "a control character in the path": at(b"/v1/mod\x7fels"),
             "a fragment": at(b"/v1/models#smuggled"),
+            "17 different keys in the query": at(b"/v1/models?" + b"&".join(b"key=secret-%02d" % n for n in range(17))),
         },
     ),
     *cases(
