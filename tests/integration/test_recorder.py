@@ -1,5 +1,7 @@
 """The recorder's loop on a real journal: every exchange is recorded once, completely and in order, despite crashes."""
 
+import errno
+import os
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +14,7 @@ from tests.support.records import an_entry
 
 from relaybook import clock
 from relaybook.ids import id_text, new_id
+from relaybook.journal import segment
 from relaybook.journal.events import Answered, Closed, RefusalCounts, encode_event
 from relaybook.journal.frame import NO_EXCHANGE, FrameKind
 from relaybook.journal.reader import RunReader, list_runs
@@ -483,3 +486,73 @@ def test_a_loss_in_a_damaged_journal_is_reported_once_despite_restarts(tmp_path:
     for _ in range(3):
         run_until_idle(world.recorder())
         assert [(gap.reason, gap.count) for gap in world.store.gaps(0)] == [("damaged", 1)]
+
+
+def test_a_block_that_the_disk_cannot_read_costs_only_its_frames(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Like the kernel, the read stops before the bad block, and fails if it begins there."""
+    world = World(tmp_path)
+    for number in range(20):
+        exchange = world.open(namespace=str(number))
+        world.put(FrameKind.SENT, exchange, bytes(3000))
+        world.close(exchange)
+    bad, pread = 5 * 4096, os.pread
+
+    def damaged_pread(descriptor: int, size: int, at: int) -> bytes:
+        if bad <= at < bad + 4096:
+            raise OSError(errno.EIO, "Input/output error")
+        return pread(descriptor, min(size, bad - at) if at < bad else size, at)
+
+    monkeypatch.setattr(segment.os, "pread", damaged_pread)
+    monkeypatch.setattr(segment, "_PAUSE_SECONDS", 0.0)
+    run_until_idle(world.recorder())
+    records = world.records()
+    bodies = [b"".join(world.store.body(record.id, "request")) for record in records]
+    whole = [record.namespace for record, body in zip(records, bodies, strict=True) if body == bytes(3000)]
+    assert len(whole) >= 17
+    assert whole[-12:] == [str(number) for number in range(8, 20)]
+    assert [(gap.reason, gap.count > 0) for gap in world.store.gaps(0)] == [("damaged", True)]
+
+
+def test_a_run_whose_files_are_not_accessible_delays_no_other_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(loop, "_PAUSE_NS", 0)
+    world = World(tmp_path)
+    world.close(world.open(namespace="locked"))
+    world.writer.close()
+    lock = world.writer.path / "lock"
+    lock.unlink()
+    lock.mkdir()  # opening it fails for every user, even root
+    world.writer = JournalWriter(world.journal, MIB, durable=False)
+    world.close(world.open(namespace="other"))
+    recorder = world.recorder()
+    for _ in range(3):
+        run_until_idle(recorder)
+    assert [record.namespace for record in world.records()] == ["other"]
+    assert [record.getMessage() for record in caplog.records] == ["run_unreadable"]
+    lock.rmdir()
+    run_until_idle(recorder)
+    assert [record.namespace for record in world.records()] == ["other", "locked"]
+
+
+def test_a_run_that_cannot_be_deleted_is_recorded_once_and_delays_no_other_run(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = World(tmp_path)
+    world.close(world.open(namespace="kept"))
+    world.writer.close()
+    obstacle = world.writer.path / "directory"
+    obstacle.mkdir()
+    run_until_idle(world.recorder())
+    world.writer = JournalWriter(world.journal, MIB, durable=False)
+    world.close(world.open(namespace="other"))
+    world.writer.close()
+    run_until_idle(world.recorder())
+    assert [record.namespace for record in world.records()] == ["kept", "other"]
+    assert {record.getMessage() for record in caplog.records} == {"run_unreadable"}
+    obstacle.rmdir()
+    run_until_idle(world.recorder())
+    assert list_runs(world.journal) == []
+    assert len(world.records()) == 2

@@ -207,6 +207,23 @@ def test_a_flipped_byte_in_a_pack_is_an_error_and_never_wrong_text(
     assert len(reader.page(Filter(), 5, None, soon()).records) == 2
 
 
+def test_a_block_of_a_pack_that_the_disk_cannot_read_damages_only_its_bodies(
+    writer: SqliteWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad, good = writer.write_body(b"a" * 900), writer.write_body(b"b" * 900)
+    offset, pread = bad.location[1], os.pread
+
+    def damaged_pread(descriptor: int, size: int, at: int) -> bytes:
+        if at == offset:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return pread(descriptor, size, at)
+
+    monkeypatch.setattr(os, "pread", damaged_pread)
+    with pytest.raises(BodyDamaged, match=r"\.pack cannot be read at byte \d+ \(Input/output error\)"):
+        writer.read_body(bad)
+    assert writer.read_body(good) == b"b" * 900
+
+
 def test_bodies_of_a_deleted_pack_are_reported_as_not_stored(
     writer: SqliteWriter, reader: SqliteReader, tmp_path: Path
 ) -> None:

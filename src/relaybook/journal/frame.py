@@ -54,17 +54,15 @@ def encode(secret: int, number: int, kind: int, exchange: bytes, time_ns: int, p
 
 
 class Span(msgspec.Struct):
-    """The end of the last valid frame that ``decode`` read, and whether the following bytes are damaged."""
+    """The end of the last valid frame that ``decode`` read, as an offset in its data."""
 
     end: int
-    damaged: bool = False
 
 
 def decode(data: bytes, secret: int, segment: int, base: int, span: Span) -> Iterator[Frame]:
     """Yield the frames at the start of ``data``. ``data`` begins at offset ``base`` of the segment.
 
-    Decoding stops at an incomplete or invalid frame. An invalid frame sets ``span.damaged``. ``span.end`` is an offset
-    in ``data``.
+    Decoding stops at an incomplete or invalid frame. ``span`` is updated before each frame is yielded.
     """
     size = len(data)
     at = 0
@@ -73,13 +71,11 @@ def decode(data: bytes, secret: int, segment: int, base: int, span: Span) -> Ite
         length, check, number, kind, exchange, time_ns = unpack(data, at)
         end = at + 8 + length
         if length < _CHECKED_BYTES or length > _CHECKED_BYTES + MAX_PAYLOAD:
-            span.damaged = True
             return
         if end > size:
             return
         payload = data[at + HEAD_BYTES : end]
         if crc32(payload, crc32(data[at + 8 : at + HEAD_BYTES], secret)) != check:
-            span.damaged = True
             return
         span.end = end
         yield Frame(kind, exchange, time_ns, payload, number, segment, base + at)

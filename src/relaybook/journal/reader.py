@@ -61,9 +61,8 @@ class RunReader:
         self.path = path
         self.place = start
         self._told_to = told_to
-        #: Number of frames that were written but cannot be read, and number of bytes that were skipped.
+        #: Number of frames that were written but cannot be read.
         self.frames_lost = 0
-        self.bytes_skipped = 0
         self._lock: int | None = None
         self._segment: OldSegment | None = None
         self._skipped = 0
@@ -97,7 +96,8 @@ class RunReader:
     def read(self, most_bytes: int = _READ_BYTES) -> list[Frame]:
         """Return the next frames, up to about ``most_bytes``; empty if there are none yet.
 
-        Damaged bytes are skipped and counted. Raises JournalTooNew if a segment has a newer format.
+        Damaged bytes are skipped, and lost frames are counted. Raises JournalTooNew if a segment has a newer format,
+        and OSError if a file of the run cannot be opened.
         """
         over = self.over
         while not self._finished:
@@ -156,11 +156,11 @@ class RunReader:
         """Skip damaged bytes up to the next valid frame, or to the mark if there is no valid frame."""
         step = find_next(data, 1, segment.secret, self.place.number, self._skipped)
         if step is None:
-            step = mark - at if at + len(data) >= mark else len(data) - MAX_PAYLOAD
+            is_last = at + len(data) >= mark or len(data) <= MAX_PAYLOAD
+            step = mark - at if is_last else len(data) - MAX_PAYLOAD
             self._skipped += step
         else:
             self._skipped = 0
-        self.bytes_skipped += step
         self.place = Place(segment.sequence, at + step, self.place.number)
 
     def _open(self) -> OldSegment | None:

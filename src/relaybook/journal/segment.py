@@ -7,6 +7,7 @@ the new value, never a mixture.
 
 import mmap
 import os
+import time
 from pathlib import Path
 from struct import Struct
 from typing import Final
@@ -18,6 +19,11 @@ VERSION: Final = 1
 HEADER_BYTES: Final = 128
 _HEADER: Final = Struct("<8sII16sQ")
 _MARK_INDEX: Final = 8
+#: If a read fails because the disk is damaged, the read is tried this many times, with pauses. Then zeros are read
+#: instead of this block.
+_TRIES: Final = 5
+_PAUSE_SECONDS: Final = 0.1
+_BLOCK_BYTES: Final = 4096
 
 
 class JournalDamaged(Exception):
@@ -105,16 +111,20 @@ class NewSegment:
 
 
 class OldSegment:
-    """A segment for reading. Its writer may still be running."""
+    """A segment for reading. Its writer may still be running.
+
+    If the disk cannot read a block, zeros are read instead, so that the frames in other blocks can still be read.
+    """
 
     def __init__(self, run: Path, sequence: int) -> None:
-        """Open a segment. Raises FileNotFoundError, JournalDamaged or JournalTooNew."""
+        """Open a segment. Raises JournalDamaged, JournalTooNew, or OSError."""
+        self._tries_left = _TRIES
         self.path = segment_path(run, sequence)
         self.sequence = sequence
         self._descriptor = disk.open_to_read(self.path)
         try:
             self.size = os.fstat(self._descriptor).st_size
-            header = os.pread(self._descriptor, HEADER_BYTES, 0)
+            header = self.read(0, HEADER_BYTES)
             self.secret = self._read_header(header)
             self._map = mmap.mmap(self._descriptor, HEADER_BYTES, prot=mmap.PROT_READ)
         except BaseException:
@@ -139,8 +149,25 @@ class OldSegment:
         return min(self._marks[_MARK_INDEX], self.size)
 
     def read(self, start: int, end: int) -> bytes:
-        """Return the bytes between two offsets; fewer if the file ends before ``end``."""
-        return os.pread(self._descriptor, end - start, start)
+        """Return the bytes between two offsets; fewer if the file ends before ``end``. Raises OSError."""
+        parts: list[bytes] = []
+        while start < end and (part := self._read_part(start, end)):
+            parts.append(part)
+            start += len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _read_part(self, start: int, end: int) -> bytes:
+        """Return at least one byte at ``start``; empty at the end of the file."""
+        while True:
+            try:
+                return os.pread(self._descriptor, end - start, start)
+            except OSError as error:
+                if not disk.is_damaged(error):
+                    raise
+            if self._tries_left == 0:
+                return bytes(min(_BLOCK_BYTES - start % _BLOCK_BYTES, end - start))
+            self._tries_left -= 1
+            time.sleep(_PAUSE_SECONDS)
 
     def close(self) -> None:
         """Close the descriptor and the mapping."""

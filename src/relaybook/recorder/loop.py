@@ -8,13 +8,15 @@ data.
 
 import logging
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from relaybook import clock
 from relaybook.journal.events import RefusalCounts
+from relaybook.journal.frame import Frame
 from relaybook.journal.reader import START, Place, RunReader, list_runs
 from relaybook.log.record import Gap
 from relaybook.log.store.errors import BatchRejected
@@ -43,6 +45,8 @@ class Run:
         self.reader = RunReader(path, start, told_to=self._recorded_to)
         self.fold = Fold(self._recorded_to, (decode_exchange(checkpoint.state) for checkpoint in checkpoints))
         self.lost_reported = 0
+        self._paused_until_ns = 0
+        self._error = ""
 
     @property
     def _recorded_to(self) -> int:
@@ -52,6 +56,22 @@ class Run:
     def is_replaying(self) -> bool:
         """Whether the next frames were already read before a restart. Their exchanges may already be recorded."""
         return self.reader.place.number < self._recorded_to
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the files of the run could not be read or deleted a moment ago."""
+        return clock.monotonic_ns() < self._paused_until_ns
+
+    @contextmanager
+    def pausing(self) -> Iterator[None]:
+        """Pause the run if the block raises OSError, and log the error once. Meanwhile, other runs are recorded."""
+        try:
+            yield
+        except OSError as error:
+            self._paused_until_ns = clock.monotonic_ns() + _PAUSE_NS
+            if self._error != str(error):
+                self._error = str(error)
+                log.error("run_unreadable", extra={"run": str(self.reader.path), "reason": self._error})
 
     def position(self) -> RunPosition:
         """Return the position up to which the run was read, and the position at which a replay must start.
@@ -97,6 +117,8 @@ _RUNNING_EVERY_NS: Final = 1 * clock.NANOSECONDS
 _RUNNING_AFTER_NS: Final = 1 * clock.NANOSECONDS
 _LIST_RUNS_EVERY_NS: Final = 500_000_000
 _IDLE_SECONDS: Final = 0.05
+#: The time after which a run is tried again whose files could not be read or deleted.
+_PAUSE_NS: Final = 1 * clock.NANOSECONDS
 #: Maximum durations of background work: when there is nothing to read, and after a commit. Recording pauses during
 #: background work. While the recorder is behind, it does no background work.
 _IDLE_NS: Final = 50_000_000
@@ -221,11 +243,16 @@ class Recorder:
                 checkpoints = self._retry.until_done(partial(self._store.checkpoints, path.name))
                 run = self._runs[path.name] = Run(path, position, checkpoints)
                 if position is not None:  # a recorder may have died before it removed recorded segments
-                    run.reader.remove_before(position.replay_from[0])
+                    with run.pausing():
+                        run.reader.remove_before(position.replay_from[0])
 
     def _read(self, run: Run) -> bool:
+        if run.is_paused:
+            return False
         before = run.reader.place
-        frames = run.reader.read()
+        frames: list[Frame] = []
+        with run.pausing():
+            frames = run.reader.read()
         if run.reader.place != before:  # this also happens at the end of a sealed segment
             self._changed = True
         self._is_behind = self._is_behind or len(frames) > _MANY_FRAMES
@@ -366,11 +393,18 @@ class Recorder:
 
     def _clean_up(self) -> None:
         """Remove segments that are no longer needed, and whole runs that have ended."""
-        for run in list(self._runs.values()):
-            if run.reader.finished:
-                run.reader.remove()
-                self._commit_with_retry(Batch(finished_runs=[run.name]))
-                self._positions.pop(run.name, None)
-                del self._runs[run.name]
-            else:
-                run.reader.remove_before(run.position().replay_from[0])
+        removed = []
+        for run in self._runs.values():
+            if run.is_paused:
+                continue
+            with run.pausing():
+                if run.reader.finished:
+                    run.reader.remove()
+                    removed.append(run.name)
+                else:
+                    run.reader.remove_before(run.position().replay_from[0])
+        if removed:
+            self._commit_with_retry(Batch(finished_runs=removed))
+        for name in removed:
+            self._positions.pop(name, None)
+            del self._runs[name]

@@ -24,10 +24,10 @@ async def dial(relay: RelayContext, pool: Pool[UpstreamConnection], exchange: Ex
             connection = await _connect(relay, pool, seconds)
     except TimeoutError:
         reason = f"it did not accept a connection within {seconds:g} s"
-    except (OSError, ValueError) as error:
-        reason = _reason(error)
     except MemoryError as error:
         last_resort.exit_now(error)
+    except Exception as error:  # otherwise, the exchange would wait forever
+        reason = _reason(error)
     else:
         if exchange.closed:
             connection.fresh = False

@@ -394,14 +394,14 @@ class Exchange:
     def client_gone(self) -> None:
         """Drop the client, because its connection is lost.
 
-        With ``on_client_gone = finish``, if the whole request was received, read the response to its end for the log.
+        With ``on_client_gone = finish``, if the whole request was sent, read the response to its end for the log.
         Otherwise, end the exchange.
         """
         self.client = None
         if self.closed:
             return
-        is_running = self.response_state != ResponseState.DONE and self.request_state == RequestState.SENT
-        if is_running and self.relay.settings.on_client_gone == "finish":
+        is_sent = self.request_state == RequestState.SENT and self.upstream is not None
+        if is_sent and self.response_state != ResponseState.DONE and self.relay.settings.on_client_gone == "finish":
             self.client_ready(True)
             return
         self._give_up()
@@ -483,9 +483,6 @@ class Exchange:
         if client is None or framing is None:
             return
         client.keep_alive = False
-        head = framing.encode(b"")
-        if head:
-            client.send(head)
         event = self._error_event(message)
         if event is not None and framing.between_events:
             self.frame(FrameKind.MADE, self.id, event)

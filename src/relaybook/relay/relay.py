@@ -103,7 +103,7 @@ class Relay(RelayContext):
 
     def _write_refusal_counts(self) -> None:
         # while draining, this is the last chance to record the counts
-        if self.counts_since_ns and (self.log_problem is None or self.draining):
+        if self.counts_since_ns and (self._journal.spare_ready or self.draining):
             counts = RefusalCounts(self.counts_since_ns, clock.wall_ns(), dict(self.refused), self.unlogged)
             self.gate.frame(FrameKind.COUNTED, NO_EXCHANGE, encode_event(counts))
             self.refused.clear()
@@ -118,18 +118,22 @@ class Relay(RelayContext):
         settings = self.settings
         problem = None
         if spare_error := self._journal.mend():
-            problem = f"no journal segment can be created: {spare_error}"
+            problem = f"no journal segment can be created: {spare_error}. Check the disk and its permissions"
         directory = self._journal.path.parent
         try:
             free = disk.free_bytes(directory)
         except OSError as error:
-            problem = f"the journal directory {directory} cannot be read: {error.strerror}"
+            problem = f"the journal directory {directory} cannot be read: {error.strerror}. Check the disk"
         else:
             if free < settings.min_free:
-                problem = f"{free} bytes are free on the disk, which is less than min_free = {settings.min_free}"
+                problem = (
+                    f"{free} bytes are free on the disk, which is less than min_free = {settings.min_free}. Free some "
+                    "disk space"
+                )
             elif (journal_bytes := disk.bytes_below(directory)) > settings.max_journal:
                 problem = (
                     f"the journal takes {journal_bytes} bytes, which is more than max_journal = {settings.max_journal}"
+                    ". The recorder must catch up first"
                 )
         if problem and self.log_problem is None:
             log.error("log_unavailable", extra={"reason": problem})

@@ -220,6 +220,11 @@ class Settings:
                 f"disk_budget is {self.disk_budget}. The minimum is {self.min_disk_budget} (256 MiB, plus four "
                 "segments per worker).",
             )
+        if self.max_journal < self.min_max_journal:
+            raise BadSetting(
+                "max_journal",
+                f"max_journal is {self.max_journal}. The minimum is {self.min_max_journal} (four segments per worker).",
+            )
         for prefix in self.header_prefix:
             if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,31}", prefix):
                 raise BadSetting(
@@ -239,9 +244,14 @@ class Settings:
         }
 
     @property
+    def min_max_journal(self) -> int:
+        """The smallest allowed ``max_journal``. Each worker has two segments, and during a reload twice as many."""
+        return 4 * self.workers * self.segment_bytes
+
+    @property
     def min_disk_budget(self) -> int:
         """The smallest allowed ``disk_budget``: room for the journal and for the store's write-ahead logs."""
-        return 256 * MIB + 4 * self.workers * self.segment_bytes
+        return 256 * MIB + self.min_max_journal
 
     @property
     def durable(self) -> bool:
@@ -260,7 +270,7 @@ def _plain(value: Any) -> Any:
 POSITIVE = (
     *("workers", "max_request_bytes", "max_in_flight", "max_connections", "header_timeout", "body_timeout"),
     *("keep_alive_timeout", "write_timeout", "connect_timeout", "upstream_timeout", "idle_timeout", "upstream_idle"),
-    *("drain_timeout", "reload_timeout", "segment_bytes", "seal_after", "max_journal"),
+    *("drain_timeout", "reload_timeout", "segment_bytes", "seal_after"),
 )
 
 

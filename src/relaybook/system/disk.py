@@ -27,6 +27,8 @@ _ZEROS: Final = bytes(1 << 16)
 _LOCK_AGAIN_SECONDS: Final = 0.02
 _KEEP_SIZE_AND_PUNCH: Final = 0x01 | 0x02
 _F_PUNCHHOLE: Final = 99
+#: Errors of a read from a damaged part of a disk. Other parts of the file can still be read.
+_DAMAGED: Final = frozenset({errno.EIO, errno.EBADMSG})
 
 
 def create_file(path: Path) -> int:
@@ -45,6 +47,11 @@ def open_file(path: Path) -> int:
 def open_to_read(path: Path) -> int:
     """Open an existing file and return a read-only descriptor."""
     return os.open(path, os.O_RDONLY | _FLAGS)
+
+
+def is_damaged(error: OSError) -> bool:
+    """Return whether a read failed because this part of the disk is damaged."""
+    return error.errno in _DAMAGED
 
 
 def make_directory(path: Path) -> None:
@@ -73,23 +80,9 @@ def allocate(descriptor: int, size: int, *, zero: bool) -> None:
         except OSError as error:  # musl does not emulate the call on volumes without it, such as network drives
             if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
                 raise
-    if not zero and hasattr(fcntl, "F_PREALLOCATE"):
-        preallocate_on_macos(descriptor, size)
-    else:
-        write_at(descriptor, _ZEROS[: min(size, _FIRST)], 0)
-        for at in range(_FIRST, size, len(_ZEROS)):
-            write_at(descriptor, _ZEROS[: size - at], at)
-
-
-def preallocate_on_macos(descriptor: int, size: int) -> None:
-    """Allocate with ``F_PREALLOCATE``.
-
-    In the struct, flag 4 means all or nothing, and mode 3 means from the end of the file.
-    """
-    import struct
-
-    fcntl.fcntl(descriptor, fcntl.F_PREALLOCATE, struct.pack("@Iiqqq", 4, 3, 0, size, 0))  # type: ignore[attr-defined,unused-ignore]
-    os.ftruncate(descriptor, size)
+    write_at(descriptor, _ZEROS[: min(size, _FIRST)], 0)
+    for at in range(_FIRST, size, len(_ZEROS)):
+        write_at(descriptor, _ZEROS[: size - at], at)
 
 
 def write_at(descriptor: int, data: bytes, at: int) -> None:

@@ -266,6 +266,12 @@ def test_with_on_client_gone_finish_the_response_is_read_to_its_end() -> None:
     assert world.payloads(FrameKind.RECEIVED) == [b"data: 1\n\n"]
 
 
+def test_a_request_that_waits_for_a_connection_is_not_sent_after_its_client_is_gone() -> None:
+    world = World(on_client_gone="finish", connected=False).request()
+    world.exchange.client_gone()
+    assert (world.dials[0].canceled, closed(world).outcome) == (True, "client_closed")
+
+
 def test_a_request_over_a_limit_gets_an_error_and_the_connection_closes() -> None:
     world = World(b"Content-Length: 9")
     world.begin()

@@ -195,6 +195,7 @@ def test_namespaces_have_settings_of_their_own(tmp_path: Path) -> None:
         ('[namespaces."*dev"]\nkeep_days = 1', "a prefix of names followed by *, not '*dev'"),
         ("keep_days = 40000", "a number of days from 0 to 36500"),
         ('disk_budget = "much"', "auto, none or a size such as 50GiB"),
+        ("max_journal = 5", "The minimum is 268435456 (four segments per worker)."),
         ("disk_budget = 5", "The minimum is 536870912 (256 MiB, plus four segments per worker)."),
     ],
 )

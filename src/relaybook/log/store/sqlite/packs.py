@@ -209,6 +209,13 @@ def read_body(directory: Path, ref: BodyRef, base: bytes | None = None) -> bytes
             raise BodyDamaged(f"{path} does not exist. Restore the file from a backup.") from error
         try:
             frame = os.pread(fd, length, offset)
+        except OSError as error:
+            if not disk.is_damaged(error):
+                raise
+            raise BodyDamaged(
+                f"{path} cannot be read at byte {offset} ({error.strerror}). Test the disk, and restore the file from "
+                "a backup."
+            ) from error
         finally:
             os.close(fd)
     try:
