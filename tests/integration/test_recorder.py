@@ -27,7 +27,7 @@ from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Running
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
-from relaybook.recorder import loop
+from relaybook.recorder import loop, running
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.disk_reserve import DiskReserve
@@ -280,6 +280,33 @@ def test_a_large_body_is_stored_completely_without_being_held_in_memory(tmp_path
     store.close()
 
 
+def test_the_state_of_a_moved_body_is_written_only_when_more_bytes_are_moved(tmp_path: Path) -> None:
+    """After a crash, the bytes that are not in that state are read again from the journal."""
+    saved: list[int] = []
+
+    class Counting(MemoryStore):
+        def commit(self, batch: Batch) -> None:
+            super().commit(batch)
+            saved.append(len(batch.checkpoints))
+
+    world = World(tmp_path, Counting())
+    world.writer.close()
+    world.writer = JournalWriter(world.journal, 16 * MIB, durable=False)
+    exchange = world.open()
+    recorder = world.recorder()
+    for number in range(100):
+        world.put(FrameKind.SENT, exchange, bytes([number]) * 10_000)
+        run_until_idle(recorder)
+        if number % 10 == 9:
+            recorder = world.recorder()  # a crash
+    assert sum(saved) == 3
+    world.close(exchange)
+    run_until_idle(recorder)
+    (record,) = world.records()
+    body = world.store.body(record.id, "request")
+    assert b"".join(body) == b"".join(bytes([number]) * 10_000 for number in range(100))
+
+
 class FailingStore(MemoryStore):
     """A store that raises the given errors."""
 
@@ -378,8 +405,8 @@ def test_running_requests_of_an_earlier_recorder_disappear(tmp_path: Path) -> No
 
 
 def test_a_running_request_is_listed_until_it_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "_RUNNING_AFTER_NS", 0)
-    monkeypatch.setattr(loop, "_RUNNING_EVERY_NS", 0)
+    monkeypatch.setattr(running, "_AFTER_NS", 0)
+    monkeypatch.setattr(running, "_EVERY_NS", 0)
     world = World(tmp_path)
     recorder = world.recorder()
     exchange = world.open(namespace="slow")
@@ -395,8 +422,8 @@ def test_a_running_request_is_listed_until_it_is_recorded(tmp_path: Path, monkey
 def test_bodies_of_a_running_request_are_stored_as_they_arrive_except_those_that_must_not_be_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loop, "_RUNNING_AFTER_NS", 0)
-    monkeypatch.setattr(loop, "_RUNNING_EVERY_NS", 0)
+    monkeypatch.setattr(running, "_AFTER_NS", 0)
+    monkeypatch.setattr(running, "_EVERY_NS", 0)
     world = World(tmp_path)
     recorder = world.recorder()
     running_ids, no_bodies = world.open(), world.open(log="no-bodies")

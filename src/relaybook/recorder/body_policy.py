@@ -1,14 +1,13 @@
 """Decide how much of a body is stored, and where the body is kept while its exchange is open.
 
 The bodies of an open exchange stay in memory while they have at most 256 KiB in total. If they exceed 256 KiB, their
-bytes are moved to the store before the record is written. Bodies of unsupported formats are stored whole up to the size
-in the setting ``keep_other_bodies``. If such a body is larger, only its first 64 KiB, its length and its SHA-256 are
-stored. For a few open exchanges, the log also shows the bytes received so far.
+bytes are moved to the store before the record is written. If all open exchanges together exceed 64 MiB, the largest are
+moved. Bodies of unsupported formats are stored whole up to the size in the setting ``keep_other_bodies``. If such a
+body is larger, only its first 64 KiB, its length and its SHA-256 are stored.
 """
 
 import hashlib
 from collections.abc import Callable, Iterable
-from heapq import nlargest
 from typing import Final
 
 from relaybook.log.formats import format_of
@@ -17,9 +16,8 @@ from relaybook.recorder.fold import Exchange
 
 MAX_HELD_BYTES: Final = 256 << 10
 TRUNCATED_BYTES: Final = 64 << 10
-#: Limits for open exchanges that the log shows with their bytes. These bytes are copied to the store every second.
-MAX_SHOWN: Final = 32
-MAX_SHOWN_BYTES: Final = 512 << 10
+#: Maximum number of body bytes of all open exchanges of a run in memory.
+MAX_TOTAL_HELD_BYTES: Final = 64 << 20
 
 
 class BodyPolicy:
@@ -32,12 +30,26 @@ class BodyPolicy:
         self._read_body = read_body
         self._keep_other = keep_other_bodies
 
-    def move_if_large(self, exchange: Exchange) -> int:
-        """Move an open exchange's bytes to the store if they exceed MAX_HELD_BYTES.
+    def move_large(self, exchanges: Iterable[Exchange]) -> int:
+        """Move the bytes of open exchanges to the store, as far as they exceed the limits for memory.
 
         Return the number of moved bytes.
         """
-        return self.move_to_store(exchange) if exchange.held > MAX_HELD_BYTES else 0
+        held = moved = 0
+        small: list[Exchange] = []
+        for exchange in exchanges:
+            if exchange.held > MAX_HELD_BYTES:
+                moved += self.move_to_store(exchange)
+            elif exchange.held:
+                held += exchange.held
+                small.append(exchange)
+        if held > MAX_TOTAL_HELD_BYTES:
+            small.sort(key=lambda exchange: exchange.held)
+            while held > MAX_TOTAL_HELD_BYTES // 2:
+                size = self.move_to_store(small.pop())
+                held -= size
+                moved += size
+        return moved
 
     def move_to_store(self, exchange: Exchange) -> int:
         """Move an open exchange's bytes to the store. Return the number of bytes moved."""
@@ -81,16 +93,3 @@ class BodyPolicy:
             digest.update(chunk)
             kept += chunk[: TRUNCATED_BYTES - len(kept)]
         return Body([], [kept]), digest.hexdigest()
-
-
-def shown_ids(running: Iterable[Exchange]) -> set[bytes]:
-    """Return the ids of the newest open exchanges whose bodies are shown while they run, at most MAX_SHOWN.
-
-    Exchanges with more than MAX_SHOWN_BYTES, and exchanges logged without bodies, are not included.
-    """
-    eligible = (
-        exchange
-        for exchange in running
-        if exchange.opened.log == "full" and exchange.request_bytes + exchange.response_bytes <= MAX_SHOWN_BYTES
-    )
-    return {exchange.id for exchange in nlargest(MAX_SHOWN, eligible, key=lambda exchange: exchange.opened_ns)}

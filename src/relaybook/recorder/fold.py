@@ -54,6 +54,8 @@ class Exchange(msgspec.Struct, array_like=True):
     first: tuple[int, int, int] | None = None
     #: The state includes the frames up to this number.
     number: int = 0
+    #: Number of ``refs`` in the state that is in the store.
+    saved_refs: int = 0
 
     @property
     def refs(self) -> list[BodyRef]:

@@ -20,15 +20,16 @@ from relaybook.journal.frame import Frame
 from relaybook.journal.reader import START, Place, RunReader, list_runs
 from relaybook.log.record import Gap
 from relaybook.log.store.errors import BatchRejected
-from relaybook.log.store.port import Batch, BodyRef, Entry, ExchangeCheckpoint, Running, RunPosition, Writer
+from relaybook.log.store.port import Batch, BodyRef, Entry, ExchangeCheckpoint, RunPosition, Writer
 from relaybook.recorder.background import BackgroundWork
-from relaybook.recorder.body_policy import BodyPolicy, shown_ids
+from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Exchange, Fold, decode_exchange, encode_exchange
 from relaybook.recorder.metrics import Metrics
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry, RetryAborted
+from relaybook.recorder.running import RunningRequests
 
 
 class Run:
@@ -113,8 +114,6 @@ MAX_ENTRIES: Final = 10_000
 #: Maximum number of body bytes per commit, in memory or moved to the store. A commit must fit into the disk space that
 #: ``DiskReserve`` releases on a full disk.
 MAX_BYTES: Final = 32 << 20
-_RUNNING_EVERY_NS: Final = 1 * clock.NANOSECONDS
-_RUNNING_AFTER_NS: Final = 1 * clock.NANOSECONDS
 _LIST_RUNS_EVERY_NS: Final = 500_000_000
 _IDLE_SECONDS: Final = 0.05
 #: The time after which a run is tried again whose files could not be read or deleted.
@@ -164,10 +163,8 @@ class Recorder:
         self._changed = False
         self._since_ns: int | None = None
         self._runs_listed_ns = 0
-        self._running_written_ns = 0
         self._committed_ns = 0
-        #: Whether the store may have running requests. At the start, it may have those of an earlier recorder.
-        self._had_running = True
+        self._running = RunningRequests(entry_builder, crash_guard)
         #: Whether the last step read many frames, so more frames are probably waiting.
         self._is_behind = False
 
@@ -208,7 +205,7 @@ class Recorder:
             self._since_ns = now
         full = len(self._entries) >= MAX_ENTRIES or self._bytes >= MAX_BYTES
         due = self._since_ns is not None and now - self._since_ns >= COMMIT_AFTER_NS
-        due = due or now - self._running_written_ns > _RUNNING_EVERY_NS
+        due = due or self._running.is_due(now)
         if full or (due and now - self._committed_ns >= self._store.commit_interval_ns):
             self._commit()
             self._metrics.write_if_due()
@@ -294,14 +291,13 @@ class Recorder:
         """Move large bodies of open exchanges from memory to the store, except while replaying recorded exchanges."""
         if run.is_replaying:
             return
-        for exchange in run.fold.open.values():
-            self._bytes += self._body_policy.move_if_large(exchange)
+        self._bytes += self._body_policy.move_large(run.fold.open.values())
 
     # -- committing ------------------------------------------------------------------------------------------------
 
     def _commit(self) -> None:
         now = clock.monotonic_ns()
-        running = self._running(now) if now - self._running_written_ns > _RUNNING_EVERY_NS else None
+        running = self._running.report(self._open_exchanges(), now) if self._running.is_due(now) else None
         if not self._changed and running is None:
             return
         batch = Batch(
@@ -322,43 +318,30 @@ class Recorder:
         self._clean_up()
 
     def _checkpoints(self, run: Run) -> list[ExchangeCheckpoint]:
-        """Return the states of open exchanges that block the removal of an old segment or have bytes in the store."""
+        """Return the states of open exchanges that need an old segment, or whose bytes were moved to the store.
+
+        Without its new state, an exchange whose bytes were moved would be read, and its bytes moved, again after a
+        restart.
+        """
         checkpoints: list[ExchangeCheckpoint] = []
         if run.is_replaying:
             return checkpoints
         here = run.reader.place.segment
         for exchange in run.fold.open.values():
             first = exchange.first
-            if first is not None and (first[0] < here or exchange.refs):
+            if first is not None and (first[0] < here or len(exchange.refs) > exchange.saved_refs):
                 self._body_policy.move_to_store(exchange)
-                exchange.first = None
+                exchange.first, exchange.saved_refs = None, len(exchange.refs)
                 state = encode_exchange(exchange)
                 checkpoints.append(
                     ExchangeCheckpoint(run=run.name, exchange=exchange.id, number=exchange.number, state=state)
                 )
         return checkpoints
 
-    def _running(self, now: int) -> list[Running] | None:
-        """Return the requests that have been running for over a second.
-
-        `None` if both this call and the previous call found no such requests.
-        """
-        self._running_written_ns = now
-        exchanges = [
-            exchange
-            for run in self._runs.values()
-            if not run.reader.finished
-            for exchange in run.fold.open.values()
-            if now - exchange.opened_ns > _RUNNING_AFTER_NS
-        ]
-        had_running, self._had_running = self._had_running, bool(exchanges)
-        return self._running_states(exchanges) if exchanges or had_running else None
-
-    def _running_states(self, exchanges: list[Exchange]) -> list[Running]:
-        ids, begin, running = shown_ids(exchanges), self._crash_guard.begin, self._entry_builder.running
-        states = [running(each, read_bodies=begin(each.id), is_shown=each.id in ids) for each in exchanges]
-        self._crash_guard.clear()
-        return states
+    def _open_exchanges(self) -> Iterator[Exchange]:
+        for run in self._runs.values():
+            if not run.reader.finished:
+                yield from run.fold.open.values()
 
     def _commit_with_retry(self, batch: Batch) -> None:
         while True:

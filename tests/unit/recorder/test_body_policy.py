@@ -1,7 +1,6 @@
 """Test how much of a body is stored, and where a body is kept before it is stored."""
 
 import hashlib
-from typing import Any
 
 from tests.support.frames import Script
 
@@ -9,11 +8,9 @@ from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import BodyRef, Entry, body_size
 from relaybook.recorder.body_policy import (
     MAX_HELD_BYTES,
-    MAX_SHOWN,
-    MAX_SHOWN_BYTES,
+    MAX_TOTAL_HELD_BYTES,
     TRUNCATED_BYTES,
     BodyPolicy,
-    shown_ids,
 )
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Exchange, Fold
@@ -43,10 +40,10 @@ def test_a_small_body_stays_in_memory_and_a_large_one_is_moved() -> None:
     world, fold = World(), Fold()
     fold.feed(Script().open(A).request(A, b"x" * MAX_HELD_BYTES).frames)
     exchange = fold.open[A]
-    world.body_policy.move_if_large(exchange)
+    world.body_policy.move_large([exchange])
     assert exchange.request.refs == []
     fold.feed(Script().open(A).request(A).request(A).request(A, b"y").frames)
-    world.body_policy.move_if_large(exchange)
+    world.body_policy.move_large([exchange])
     assert (exchange.held, exchange.request.rest) == (0, [])
     assert world.store.read_body(exchange.request.refs[0]) == b"x" * MAX_HELD_BYTES + b"y"
 
@@ -93,30 +90,17 @@ def test_moved_bytes_of_a_request_without_bodies_are_erased() -> None:
     assert len(erase) == 2
 
 
-def opened(number: int, request_body: bytes = b"question", **fields: Any) -> Exchange:
-    """Return an open exchange. Exchanges with a higher ``number`` started later."""
-    fold = Fold()
-    fold.feed(Script().open(A, **fields).request(A, request_body).frames)
-    exchange = fold.open[A]
-    exchange.id, exchange.opened_ns = b"%016d" % number, number
-    return exchange
-
-
-def test_the_latest_of_many_open_requests_are_shown() -> None:
-    many = [opened(number) for number in range(MAX_SHOWN + 10)]
-    assert shown_ids(many[::-1]) == {exchange.id for exchange in many[10:]}
-    assert shown_ids([]) == set()
-
-
-def test_open_requests_without_bodies_or_too_large_are_not_shown_or_counted() -> None:
-    fits, large = opened(98, b"x" * MAX_SHOWN_BYTES), opened(99, b"x" * (MAX_SHOWN_BYTES + 1))
-    hidden = [opened(100 + number, log="no-bodies") for number in range(MAX_SHOWN)]
-    assert shown_ids([opened(1), fits, large, *hidden]) == {opened(1).id, fits.id}
-
-
-def test_moved_bytes_are_shown_with_the_others() -> None:
-    world, exchange = World(), opened(1, b"question")
-    world.body_policy.move_to_store(exchange)
-    exchange.request.rest.append(b" and more")
-    assert shown_ids([exchange]) == {exchange.id}
-    assert world.entry_builder.running(exchange, is_shown=True).request == b"question and more"
+def test_the_largest_bodies_are_moved_if_all_together_are_too_large() -> None:
+    world, fold = World(), Fold()
+    for number in range(300):
+        fold.feed(Script().open(b"%016d" % number).request(b"%016d" % number, b"x" * (200_000 + number)).frames)
+    moved = world.body_policy.move_large(fold.open.values())
+    held = [exchange.held for exchange in fold.open.values()]
+    assert (sum(held), moved) == (60_044_850, 0)
+    for number in range(300, 340):
+        fold.feed(Script().open(b"%016d" % number).request(b"%016d" % number, b"x" * (200_000 + number)).frames)
+    moved = world.body_policy.move_large(fold.open.values())
+    held = [exchange.held for exchange in fold.open.values()]
+    assert MAX_TOTAL_HELD_BYTES // 2 - 201_000 < sum(held) <= MAX_TOTAL_HELD_BYTES // 2
+    assert max(held) < min(exchange.request_bytes for exchange in fold.open.values() if exchange.refs)
+    assert moved + sum(held) == sum(exchange.request_bytes for exchange in fold.open.values())

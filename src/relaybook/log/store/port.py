@@ -94,7 +94,7 @@ class Running(msgspec.Struct, kw_only=True):
     """A running request, with its detail and body bytes so far.
 
     ``detail``, ``request`` and ``response`` are set only for the newest requests with small bodies (see the limits in
-    ``recorder/body_policy.py``). They are `None` for all other requests, and for a request whose bodies must not be
+    ``recorder/running.py``). They are `None` for all other requests, and for a request whose bodies must not be
     stored.
     """
 

@@ -1,0 +1,79 @@
+"""Report the requests that have been running for over a second.
+
+Parsing bodies is the expensive part. For the newest requests, the log shows the bytes so far, so they are parsed after
+each change. Every other request is parsed once before its response begins, and once after that.
+"""
+
+from collections.abc import Iterable
+from heapq import nlargest
+from typing import Final
+
+from relaybook import clock
+from relaybook.log.store.port import Running
+from relaybook.recorder.crash_guard import CrashGuard
+from relaybook.recorder.entry_builder import EntryBuilder
+from relaybook.recorder.fold import Exchange
+
+#: Limits for open exchanges that the log shows with their bytes. These bytes are copied to the store every second.
+MAX_SHOWN: Final = 32
+MAX_SHOWN_BYTES: Final = 512 << 10
+_EVERY_NS: Final = 1 * clock.NANOSECONDS
+_AFTER_NS: Final = 1 * clock.NANOSECONDS
+
+#: A state is created again when its version changes.
+_Version = tuple[bool, int]
+
+
+class RunningRequests:
+    """Creates the states of running requests, once a second."""
+
+    def __init__(self, entry_builder: EntryBuilder, crash_guard: CrashGuard) -> None:
+        self._entry_builder = entry_builder
+        self._crash_guard = crash_guard
+        self._reported_ns = 0
+        self._states: dict[bytes, tuple[_Version, Running]] = {}
+        #: Whether the store may have running requests. At the start, it may have those of an earlier recorder.
+        self._had_some = True
+
+    def is_due(self, now_ns: int) -> bool:
+        """Return whether the last report is more than a second old."""
+        return now_ns - self._reported_ns > _EVERY_NS
+
+    def report(self, open_exchanges: Iterable[Exchange], now_ns: int) -> list[Running] | None:
+        """Return the states of the exchanges that have been running for over a second.
+
+        `None` if both this call and the previous call found no such exchanges.
+        """
+        self._reported_ns = now_ns
+        exchanges = [exchange for exchange in open_exchanges if now_ns - exchange.opened_ns > _AFTER_NS]
+        had_some, self._had_some = self._had_some, bool(exchanges)
+        shown, before, self._states = shown_ids(exchanges), self._states, {}
+        for exchange in exchanges:
+            is_shown = exchange.id in shown
+            version = (is_shown, exchange.number if is_shown else exchange.answered is not None)
+            if exchange.id in before and before[exchange.id][0] == version:
+                state = before[exchange.id][1]
+            else:
+                state = self._state(exchange, is_shown=is_shown)
+            state.record.chunks = exchange.chunks
+            state.record.request_bytes, state.record.response_bytes = exchange.request_bytes, exchange.response_bytes
+            self._states[exchange.id] = version, state
+        self._crash_guard.clear()
+        return [state for _, state in self._states.values()] if exchanges or had_some else None
+
+    def _state(self, exchange: Exchange, *, is_shown: bool) -> Running:
+        readable = self._crash_guard.begin(exchange.id)
+        return self._entry_builder.running(exchange, read_bodies=readable, is_shown=is_shown)
+
+
+def shown_ids(running: Iterable[Exchange]) -> set[bytes]:
+    """Return the ids of the newest open exchanges whose bodies are shown while they run, at most MAX_SHOWN.
+
+    Exchanges with more than MAX_SHOWN_BYTES, and exchanges logged without bodies, are not included.
+    """
+    eligible = (
+        exchange
+        for exchange in running
+        if exchange.opened.log == "full" and exchange.request_bytes + exchange.response_bytes <= MAX_SHOWN_BYTES
+    )
+    return {exchange.id for exchange in nlargest(MAX_SHOWN, eligible, key=lambda exchange: exchange.opened_ns)}
