@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.needs import PREFIX
@@ -329,6 +330,30 @@ def test_a_journal_on_a_full_disk_raises_an_error_and_recovers(tmp_path: Path, m
     writer.close()
 
 
+def test_the_written_part_of_a_batch_that_needs_too_many_segments_is_not_reported_as_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = make_writer(tmp_path)
+    writer._spare.result()
+    monkeypatch.setattr(disk, "allocate", _no_space)
+    first, second = b"1" * 16, b"2" * 16
+    for exchange in (first, second):
+        writer.append(FrameKind.OPENED, exchange, b"head")
+        for _ in range(7):  # a segment has room for three
+            writer.append(FrameKind.SENT, exchange, b"x" * (300 << 10))
+    with pytest.raises(JournalUnavailable) as caught:
+        writer.write()
+    assert caught.value.opened == {second}
+    monkeypatch.undo()
+    wait_until(lambda: writer.mend() is None and writer.spare_ready)
+    put(writer, b"later")
+    reader = RunReader(writer.path)
+    frames = read_all(reader)
+    assert [(frame.exchange, frame.kind) for frame in frames if frame.kind == FrameKind.OPENED] == [(first, 1)]
+    assert (payloads_of(frames)[-1], reader.frames_lost) == (b"later", 0)
+    writer.close()
+
+
 def test_every_flipped_byte_loses_at_most_its_frame(tmp_path: Path) -> None:
     writer = make_writer(tmp_path)
     bodies = [b"body-%02d" % number * 3 for number in range(12)]
@@ -409,7 +434,7 @@ def test_a_journal_without_space_for_its_first_file_starts_when_there_is_space(
     writer.close()
 
 
-def _no_space(descriptor: int, data: bytes, at: int) -> int:
+def _no_space(*_: Any, **__: Any) -> int:
     raise OSError(28, "No space left on device")
 
 

@@ -46,6 +46,11 @@ def _number_of(head: bytes) -> int:
     return int.from_bytes(head[8:16], "little")
 
 
+def _after(parts: list[bytes], number: int) -> list[bytes]:
+    """Return the heads and payloads of the frames with a higher number."""
+    return [part for at in range(0, len(parts), 2) if _number_of(parts[at]) > number for part in parts[at : at + 2]]
+
+
 class JournalWriter:
     """Writes the run of one worker.
 
@@ -157,7 +162,7 @@ class JournalWriter:
             self._put(parts)
         except _NoSpare as error:
             self._number = self._written  # reuse the numbers, so that no frame seems to be missing
-            raise self._gave_up(parts, error) from error
+            raise self._gave_up(_after(parts, self._written), error) from error
         except OSError:
             self._written = self._number
             self._write_again(self._unsynced[:] or parts)
@@ -183,7 +188,7 @@ class JournalWriter:
             raise self._gave_up(parts, error) from error
 
     def _gave_up(self, parts: list[bytes], error: Exception) -> JournalUnavailable:
-        """Drop the batch, and keep the frames that report its loss. ``tick`` appends these frames later."""
+        """Drop frames of the batch, and keep frames that report their loss. ``tick`` appends these frames later."""
         del self._unsynced[-len(parts) :]
         opened = self._unreported_loss.add_lost(parts)
         return JournalUnavailable(f"the journal in {self.path} cannot be written: {error}", opened)
