@@ -1,7 +1,8 @@
 """Report the requests that have been running for over a second.
 
 Parsing bodies is the expensive part. For the newest requests, the log shows the bytes so far, so they are parsed after
-each change. Every other request is parsed once before its response begins, and once after that.
+each change. Every other request is parsed only when it is first reported, when it is complete, and when its response
+has begun.
 """
 
 from collections.abc import Iterable
@@ -50,7 +51,8 @@ class RunningRequests:
         shown, before, self._states = shown_ids(exchanges), self._states, {}
         for exchange in exchanges:
             is_shown = exchange.id in shown
-            version = (is_shown, exchange.number if is_shown else exchange.answered is not None)
+            progress = (exchange.asked_ns is not None) + (exchange.answered is not None)
+            version = (is_shown, exchange.number if is_shown else progress)
             if exchange.id in before and before[exchange.id][0] == version:
                 state = before[exchange.id][1]
             else:

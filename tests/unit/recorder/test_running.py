@@ -63,7 +63,7 @@ class CountingBuilder(EntryBuilder):
 def test_only_the_newest_requests_are_parsed_again_after_each_change(tmp_path: Path) -> None:
     fold, builder = Fold(), CountingBuilder()
     ids = [b"%016d" % number for number in range(MAX_SHOWN + 1)]
-    scripts = {each: Script().open(each).request(each, b"{}") for each in ids}
+    scripts = {each: Script().open(each).add(FrameKind.SENT, each, b"{}") for each in ids}
     for number, each in enumerate(ids):
         fold.feed(scripts[each].frames)
         fold.open[each].opened_ns = number
@@ -77,6 +77,9 @@ def test_only_the_newest_requests_are_parsed_again_after_each_change(tmp_path: P
     oldest, newest = ids[0], ids[-1]
     assert (len(report()), len(builder.parsed)) == (MAX_SHOWN + 1, MAX_SHOWN + 1)
     assert (len(report()), builder.parsed) == (MAX_SHOWN + 1, [])
+    for each in ids:
+        fold.feed(scripts[each].add(FrameKind.ASKED, each).frames)
+    assert (len(report()), len(builder.parsed)) == (MAX_SHOWN + 1, MAX_SHOWN + 1)
     for chunks, parsed in [(1, [oldest, newest]), (2, [newest]), (3, [newest])]:
         for each in (oldest, newest):
             if chunks == 1:
