@@ -188,7 +188,7 @@ export function RequestsPage() {
         {log.error !== null && rows.length > 0 && (
           <p role="alert" className={pageCss.alert}>
             Not all requests could be read: {log.error.message}{" "}
-            <button type="button" onClick={log.list.isLoading ? undefined : log.readOn}>
+            <button type="button" onClick={log.list.isLoading ? undefined : log.retryPage}>
               Try again
             </button>
           </p>

@@ -51,7 +51,7 @@ export type Log = {
   /** Reads the log again from its newest end. */
   refetch: () => void;
   /** Reads the page again that could not be read. */
-  readOn: () => void;
+  retryPage: () => void;
 };
 
 /** Functions that are called when the list changes. They return whether its rows may move. */
@@ -187,7 +187,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
     likelyValues: first?.likely_values ?? NO_LIKELY_VALUES,
     showPending: useCallback(() => change(showPending), [change]),
     refetch,
-    readOn: () => void (query.isFetchPreviousPageError ? fetchPreviousPage() : fetchNextPage()),
+    retryPage: () => void (query.isFetchPreviousPageError ? fetchPreviousPage() : fetchNextPage()),
   };
 }
 
