@@ -9,6 +9,8 @@ import { sampleRequest, statusWith } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { useLog } from "./use-log";
 
+vi.mock("./log-model", async (original) => ({ ...(await original<object>()), MAX_LIVE: 2 }));
+
 /** Returns the page of the log for a request. `undefined` means that the request to read around does not exist. */
 type Answer = (params: URLSearchParams) => Partial<RequestPage> | undefined;
 
@@ -159,4 +161,23 @@ it("live rows stay when too many requests were missed while the user was reading
   browser.reconnect();
   await waitFor(() => expect(shown()).toMatchObject({ newest: false }));
   expect(shown()).toMatchObject({ rows: ["b", "a"] });
+});
+
+it("a log with too many live rows is read again", async () => {
+  let data = rows("a");
+  const read = answerLog(() => ({ data, running: [] }));
+  await renderAt("", <Page />);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["a"] }));
+  for (const [at, id] of ["b", "c", "d"].entries()) {
+    const row = sampleRequest({ id, seq: 8 + at });
+    data = [row, ...data];
+    browser.emit([row]);
+    await waitFor(() => expect(shown().rows).toEqual(data.map((each) => each.id)));
+  }
+  expect(read).toHaveLength(1);
+  const e = sampleRequest({ id: "e", seq: 11 });
+  data = [e, ...data];
+  browser.emit([e]);
+  await waitFor(() => expect(read).toHaveLength(2));
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["e", "d", "c", "b", "a"], newest: true }));
 });
