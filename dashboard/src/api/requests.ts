@@ -19,9 +19,11 @@ export type PageParam = { around: string } | { cursor: string } | "newest";
 export type QueryError = { readonly text: string; readonly message: string };
 
 /**
- * A page of the log and its search. `refused` is a query in the URL that the API rejected. The page ignores this query.
+ * A page of the log, its search, and the key of its list. `refused` is a query in the URL that the API rejected. The page
+ * ignores this query.
  */
-export type LogPage = RequestPage & Pick<LogSearch, "filter" | "range" | "sort"> & { refused?: QueryError };
+export type LogPage = RequestPage &
+  Pick<LogSearch, "filter" | "range" | "sort"> & { listKey: string; refused?: QueryError };
 
 /** Filter and range as API parameters, also used as a cache key. */
 export function askedOf(search: LogSearch): [string, string][] {
@@ -36,16 +38,17 @@ export function askedOf(search: LogSearch): [string, string][] {
 export function logQuery(search: LogSearch, anchor: string | undefined, removals: number, reading = 0) {
   return infiniteQueryOptions({
     queryKey: ["log", toListParams(search), anchor ?? null, removals, reading],
-    queryFn: async ({ pageParam, signal }): Promise<LogPage> => {
+    queryFn: async ({ pageParam, queryKey, signal }): Promise<LogPage> => {
       const { live: _, ...shown } = search;
+      const listKey = JSON.stringify(queryKey);
       const { filter } = shown;
       try {
-        return { ...(await pageOrNewest(shown, pageParam, signal)), ...shown };
+        return { ...(await pageOrNewest(shown, pageParam, signal)), ...shown, listKey };
       } catch (error) {
         if (!isQueryRefused(error, search)) throw error;
         const rest = { ...shown, filter: withoutQuery(filter) };
         const refused = { text: queryText(filter), message: error.message };
-        return { ...(await pageOrNewest(rest, pageParam, signal)), ...rest, refused };
+        return { ...(await pageOrNewest(rest, pageParam, signal)), ...rest, listKey, refused };
       }
     },
     initialPageParam: (anchor === undefined ? "newest" : { around: anchor }) as PageParam,

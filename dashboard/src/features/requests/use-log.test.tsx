@@ -7,12 +7,14 @@ import { useLogSearch } from "~/navigation/search-context";
 import { stubBrowser } from "~/test/fake-api";
 import { sampleRequest, statusWith } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
-import { useLog } from "./use-log";
+import { PREVIOUS_LIST, useLog } from "./use-log";
 
 vi.mock("./log-model", async (original) => ({ ...(await original<object>()), MAX_LIVE: 2 }));
 
+type Found = Partial<RequestPage> | undefined;
+
 /** Returns the page of the log for a request. `undefined` means that the request to read around does not exist. */
-type Answer = (params: URLSearchParams) => Partial<RequestPage> | undefined;
+type Answer = (params: URLSearchParams) => Found | Promise<Found>;
 
 let deletions: Partial<DeletionRow>[];
 let browser: ReturnType<typeof stubBrowser>;
@@ -34,7 +36,7 @@ function answerLog(answer: Answer): string[] {
       return Response.json(statusWith({ deletions: deletions as DeletionRow[] }));
     }
     read.push(search);
-    const page = answer(searchParams);
+    const page = await answer(searchParams);
     if (page !== undefined) return Response.json({ next_cursor: null, newer_cursor: null, complete: true, ...page });
     const error = { message: "No such request.", type: "invalid_request_error", param: "around", code: "not_found" };
     return Response.json({ error }, { status: 404 });
@@ -48,9 +50,10 @@ function Log({ anchor }: { anchor: string | undefined }) {
   const log = useLog(useLogSearch(), anchor, { onNewRows: () => rowsMayMove, onDeletion: () => true });
   const { list } = log;
   const facts = { rows: list.rows.map(({ id }) => id), newest: list.includesNewest, empty: log.isEmpty };
+  const more = { outcomes: list.rows.map(({ outcome }) => outcome), previous: list.key === PREVIOUS_LIST };
   return (
     <>
-      <output>{JSON.stringify({ ...facts, stopped: list.isStopped, error: log.error?.message })}</output>
+      <output>{JSON.stringify({ ...facts, ...more, stopped: list.isStopped, error: log.error?.message })}</output>
       <button type="button" onClick={list.loadOlder}>
         older
       </button>
@@ -145,7 +148,7 @@ it("a log that is read again is not an earlier list", async () => {
 it("if the request to read around was deleted, the log shows its newest page", async () => {
   const read = answerLog((params) => (params.has("around") ? undefined : { data: rows("b"), running: [] }));
   await renderAt("", <Page anchor="gone" />);
-  await waitFor(() => expect(shown()).toEqual({ rows: ["b"], newest: true, empty: false, stopped: false }));
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["b"], newest: true, empty: false, stopped: false }));
   expect(read).toEqual(["?around=gone&limit=100", "?limit=100"]);
 });
 
@@ -180,4 +183,47 @@ it("a log with too many live rows is read again", async () => {
   browser.emit([e]);
   await waitFor(() => expect(read).toHaveLength(2));
   await waitFor(() => expect(shown()).toMatchObject({ rows: ["e", "d", "c", "b", "a"], newest: true }));
+});
+
+it("live rows stay while the log is read again", async () => {
+  let load = () => {};
+  let found: Found | Promise<Found> = {
+    data: rows("a"),
+    running: [sampleRequest({ id: "r", outcome: "open", seq: null })],
+  };
+  const read = answerLog(() => found);
+  await renderAt("", <Page />);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["r", "a"] }));
+  const live = [sampleRequest({ id: "r", seq: 9 }), sampleRequest({ id: "b", seq: 8 })];
+  browser.emit(live);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["r", "b", "a"] }));
+  found = new Promise((done) => {
+    load = () => done({ data: [...live, ...rows("a")], running: [] });
+  });
+  press("again");
+  await waitFor(() => expect(read).toHaveLength(2));
+  expect(shown()).toMatchObject({ rows: ["r", "b", "a"], outcomes: ["complete", "complete", "complete"] });
+  load();
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["r", "b", "a"], previous: false }));
+});
+
+it("the live rows of a list are not shown with the rows of another list", async () => {
+  let load = () => {};
+  let found: Found | Promise<Found> = { data: rows("a"), running: [] };
+  answerLog(() => found);
+  await renderAt("", <Page />);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["a"] }));
+  browser.emit([sampleRequest({ id: "b", seq: 8 })]);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["b", "a"] }));
+  found = { data: rows("c"), running: [] };
+  press("again");
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["c"] }));
+  found = new Promise((done) => {
+    load = () => done({ data: rows("d"), running: [] });
+  });
+  press("again");
+  await waitFor(() => expect(shown()).toMatchObject({ previous: true }));
+  expect(shown()).toMatchObject({ rows: ["c"] });
+  load();
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["d"] }));
 });

@@ -78,7 +78,9 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
     [first, filter],
   );
   const [state, setState] = useState<{ key: string; log: LiveLog }>({ key: "", log: start });
-  const live = state.key === key ? state.log : start;
+  // The list of the shown rows. While the rows for the URL are loading, it is the previous list with its live rows.
+  const shownList = first?.listKey ?? key;
+  const live = state.key === shownList ? state.log : start;
   const history = useMemo(() => pages?.flatMap((page) => page.data) ?? [], [pages]);
   const newest = history[0]?.seq ?? 0;
   const isAtNewest = startsAtNewest(pages, anchor);
@@ -93,12 +95,12 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
       // A response for a previous list may arrive late.
       if (shownKey.current !== key) return;
       setState((last) => {
-        const before = last.key === key ? last.log : start;
+        const before = last.key === shownList ? last.log : start;
         const log = next(before);
-        return log === before ? last : { key, log };
+        return log === before ? last : { key: shownList, log };
       });
     },
-    [key, start],
+    [key, shownList, start],
   );
   // A number that was never used, so that no earlier list is shown.
   const refetch = useCallback(() => setReading(Date.now()), []);
