@@ -1,9 +1,10 @@
 /** Buttons that open the dialogs for deleting requests. */
 
-import { type ReactNode, Suspense, useState } from "react";
+import { type ReactNode, Suspense } from "react";
 import { useLogSearch } from "~/navigation/search-context";
 import { lazyPart } from "~/ui/lazy-part";
 import { QuietButton } from "~/ui/quiet-button";
+import { useDialog } from "~/ui/use-dialog";
 
 const DeleteMatchesDialog = lazyPart(() => import("./delete-dialog").then((dialog) => dialog.DeleteMatchesDialog));
 const DeleteRequestDialog = lazyPart(() => import("./delete-dialog").then((dialog) => dialog.DeleteRequestDialog));
@@ -49,13 +50,13 @@ type ButtonProps = {
 };
 
 function DialogButton({ text, label, title = label, disabled = false, children }: ButtonProps) {
-  const [isOpen, setOpen] = useState(false);
+  const { isOpen, open, close } = useDialog();
   return (
     <>
-      <QuietButton label={label} title={title} disabled={disabled} onClick={() => setOpen(true)}>
+      <QuietButton label={label} title={title} disabled={disabled} onClick={open}>
         {text}
       </QuietButton>
-      <Suspense>{isOpen && children(() => setOpen(false))}</Suspense>
+      <Suspense>{isOpen && children(close)}</Suspense>
     </>
   );
 }

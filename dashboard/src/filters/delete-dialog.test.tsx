@@ -58,6 +58,15 @@ it("the requests of the filter are deleted after a question that says how many t
   expect(searchParams.get("to")).toMatch(/^\d{4}-.*Z$/);
 });
 
+it("Cancel deletes nothing and returns the focus to the button that opened the dialog", async () => {
+  const accepted = answerWith([37]);
+  const dialog = await open();
+  await userEvent.click(within(dialog).getByRole("button", { name: "Cancel" }));
+  expect(screen.queryByRole("dialog")).toBeNull();
+  expect(screen.getByRole("button", { name: "Delete these requests…" })).toHaveFocus();
+  expect(accepted).toEqual([]);
+});
+
 it("the requests of the time range that the log shows are deleted", async () => {
   const accepted = answerWith([37]);
   const dialog = await open("?from=2026-11-21T14:00:00&to=2026-11-21T15:00:00.123456Z");

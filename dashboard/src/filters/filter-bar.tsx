@@ -22,6 +22,7 @@ import type { RequestCount } from "~/generated/api-types";
 import { AppLink, threadHref, useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { lazyPart } from "~/ui/lazy-part";
+import { useDialog } from "~/ui/use-dialog";
 import css from "./filter-bar.module.css";
 import { FilterLink } from "./filter-link";
 
@@ -168,13 +169,13 @@ const ExportMenu = lazyPart(() => import("./export-menu").then((menu) => menu.Ex
 
 /** A button that opens the dialog for saving the filter, the time range and the order. */
 function SaveFilter() {
-  const [isOpen, setOpen] = useState(false);
+  const { isOpen, open, close } = useDialog();
   return (
     <>
-      <button type="button" className={css.clear} onClick={() => setOpen(true)}>
+      <button type="button" className={css.clear} onClick={open}>
         Save filter…
       </button>
-      <Suspense>{isOpen && <SaveFilterDialog onClose={() => setOpen(false)} />}</Suspense>
+      <Suspense>{isOpen && <SaveFilterDialog onClose={close} />}</Suspense>
     </>
   );
 }

@@ -2,7 +2,8 @@
 
 import { Button, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { savedFiltersQuery, useDeleteFilter } from "~/api/saved-filters";
 import { describeSearch } from "~/domain/filter-text";
 import { formatSearch, searchOf } from "~/domain/log-search";
@@ -56,6 +57,11 @@ function Item({ saved: { name, params }, onSelect }: { saved: SavedFilter; onSel
   const go = useLogNavigate();
   const { live: _, ...current } = useLogSearch();
   const [isAsking, setAsking] = useState(false);
+  const deleteButton = useRef<HTMLButtonElement>(null);
+  const cancel = () => {
+    flushSync(() => setAsking(false));
+    deleteButton.current?.focus();
+  };
   const deletion = useDeleteFilter();
   const search = searchOf(params);
   const description = describeSearch(search);
@@ -80,7 +86,7 @@ function Item({ saved: { name, params }, onSelect }: { saved: SavedFilter; onSel
           >
             Delete
           </Button>
-          <Button size="compact-sm" variant="default" ref={focus} onClick={() => setAsking(false)}>
+          <Button size="compact-sm" variant="default" ref={focus} onClick={cancel}>
             Cancel
           </Button>
         </Group>
@@ -101,7 +107,7 @@ function Item({ saved: { name, params }, onSelect }: { saved: SavedFilter; onSel
       >
         <bdi className={css.name}>{name}</bdi> <bdi className={`muted muted`}>{description}</bdi>
       </AppLink>
-      <QuietButton label={`Delete ${name}…`} title="Delete…" onClick={() => setAsking(true)}>
+      <QuietButton ref={deleteButton} label={`Delete ${name}…`} title="Delete…" onClick={() => setAsking(true)}>
         ×
       </QuietButton>
     </Group>

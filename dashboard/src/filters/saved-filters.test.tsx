@@ -1,4 +1,5 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { SavedFilter } from "~/generated/api-types";
 import { stubBrowser } from "~/test/fake-api";
@@ -149,3 +150,23 @@ it("a filter that could not be deleted stays, and the reason is shown", async ()
   await click("Delete");
   expect(await screen.findByRole("alert")).toHaveTextContent("Nothing was changed. Try again.");
 });
+
+it("Cancel keeps the saved filter and returns the focus to its delete button", async () => {
+  await show("", [REFUNDS]);
+  await userEvent.click(await button(/^Saved/));
+  await userEvent.click(await button("Delete Refunds…"));
+  await userEvent.click(await button("Cancel"));
+  expect(await button("Delete Refunds…")).toHaveFocus();
+});
+
+it.each(["Cancel", "Close", "Save"])(
+  "%s closes the dialog and returns the focus to the button that opened it",
+  async (name) => {
+    await show("?model=gpt-4o");
+    await userEvent.click(await button("Save filter…"));
+    await typeName("Refunds");
+    await userEvent.click(await button(name));
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+    expect(await button("Save filter…")).toHaveFocus();
+  },
+);

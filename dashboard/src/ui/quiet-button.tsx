@@ -1,6 +1,6 @@
 /** A button without a border. */
 
-import type { ReactNode } from "react";
+import type { ReactNode, Ref } from "react";
 import css from "./controls.module.css";
 
 type Props = {
@@ -13,12 +13,14 @@ type Props = {
   disabled?: boolean;
   /** Whether the button is selected, if it is one of several choices. */
   selected?: boolean | undefined;
+  ref?: Ref<HTMLButtonElement>;
 };
 
 /** A button without a border, which looks like text. */
-export function QuietButton({ children, onClick, label, title, disabled = false, selected }: Props) {
+export function QuietButton({ children, onClick, label, title, disabled = false, selected, ref }: Props) {
   return (
     <button
+      ref={ref}
       type="button"
       className={css.button}
       aria-label={label}
