@@ -97,7 +97,8 @@ function TwoRequests() {
   return <RequestDrawer id={id} newer={null} older="b" onGo={setId} onClose={onClose} onDeleted={onClose} />;
 }
 
-it("takes no feedback by key while the next request loads", async () => {
+/** Open the request a, and answer the request b when `loadNext` is called. `posted`: the calls that give feedback. */
+async function openTwo() {
   let loadNext = () => {};
   const next = new Promise<void>((done) => {
     loadNext = done;
@@ -110,12 +111,32 @@ it("takes no feedback by key while the next request loads", async () => {
     return new Response("no such call", { status: 404 });
   });
   await renderAt("", <TwoRequests />);
-  await screen.findByRole("region", { name: "Feedback" });
+  const section = within(await screen.findByRole("region", { name: "Feedback" }));
+  const hasLoaded = () => waitFor(() => expect(document.querySelector("[data-waits]")).toBeNull());
+  return { section, posted, loadNext, hasLoaded };
+}
+
+it("takes no feedback by key while the next request loads", async () => {
+  const { posted, loadNext, hasLoaded } = await openTwo();
   await userEvent.keyboard("j+-");
   expect(posted).toEqual([]);
   loadNext();
-  await waitFor(() => expect(document.querySelector("[data-waits]")).toBeNull());
+  await hasLoaded();
   await userEvent.keyboard("+");
+  await waitFor(() => expect(posted).toEqual(["/api/requests/b/feedback"]));
+});
+
+it("takes no feedback by mouse or by form while the next request loads", async () => {
+  const { section, posted, loadNext, hasLoaded } = await openTwo();
+  await userEvent.type(section.getByRole("textbox", { name: "Label" }), "rude");
+  await userEvent.click(screen.getByRole("button", { name: /^older/ }));
+  await userEvent.click(section.getByRole("button", { name: /Good/ }));
+  await userEvent.click(section.getByRole("button", { name: "Save" }));
+  loadNext();
+  await hasLoaded();
+  expect(posted).toEqual([]);
+  const next = within(screen.getByRole("region", { name: "Feedback" }));
+  await userEvent.click(next.getByRole("button", { name: /Good/ }));
   await waitFor(() => expect(posted).toEqual(["/api/requests/b/feedback"]));
 });
 

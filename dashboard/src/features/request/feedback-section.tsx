@@ -28,7 +28,10 @@ export function Feedback({ request }: { request: RequestDetail }) {
   const others = request.feedback.filter((each) => each !== own);
   const giving = useGiveFeedback(request.id);
   const [saved, setSaved] = useState<string>();
-  const give = (changes: Partial<OwnFeedback>) =>
+  const section = useRef<HTMLDivElement>(null);
+  const give = (changes: Partial<OwnFeedback>) => {
+    // While the next request loads, this is still the previous request.
+    if (section.current?.closest("[data-waits]") !== null) return;
     giving.mutate(changes, {
       onSuccess: (accepted) => {
         const text = feedbackText(accepted.feedback);
@@ -36,9 +39,10 @@ export function Feedback({ request }: { request: RequestDetail }) {
         window.setTimeout(() => setSaved((current) => (current === text ? undefined : current)), SAVED_MS);
       },
     });
+  };
   if (request.outcome === "open") return <p className="note">Feedback can be given when the request has ended.</p>;
   return (
-    <Stack gap={8}>
+    <Stack ref={section} gap={8}>
       <Thumbs own={own} give={give} />
       <WordsForm own={own} give={give} />
       {giving.error !== null && (
@@ -68,18 +72,15 @@ export function Feedback({ request }: { request: RequestDetail }) {
 
 /** Two buttons, which the keys `+` and `-` press. An earlier label and comment are kept. */
 function Thumbs({ own, give }: GivingProps) {
-  const buttons = useRef<HTMLDivElement>(null);
   const rate = (score: number) => give({ score });
   useShortcuts(({ key, target }) => {
-    // While the next request loads, these are still the buttons of the previous request.
-    const isOutdated = buttons.current?.closest("[data-waits]") !== null;
-    if (isOutdated || isTextField(target) || hasTextSelection()) return undefined;
+    if (isTextField(target) || hasTextSelection()) return undefined;
     if (key === "+") return () => rate(GOOD);
     return key === "-" && (() => rate(BAD));
   }, isOutsidePanel);
   const isOther = own !== undefined && own.score !== null && own.score !== GOOD && own.score !== BAD;
   return (
-    <Group ref={buttons} gap={4}>
+    <Group gap={4}>
       <QuietButton selected={own?.score === GOOD} onClick={() => rate(GOOD)}>
         <ThumbIcon /> Good
         <kbd className={css.key} aria-hidden="true">
