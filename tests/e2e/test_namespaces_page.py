@@ -199,6 +199,30 @@ def test_an_empty_list_is_filled_automatically(empty: World, open_tab: OpenTab) 
     expect(row_of(tab, "production")).to_be_visible()
 
 
+def test_a_click_does_not_stop_the_updates_of_the_list_but_the_keyboard_focus_does(
+    empty: World, open_tab: OpenTab
+) -> None:
+    empty.log(Call(namespace="production"))
+    tab = open_list(open_tab(empty.dashboard).set_clock())
+    requests = row_of(tab, "production").locator("td").nth(2)
+    requests.click()
+    tab.point_nowhere()
+    empty.log(Call(namespace="production"))
+    tab.skip(seconds=6)
+    expect(requests).to_contain_text("2 requests")
+    tab.press("Tab")
+    expect(tab.page.locator("[data-scroller] :focus-visible")).to_have_count(1)
+    empty.log(Call(namespace="production"), Call(namespace="staging"))
+    tab.skip(seconds=6)
+    # The number of all namespaces is read at the same time.
+    scope = tab.page.get_by_role("navigation", name="Which namespaces")
+    expect(scope.get_by_role("link", name="All namespaces 2")).to_be_visible()
+    expect(requests).to_contain_text("2 requests")
+    tab.state("document.activeElement.blur()")
+    tab.skip(seconds=6)
+    expect(requests).to_contain_text("3 requests")
+
+
 def test_more_than_a_page_of_namespaces_is_loaded_on_demand_and_can_be_searched(
     empty: World, open_tab: OpenTab
 ) -> None:

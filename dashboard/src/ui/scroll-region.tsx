@@ -1,4 +1,4 @@
-/** Whether a scroll region is idle, with neither the pointer nor the focus in it. */
+/** Whether a scroll region is idle: the pointer is not in it, and the keyboard is not used in it. */
 
 import { type FocusEvent, type PointerEvent, useState } from "react";
 
@@ -11,8 +11,9 @@ export function useRegionIdle() {
     handlers: {
       onPointerEnter: (event: PointerEvent) => setPointed(event.pointerType === "mouse"),
       onPointerLeave: () => setPointed(false),
-      onFocus: () => setFocused(true),
-      onBlur: (event: FocusEvent) => setFocused(event.currentTarget.contains(event.relatedTarget)),
+      // A click also moves the focus, but then the pointer decides.
+      onFocus: ({ target }: FocusEvent) => setFocused(target.matches(":focus-visible")),
+      onBlur: () => setFocused(false),
     },
   };
 }
