@@ -43,6 +43,7 @@ def test_after_any_kill_the_page_shows_every_request_that_has_an_id(service: Ser
     service.kill("relay", "recorder", "dashboard", supervisor=True)
     stream.read_until_it_breaks()
     known.append(stream.id)
+    expect(tab.page.get_by_role("button", name=re.compile("^reconnecting"))).to_be_visible()
     world.client.close()
     restarted = World(service.start())
     assert restarted.dashboard == world.dashboard
@@ -51,6 +52,7 @@ def test_after_any_kill_the_page_shows_every_request_that_has_an_id(service: Ser
 
     expect(tab.row(known[-1])).to_be_visible(timeout=30_000)
     expect(tab.page.get_by_role("button", name=re.compile("^logging"))).to_be_visible(timeout=30_000)
+    expect(tab.page.get_by_role("button", name=re.compile("^live"))).to_be_visible()
     fresh = tab.new_tab().open_log()
     assert len(set(known)) == 27
     for page in (tab, fresh):

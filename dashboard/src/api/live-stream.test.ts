@@ -1,4 +1,6 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { renderHook } from "@testing-library/react";
+import { createElement, type ReactNode } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { useLive } from "./live-stream";
 
@@ -26,9 +28,12 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
+const client = new QueryClient();
+const wrapper = ({ children }: { children: ReactNode }) => createElement(QueryClientProvider, { client }, children);
+
 function listening() {
   const onOpen = vi.fn();
-  return { ...renderHook(() => useLive([], true, { onRows: vi.fn(), onOpen })), onOpen };
+  return { ...renderHook(() => useLive([], true, { onRows: vi.fn(), onOpen }), { wrapper }), onOpen };
 }
 
 it("reconnects after a response that is not a stream, until the component unmounts", () => {
@@ -58,6 +63,7 @@ it("leaves the reconnect after a lost connection to the browser", () => {
 it("opens another stream for another list, which may lack the latest rows", () => {
   const { rerender } = renderHook(({ list }) => useLive([], true, { onRows: vi.fn(), onOpen: vi.fn() }, list), {
     initialProps: { list: "newest" },
+    wrapper,
   });
   rerender({ list: "newest" });
   expect(sources).toHaveLength(1);

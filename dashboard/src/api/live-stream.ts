@@ -1,5 +1,6 @@
 /** Live rows from `/api/live`. They are passed on in batches, so that they do not appear too fast to read. */
 
+import { queryOptions, skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent } from "react";
 import type { Row } from "~/generated/api-types";
 import { apiUrl } from "./client";
@@ -20,6 +21,16 @@ export type LiveEvents = {
   onOpen: () => void;
 };
 
+/** Whether the connection was lost. It has no data before the first connection. */
+function lostQuery() {
+  return queryOptions<boolean>({ queryKey: ["live-stream-lost"], queryFn: skipToken, gcTime: Infinity });
+}
+
+/** Whether the live stream was lost and is not open again. */
+export function useIsLiveLost(): boolean {
+  return useQuery(lostQuery()).data === true;
+}
+
 /**
  * Listen while `enabled` is true and the page is visible. Reconnects when the stream ends, and when `list`, the key of
  * the list to which rows are added, changes.
@@ -28,10 +39,12 @@ export function useLive(params: readonly [string, string][], enabled: boolean, e
   const onRows = useEffectEvent(events.onRows);
   const onOpen = useEffectEvent(events.onOpen);
   const url = apiUrl("live", params);
+  const client = useQueryClient();
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another list may lack the latest rows
   useEffect(() => {
     if (!enabled) return;
+    const setLost = (isLost: boolean) => client.setQueryData(lostQuery().queryKey, isLost);
     let source: EventSource | undefined;
     let later: ReturnType<typeof setTimeout> | undefined;
     const batch = new Batch((rows, perSecond) => onRows(rows, perSecond));
@@ -42,9 +55,13 @@ export function useLive(params: readonly [string, string][], enabled: boolean, e
       if (document.hidden) return;
       source = new EventSource(url);
       source.addEventListener("error", () => {
+        setLost(true);
         if (source?.readyState === EventSource.CLOSED) later = setTimeout(listen, RETRY_MS);
       });
-      source.addEventListener("open", () => onOpen());
+      source.addEventListener("open", () => {
+        setLost(false);
+        onOpen();
+      });
       source.addEventListener("gap", () => onOpen());
       source.addEventListener("request", (event) => batch.add(JSON.parse(event.data) as Row));
     };
@@ -56,7 +73,7 @@ export function useLive(params: readonly [string, string][], enabled: boolean, e
       source?.close();
       batch.drop();
     };
-  }, [url, enabled, list]);
+  }, [client, url, enabled, list]);
 }
 
 /**

@@ -1,14 +1,42 @@
-import { screen } from "@testing-library/react";
+import { act, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { useLive } from "~/api/live-stream";
 import { answerWith, statusWith } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { LiveSwitch } from "./live-controls";
 
-beforeEach(() => vi.useFakeTimers({ shouldAdvanceTime: true }));
+let source: EventTarget | undefined;
+
+beforeEach(() => {
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  vi.stubGlobal(
+    "EventSource",
+    class extends EventTarget {
+      constructor() {
+        super();
+        source = this;
+      }
+      close() {}
+    },
+  );
+});
 afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
 });
+
+/** The switch beside a log. */
+function Page({ live }: { live: boolean }) {
+  useLive([], live, { onRows: () => {}, onOpen: () => {} });
+  return <LiveSwitch />;
+}
+
+/** An event of the stream. Returns once the page has rendered its effect. */
+const happen = (name: "open" | "error") =>
+  act(async () => {
+    source?.dispatchEvent(new Event(name));
+    await vi.advanceTimersByTimeAsync(0);
+  });
 
 it("the log is not called live while the server does not answer", async () => {
   answerWith(statusWith());
@@ -20,4 +48,28 @@ it("the log is not called live while the server does not answer", async () => {
   answerWith(statusWith());
   await vi.advanceTimersByTimeAsync(2_500);
   expect(screen.getByRole("button")).toHaveTextContent("● live l");
+});
+
+it("a lost live stream is shown and announced until it is open again", async () => {
+  answerWith(statusWith());
+  await renderAt("", <Page live />);
+  await happen("open");
+  expect(screen.getByRole("button")).toHaveTextContent("● live l");
+  expect(screen.getByRole("status")).toHaveTextContent("Log: live");
+  await happen("error");
+  expect(screen.getByRole("button")).toHaveTextContent("○ reconnecting l");
+  expect(screen.getByRole("status")).toHaveTextContent("Log: reconnecting");
+  await happen("error");
+  expect(screen.getByRole("button")).toHaveTextContent("○ reconnecting l");
+  await happen("open");
+  expect(screen.getByRole("button")).toHaveTextContent("● live l");
+  expect(screen.getByRole("status")).toHaveTextContent("Log: live");
+});
+
+it("a paused log is called paused, even if its stream was lost before", async () => {
+  answerWith(statusWith());
+  await renderAt("?live=off", <Page live />);
+  await happen("error");
+  expect(screen.getByRole("button")).toHaveTextContent("❚❚ paused l");
+  expect(screen.getByRole("status")).toHaveTextContent("Log: paused");
 });

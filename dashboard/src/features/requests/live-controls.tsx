@@ -3,15 +3,23 @@
 import { useThrottledValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
+import { useIsLiveLost } from "~/api/live-stream";
 import { isFailing, statusQuery } from "~/api/status";
 import { count } from "~/format/number";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import pageCss from "./requests-page.module.css";
 
+const TITLES = {
+  live: "New requests appear automatically. Press l to pause.",
+  paused: "Updates are paused. Press l to resume.",
+  reconnecting: "The connection was lost. The page reconnects automatically. Press l to pause.",
+  offline: "Relaybook does not respond. The page retries automatically. Press l to pause.",
+};
+
 /**
  * A button that pauses and resumes the live log. The URL says if the log is paused. Without a connection, the log is
- * not live.
+ * not live. Screen readers announce each change.
  */
 export function LiveSwitch() {
   const search = useLogSearch();
@@ -19,7 +27,8 @@ export function LiveSwitch() {
   const anchor = useLocation({ select: ({ state }) => state.anchor });
   const isLive = search.live !== false;
   const isOffline = isFailing(useQuery(statusQuery()));
-  const isUpdating = isLive && !isOffline;
+  const isLost = useIsLiveLost();
+  const state = !isLive ? "paused" : isLost ? "reconnecting" : isOffline ? "offline" : "live";
   const { filter, range } = search;
   if (search.sort !== undefined) {
     return (
@@ -29,18 +38,25 @@ export function LiveSwitch() {
     );
   }
   return (
-    <button
-      type="button"
-      className={pageCss.switch}
-      aria-pressed={isLive}
-      title={isLive ? "New requests appear automatically. Press l to pause." : "Updates are paused. Press l to resume."}
-      onClick={() => go({ search: isLive ? { filter, range, live: false } : { filter, range }, anchor, replace: true })}
-    >
-      <span className={isUpdating ? pageCss.on : pageCss.off} aria-hidden="true">
-        {isUpdating ? "●" : isLive ? "○" : "❚❚"}
-      </span>{" "}
-      {isUpdating ? "live" : isLive ? "offline" : "paused"} <kbd>l</kbd>
-    </button>
+    <>
+      <button
+        type="button"
+        className={pageCss.switch}
+        aria-pressed={isLive}
+        title={TITLES[state]}
+        onClick={() =>
+          go({ search: isLive ? { filter, range, live: false } : { filter, range }, anchor, replace: true })
+        }
+      >
+        <span className={state === "live" ? pageCss.on : pageCss.off} aria-hidden="true">
+          {state === "live" ? "●" : isLive ? "○" : "❚❚"}
+        </span>{" "}
+        {state} <kbd>l</kbd>
+      </button>
+      <span className="visually-hidden" role="status">
+        Log: {state}
+      </span>
+    </>
   );
 }
 
