@@ -8,13 +8,14 @@ import {
   useMutation,
   useQueryClient,
 } from "@tanstack/react-query";
-import type { TimeRange } from "~/domain/filter";
+import type { LogSearch } from "~/domain/log-search";
 import type { FieldValues, Namespace, NamespacePage } from "~/generated/api-types";
 import { apiUrl, getJson, sendJson } from "./client";
-import { untilTick } from "./requests";
+import { untilNextCount } from "./requests";
 
-/** All pinned namespaces, with counts for the time range. */
-export function labelsQuery(range: TimeRange) {
+/** All pinned namespaces, with counts for the time range. The filter does not matter. */
+export function labelsQuery(search: LogSearch) {
+  const { range } = search;
   const pairs: [string, string][] = [
     ["pinned", "true"],
     ["sort", "requests"],
@@ -24,7 +25,7 @@ export function labelsQuery(range: TimeRange) {
   return queryOptions({
     queryKey: ["labels", range],
     queryFn: ({ signal }) => getJson<NamespacePage>(apiUrl("namespaces", pairs), signal),
-    refetchInterval: () => untilTick(),
+    refetchInterval: untilNextCount(search),
     placeholderData: keepPreviousData,
   });
 }

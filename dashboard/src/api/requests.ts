@@ -126,6 +126,11 @@ export function untilTick(everyMs = TICK_MS, now = Date.now()): number {
   return left < 100 ? left + everyMs : left;
 }
 
+/** Milliseconds until the counts beside a log are read again. While the log is paused, they stay the same. */
+export function untilNextCount({ live }: Pick<LogSearch, "live">) {
+  return live === false ? retryWhenUnreachable : () => untilTick();
+}
+
 /** Number of requests that match a filter. With `complete: false`, there may be more. */
 export function countQuery(search: LogSearch) {
   const params = askedOf(search);

@@ -7,7 +7,7 @@ import {
   createRouter,
   RouterProvider,
 } from "@tanstack/react-router";
-import { act, fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { RequestsPage } from "~/features/requests/requests-page";
 import { useScrollAnchor } from "~/features/requests/scroll-anchor";
@@ -47,6 +47,8 @@ const ROWS = [
 let counts = { namespaces: 0, requests: 0 };
 let browser: ReturnType<typeof stubBrowser>;
 let client: QueryClient;
+/** The requests to the API. */
+let requests: string[];
 
 beforeEach(async () => {
   browser = stubBrowser();
@@ -54,7 +56,7 @@ beforeEach(async () => {
   deletions = [];
   counts = { namespaces: 1, requests: 1 };
   vi.spyOn(Element.prototype, "clientHeight", "get").mockReturnValue(600);
-  answerThread({
+  requests = answerThread({
     status: () => statusWith({ namespaces: counts.namespaces, deletions }),
     requests: () => ({ data: rows, running: [], next_cursor: null, newer_cursor: null, complete: true }),
     namespaces: () => ({
@@ -64,11 +66,22 @@ beforeEach(async () => {
     count: () => ({ requests: 2, failed: 0, complete: true, last_at: null }),
     "values/property": () => ({ data: [] }),
   });
+  await show("/requests");
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+  localStorage.clear();
+});
+
+/** Show the log at an address, and wait until everything is loaded. */
+async function show(address: string) {
   client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const root = createRootRoute({ component: AppFrame });
-  const requests = createRoute({ getParentRoute: () => root, path: "/requests", component: RequestsPage });
-  const history = createMemoryHistory({ initialEntries: ["/requests"] });
-  const router = createRouter({ routeTree: root.addChildren([requests]), history });
+  const log = createRoute({ getParentRoute: () => root, path: "/requests", component: RequestsPage });
+  const history = createMemoryHistory({ initialEntries: [address] });
+  const router = createRouter({ routeTree: root.addChildren([log]), history });
   await router.load();
   render(
     <MantineProvider env="test">
@@ -79,12 +92,7 @@ beforeEach(async () => {
   );
   await screen.findAllByRole("link", { name: "Filter by namespace staging" });
   await waitFor(() => expect(client.isFetching()).toBe(0));
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllGlobals();
-  localStorage.clear();
-});
+}
 
 const row = (id: string) => document.querySelector(`tr[data-request="${id}"]`);
 const poll = (name: string) => act(() => client.refetchQueries({ queryKey: [name] }));
@@ -151,4 +159,25 @@ it("rows disappear while a deletion is still removing others, unless the reader 
   await poll("status");
   await waitFor(() => expect(client.isFetching()).toBe(0));
   expect(row("r2")).not.toBeNull();
+});
+
+it.each([
+  ["while the log is live, all counts are read again", "", ["count", "namespaces", "stats", "status"]],
+  ["while the log is paused, the numbers beside it stand still", "&live=off", ["status"]],
+])("%s", async (_, live, expected) => {
+  cleanup();
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  await show(`/requests?model=gpt-4o-mini${live}`);
+  await waitFor(() => expect(bar()).toHaveTextContent("production1"));
+  // The histogram is loaded after the rows.
+  await waitFor(() => expect(requests.some((each) => each.startsWith("stats"))).toBe(true));
+  await waitFor(() => expect(client.isFetching()).toBe(0));
+  requests.length = 0;
+  await act(() => vi.advanceTimersByTimeAsync(30_000));
+  expect([...new Set(requests.map((each) => each.replace(/\?.*/, "")))].sort()).toEqual(expected);
+  fireEvent.pointerOver(screen.getAllByRole("link", { name: "Filter by model gpt-4o-mini" })[0] as HTMLElement, {
+    pointerType: "mouse",
+  });
+  expect(await screen.findByRole("menu")).toHaveTextContent("2 requests");
+  if (live !== "") expect(requests.filter((each) => each.startsWith("count"))).toEqual([]);
 });

@@ -43,7 +43,7 @@ export function AppFrame() {
     const { by } = readOverview(inUrl);
     return (to: LogSearch) => overviewHref(to, by);
   }, [page, inUrl]);
-  const labels = useQuery({ ...labelsQuery(search.range), select: labelsOf }).data;
+  const labels = useQuery({ ...labelsQuery(search), select: labelsOf }).data;
   const labelsByName = useMemo(() => new Map(labels?.map((label) => [label.namespace, label])), [labels]);
   const [hover] = useState(() => new ValueHover());
   const isLog = page === "log";

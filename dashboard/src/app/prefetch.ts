@@ -14,7 +14,7 @@ export function startReading(client: QueryClient): void {
   const search = parseSearch(text);
   // If the URL has a query, it is first converted to parameters.
   if (queryText(search.filter) === "") void client.prefetchInfiniteQuery(logQuery(search, undefined, 0));
-  void client.prefetchQuery(labelsQuery(search.range));
+  void client.prefetchQuery(labelsQuery(search));
   void client.prefetchQuery(propertiesQuery());
   void client.prefetchQuery(statusQuery());
 }

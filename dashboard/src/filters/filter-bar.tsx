@@ -11,7 +11,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { countQuery, untilTick } from "~/api/requests";
+import { countQuery, untilNextCount } from "~/api/requests";
 import { statusQuery } from "~/api/status";
 import { isConversationQuery } from "~/api/thread";
 import { ApiError } from "~/domain/api-error";
@@ -36,7 +36,10 @@ const SaveFilterDialog = lazyPart(() => import("./save-filter-dialog").then((dia
  */
 export function FilterBar({ children }: { children?: ReactNode }) {
   const search = useLogSearch();
-  const counted = useQuery({ ...countQuery(search), refetchInterval: refetchUnlessRejected });
+  const counted = useQuery({
+    ...countQuery(search),
+    refetchInterval: (query) => !isRejected(query.state.error) && untilNextCount(search)(query),
+  });
   // A placeholder is the count of the previous filter.
   const matches = counted.isPlaceholderData ? undefined : counted.data;
   const canBeSaved = search.filter.length > 0 || Object.keys(search.range).length > 0 || search.sort !== undefined;
@@ -215,9 +218,9 @@ function useKeptFocus(filter: Filter): Pick<ComponentProps<"section">, "ref" | "
   return { ref: bar, onClickCapture };
 }
 
-/** Milliseconds until the next count, or `false` if the API rejected the filter. */
-function refetchUnlessRejected({ state: { error } }: { state: { error: Error | null } }): number | false {
-  return error instanceof ApiError && error.status === 400 ? false : untilTick();
+/** Whether the API rejected the filter. */
+function isRejected(error: Error | null): boolean {
+  return error instanceof ApiError && error.status === 400;
 }
 
 /** In a search for text, the number of requests that are not indexed yet. Empty if all requests are indexed. */

@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { labelsQuery } from "~/api/namespaces";
-import { countQuery, untilTick } from "~/api/requests";
+import { countQuery, untilNextCount } from "~/api/requests";
 import { clearNamespaces, hasNoNamespaceFilter, selectedValues } from "~/domain/filter";
 import { shortCount } from "~/format/number";
 import type { Namespace } from "~/generated/api-types";
@@ -18,10 +18,13 @@ import { NamespacesMenu } from "./namespaces-menu";
 /** The pinned namespaces by group with their counts, and the menu. A selected namespace stays visible. */
 export function NamespaceBar() {
   const search = useLogSearch();
-  const pinned = useQuery(labelsQuery(search.range));
+  const pinned = useQuery(labelsQuery(search));
   const labels = pinned.data?.data;
   const address = useFilterHref();
-  const all = useQuery({ ...countQuery({ filter: [], range: search.range }), refetchInterval: () => untilTick() });
+  const all = useQuery({
+    ...countQuery({ filter: [], range: search.range }),
+    refetchInterval: untilNextCount(search),
+  });
   const selected = selectedValues(search.filter, "namespace");
   const isAll = hasNoNamespaceFilter(search.filter);
   const everywhere = { ...search, filter: clearNamespaces(search.filter) };

@@ -29,7 +29,9 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
   const goToThread = useThreadNavigate();
   const label = useLabel(value);
   const pinning = usePin();
-  const found = useQuery(countQuery({ ...search, filter: replaceValue(search.filter, name, value) }));
+  const query = countQuery({ ...search, filter: replaceValue(search.filter, name, value) });
+  // The count of a paused log is not read again, because the filter bar may show the same count.
+  const found = useQuery(search.live === false ? { ...query, staleTime: Number.POSITIVE_INFINITY } : query);
   const matches = found.data;
   const text = describeValue(name, value);
   const canHaveConversations = name === "namespace" || name.startsWith("property.");
