@@ -3,6 +3,7 @@
 import { Group, useComputedColorScheme } from "@mantine/core";
 import { type ReactNode, useCallback, useLayoutEffect, useRef, useState } from "react";
 import { formatTimeSpan } from "~/api/stats";
+import { listTime } from "~/format/time";
 import { isLogScale } from "./chart-scale";
 import css from "./charts.module.css";
 import type { Series } from "./series";
@@ -15,6 +16,8 @@ type ChartPanelProps = Omit<Drawing, "onHover"> & {
   formatValue: (value: number | null) => string;
   /** The series that are named beside the title. */
   legend: readonly Series[];
+  /** When the chart was read, if it is older than the others or cannot be read again. */
+  readAt?: Date | undefined;
   /** Shown in the middle of an empty chart. */
   note?: string | undefined;
   /** Shown below the chart. */
@@ -28,6 +31,7 @@ export function ChartPanel({
   total,
   formatValue,
   legend,
+  readAt,
   note,
   footnote,
   children,
@@ -45,6 +49,7 @@ export function ChartPanel({
           <LegendItem key={series.name} series={series} />
         ))}
         {isLogScale(seriesList, drawing.isWhole) && <span className="muted">logarithmic scale</span>}
+        {readAt !== undefined && <span className="muted">As of {listTime(readAt.toISOString(), new Date())}</span>}
         {children}
       </Group>
       <TimeChart {...drawing} label={label} onHover={setHover} />

@@ -25,14 +25,17 @@ import {
   tokenSeries,
 } from "./series";
 
+/** When the counts and the percentiles were read, if they are old. */
+export type Ages = { counts?: Date | undefined; percentiles?: Date | undefined };
+
 /** `percentiles` has the same requests in wider buckets, if the usual buckets have too few requests for percentiles. */
-type ChartsProps = { grouped: GroupedStats; percentiles: GroupedStats; total: Aggregate };
+type ChartsProps = { grouped: GroupedStats; percentiles: GroupedStats; total: Aggregate; ages: Ages };
 
 /**
  * All charts. Dragging selects a time range, and a click opens the requests of a bar or point in the log, if a filter
  * selects them.
  */
-export function Charts({ grouped, percentiles, total }: ChartsProps) {
+export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
   const { search, by } = useOverview();
   const go = useOverviewNavigate();
   const { history } = useRouter();
@@ -65,11 +68,12 @@ export function Charts({ grouped, percentiles, total }: ChartsProps) {
   );
   const handlers = { onRange, onPick };
   const isGrouped = by !== undefined;
-  const common = { ...handlers, buckets: grouped.buckets, step: grouped.step, isWhole: false };
+  const common = { ...handlers, buckets: grouped.buckets, step: grouped.step, isWhole: false, readAt: ages.counts };
   const timed = {
     ...common,
     buckets: percentiles.buckets,
     step: percentiles.step,
+    readAt: ages.percentiles,
     formatValue: duration,
     formatTick: durationTick,
   };

@@ -13,7 +13,10 @@ vi.mock("./uplot-chart", () => ({
     destroy() {}
   },
 }));
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
 
 /** Stub the API of a log with requests. `found` is the response of `/api/stats`. */
 function answerWith(found: StatsResponse | { status: number; code: string; message: string }): void {
@@ -200,4 +203,54 @@ it("the totals say which time range they cover, because it consists of whole bar
   const range = (await screen.findByText("time range", { selector: "dt" })).parentElement;
   const [from, to] = ["2026-11-22T14:00:00Z", "2026-11-22T14:40:00Z"].map((at) => new Date(at).getTime());
   expect(range).toHaveTextContent(`time range${formatTimeSpan(from as number, to as number)}`);
+});
+
+const COUNTS = ["Requests", "Tokens", "Cost"];
+const PERCENTILES = ["Duration", "First token"];
+
+/** The titles of the charts that say how old they are. */
+const oldCharts = () =>
+  screen
+    .getAllByRole("figure")
+    .filter((chart) => within(chart).queryByText(/^As of \d\d:\d\d:\d\d$/) !== null)
+    .map((chart) => within(chart).getByRole("heading").textContent);
+
+it.each([
+  ["counts", "fails", COUNTS],
+  ["percentiles", "fails", PERCENTILES],
+  ["counts", "hangs", COUNTS],
+  ["percentiles", "hangs", PERCENTILES],
+])("charts say when they were read if their %s are old because the next read %s", async (kind, how, expected) => {
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  let hasProblem = false;
+  let release = () => {};
+  const answer = statsAnswer("model", [["gpt-4o", [point(0, 15), point(1, 15)]]]);
+  const found = { ...answer, to: new Date(new Date(answer.from).getTime() + 4 * 3_600_000).toISOString() };
+  vi.stubGlobal("fetch", async (url: string) => {
+    if (!url.includes("/api/stats")) return Response.json({ records: 310 });
+    const isWide = url.includes("bucket=");
+    const body = isWide ? { ...found, bucket_seconds: 1800 } : found;
+    if (hasProblem && isWide === (kind === "percentiles")) {
+      if (how === "hangs") {
+        await new Promise<void>((done) => {
+          release = done;
+        });
+        return Response.json(body);
+      }
+      const error = { message: "The disk is on fire.", type: "api_error", param: null, code: "store_unavailable" };
+      return Response.json({ error }, { status: 503 });
+    }
+    return Response.json(body);
+  });
+  await renderAt("?by=model", <OverviewContent />);
+  await screen.findAllByRole("figure");
+  await act(() => vi.advanceTimersByTimeAsync(20_000));
+  expect(oldCharts()).toEqual([]);
+  hasProblem = true;
+  await act(() => vi.advanceTimersByTimeAsync(25_000));
+  expect(oldCharts().sort()).toEqual([...expected].sort());
+  hasProblem = false;
+  release();
+  await act(() => vi.advanceTimersByTimeAsync(60_000));
+  expect(oldCharts()).toEqual([]);
 });

@@ -1,7 +1,7 @@
 /** The overview page: aggregates and charts for a filter and a time range. */
 
 import { Group, NativeSelect } from "@mantine/core";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { feedbackSummaryQuery, useHasFeedback } from "~/api/feedback";
@@ -17,7 +17,7 @@ import { TimeRange } from "~/filters/time-range-picker";
 import type { StatsResponse } from "~/generated/api-types";
 import { useOverview, useOverviewNavigate } from "~/navigation/overview-search";
 import pageCss from "~/ui/page.module.css";
-import { Charts } from "./charts";
+import { type Ages, Charts } from "./charts";
 import { GroupTable, Totals } from "./group-table";
 import { fieldName, groupsOf } from "./groups";
 import { OverviewEmpty, OverviewError } from "./overview-messages";
@@ -123,7 +123,8 @@ export function GroupBySelect() {
 /** Totals, charts and the table of groups. */
 export function OverviewContent() {
   const { search, by } = useOverview();
-  const { data: answer, error, isPlaceholderData, refetch } = useQuery(statsQuery(search, by));
+  const query = useQuery(statsQuery(search, by));
+  const { data: answer, error, isPlaceholderData, refetch } = query;
   const grouped = useGrouped(answer, by);
   const bucket = answer === undefined || by === undefined ? undefined : percentileBucketOf(answer);
   const wider = useQuery({
@@ -134,7 +135,8 @@ export function OverviewContent() {
   const widerGrouped = useGrouped(wider.data, by);
   const percentiles = bucket !== answer?.bucket_seconds && !wider.isPlaceholderData ? widerGrouped : undefined;
   const feedback = useQuery({ ...feedbackSummaryQuery(search), enabled: useHasFeedback() }).data;
-  const { shown, onPointerDown } = useFrozenWhilePressed({ answer, grouped, percentiles });
+  const ages = isPlaceholderData ? {} : agesOf(query, percentiles === undefined ? query : wider);
+  const { shown, onPointerDown } = useFrozenWhilePressed({ answer, grouped, percentiles, ages });
 
   // An empty answer to the previous search says nothing about this search.
   const isOldAndEmpty = isPlaceholderData && answer?.total.requests === 0;
@@ -159,6 +161,7 @@ export function OverviewContent() {
             grouped={shown.grouped ?? grouped}
             percentiles={shown.percentiles ?? shown.grouped ?? grouped}
             total={(shown.answer ?? answer).total}
+            ages={shown.ages}
           />
         </div>
         {grouped.by !== undefined && (
@@ -169,6 +172,19 @@ export function OverviewContent() {
       </div>
     </div>
   );
+}
+
+/** Both queries are repeated every 10 seconds or more often. */
+const LATE_MS = 15_000;
+
+type Reading = Pick<UseQueryResult, "error" | "dataUpdatedAt">;
+
+/** When the counts and the percentiles were read, if the next read failed or is late. */
+function agesOf(counts: Reading, percentiles: Reading): Ages {
+  const latest = Math.max(counts.dataUpdatedAt, percentiles.dataUpdatedAt);
+  const ageOf = ({ error, dataUpdatedAt }: Reading) =>
+    error !== null || latest - dataUpdatedAt > LATE_MS ? new Date(dataUpdatedAt) : undefined;
+  return { counts: ageOf(counts), percentiles: ageOf(percentiles) };
 }
 
 /** Shown if the charts count requests that were removed from the log. */
