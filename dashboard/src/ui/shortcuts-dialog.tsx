@@ -31,10 +31,10 @@ const EXAMPLES = [
   ["duration:>2s cost:>0.01", "Longer than 2 seconds and more expensive than $0.01"],
 ] as const;
 
-export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   return (
     <Modal
-      opened={opened}
+      opened
       onClose={onClose}
       title="Keys"
       lockScroll={false}

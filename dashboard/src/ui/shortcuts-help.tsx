@@ -1,17 +1,17 @@
 /** Keyboard shortcuts: the button that opens the dialog, and the short list in the status bar. */
 
-import { Suspense, useState } from "react";
+import { Suspense } from "react";
 import css from "./controls.module.css";
 import { lazyPart } from "./lazy-part";
 import { isTextField, useShortcuts } from "./shortcuts";
 import textCss from "./text.module.css";
+import { useDialog } from "./use-dialog";
 
 const ShortcutsDialog = lazyPart(() => import("./shortcuts-dialog").then((dialog) => dialog.ShortcutsDialog));
 
 /** A button that opens the dialog with all shortcuts. The key `?` does the same. */
 export function KeysHelp() {
-  const [state, setState] = useState<"never" | "open" | "closed">("never");
-  const open = () => setState("open");
+  const { isOpen, open, close } = useDialog();
   // The key also works while a request is open as a dialog.
   useShortcuts(({ key }) => key === "?" && open, isTextField);
   return (
@@ -19,9 +19,7 @@ export function KeysHelp() {
       <button type="button" className={css.tool} aria-label="Keys" title="Keys: ?" onClick={open}>
         <span aria-hidden="true">?</span>
       </button>
-      <Suspense>
-        {state !== "never" && <ShortcutsDialog opened={state === "open"} onClose={() => setState("closed")} />}
-      </Suspense>
+      <Suspense>{isOpen && <ShortcutsDialog onClose={close} />}</Suspense>
     </>
   );
 }

@@ -10,6 +10,7 @@ export function useDialog(): { isOpen: boolean; open: () => void; close: () => v
   return {
     isOpen,
     open: () => {
+      if (isOpen) return;
       opener.current = document.activeElement;
       setOpen(true);
     },
