@@ -12,7 +12,7 @@ import { count, plural } from "~/format/number";
 import { useLogSearch } from "~/navigation/search-context";
 import css from "./delete-dialog.module.css";
 
-/** To delete more requests than this, the user must type their number. */
+/** To delete more requests than this, the user must type how many they are. */
 const MANY = 1000;
 
 /** Deletes all finished requests that match the filter and started before the dialog was opened. */

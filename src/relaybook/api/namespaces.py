@@ -105,7 +105,7 @@ def _one_of(params: dict[str, str], name: str, choices: tuple[str, ...]) -> str:
 def namespace_of(row: NamespaceRow, count: Count | None = None) -> Namespace:
     """Return a namespace as the API returns it.
 
-    With ``count``, the result has only the counters of ``count``, which cover a time range.
+    ``count`` has the requests of a time range. If it is given, the result has no other counters.
     """
     last_at = count.last_at if count else row.last_at
     return Namespace(

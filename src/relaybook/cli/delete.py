@@ -16,7 +16,7 @@ from relaybook.log.query.parameters import parse_filter
 from relaybook.settings.configuration import Configuration
 
 _SHOWN: Final = 5
-#: To delete more requests than this, the user must type their number.
+#: To delete more requests than this, the user must type how many they are.
 _MANY: Final = 1000
 _NO_FILTER: Final = (
     "A filter is required, so that nothing is deleted by mistake. To delete all requests, write from=1970-01-01."
@@ -86,7 +86,7 @@ def _show(lines: list[str], count: int) -> None:
 def _ask(count: int) -> None:
     """Ask for confirmation. Raises CommandFailed if the user does not confirm."""
     if count > _MANY:
-        question, expected = f"To delete {_requests(count)}, type their number: ", (str(count), f"{count:,}")
+        question, expected = f"To delete {_requests(count)}, type {count}: ", (str(count), f"{count:,}")
     else:
         question, expected = f"Delete {_requests(count)}? This cannot be undone. [y/N] ", ("y", "yes")
     try:

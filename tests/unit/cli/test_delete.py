@@ -128,7 +128,7 @@ def test_the_number_of_many_requests_must_be_typed(
 ) -> None:
     log = Log(1234)
     if is_deleted:
-        assert run(monkeypatch, settings, log, answer) == ["To delete 1,234 requests, type their number: "]
+        assert run(monkeypatch, settings, log, answer) == ["To delete 1,234 requests, type 1234: "]
     else:
         with pytest.raises(CommandFailed):
             run(monkeypatch, settings, log, answer)
