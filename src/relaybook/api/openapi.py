@@ -51,13 +51,13 @@ _VALUE_MEANINGS: Final = {
     "first_token": "A comparison of the time to the first token, with a unit, such as `>500ms`. If repeated, all "
     "values must match.",
     "cost": "A comparison of the cost in US dollars, such as `>0.01`. If repeated, all values must match.",
-    "input_tokens": "A number of tokens or a comparison, such as `>1000`. If repeated, all values must match.",
-    "output_tokens": "A number of tokens or a comparison, such as `>1000`. If repeated, all values must match.",
+    "input_tokens": "A number such as `1000`, or a comparison such as `>1000`. If repeated, all values must match.",
+    "output_tokens": "A number such as `1000`, or a comparison such as `>1000`. If repeated, all values must match.",
     "score": "A number or a comparison, such as `-1` or `>0`. At least one score in the request's feedback must match. "
     "If repeated, each value must match at least one score.",
     "label": "Exact value of a label in the request's feedback.",
     "feedback": "`any`: requests with feedback. `none`: requests without feedback.",
-    "retry_count": "A number of retries or a comparison. For example, `>=1` selects requests that an SDK sent as a "
+    "retry_count": "A number such as `2`, or a comparison. For example, `>=1` selects requests that an SDK sent as a "
     "retry. If repeated, all values must match.",
 }
 _QUERY_MEANING: Final = (

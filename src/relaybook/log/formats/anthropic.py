@@ -143,7 +143,7 @@ def read_request(data: bytes) -> RequestFacts:
 
 
 def _chat_messages(request: _Request) -> list[Message]:
-    """Return the messages in the structure of chat completions.
+    """Return the messages, converted to chat-completion messages.
 
     Their number and order are the same as in ``_list_messages``.
     """
@@ -363,7 +363,7 @@ def _estimate_usage(facts: ResponseFacts, request: bytes) -> bool:
 
 
 def _list_messages(body: dict[str, Any]) -> list[object]:
-    """Return the messages of a request body in the structure of chat completions."""
+    """Return the messages of a request body, converted to chat-completion messages."""
     system, messages = body.get("system"), body.get("messages")
     found: list[object] = [{"role": "system", "content": system}] if isinstance(system, str | list) else []
     for item in messages if isinstance(messages, list) else ():

@@ -69,7 +69,7 @@ def _is_message(instructions: object) -> bool:
 
 
 def _list_messages(body: dict[str, Any]) -> list[object]:
-    """Return the instructions and the items of a request body in the structure of chat completions."""
+    """Return the instructions and the items of a request body, converted to chat-completion messages."""
     instructions = body.get("instructions")
     found: list[object] = [{"role": "system", "content": instructions}] if _is_message(instructions) else []
     return found + [_to_message(item) for item in openai_messages(body)]
