@@ -1,6 +1,6 @@
 /** The frame of every page: header, banners, status bar, and the menu of the hovered value. */
 
-import { useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import { Box, Group, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { type ReactNode, Suspense, useContext, useMemo, useState } from "react";
@@ -88,7 +88,7 @@ function Header({ search, children }: { search: LogSearch; children: ReactNode }
       <Link to="/requests" search={search} className={css.brand}>
         Relaybook
       </Link>
-      <nav className={css.pages} aria-label="Pages">
+      <nav className={`${controlsCss.links} ${css.pages}`} aria-label="Pages">
         <Link to="/requests" search={search} activeProps={CURRENT}>
           Requests
         </Link>
@@ -128,12 +128,15 @@ export function BaseUrl() {
   const baseUrl = useStatus((status) => status.relay_base_url);
   if (baseUrl === undefined) return null;
   return (
-    <span className={css.address}>
-      <span className={css.note}>
-        base URL <code>{baseUrl}</code>
+    <Group className="muted" gap={2} wrap="nowrap">
+      <span className={`nowrap ${css.note}`}>
+        base URL{" "}
+        <Box component="code" c="var(--color-text)" fz={12}>
+          {baseUrl}
+        </Box>
       </span>
       <CopyButton text={baseUrl} label="base URL" />
-    </span>
+    </Group>
   );
 }
 

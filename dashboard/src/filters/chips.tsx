@@ -54,7 +54,7 @@ export function PropertyChip({ name, value, bare = false }: { name: string; valu
   return (
     <FilterLink name={`property.${name}`} value={value} className={css.property} title={`${name}: ${value}`}>
       {!bare && (
-        <span className={css.name}>
+        <span className={`muted ${css.name}`}>
           <TruncateMiddle text={name} />
         </span>
       )}{" "}
@@ -71,7 +71,7 @@ export function NamespaceIcon({ name }: { name: string }) {
   const first = hash % 12;
   const second = (first + 3 + (Math.floor(hash / 12) % 7)) % 12;
   return (
-    <svg className={css.mark} viewBox="0 0 10 10" aria-hidden="true">
+    <svg viewBox="0 0 10 10" width="9" height="9" aria-hidden="true">
       <path d="M5 0 10 5H0z" fill={`hsl(${first * 30} 45% 52%)`} />
       <path d="M5 10 0 5h10z" fill={`hsl(${second * 30} 45% 52%)`} />
     </svg>

@@ -1,6 +1,6 @@
 /** Dialogs that explain a deletion and ask for confirmation. */
 
-import { Button, Group, Modal, TextInput } from "@mantine/core";
+import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { type Matches, matchesQuery, useDeleteMatches, useDeleteRequest } from "~/api/deletions";
@@ -10,7 +10,6 @@ import { toApiParams } from "~/domain/log-search";
 import { fixedRange } from "~/domain/time-range";
 import { count, plural } from "~/format/number";
 import { useLogSearch } from "~/navigation/search-context";
-import css from "./delete-dialog.module.css";
 
 /** To delete more requests than this, the user must type how many they are. */
 const MANY = 1000;
@@ -130,8 +129,10 @@ function Question({ title, action, error, canSubmit, isPending, onSubmit, onClos
       attributes={{ header: { role: "presentation" } }}
       closeButtonProps={{ "aria-label": "Close" }}
     >
-      <form
-        className={css.question}
+      <Stack
+        component="form"
+        className="wrap-anywhere"
+        gap={10}
         onSubmit={(event) => {
           event.preventDefault();
           if (canSubmit && !isPending) onSubmit();
@@ -148,7 +149,7 @@ function Question({ title, action, error, canSubmit, isPending, onSubmit, onClos
             {action}
           </Button>
         </Group>
-      </form>
+      </Stack>
     </Modal>
   );
 }

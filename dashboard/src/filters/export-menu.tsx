@@ -1,6 +1,6 @@
 /** The menu that exports the filtered requests: formats, a download, and the command that writes the same file. */
 
-import { Button, Group } from "@mantine/core";
+import { Box, Button, Group, Stack } from "@mantine/core";
 import { useState } from "react";
 import { apiUrl } from "~/api/client";
 import { PAGE } from "~/api/page-config";
@@ -10,7 +10,6 @@ import { plural } from "~/format/number";
 import type { RequestCount } from "~/generated/api-types";
 import { useLogSearch } from "~/navigation/search-context";
 import { CopyButton } from "~/ui/copy-button";
-import css from "./export-menu.module.css";
 
 /** The content of the menu. `matches` is undefined while the requests are counted. */
 export function ExportMenu({ matches }: { matches: RequestCount | undefined }) {
@@ -21,10 +20,12 @@ export function ExportMenu({ matches }: { matches: RequestCount | undefined }) {
   const command = exportCommand(file, window.location.origin + PAGE.base);
   return (
     <>
-      <fieldset className={css.formats}>
-        <legend>Export {countOf(matches)}</legend>
+      <Stack component="fieldset" gap={6} m={0} p={0} bd={0}>
+        <Box component="legend" mb={6} p={0} fw={600}>
+          Export {countOf(matches)}
+        </Box>
         {FILE_FORMATS.map((each) => (
-          <label key={each.name}>
+          <Group key={each.name} component="label" align="baseline" gap={8} wrap="nowrap">
             <input
               type="radio"
               name="format"
@@ -32,22 +33,34 @@ export function ExportMenu({ matches }: { matches: RequestCount | undefined }) {
               aria-label={each.label}
               onChange={() => setFormat(each)}
             />
-            <span>{each.label}</span>
+            <Box component="span" flex="0 0 84px">
+              {each.label}
+            </Box>
             <span className="muted">{each.about}</span>
-          </label>
+          </Group>
         ))}
-      </fieldset>
+      </Stack>
       {format.bodies === "optional" && (
-        <label className={css.bodies}>
+        <Group component="label" align="baseline" gap={8} mt={10} wrap="nowrap">
           <input type="checkbox" checked={bodies} onChange={(event) => setBodies(event.currentTarget.checked)} />
           With headers, prompts and responses
-        </label>
+        </Group>
       )}
       <Button component="a" variant="default" size="xs" my={10} href={apiUrl("export", exportParams(file))} download>
         Download
       </Button>
-      <Group className={css.command} align="start" gap={6} wrap="nowrap" px={8} py={6}>
-        <code>{command}</code>
+      <Group
+        align="start"
+        gap={6}
+        wrap="nowrap"
+        px={8}
+        py={6}
+        bd="1px solid var(--color-border)"
+        bg="var(--color-bg-subtle)"
+      >
+        <Box component="code" className="mono" flex={1}>
+          {command}
+        </Box>
         <CopyButton text={command} label="command" />
       </Group>
     </>

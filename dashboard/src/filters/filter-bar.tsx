@@ -1,6 +1,6 @@
 /** The active filter, with a remove button for each value, the number of matches, and a menu to export them. */
 
-import { Popover } from "@mantine/core";
+import { Group, Popover } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import {
   type ComponentProps,
@@ -22,6 +22,8 @@ import type { RequestCount } from "~/generated/api-types";
 import { AppLink, threadHref, useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { lazyPart } from "~/ui/lazy-part";
+import pageCss from "~/ui/page.module.css";
+import { QuietButton } from "~/ui/quiet-button";
 import { useDialog } from "~/ui/use-dialog";
 import css from "./filter-bar.module.css";
 import { FilterLink } from "./filter-link";
@@ -46,20 +48,20 @@ export function FilterBar({ children }: { children?: ReactNode }) {
   const keptFocus = useKeptFocus(search.filter);
   return (
     <section {...keptFocus} className={css.bar} aria-label="Filter" tabIndex={-1}>
-      <div className={css.terms}>
+      <Group className={css.terms} gap={6} wrap="nowrap">
         <Terms />
-      </div>
-      <div className={css.tools}>
+      </Group>
+      <Group className={css.tools} gap={6} wrap="nowrap">
         {search.filter.length > 0 && <ClearButtons />}
         {canBeSaved && <SaveFilter />}
-      </div>
-      <div className={css.actions}>
+      </Group>
+      <Group className={css.actions} flex="1 0 auto" justify="flex-end" gap={6} wrap="nowrap" lh="24px">
         <QueryIndexing className={css.indexing} />
         <ConversationLink filter={search.filter} />
         {matches !== undefined && <Matches matches={matches} />}
         {children}
         <ExportButton matches={matches} />
-      </div>
+      </Group>
     </section>
   );
 }
@@ -69,7 +71,11 @@ function Terms() {
   const search = useLogSearch();
   const go = useLogNavigate();
   if (search.filter.length === 0) {
-    return <span className={css.hint}>Select a value to filter by it: a namespace, a model, a result.</span>;
+    return (
+      <span className={`ellipsis muted ${css.hint}`}>
+        Select a value to filter by it: a namespace, a model, a result.
+      </span>
+    );
   }
   return search.filter.flatMap(({ name, values, negated }) =>
     values.map((value) => {
@@ -80,14 +86,12 @@ function Terms() {
           <bdi className="ellipsis strong" title={text.value}>
             {text.value}
           </bdi>
-          <button
-            type="button"
-            className={css.remove}
-            aria-label={`Remove ${termLabel(text)}`}
+          <QuietButton
+            label={`Remove ${termLabel(text)}`}
             onClick={() => go({ search: { ...search, filter: removeValue(search.filter, name, value, negated) } })}
           >
             ×
-          </button>
+          </QuietButton>
         </span>
       );
     }),
@@ -100,18 +104,15 @@ function ClearButtons() {
   const go = useLogNavigate();
   return (
     <>
-      <button type="button" className={css.clear} onClick={() => go({ search: { ...search, filter: [] } })}>
-        clear
-      </button>
-      <button
-        type="button"
-        className={`${css.clear} ${css.last}`}
+      <QuietButton onClick={() => go({ search: { ...search, filter: [] } })}>clear</QuietButton>
+      <QuietButton
+        className={css.last}
         title="Remove the last filter (Backspace)"
-        aria-label="Remove the last filter"
+        label="Remove the last filter"
         onClick={() => go({ search: { ...search, filter: removeLastValue(search.filter) } })}
       >
         ⌫
-      </button>
+      </QuietButton>
     </>
   );
 }
@@ -119,7 +120,7 @@ function ClearButtons() {
 /** The number of matches, and a link to those that failed. */
 function Matches({ matches: { requests, failed, complete } }: { matches: RequestCount }) {
   return (
-    <span className={css.found}>
+    <span className="muted">
       {complete ? "" : "at least "}
       {plural(requests, "request")}
       {failed > 0 && (
@@ -128,7 +129,7 @@ function Matches({ matches: { requests, failed, complete } }: { matches: Request
           <FilterLink
             name="status"
             value="error"
-            className={css.failed}
+            className={pageCss.textLink}
             tone="bad"
             visibleText={`${count(failed)} failed`}
           >
@@ -155,9 +156,9 @@ function ExportButton({ matches }: { matches: RequestCount | undefined }) {
       shadow="md"
     >
       <Popover.Target>
-        <button type="button" className={css.clear} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <QuietButton aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           Export…
-        </button>
+        </QuietButton>
       </Popover.Target>
       <Popover.Dropdown aria-label="Export">
         <Suspense fallback="Loading…">
@@ -175,9 +176,7 @@ function SaveFilter() {
   const { isOpen, open, close } = useDialog();
   return (
     <>
-      <button type="button" className={css.clear} onClick={open}>
-        Save filter…
-      </button>
+      <QuietButton onClick={open}>Save filter…</QuietButton>
       <Suspense>{isOpen && <SaveFilterDialog onClose={close} />}</Suspense>
     </>
   );
@@ -188,7 +187,7 @@ function ConversationLink({ filter }: { filter: Filter }) {
   const isConversation = useQuery({ ...isConversationQuery(filter), enabled: canHaveConversations(filter) }).data;
   if (!isConversation) return null;
   return (
-    <AppLink className={css.conversation} href={threadHref(filter)}>
+    <AppLink className={`${pageCss.textLink} ${css.conversation}`} href={threadHref(filter)}>
       Conversation view
     </AppLink>
   );

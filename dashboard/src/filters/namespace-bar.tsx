@@ -34,7 +34,7 @@ export function NamespaceBar() {
       <div className={css.labels}>
         <AppLink className={css.all} href={address(everywhere)} aria-current={isAll ? "true" : undefined}>
           <kbd className={css.key}>0</kbd> All{" "}
-          <span className={css.count}>
+          <span className="count">
             {all.data === undefined || all.isPlaceholderData ? "" : atLeast(all.data.requests, all.data.complete)}
           </span>
         </AppLink>
@@ -46,7 +46,8 @@ export function NamespaceBar() {
             </span>
           ))}
         {groupsOf(labels ?? []).map(({ group, labels: members }) => (
-          <div key={group} className={css.group}>
+          // A group is not a box, so that a selected entry can stick to either end of the bar.
+          <div key={group} style={{ display: "contents" }}>
             {group !== "" && <span className={css.heading}>{group}</span>}
             {members.map((label) => (
               <Label
@@ -81,7 +82,7 @@ function Label({ label, isChosen, isCounted, isComplete }: LabelProps) {
       <FilterLink name="namespace" value={label.namespace} {...labelStyle(label)} title={label.namespace}>
         <TruncateMiddle text={label.namespace} />
       </FilterLink>
-      <span className={css.count}>{isCounted && atLeast(label.requests, isComplete)}</span>
+      <span className="count">{isCounted && atLeast(label.requests, isComplete)}</span>
       {isCounted && label.failed > 0 && (
         <span data-tone="bad" title={`${isComplete ? "" : "at least "}${label.failed} failed`}>
           <span aria-hidden="true">✗</span>

@@ -1,6 +1,6 @@
 /** The menu of all namespaces, searched by the start of their names. */
 
-import { TextInput } from "@mantine/core";
+import { Box, Group, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -9,6 +9,7 @@ import { useStatus } from "~/api/status";
 import { count, plural } from "~/format/number";
 import { ago } from "~/format/time";
 import type { Namespace } from "~/generated/api-types";
+import pageCss from "~/ui/page.module.css";
 import { PopoverButton } from "~/ui/popover-button";
 import { useNow } from "~/ui/timestamp";
 import { NamespaceChip } from "./chips";
@@ -23,7 +24,7 @@ export function NamespacesMenu() {
       <span className={css.narrow} aria-hidden="true">
         More
       </span>
-      &nbsp;<span className={css.count}>{count(namespaces ?? null)}</span>
+      &nbsp;<span className="count">{count(namespaces ?? null)}</span>
     </>
   );
   return (
@@ -48,13 +49,15 @@ function NamespaceList({ onSelect }: { onSelect: () => void }) {
         onChange={(event) => setTyped(event.currentTarget.value)}
       />
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the links in the list are reached by keyboard */}
-      <ul className={css.list} onClick={(event) => (event.target as Element).closest("a") && onSelect()}>
+      <ul className={pageCss.list} onClick={(event) => (event.target as Element).closest("a") && onSelect()}>
         {namespaces?.map((namespace) => (
           <ListItem key={namespace.namespace} namespace={namespace} />
         ))}
       </ul>
       {namespaces?.length === 0 && (
-        <p>{prefix === "" ? "No namespaces yet." : `No namespaces start with ${JSON.stringify(prefix)}.`}</p>
+        <Box component="p" my={13}>
+          {prefix === "" ? "No namespaces yet." : `No namespaces start with ${JSON.stringify(prefix)}.`}
+        </Box>
       )}
     </>
   );
@@ -63,13 +66,13 @@ function NamespaceList({ onSelect }: { onSelect: () => void }) {
 function ListItem({ namespace: { namespace, requests, failed, last_at } }: { namespace: Namespace }) {
   const now = useNow();
   return (
-    <li>
+    <Group component="li" justify="space-between" gap={10} wrap="nowrap" mih={30}>
       <NamespaceChip namespace={namespace} />
-      <span>
+      <span className="muted nowrap">
         {plural(requests, "request")}
         {failed > 0 && `, ${count(failed)} failed`}
         {last_at !== null && `, ${ago(last_at, now)}`}
       </span>
-    </li>
+    </Group>
   );
 }

@@ -4,7 +4,6 @@ import { resultOf } from "~/domain/outcome";
 import type { Row } from "~/generated/api-types";
 import { useLogSearch } from "~/navigation/search-context";
 import { useNow } from "~/ui/timestamp";
-import css from "./chips.module.css";
 import { FilterLink } from "./filter-link";
 
 /** `className`: the style of the link. */
@@ -34,7 +33,7 @@ function Running({ row, className }: Props) {
   const { sign, text, tone } = resultOf(row, useNow());
   return (
     <span className={className} data-tone={tone}>
-      <span className={css.pulse} aria-hidden="true">
+      <span className="pulse" aria-hidden="true">
         {sign}
       </span>{" "}
       {isPaused ? "In progress when paused" : text}

@@ -16,6 +16,7 @@ import { count } from "~/format/number";
 import type { ParsedQuery, Suggestion } from "~/generated/api-types";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
+import pageCss from "~/ui/page.module.css";
 import css from "./query-input.module.css";
 
 type QueryInputProps = {
@@ -209,7 +210,7 @@ function Option({ id, suggestion: { insert, label, hint, requests }, isActive }:
       value={insert}
       selected={isActive}
       aria-selected={isActive}
-      className={css.option ?? ""}
+      className={pageCss.option ?? ""}
     >
       <bdi className={css.label}>{label}</bdi> {hint !== null && <span className={css.note}>{hint}</span>}{" "}
       {requests !== null && (
@@ -230,7 +231,8 @@ function ProblemText({ problem: { message, corrected }, isInUrl, onCorrect }: Pr
       {isInUrl ? `${message} The log is shown without it.` : message}{" "}
       {corrected !== undefined && (
         <Button
-          className={css.correct ?? ""}
+          mt={2}
+          ff="monospace"
           variant="default"
           size="compact-xs"
           onMouseDown={(event) => event.preventDefault()}

@@ -1,12 +1,11 @@
 /** The dialog that saves the current filter under a name. */
 
-import { Button, Group, Modal, TextInput } from "@mantine/core";
+import { Box, Button, Group, Modal, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { savedFiltersQuery, useSaveFilter } from "~/api/saved-filters";
 import { describeSearch } from "~/domain/filter-text";
 import { useLogSearch } from "~/navigation/search-context";
-import css from "./saved-filters.module.css";
 
 const MAX_NAME = 64;
 
@@ -48,9 +47,9 @@ export function SaveFilterDialog({ onClose }: { onClose: () => void }) {
             saving.reset();
           }}
         />
-        <p className={css.status} role="status">
+        <Box component="p" className="muted" mih={20} mb={8} role="status">
           {isKnown && "A filter with this name exists and will be replaced."}
-        </p>
+        </Box>
         <Group justify="end" gap={8}>
           <Button variant="default" size="compact-md" onClick={onClose}>
             Cancel

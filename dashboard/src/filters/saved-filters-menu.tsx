@@ -1,6 +1,6 @@
 /** The menu of saved filters, in which a filter can be opened or deleted. */
 
-import { Button, Group } from "@mantine/core";
+import { Box, Button, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { flushSync } from "react-dom";
@@ -13,7 +13,6 @@ import { useLogSearch } from "~/navigation/search-context";
 import pageCss from "~/ui/page.module.css";
 import { PopoverButton } from "~/ui/popover-button";
 import { QuietButton } from "~/ui/quiet-button";
-import css from "./saved-filters.module.css";
 
 /** A button with the number of saved filters, and a list of them. */
 export function SavedFiltersMenu() {
@@ -71,13 +70,13 @@ function Item({ saved: { name, params }, onSelect }: { saved: SavedFilter; onSel
     return (
       <li>
         <Group gap={8} wrap="nowrap" mih={34} role="group" aria-label={`Delete ${name}`}>
-          <span className={css.question} role={deletion.error === null ? undefined : "alert"}>
+          <Box className="wrap-anywhere" flex={1} px={8} role={deletion.error === null ? undefined : "alert"}>
             {deletion.error?.message ?? (
               <>
-                Delete <bdi className={css.name}>{name}</bdi> for everyone?
+                Delete <bdi className="strong">{name}</bdi> for everyone?
               </>
             )}
-          </span>
+          </Box>
           <Button
             size="compact-sm"
             variant="default"
@@ -96,7 +95,7 @@ function Item({ saved: { name, params }, onSelect }: { saved: SavedFilter; onSel
   return (
     <Group component="li" gap={8} wrap="nowrap" mih={34}>
       <AppLink
-        className={css.link}
+        className={pageCss.option}
         href={address(search)}
         aria-current={isCurrent ? "true" : undefined}
         title={description}
@@ -105,7 +104,7 @@ function Item({ saved: { name, params }, onSelect }: { saved: SavedFilter; onSel
           onSelect();
         }}
       >
-        <bdi className={css.name}>{name}</bdi> <bdi className={`muted muted`}>{description}</bdi>
+        <bdi className={pageCss.optionName}>{name}</bdi> <bdi className="muted">{description}</bdi>
       </AppLink>
       <QuietButton ref={deleteButton} label={`Delete ${name}…`} title="Delete…" onClick={() => setAsking(true)}>
         ×

@@ -1,6 +1,6 @@
 /** The menu of a hovered or focused value. */
 
-import { Menu } from "@mantine/core";
+import { Box, Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { notPinned, usePin } from "~/api/namespaces";
@@ -75,8 +75,14 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
     >
       <Menu.Target>
         <span
-          className={css.target}
-          style={{ left: at.left, top: at.top, width: at.width, height: at.height }}
+          style={{
+            position: "fixed",
+            pointerEvents: "none",
+            left: at.left,
+            top: at.top,
+            width: at.width,
+            height: at.height,
+          }}
           aria-hidden="true"
         />
       </Menu.Target>
@@ -87,9 +93,9 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
         onMouseLeave={isOpened ? undefined : close}
         aria-label={`${text.name} ${text.value}`}
       >
-        <div className={css.found}>
+        <Box className="small muted" px={10} pt={4} pb={6}>
           {failure ?? (matches === undefined ? counting : <MatchCount matches={matches} />)}
-        </div>
+        </Box>
         <Menu.Item data-autofocus onClick={commit(replaceValue)} rightSection={<kbd>click</kbd>}>
           Only this {text.name}
         </Menu.Item>

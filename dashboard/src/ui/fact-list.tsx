@@ -1,7 +1,7 @@
 /** Names and values in a wrapped list. */
 
+import { Group } from "@mantine/core";
 import type { ReactNode } from "react";
-import css from "./text.module.css";
 
 /** A `value` of `null` is unknown and shown as a dash. */
 export type Fact = { name: string; value: ReactNode; title?: string | undefined };
@@ -9,13 +9,13 @@ export type Fact = { name: string; value: ReactNode; title?: string | undefined 
 /** Names and values side by side, wrapped to as many lines as needed. */
 export function FactList({ facts }: { facts: readonly Fact[] }) {
   return (
-    <dl className={css.facts}>
+    <Group component="dl" gap="2px 18px" align="stretch">
       {facts.map(({ name, value, title }) => (
-        <div key={name} className={css.fact} title={title}>
-          <dt>{name}</dt>
-          <dd className={value === null ? "muted" : undefined}>{value ?? "–"}</dd>
-        </div>
+        <Group key={name} gap={6} wrap="nowrap" align="stretch" mih={22} title={title}>
+          <dt className="muted nowrap">{name}</dt>
+          <dd className={value === null ? "muted" : "wrap-anywhere"}>{value ?? "–"}</dd>
+        </Group>
       ))}
-    </dl>
+    </Group>
   );
 }

@@ -23,7 +23,7 @@ export function lazyPart<Props>(
  */
 function NotLoaded() {
   return (
-    <p className={css.notLoaded} role="alert">
+    <p className={`notice ${css.notLoaded}`} data-tone="bad" role="alert">
       A part of the page could not be loaded. Relaybook has been updated or stopped since this tab was opened.{" "}
       <Button variant="default" size="compact-sm" onClick={() => window.location.reload()}>
         Reload the page

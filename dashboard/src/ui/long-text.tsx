@@ -3,6 +3,7 @@
 import { useState } from "react";
 import { bytes } from "~/format/number";
 import { Highlighted } from "./highlight";
+import { QuietButton } from "./quiet-button";
 import css from "./text.module.css";
 
 type Props = {
@@ -31,9 +32,9 @@ export function LongText({ text, maxLength = MAX_LENGTH, className }: Props) {
         </div>
       ))}
       {isCut && (
-        <button type="button" className={css.more} onClick={() => setWhole(true)}>
+        <QuietButton className={css.more} onClick={() => setWhole(true)}>
           … show all ({bytes(text.length)})
-        </button>
+        </QuietButton>
       )}
     </div>
   );

@@ -1,9 +1,8 @@
 /** Messages shown instead of content. */
 
-import { Button, Group } from "@mantine/core";
+import { Button, Group, Stack } from "@mantine/core";
 import type { ReactNode } from "react";
 import { ApiError, isUnreachable } from "~/domain/api-error";
-import css from "./text.module.css";
 
 export type Action = { label: string; onClick: () => void };
 
@@ -12,7 +11,7 @@ type MessageProps = { children: ReactNode; actions?: readonly Action[]; isError?
 /** The reason why there is nothing to show, with buttons for the next step. */
 export function Message({ children, actions = [], isError = false }: MessageProps) {
   return (
-    <div className={css.message} role={isError ? "alert" : undefined}>
+    <Stack gap={14} maw={640} mx="auto" mt={64} px={20} pb={20} fz={14} role={isError ? "alert" : undefined}>
       {children}
       {actions.length > 0 && (
         <Group gap={8}>
@@ -23,7 +22,7 @@ export function Message({ children, actions = [], isError = false }: MessageProp
           ))}
         </Group>
       )}
-    </div>
+    </Stack>
   );
 }
 

@@ -1,35 +1,28 @@
 /** A button without a border. */
 
-import type { ReactNode, Ref } from "react";
+import type { ComponentProps } from "react";
 import css from "./controls.module.css";
 
-type Props = {
-  children: ReactNode;
-  onClick: () => void;
+type Props = Omit<ComponentProps<"button">, "disabled"> & {
   /** The accessible name, if the visible content is not sufficient. */
   label?: string | undefined;
-  title?: string | undefined;
   /** Whether the button does nothing. A disabled button can still be focused. */
   disabled?: boolean;
   /** Whether the button is selected, if it is one of several choices. */
   selected?: boolean | undefined;
-  ref?: Ref<HTMLButtonElement>;
 };
 
 /** A button without a border, which looks like text. */
-export function QuietButton({ children, onClick, label, title, disabled = false, selected, ref }: Props) {
+export function QuietButton({ label, disabled = false, selected, className, onClick, ...attributes }: Props) {
   return (
     <button
-      ref={ref}
       type="button"
-      className={css.button}
+      className={`${css.button} ${className ?? ""}`}
       aria-label={label}
-      title={title}
       aria-disabled={disabled || undefined}
       aria-pressed={selected}
       onClick={disabled ? undefined : onClick}
-    >
-      {children}
-    </button>
+      {...attributes}
+    />
   );
 }

@@ -1,6 +1,6 @@
 /** The dialog with all keyboard shortcuts. */
 
-import { Modal } from "@mantine/core";
+import { Box, Modal, Stack } from "@mantine/core";
 import css from "./controls.module.css";
 
 const KEYS = [
@@ -48,21 +48,23 @@ export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
             <dt>
               <kbd>{keys}</kbd>
             </dt>
-            <dd>{does}</dd>
+            <dd className="muted">{does}</dd>
           </div>
         ))}
       </dl>
-      <h3 className={css.heading}>Search syntax</h3>
-      <dl className={css.examples}>
+      <Box component="h3" mt={18} mb={8} fz={13}>
+        Search syntax
+      </Box>
+      <Stack component="dl" gap={8} mb={8}>
         {EXAMPLES.map(([written, finds]) => (
           <div key={written}>
             <dt>
               <code>{written}</code>
             </dt>
-            <dd>{finds}</dd>
+            <dd className="muted">{finds}</dd>
           </div>
         ))}
-      </dl>
+      </Stack>
     </Modal>
   );
 }

@@ -1,6 +1,6 @@
 /** The connect page: how to send requests through Relaybook. */
 
-import { Group } from "@mantine/core";
+import { Box, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { latestQuery } from "~/api/requests";
 import { statusQuery } from "~/api/status";
@@ -23,7 +23,7 @@ export function ConnectPage() {
 
   return (
     <main className={pageCss.page}>
-      <div className={`${pageCss.scrollRegion} ${css.whole}`}>
+      <Box className={pageCss.scrollRegion ?? ""} h="100%">
         <div className={css.guide}>
           <h1 className={css.title}>Connect a client</h1>
           {latest && status !== undefined && (
@@ -34,7 +34,7 @@ export function ConnectPage() {
             <ClientSteps connection={connection}>{latest === null && <WaitingForRequests />}</ClientSteps>
           )}
         </div>
-      </div>
+      </Box>
       <span className="visually-hidden" role="status">
         {latest && "Requests are arriving."}
       </span>
@@ -46,7 +46,7 @@ export function ConnectPage() {
 export function ConnectGuide() {
   const connection = useConnection();
   return (
-    <div className={`${pageCss.scrollRegion} ${css.whole}`}>
+    <Box className={pageCss.scrollRegion ?? ""} h="100%">
       <div className={css.guide}>
         <h2 className={css.title}>No requests yet. Send one to this base URL:</h2>
         {connection !== undefined && (
@@ -55,7 +55,7 @@ export function ConnectGuide() {
           </ClientSteps>
         )}
       </div>
-    </div>
+    </Box>
   );
 }
 
@@ -70,9 +70,18 @@ type Props = {
 export function TrafficStatus({ requests, last, now }: Props) {
   const when = ago(last, now);
   return (
-    <Group component="p" className={css.arrivals} justify="space-between" gap="4px 16px" px={12} py={8} mb={20}>
+    <Group
+      component="p"
+      justify="space-between"
+      gap="4px 16px"
+      px={12}
+      py={8}
+      mb={20}
+      bd="1px solid var(--color-border-strong)"
+      bdrs={5}
+    >
       <span>
-        <span className={css.arrived} aria-hidden="true">
+        <span data-tone="good" aria-hidden="true">
           ●
         </span>{" "}
         {plural(requests, "request")} so far, the last{" "}
@@ -81,7 +90,7 @@ export function TrafficStatus({ requests, last, now }: Props) {
         </time>
         .
       </span>
-      <AppLink className={pageCss.link} href={logHref(EMPTY_SEARCH)}>
+      <AppLink className={`strong ${pageCss.link}`} href={logHref(EMPTY_SEARCH)}>
         Open the log
       </AppLink>
     </Group>
@@ -92,7 +101,9 @@ export function TrafficStatus({ requests, last, now }: Props) {
 export function WaitingForRequests() {
   return (
     <Group component="p" gap={10} wrap="nowrap" mt={14} mb={0}>
-      <span className={css.pulse} aria-hidden="true" />
+      <span className="pulse" data-tone="running" aria-hidden="true">
+        ●
+      </span>
       Listening… The first request appears here automatically.
     </Group>
   );

@@ -1,6 +1,6 @@
 /** Setup steps: base URL, code samples, tools, tags. */
 
-import { Group, Stack, Tabs } from "@mantine/core";
+import { Box, Group, Stack, Tabs } from "@mantine/core";
 import type { ReactNode } from "react";
 import { CopyButton } from "~/ui/copy-button";
 import { exportLines, samplesOf } from "./code-samples";
@@ -81,10 +81,10 @@ export function TaggingHelp({ connection }: { connection: Connection }) {
         </dt>
         <dd>Keeps prompt and response out of the log. Model, tokens, cost, timing and tags are logged.</dd>
       </dl>
-      <p className={css.note}>
+      <Box component="p" className="muted" fz={13}>
         These headers are not forwarded to the upstream. The API key is forwarded and never stored. Search for the
         response header <code>{prefix}-Request-Id</code> to find a request.
-      </p>
+      </Box>
     </section>
   );
 }
@@ -96,23 +96,23 @@ export function ToolFields({ connection }: { connection: Connection }) {
     <>
       <p>Every tool with a setting for an OpenAI-compatible base URL works. Enter:</p>
       <dl className={css.fields}>
-        <dt>Base URL</dt>
+        <dt className="muted">Base URL</dt>
         <dd>
           <code>{baseUrl}</code> <CopyButton text={baseUrl} label="base URL for tools" />
         </dd>
-        <dt>API key</dt>
+        <dt className="muted">API key</dt>
         <dd>{anyKey === null ? "The provider's key" : "Any text, because the upstream is simulated"}</dd>
-        <dt>Model</dt>
+        <dt className="muted">Model</dt>
         <dd>A model from the provider</dd>
-        <dt>Extra header</dt>
+        <dt className="muted">Extra header</dt>
         <dd>
           <code>{prefix}-Namespace: editor</code>, if the tool can send one. Otherwise the namespace is{" "}
           <code>{defaultNamespace}</code>.
         </dd>
       </dl>
-      <p className={css.note}>
+      <Box component="p" className="muted" fz={13}>
         Tools that send requests from their own servers cannot reach an address of this machine.
-      </p>
+      </Box>
     </>
   );
 }
@@ -133,7 +133,9 @@ export function SampleTabs({ connection }: { connection: Connection }) {
       {samples.map(({ kind, title, note, code }) => (
         <Tabs.Panel key={kind} value={kind} pt="sm">
           <CodeBlock code={code} label={`${title} sample`} />
-          <p className={css.note}>{note}</p>
+          <Box component="p" className="muted" fz={13}>
+            {note}
+          </Box>
         </Tabs.Panel>
       ))}
       <Tabs.Panel value="tools" pt="sm">
@@ -152,14 +154,14 @@ type CodeBlockProps = {
 /** Code with a copy button. */
 export function CodeBlock({ code, label }: CodeBlockProps) {
   return (
-    <div className={css.block}>
+    <Box pos="relative" mb={8}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll region must be reachable by keyboard */}
-      <pre tabIndex={0}>
+      <pre className={css.block} tabIndex={0}>
         <code>{code.trimEnd()}</code>
       </pre>
       <span className={css.copy}>
         <CopyButton text={code} label={label} />
       </span>
-    </div>
+    </Box>
   );
 }

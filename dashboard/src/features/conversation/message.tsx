@@ -1,5 +1,6 @@
 /** A message: its text, parts and tool calls. */
 
+import { Group } from "@mantine/core";
 import { parsedExactly, pretty } from "~/domain/json";
 import { Disclosure } from "~/ui/disclosure";
 import { LongText } from "~/ui/long-text";
@@ -57,7 +58,7 @@ export function PartView({ part, maxLength }: { part: Part; maxLength?: number }
       );
     case "remote":
       return (
-        <p className="no-margin">
+        <p>
           <a
             className={pageCss.link}
             href={part.address}
@@ -87,13 +88,13 @@ export function ToolCallView({ call }: { call: ToolCall }) {
   return (
     <Disclosure
       summary={
-        <span className={css.call}>
-          <span className={css.called}>
+        <Group component="span" align="baseline" gap={12} wrap="nowrap" miw={0}>
+          <span className={`${css.mono} ${css.called}`}>
             ƒ <strong>{call.name}</strong>(<bdi>{line.slice(0, MAX_IN_LINE)}</bdi>
             {line.length > MAX_IN_LINE && "…"})
           </span>
-          {call.id !== undefined && <span className={css.callId}>{call.id}</span>}
-        </span>
+          {call.id !== undefined && <span className={`${css.mono} nowrap`}>{call.id}</span>}
+        </Group>
       }
     >
       <LongText text={value === undefined ? call.args : pretty(value)} className={css.mono} />

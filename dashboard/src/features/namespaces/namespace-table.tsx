@@ -1,6 +1,6 @@
 /** The table of namespaces. */
 
-import { ActionIcon } from "@mantine/core";
+import { ActionIcon, Group } from "@mantine/core";
 import { memo, useRef } from "react";
 import type { usePin } from "~/api/namespaces";
 import { replaceValue } from "~/domain/filter";
@@ -27,12 +27,12 @@ type NamespaceTableProps = {
 
 /** The columns after the name. The table can be sorted by the columns with `sort`, largest first. */
 const COLUMNS = [
-  { title: "Requests", place: css.requests, sort: "requests" },
-  { title: "Failed", place: css.failures, sort: "failed" },
-  { title: "Tokens", place: css.tokens },
-  { title: "Cost", place: css.cost, sort: "cost_usd" },
-  { title: "First seen", place: css.first },
-  { title: "Last seen", place: css.last, sort: "last_at" },
+  { title: "Requests", place: css.requests, width: 116, sort: "requests" },
+  { title: "Failed", place: css.failures, width: 112, sort: "failed" },
+  { title: "Tokens", place: css.tokens, width: 220 },
+  { title: "Cost", place: css.cost, width: 120, sort: "cost_usd" },
+  { title: "First seen", place: css.first, width: 196 },
+  { title: "Last seen", place: css.last, width: 132, sort: "last_at" },
 ] as const;
 
 /** Namespaces with their counts. The column headings are links that sort the table. */
@@ -47,13 +47,13 @@ export function NamespaceTable({ list, rows, isOld, onPin }: NamespaceTableProps
     <table ref={table} className={`${css.table} ${css.namespaces}`} aria-busy={isOld}>
       <thead className={css.head}>
         <tr onClick={toTop}>
-          <th scope="col" className={css.pin}>
+          <th scope="col" className={css.pin} style={{ width: 40 }}>
             <span className="visually-hidden">Pinned</span>
           </th>
           <th scope="col" className={css.name}>
             Namespace
           </th>
-          <th scope="col" className={css.hours}>
+          <th scope="col" className={css.hours} style={{ width: 140 }}>
             <span title="Requests per hour; each row has its own scale">24 hours</span>
           </th>
           {COLUMNS.map((column) => (
@@ -61,6 +61,7 @@ export function NamespaceTable({ list, rows, isOld, onPin }: NamespaceTableProps
               key={column.title}
               scope="col"
               className={column.place}
+              style={{ width: column.width }}
               aria-sort={"sort" in column && column.sort === list.sort ? "descending" : undefined}
             >
               {"sort" in column ? (
@@ -103,9 +104,9 @@ export const NamespaceRow = memo(function NamespaceRow({ row, spark, onPin }: Na
         <PinStar namespace={row.namespace} onPin={onPin} />
       </td>
       <th scope="row" className={css.name}>
-        <span className={css.named}>
-          <NamespaceChip namespace={row.namespace} /> {group !== null && <span className={css.group}>{group}</span>}
-        </span>
+        <Group component="span" gap={10} wrap="nowrap">
+          <NamespaceChip namespace={row.namespace} /> {group !== null && <span className="small muted">{group}</span>}
+        </Group>
       </th>
       <td className={css.hours}>{spark !== undefined && <Sparkline spark={spark} />}</td>
       <td className={css.requests}>
@@ -137,13 +138,22 @@ export function PinStar({ namespace, onPin }: PinStarProps) {
       variant="subtle"
       color="gray"
       size={26}
-      className={css.star ?? ""}
+      {...(isPinned && { c: "var(--accent)" })}
       aria-label={`Pin ${namespace}`}
       aria-pressed={isPinned}
       title={isPinned ? "Unpin for everyone" : "Pin for everyone"}
       onClick={() => onPin({ namespace, pinned: !isPinned })}
     >
-      <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+      <svg
+        viewBox="0 0 16 16"
+        width="14"
+        height="14"
+        aria-hidden="true"
+        fill={isPinned ? "currentcolor" : "none"}
+        stroke="currentcolor"
+        strokeWidth="1.2"
+        strokeLinejoin="round"
+      >
         <path d="m8 1.8 1.9 4 4.4.6-3.2 3 .8 4.4L8 11.7l-3.9 2.1.8-4.4-3.2-3 4.4-.6z" />
       </svg>
     </ActionIcon>
@@ -154,7 +164,7 @@ export function PinStar({ namespace, onPin }: PinStarProps) {
 export function FailedLink({ namespace, failed }: { namespace: string; failed: number }) {
   if (failed === 0)
     return (
-      <span className={css.none}>
+      <span className="muted">
         0<span className={css.unit}> failed</span>
       </span>
     );

@@ -104,7 +104,7 @@ export function NamespaceScope({ list }: { list: NamespaceList }) {
     <nav className={css.choices} aria-label="Which namespaces">
       {choices.map(({ name, pinned, number }) => (
         <ListLink key={name} to={{ ...list, pinned }} current={list.pinned === pinned ? "true" : undefined}>
-          {name} <span className={css.count}>{number === undefined ? "" : count(number)}</span>
+          {name} <span className="count">{number === undefined ? "" : count(number)}</span>
         </ListLink>
       ))}
     </nav>

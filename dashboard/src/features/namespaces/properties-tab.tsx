@@ -1,6 +1,6 @@
 /** Property names, and the values of the selected property. */
 
-import { Group } from "@mantine/core";
+import { Box, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { MAX_VALUES, valueListQuery } from "~/api/namespaces";
 import { PropertyChip } from "~/filters/chips";
@@ -88,14 +88,16 @@ export function PropertyNames({ names, opened }: { names: readonly FieldValue[];
               title={name}
               current={name === opened ? "true" : undefined}
             >
-              <TruncateMiddle text={name} /> <span className={css.count}>{count(requests)}</span>{" "}
+              <TruncateMiddle text={name} /> <span className="count">{count(requests)}</span>{" "}
               <span className="visually-hidden">requests</span>
             </ListLink>
           </li>
         ))}
       </ul>
       {names.length === MAX_VALUES && (
-        <p className={css.most}>The {MAX_VALUES} most frequent. Search by prefix to find others.</p>
+        <Box component="p" className="muted" p={12}>
+          The {MAX_VALUES} most frequent. Search by prefix to find others.
+        </Box>
       )}
     </>
   );
@@ -140,10 +142,10 @@ export function PropertyValues({ property, list }: Props) {
                 <th scope="col">
                   <bdi>{property}</bdi>
                 </th>
-                <th scope="col" className={tableCss.hours}>
+                <th scope="col" className={tableCss.hours} style={{ width: 140 }}>
                   <span title="Requests per hour; each row has its own scale">24 hours</span>
                 </th>
-                <th scope="col" className={tableCss.requests}>
+                <th scope="col" className={tableCss.requests} style={{ width: 116 }}>
                   Requests
                 </th>
               </tr>
@@ -154,11 +156,11 @@ export function PropertyValues({ property, list }: Props) {
               ))}
             </tbody>
           </table>
-          <p className={css.most} role="status">
+          <Box component="p" className="muted" p={12} role="status">
             {values.length < MAX_VALUES
               ? `${plural(values.length, "value")}.`
               : `The ${MAX_VALUES} most frequent. Search by prefix to find others.`}
-          </p>
+          </Box>
         </>
       )}
       {values?.length === 0 && !query.isPlaceholderData && <NoValue list={list} property={property} />}

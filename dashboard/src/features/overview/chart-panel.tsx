@@ -1,6 +1,6 @@
 /** One chart with its title, legend and tooltip. */
 
-import { Group, useComputedColorScheme } from "@mantine/core";
+import { Box, Group, useComputedColorScheme } from "@mantine/core";
 import { type ReactNode, useCallback, useLayoutEffect, useRef, useState } from "react";
 import { formatTimeSpan } from "~/api/stats";
 import { listTime } from "~/format/time";
@@ -43,7 +43,9 @@ export function ChartPanel({
   return (
     <figure className={css.panel}>
       <Group component="figcaption" gap="0 10px" mih={28}>
-        <h2 className={css.title}>{title}</h2>
+        <Box component="h2" className="strong" fz={13}>
+          {title}
+        </Box>
         <span className="muted">{total}</span>
         {legend.map((series) => (
           <LegendItem key={series.name} series={series} />
@@ -54,7 +56,7 @@ export function ChartPanel({
       </Group>
       <TimeChart {...drawing} label={label} onHover={setHover} />
       {note !== undefined && <p className={css.note}>{note}</p>}
-      {footnote !== undefined && <p className="small muted no-margin">{footnote}</p>}
+      {footnote !== undefined && <p className="small muted">{footnote}</p>}
       {hover !== undefined && (
         <HoverCard hover={hover} buckets={buckets} step={step} seriesList={seriesList} formatValue={formatValue} />
       )}
@@ -64,9 +66,9 @@ export function ChartPanel({
 
 function LegendItem({ series }: { series: Series }) {
   return (
-    <span className={css.named}>
+    <Group component="span" className="muted" gap={5} wrap="nowrap" maw={240}>
       <ColorSwatch color={series.color} /> <bdi className="ellipsis">{series.name}</bdi>
-    </span>
+    </Group>
   );
 }
 
@@ -95,7 +97,9 @@ export function HoverCard({ hover, buckets, step, seriesList, formatValue }: Hov
         <Group key={series.name} gap={6} wrap="nowrap">
           <ColorSwatch color={series.color} />
           <bdi className="ellipsis">{series.name}</bdi>
-          <span className={css.figure}>{formatValue(series.values[hover.at] ?? null)}</span>
+          <Box component="span" className="nowrap push-end" ps={12}>
+            {formatValue(series.values[hover.at] ?? null)}
+          </Box>
         </Group>
       ))}
     </div>
@@ -105,7 +109,7 @@ export function HoverCard({ hover, buckets, step, seriesList, formatValue }: Hov
 /** The color of a series, beside its name. */
 export function ColorSwatch({ color }: { color: string }) {
   return (
-    <svg className={css.mark} viewBox="0 0 10 10" aria-hidden="true">
+    <svg className={css.mark} viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">
       <rect width="10" height="10" rx="2" fill={`var(${color})`} />
     </svg>
   );

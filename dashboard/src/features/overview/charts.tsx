@@ -14,7 +14,6 @@ import { logHref } from "~/navigation/links";
 import { useOverview, useOverviewNavigate } from "~/navigation/overview-search";
 import { ChartPanel } from "./chart-panel";
 import { dollarTick, durationTick } from "./chart-scale";
-import css from "./charts.module.css";
 import {
   costSeries,
   durationSeries,
@@ -83,7 +82,9 @@ export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
   const toggle = (label: string) =>
     isGrouped && (
       <SegmentedControl
-        classNames={{ root: css.choice ?? "", label: css.choiceLabel ?? "" }}
+        ms="auto"
+        p={2}
+        styles={{ label: { padding: "1px 6px" } }}
         size="xs"
         aria-label={label}
         data={["p50", "p95"]}

@@ -1,6 +1,6 @@
 /** Totals, and the table of groups. */
 
-import { Table, type TableThProps } from "@mantine/core";
+import { Group as Line, Table, type TableThProps } from "@mantine/core";
 import "@mantine/core/styles/Table.css";
 import { useState } from "react";
 import { formatTimeSpan } from "~/api/stats";
@@ -12,6 +12,7 @@ import { money } from "~/format/money";
 import { count, plural, shortCount, tokens } from "~/format/number";
 import type { FeedbackSummary, StatsResponse } from "~/generated/api-types";
 import { type Fact, FactList } from "~/ui/fact-list";
+import pageCss from "~/ui/page.module.css";
 import tableCss from "~/ui/table.module.css";
 import { ColorSwatch } from "./chart-panel";
 import { fieldName, type Group, type GroupFigure, groupName, sortGroups } from "./groups";
@@ -96,10 +97,10 @@ function GroupRow({ group, by }: { group: Group; by: string }) {
   return (
     <Table.Tr>
       <Table.Th scope="row" className={css.name}>
-        <span className={css.marked}>
+        <Line component="span" gap={8} wrap="nowrap">
           <ColorSwatch color={colorOf(group)} />
           <GroupValue group={group} by={by} />
-        </span>
+        </Line>
       </Table.Th>
       <Table.Td>{count(requests)}</Table.Td>
       <Table.Td className={failed > 0 ? undefined : "muted"} data-tone={failed > 0 ? "bad" : undefined}>
@@ -128,7 +129,7 @@ export function GroupValue({ group, by }: { group: Group; by: string }) {
     <FilterLink
       name={by}
       value={group.value}
-      className={css.value}
+      className={pageCss.textLink}
       title={name}
       {...(by === "outcome" && { visibleText: name })}
     >

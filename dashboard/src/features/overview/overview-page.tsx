@@ -1,6 +1,6 @@
 /** The overview page: aggregates and charts for a filter and a time range. */
 
-import { Group, NativeSelect } from "@mantine/core";
+import { Box, Group, NativeSelect } from "@mantine/core";
 import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
@@ -151,9 +151,9 @@ export function OverviewContent() {
   if (answer.total.requests === 0) return <OverviewEmpty />;
   return (
     <div className={css.figures} aria-busy={isPlaceholderData}>
-      <div className={css.totals}>
+      <Box px={12} pt={10} pb={6}>
         <Totals answer={answer} feedback={feedback} />
-      </div>
+      </Box>
       <RemovedNote answer={answer} />
       <div className={css.shown} data-grouped={grouped.by === undefined ? undefined : ""}>
         <div className={css.charts} onPointerDown={onPointerDown}>
@@ -165,9 +165,9 @@ export function OverviewContent() {
           />
         </div>
         {grouped.by !== undefined && (
-          <div className={css.groups}>
+          <Box px={12} pb={16} miw={0}>
             <GroupTable groups={grouped.groups} by={grouped.by} />
-          </div>
+          </Box>
         )}
       </div>
     </div>
@@ -192,9 +192,9 @@ function RemovedNote({ answer }: { answer: StatsResponse }) {
   const oldest = useStatus(({ retention }) => retention?.requests.oldest_day ?? "");
   if (oldest === undefined || !reachesBehind(answer, oldest)) return null;
   return (
-    <p className={css.removed}>
+    <Box component="p" className="muted" px={12} pb={6}>
       {oldest !== "" && <>Before {oldest}: </>}The requests of these days were removed, but their aggregates remain.
-    </p>
+    </Box>
   );
 }
 

@@ -1,11 +1,12 @@
 /** The command palette: a text field, and links to pages, saved filters, namespaces, requests and a search, and commands. */
 
-import { Modal, TextInput } from "@mantine/core";
+import { Box, Modal, TextInput } from "@mantine/core";
 import { useRouter } from "@tanstack/react-router";
 import { type KeyboardEvent, type RefObject, useCallback, useId, useRef, useState } from "react";
 import { useSignOut } from "~/api/session";
 import inputCss from "~/filters/query-input.module.css";
 import { AppLink } from "~/navigation/links";
+import pageCss from "~/ui/page.module.css";
 import css from "./palette.module.css";
 import { type LinkResult, type Result, useResults } from "./results";
 
@@ -106,14 +107,14 @@ function Palette({ typed: typedBefore, onClose, onFollow }: PaletteProps) {
         {groups.map(({ heading, results }) => (
           // biome-ignore lint/a11y/useSemanticElements: a group of options, not of form fields
           <div key={heading} role="group" aria-label={heading}>
-            <div className={css.heading} aria-hidden="true">
+            <Box className="small muted" px={8} pt={8} pb={2} aria-hidden="true">
               {heading}
-            </div>
+            </Box>
             {results.map((result) => {
               const option = {
                 ref: result === active ? intoView : null,
                 id: optionId(list, result),
-                className: `${inputCss.option} ${css.option}`,
+                className: `${pageCss.option} ${css.option}`,
                 role: "option",
                 "aria-selected": result === active,
                 "aria-label": result.name,
@@ -130,11 +131,11 @@ function Palette({ typed: typedBefore, onClose, onFollow }: PaletteProps) {
         ))}
       </div>
       {signOut.error !== null && (
-        <p className={css.alert} role="alert">
+        <Box component="p" px={16} py={5} data-tone="bad" role="alert">
           Signing out failed: {signOut.error.message}
-        </p>
+        </Box>
       )}
-      <div className={`${inputCss.hint} ${css.foot}`}>
+      <div className={`${inputCss.hint} top-line`}>
         <kbd>↑ ↓</kbd> choose <kbd>Enter</kbd> open <kbd>Ctrl+Enter</kbd> open in a new tab <kbd>Esc</kbd> close
       </div>
     </>

@@ -44,7 +44,7 @@ export function Answer({ request, view, onView }: AnswerProps) {
         <LongText text={pretty(answer)} className={css.mono} />
       ) : (
         <>
-          {vectors !== undefined && <p className="no-margin">{vectors}</p>}
+          {vectors !== undefined && <p>{vectors}</p>}
           {choice !== undefined && (
             <ChoiceView choice={choice} isRendered={view === "rendered"} isGrowing={request.outcome === "open"} />
           )}
@@ -78,7 +78,7 @@ function ResponseHeader({ request, choice, chosen, choices, onChoose, view, onVi
   const { output_tokens, tokens_estimated } = request;
   const go = (by: number) => onChoose((chosen + by + choices) % choices);
   return (
-    <Group component="header" className={css.author} gap="0 10px">
+    <Group component="header" className="muted" gap="0 10px" mih={26}>
       <h3 className={css.role}>response</h3>
       {choices > 1 && (
         <Group gap={0}>

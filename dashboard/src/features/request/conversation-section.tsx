@@ -1,6 +1,6 @@
 /** The section with messages and response. */
 
-import { Group, Stack } from "@mantine/core";
+import { Box, Group, Stack } from "@mantine/core";
 import { useContext, useState } from "react";
 import { firstHit, searchPattern } from "~/domain/search-pattern";
 import css from "~/features/conversation/conversation.module.css";
@@ -78,13 +78,13 @@ function Messages({ messages, isList, earlierTurn }: MessagesProps) {
   return (
     <>
       {earlier > 0 && (
-        <div className={css.earlier}>
+        <Box ms={-7}>
           <QuietButton onClick={() => setWhole(true)}>
             <span aria-hidden="true">▸ </span>
             {plural(earlier, `earlier ${kind}`)}
             {earlier === before && `, ${seenText}`} · show
           </QuietButton>
-        </div>
+        </Box>
       )}
       {messages.slice(earlier).map((message, index) => (
         <MessageView
@@ -111,7 +111,7 @@ function MessageView({ message, title, note }: MessageViewProps) {
   const { name, callId } = message;
   return (
     <article className={css.message} aria-label={title}>
-      <Group component="header" className={css.author} gap="0 10px">
+      <Group component="header" className="muted" gap="0 10px" mih={26}>
         <h3 className={css.role}>{title}</h3>
         {name !== undefined && <bdi>{name}</bdi>}
         {callId !== undefined && <span className={css.mono}>{callId}</span>}

@@ -52,7 +52,7 @@ export function CopyBar({ request }: { request: RequestDetail | undefined }) {
   };
 
   return (
-    <Group role="group" className={css.copies} gap={0} wrap="nowrap" aria-label="Copy the request">
+    <Group role="group" pos="relative" ms="auto" gap={0} wrap="nowrap" aria-label="Copy the request">
       <span className="muted">Copy:</span>
       {COPY_FORMATS.map((form) => {
         const isCopied = result?.state === "copied" && result.form === form;

@@ -10,7 +10,6 @@ import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 import { hasTextSelection, isTextField, useShortcuts } from "~/ui/shortcuts";
 import { Timestamp } from "~/ui/timestamp";
-import ownCss from "./feedback-section.module.css";
 import css from "./request.module.css";
 import { isOutsidePanel } from "./side-panel";
 
@@ -46,19 +45,19 @@ export function Feedback({ request }: { request: RequestDetail }) {
       <Thumbs own={own} give={give} />
       <WordsForm own={own} give={give} />
       {giving.error !== null && (
-        <p role="alert" className={css.wrapped}>
+        <p role="alert" className="wrap-anywhere">
           The feedback was not saved: {giving.error.message}
         </p>
       )}
       <div role="status">
         {saved !== undefined && (
-          <Paper className={ownCss.saved} withBorder px={12} py={8}>
+          <Paper className="ellipsis" pos="fixed" bottom={48} right={24} maw={360} withBorder px={12} py={8}>
             Feedback saved. <bdi>{saved}</bdi>
           </Paper>
         )}
       </div>
       {others.length > 0 && (
-        <ul className={css.notes} aria-label="Feedback from others">
+        <ul className={`plain-list wrap-anywhere ${css.notes}`} aria-label="Feedback from others">
           {others.map((each) => (
             <li key={each.source}>
               <OtherFeedback feedback={each} />
@@ -178,7 +177,7 @@ function OtherFeedback({ feedback: { source, score, label, comment, at } }: { fe
           <bdi>{label}</bdi>
         </FilterLink>
       )}{" "}
-      {comment !== null && <bdi className={css.wrapped}>{comment}</bdi>}{" "}
+      {comment !== null && <bdi className="wrap-anywhere">{comment}</bdi>}{" "}
       <span className="muted">
         <Timestamp at={at} format="ago" />
       </span>

@@ -19,13 +19,13 @@ export function Headers({ request }: { request: RequestDetail }) {
   return (
     <>
       <FactList facts={facts} />
-      <Group className={css.tags} gap="2px 14px" align="flex-start">
+      <Group className={css.tags} gap="2px 14px" align="flex-start" mih={26}>
         <HeaderList name="request" headers={request.request_headers} />
         <HeaderList name="response" headers={request.response_headers} />
         {provider_request_id !== null && (
           <Group gap={6}>
             <span className="muted">provider id</span>
-            <span className={css.mono} title={provider_request_id}>
+            <span className="mono" title={provider_request_id}>
               {shortenMiddle(provider_request_id, 18)}
             </span>
             <CopyButton text={provider_request_id} label="provider id" />
@@ -46,7 +46,7 @@ function HeaderList({ name, headers }: HeaderListProps) {
   if (headers === null || headers.length === 0) return null;
   return (
     <Disclosure summary={`${name} ${headers.length}${fingerprintText(headers)}`} isInline>
-      <Table className={css.table} withRowBorders={false}>
+      <Table className={`wrap-anywhere ${css.table}`} withRowBorders={false}>
         <caption className="visually-hidden">Headers of the {name}</caption>
         <Table.Tbody>
           {headers.map(([header, value], index) => (

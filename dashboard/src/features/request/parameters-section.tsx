@@ -1,5 +1,6 @@
 /** The section with parameters, tokens and cost. */
 
+import { Box } from "@mantine/core";
 import { type JsonObject, pretty } from "~/domain/json";
 import { exactMoney } from "~/format/money";
 import { count } from "~/format/number";
@@ -8,7 +9,6 @@ import { CopyButton } from "~/ui/copy-button";
 import { Disclosure } from "~/ui/disclosure";
 import { type Fact, FactList } from "~/ui/fact-list";
 import { LongText } from "~/ui/long-text";
-import css from "./request.module.css";
 
 /** The parameters that are set. Well-known parameters are on one line, and all parameters are shown on demand. */
 export function Parameters({ request }: { request: RequestDetail }) {
@@ -23,10 +23,12 @@ export function Parameters({ request }: { request: RequestDetail }) {
     <>
       <FactList facts={wellKnown(parameters)} />
       <Disclosure summary={all === 1 ? "All parameters" : `All ${all} parameters`}>
-        <div className={css.code}>
-          <CopyButton text={text} label="parameters" />
-          <LongText text={text} className={css.mono} />
-        </div>
+        <Box pos="relative">
+          <Box pos="absolute" top={0} right={0}>
+            <CopyButton text={text} label="parameters" />
+          </Box>
+          <LongText text={text} className="mono" />
+        </Box>
       </Disclosure>
     </>
   );

@@ -1,6 +1,6 @@
 /** The section with the bodies as they were sent. */
 
-import { Alert, Group } from "@mantine/core";
+import { Alert, Box, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Suspense, useMemo, useState } from "react";
 import { apiUrl, getText } from "~/api/client";
@@ -59,8 +59,10 @@ function RawBody({ id, side, sent, stored, headers }: Props) {
   const [message, setMessage] = useState("");
   if (!stored) {
     return (
-      <Group className={css.tags} gap={6}>
-        <span className={css.side}>{side}</span>
+      <Group gap={6} mih={26}>
+        <Box component="span" className="muted" w={64}>
+          {side}
+        </Box>
         <span className="muted">{sent === 0 ? "no body" : "not stored"}</span>
       </Group>
     );
@@ -75,8 +77,10 @@ function RawBody({ id, side, sent, stored, headers }: Props) {
     );
   return (
     <>
-      <Group className={css.tags} gap="0 6px">
-        <span className={css.side}>{side}</span>
+      <Group gap="0 6px" mih={26}>
+        <Box component="span" className="muted" w={64}>
+          {side}
+        </Box>
         <span>
           {bytes(stored)}
           {coding !== undefined && `, ${coding}`}
@@ -139,7 +143,7 @@ function BodyViewer({ id, side }: { id: string; side: "request" | "response" }) 
   const isJson = /^\s*[[{]/.test(data);
   return (
     <div className={css.viewer}>
-      <Group role="group" className={css.tools} gap={0} px={4} py={2} aria-label={`View of the ${side}`}>
+      <Group role="group" className="bottom-line" gap={0} px={4} py={2} aria-label={`View of the ${side}`}>
         {isJson && data.length <= MAX_FORMATTED && (
           <>
             <QuietButton selected={!isFormatted} onClick={() => setFormatted(false)}>

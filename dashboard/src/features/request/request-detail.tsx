@@ -1,9 +1,10 @@
 /** The sections of a request, with a link to each section. */
 
-import { Group, Stack, UnstyledButton } from "@mantine/core";
+import { Group, Stack } from "@mantine/core";
 import { type ReactNode, useCallback, useRef, useState } from "react";
 import { duration } from "~/format/duration";
 import type { RequestDetail } from "~/generated/api-types";
+import { QuietButton } from "~/ui/quiet-button";
 import type { ResponseView } from "./answer";
 import { Conversation } from "./conversation-section";
 import { Feedback } from "./feedback-section";
@@ -116,14 +117,9 @@ function SectionLinks() {
   return (
     <Group component="nav" ref={mount} className={css.nav} gap="2px 4px" aria-label="Sections of the request">
       {SECTIONS.map((name) => (
-        <UnstyledButton
-          key={name}
-          className={css.anchor}
-          aria-current={name === current ? "true" : undefined}
-          onClick={() => choose(name)}
-        >
+        <QuietButton key={name} aria-current={name === current ? "true" : undefined} onClick={() => choose(name)}>
           {name}
-        </UnstyledButton>
+        </QuietButton>
       ))}
     </Group>
   );

@@ -3,7 +3,7 @@
 import "@mantine/core/styles/Alert.css";
 import "@mantine/core/styles/Stack.css";
 import "@mantine/core/styles/Table.css";
-import { Alert, Group } from "@mantine/core";
+import { Alert, Box, Group } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { requestQuery } from "~/api/requests";
@@ -11,6 +11,7 @@ import { ApiError } from "~/domain/api-error";
 import { DeleteRequestButton } from "~/filters/delete-button";
 import type { RequestDetail } from "~/generated/api-types";
 import { useLogSearch } from "~/navigation/search-context";
+import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 import { hasTextSelection, isTextField, useShortcuts } from "~/ui/shortcuts";
 import type { ResponseView } from "./answer";
@@ -61,7 +62,11 @@ export function RequestDrawer({ id, newer, older, onGo, onClose, onDeleted }: Re
         />
         <div className={css.page} data-waits={isPlaceholderData || undefined}>
           {error !== null && <LoadProblem id={id} error={error} onRetry={() => void refetch()} />}
-          {data === undefined && error === null && <p className={css.loading}>Loading the request…</p>}
+          {data === undefined && error === null && (
+            <Box component="p" className={pageCss.loading} py={16}>
+              Loading the request…
+            </Box>
+          )}
           {data !== undefined && (
             <>
               <RequestView key={data.id} request={data} view={view} onView={setView} onGo={onGo} />

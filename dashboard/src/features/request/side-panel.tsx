@@ -30,7 +30,7 @@ export function SidePanel({ label, onClose, children }: SidePanelProps) {
       returnFocus={false}
       transitionProps={{ duration: 120 }}
     >
-      <Drawer.Content aria-label={label} classNames={{ content: css.dialog ?? "" }}>
+      <Drawer.Content aria-label={label} styles={{ content: { overflow: "hidden" } }}>
         {children}
       </Drawer.Content>
     </Drawer.Root>

@@ -36,7 +36,7 @@ export function Tags({ request }: { request: RequestDetail }) {
   const { namespace, properties, user, key, model, response_model } = request;
   return (
     <>
-      <Group className={css.tags} gap="4px 12px">
+      <Group className={css.tags} gap="4px 12px" mih={26}>
         <NamespaceChip namespace={namespace} />
         {Object.entries(properties).map(([name, value]) => (
           <PropertyChip key={name} name={name} value={value} />
@@ -48,18 +48,18 @@ export function Tags({ request }: { request: RequestDetail }) {
         )}
         {key !== null && (
           <FilterLink name="key" value={key} className={pageCss.value} title="Fingerprint of the API key">
-            <span className="muted">key</span> <span className={css.mono}>{key}</span>
+            <span className="muted">key</span> <span className="mono">{key}</span>
           </FilterLink>
         )}
       </Group>
-      <Group className={css.tags} gap="4px 12px">
+      <Group className={css.tags} gap="4px 12px" mih={26}>
         {model !== null && (
           <FilterLink name="model" value={model} className={pageCss.value} title={model}>
             <bdi>{shortenMiddle(model, 40)}</bdi>
           </FilterLink>
         )}
         {response_model !== null && response_model !== model && (
-          <span className={css.wrapped} title="Model named in the response">
+          <span className="wrap-anywhere" title="Model named in the response">
             <span className="muted">→</span> <bdi>{shortenMiddle(response_model, 48)}</bdi>
           </span>
         )}
@@ -85,14 +85,14 @@ function Ids({ request }: { request: RequestDetail }) {
     <>
       <Group gap={4}>
         <span className="muted">id</span>
-        <span className={css.mono} title={request.id}>
+        <span className="mono" title={request.id}>
           {shortenMiddle(request.id, 14)}
         </span>
         <CopyButton text={request.id} label="id" />
       </Group>
       {all.length > 1 && (
         <Disclosure summary="All ids" isInline>
-          <Table className={css.table} withRowBorders={false}>
+          <Table className={`wrap-anywhere ${css.table}`} withRowBorders={false}>
             <Table.Tbody>
               {all.map(([name, id]) => (
                 <Table.Tr key={name}>
@@ -114,12 +114,12 @@ function Ids({ request }: { request: RequestDetail }) {
 export function Notes({ notes, kind }: { notes: readonly Note[]; kind: "warning" | "advice" }) {
   if (notes.length === 0) return null;
   return (
-    <ul className={css.notes} aria-label={kind === "warning" ? "Warnings" : "Advice"}>
+    <ul className={`plain-list wrap-anywhere ${css.notes}`} aria-label={kind === "warning" ? "Warnings" : "Advice"}>
       {notes.map((note) => (
         <li key={note.code + note.message}>
           <InfoIcon /> <bdi>{note.message}</bdi>{" "}
           <FilterLink name={kind} value={note.code} className={pageCss.value}>
-            <span className={`${css.mono} muted`}>{note.code}</span>
+            <span className="mono muted">{note.code}</span>
           </FilterLink>
         </li>
       ))}
@@ -131,7 +131,7 @@ export function Notes({ notes, kind }: { notes: readonly Note[]; kind: "warning"
 export function DuplicateIdLinks({ sightings, onGo }: { sightings: readonly Sighting[]; onGo: (id: string) => void }) {
   if (sightings.length === 0) return null;
   return (
-    <Group className={css.tags} gap="4px 12px">
+    <Group className={css.tags} gap="4px 12px" mih={26}>
       <span className="muted">{plural(sightings.length, "other request has", "other requests have")} this id:</span>
       {sightings.map(({ id, started_at }) => (
         <QuietButton key={id} onClick={() => onGo(id)}>

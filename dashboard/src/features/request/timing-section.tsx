@@ -115,8 +115,8 @@ export function TimingBar({ timeline, total, waiting, relay, pointed, onPoint }:
       onBlur={() => onPoint(-1)}
     >
       <svg viewBox={`0 0 ${COLUMNS} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-        <rect className={css.waiting} width={x(waiting)} height={HEIGHT} />
-        <rect className={css.relay} width={Math.max(0.75, x(relay))} height={HEIGHT} />
+        <rect fill="var(--color-border)" width={x(waiting)} height={HEIGHT} />
+        <rect fill="var(--color-text-muted)" width={Math.max(0.75, x(relay))} height={HEIGHT} />
         <path className={css.bars} d={path} transform="translate(0 6)" />
         {at !== undefined && <path className={css.pointed} d={`M${x(at[0])} 0v${HEIGHT}`} />}
       </svg>

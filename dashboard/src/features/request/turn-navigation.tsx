@@ -26,7 +26,7 @@ export function TurnLine({ request, onGo }: { request: RequestDetail; onGo: (id:
   const isThread = position !== undefined || thread === filter;
   if (!isThread && !request.retry_count) return null;
   return (
-    <Group className={css.tags} gap="4px 12px">
+    <Group className={css.tags} gap="4px 12px" mih={26}>
       {isThread && <ThreadLink thread={thread} id={request.id} position={position} />}
       {before !== null && (
         <QuietButton onClick={() => onGo(before)}>

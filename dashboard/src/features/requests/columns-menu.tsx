@@ -2,10 +2,11 @@
 
 import "@mantine/core/styles/InlineInput.css";
 import "@mantine/core/styles/Checkbox.css";
-import { Checkbox, Group } from "@mantine/core";
+import { Box, Checkbox, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { KeyboardEvent } from "react";
 import { propertiesQuery } from "~/api/namespaces";
+import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 import {
   type ColumnId,
@@ -17,7 +18,6 @@ import {
   propertyColumn,
   USUAL_VIEW,
 } from "./columns";
-import css from "./columns-menu.module.css";
 
 type Props = {
   view: LogView;
@@ -49,16 +49,26 @@ export function ColumnsMenu({ view, chosen, visible, onChange }: Props) {
 
   return (
     <div ref={focusFirst}>
-      <ul className={css.list} aria-label="Columns">
+      <Box component="ul" className={pageCss.list} mah="min(420px, 60vh)" mb={6} aria-label="Columns">
         {[...chosen, ...others].map((id) => {
           const isChosen = chosen.includes(id);
           const label = labelOf(id);
           const toggle = () => change(isChosen ? chosen.filter((each) => each !== id) : insertColumn(chosen, id));
           return (
-            <li key={id} onKeyDown={(event) => moveByKey(event, id)}>
+            <Group
+              key={id}
+              component="li"
+              className="wrap-anywhere"
+              justify="space-between"
+              gap={0}
+              wrap="nowrap"
+              mih={26}
+              ps={4}
+              onKeyDown={(event: KeyboardEvent) => moveByKey(event, id)}
+            >
               <Checkbox size="xs" label={label} checked={isChosen} disabled={id === "result"} onChange={toggle} />
               {isChosen && (
-                <span>
+                <span className="nowrap">
                   <QuietButton
                     label={`Move ${label} up`}
                     disabled={id === chosen[0]}
@@ -75,16 +85,16 @@ export function ColumnsMenu({ view, chosen, visible, onChange }: Props) {
                   </QuietButton>
                 </span>
               )}
-            </li>
+            </Group>
           );
         })}
-      </ul>
+      </Box>
       {hidden.length > 0 && (
-        <p className={css.note} role="status">
+        <Box component="p" className="small muted" mx={4} mb={6} role="status">
           Hidden, not enough space: {hidden.map(labelOf).join(", ")}
-        </p>
+        </Box>
       )}
-      <Group className={css.foot} justify="space-between" wrap="nowrap">
+      <Group className="top-line" justify="space-between" wrap="nowrap" pt={6} ps={4}>
         <Checkbox
           size="xs"
           label="Compact rows"

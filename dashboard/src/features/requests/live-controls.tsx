@@ -32,7 +32,7 @@ export function LiveSwitch() {
   const { filter, range } = search;
   if (search.sort !== undefined) {
     return (
-      <span className={pageCss.notLive}>
+      <span className={`muted nowrap ${pageCss.notLive}`}>
         not live<span> while sorted</span>
       </span>
     );
@@ -48,7 +48,11 @@ export function LiveSwitch() {
           go({ search: isLive ? { filter, range, live: false } : { filter, range }, anchor, replace: true })
         }
       >
-        <span className={state === "live" ? pageCss.on : pageCss.off} aria-hidden="true">
+        <span
+          className={state === "live" ? undefined : pageCss.off}
+          data-tone={state === "live" ? "good" : undefined}
+          aria-hidden="true"
+        >
           {state === "live" ? "●" : isLive ? "○" : "❚❚"}
         </span>{" "}
         {state} <kbd>l</kbd>

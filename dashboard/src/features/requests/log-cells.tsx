@@ -17,6 +17,7 @@ import type { Row } from "~/generated/api-types";
 import { AppLink, logHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
 import { HighlightContext, Highlighted } from "~/ui/highlight";
+import pageCss from "~/ui/page.module.css";
 import { useNow, useToday } from "~/ui/timestamp";
 import { type ColumnId, propertyColumn, propertyName } from "./columns";
 import { columnClass } from "./log-head";
@@ -56,7 +57,7 @@ function contentOf(id: ColumnId, row: Row, columns: readonly ColumnId[]): ReactN
         </>
       );
     case "result":
-      return <ResultLink row={row} className={css.value} />;
+      return <ResultLink row={row} className={pageCss.textLink} />;
     case "feedback":
       return <FeedbackCell row={row} />;
     case "tokens":
@@ -106,7 +107,7 @@ function PropertyCell({ row, name }: { row: Row; name: string }) {
 function ValueCell({ name, value }: { name: string; value: string | null }) {
   if (value === null) return "–";
   return (
-    <FilterLink name={name} value={value} className={css.value} title={value}>
+    <FilterLink name={name} value={value} className={pageCss.textLink} title={value}>
       {value}
     </FilterLink>
   );
@@ -119,9 +120,9 @@ function FeedbackCell({ row }: { row: Row }) {
   if (latest === undefined) return null;
   const { score, label } = latest;
   return (
-    <span className={css.feedback} title={feedback.map(feedbackText).join("\n")}>
+    <span className={css.scores} title={feedback.map(feedbackText).join("\n")}>
       {score !== null && (
-        <FilterLink name="score" value={String(score)} className={css.value} visibleText={scoreText(score)}>
+        <FilterLink name="score" value={String(score)} className={pageCss.textLink} visibleText={scoreText(score)}>
           {scoreText(score)}
         </FilterLink>
       )}

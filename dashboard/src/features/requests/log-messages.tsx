@@ -15,7 +15,6 @@ import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { lazyPart } from "~/ui/lazy-part";
 import { type Action, Message, ReadError } from "~/ui/messages";
-import css from "./requests-page.module.css";
 
 const ConnectGuide = lazyPart(() => import("~/features/connect/connect-page").then((page) => page.ConnectGuide));
 
@@ -58,7 +57,7 @@ export function NoMatch({ likelyValues }: NoMatchProps) {
         <LikelyValueLine key={`${each.param}=${each.value}`} likelyValue={each} />
       ))}
       <PrefixHint />
-      <QueryIndexing className={css.indexing} />
+      <QueryIndexing className="muted" />
       {values.slice(-3).map((term) => (
         <Without key={`${term.negated}${term.name}=${term.value}`} {...term} />
       ))}

@@ -45,7 +45,7 @@ const OVERSCAN = 20;
 /** More rows are loaded when the end is this many rows away. */
 const LOAD_AHEAD = 300;
 const MIN_NOTE_HEIGHT = 60;
-/** Heights of a row and of the head in pixels. Keep in sync with theme.css and log-table.module.css. */
+/** Heights of a row and of the head in pixels. Keep in sync with theme.css, table.module.css and log-table.module.css. */
 const COMFORTABLE = { row: 30, head: 28 };
 const COMPACT = { row: 25, head: 28 };
 /** A row has two lines, and there is no head. */

@@ -168,7 +168,7 @@ export function RequestsPage() {
           </div>
         </div>
         {pinning.error !== null && (
-          <p role="alert" className={pageCss.alert}>
+          <p role="alert" className="notice" data-tone="bad">
             {notPinned(pinning.variables, pinning.error)}{" "}
             <button type="button" onClick={pinning.reset}>
               close
@@ -186,7 +186,7 @@ export function RequestsPage() {
           }
         />
         {log.error !== null && rows.length > 0 && (
-          <p role="alert" className={pageCss.alert}>
+          <p role="alert" className="notice" data-tone="bad">
             Not all requests could be read: {log.error.message}{" "}
             <button type="button" onClick={log.list.isLoading ? undefined : log.retryPage}>
               Try again

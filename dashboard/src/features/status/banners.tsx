@@ -40,8 +40,8 @@ export function VersionNotice({ reload = () => window.location.reload() }: Props
   return (
     <div role="status">
       {isOld && (
-        <div className={css.bar}>
-          <p>Relaybook was updated. Reload to use the new page.</p>
+        <div className="notice bottom-line">
+          Relaybook was updated. Reload to use the new page.
           <Button variant="default" size="compact-sm" onClick={reload}>
             Reload
           </Button>

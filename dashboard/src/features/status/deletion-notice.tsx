@@ -3,20 +3,11 @@
 import { useStatus } from "~/api/status";
 import { count, plural } from "~/format/number";
 import type { DeletionRow } from "~/generated/api-types";
-import css from "./status-bar.module.css";
 
 /** Shows the progress of deletions. */
 export function DeletionNotice() {
   const text = useStatus(({ deletions }) => progressOf(deletions ?? [])) ?? "";
-  return (
-    <div role="status">
-      {text !== "" && (
-        <div className={css.bar}>
-          <p>{text}</p>
-        </div>
-      )}
-    </div>
-  );
+  return <div role="status">{text !== "" && <div className="notice bottom-line">{text}</div>}</div>;
 }
 
 /** `Deleting 37 requests: 12 removed (32 %).` Empty if no requests are being removed. */

@@ -1,6 +1,6 @@
 /** The status bar below every page. */
 
-import { Button, Group } from "@mantine/core";
+import { Box, Button, Group } from "@mantine/core";
 import { lazy, type ReactNode, Suspense, useRef, useState } from "react";
 import { count, plural } from "~/format/number";
 import type { Status } from "~/generated/api-types";
@@ -49,7 +49,7 @@ export function StatusLine({ children }: { children?: ReactNode }) {
           <StatusFacts health={health} status={isCurrent ? status : undefined} />
         </button>
         <div className={css.hints}>{children}</div>
-        {status !== undefined && <span className={css.version}>v{status.version}</span>}
+        {status !== undefined && <span className={`nowrap ${css.version}`}>v{status.version}</span>}
       </Group>
       <span className="visually-hidden" role="status">
         {health.word}
@@ -74,7 +74,11 @@ function StatusFacts({ health, status }: { health: Health; status: Status | unde
       <span data-tone={health.tone}>
         <span aria-hidden="true">{SYMBOLS[health.tone]}</span> {health.word}
       </span>
-      {lag !== null && <span className={css.lag}>{lag}</span>}
+      {lag !== null && (
+        <Box component="span" miw="11ch">
+          {lag}
+        </Box>
+      )}
       {isCurrent && (
         <>
           <span>{count(status.running)} running</span>
@@ -93,7 +97,7 @@ type ProblemNoticeProps = { problem: Problem; others: number; onAction: () => vo
 /** The most severe problem, in one sentence with one action. */
 function ProblemNotice({ problem, others, onAction }: ProblemNoticeProps) {
   return (
-    <p className={`${css.notice} ${problem.tone === "bad" ? css.noticeBad : css.noticeAmber}`}>
+    <p className="notice" data-tone={problem.tone}>
       <span>
         {problem.sentence}
         {others > 0 && ` ${plural(others, "more problem")}.`}
@@ -111,7 +115,7 @@ type NotLoadedProps = { opened: boolean; onClose: () => void };
 export function NotLoaded({ opened, onClose }: NotLoadedProps) {
   if (!opened) return null;
   return (
-    <p className={`${css.notice} ${css.noticeAmber}`} role="alert">
+    <p className="notice" data-tone="amber" role="alert">
       <span>The status could not be loaded. Relaybook was updated or is not running. Reload the page.</span>
       <Button variant="default" size="compact-xs" onClick={() => window.location.reload()}>
         Reload

@@ -1,6 +1,6 @@
 /** The status dialog: storage, gaps, rejected requests, settings, and signing out. */
 
-import { Alert, Button, Group, Modal, Stack, Table } from "@mantine/core";
+import { Alert, Box, Button, Group, Modal, Stack, Table } from "@mantine/core";
 import "@mantine/core/styles/Alert.css";
 import "@mantine/core/styles/Table.css";
 import { useSignedIn, useSignOut } from "~/api/session";
@@ -182,12 +182,22 @@ export function FactColumn({ title, facts }: FactColumnProps) {
   return (
     <section>
       <h3>{title}</h3>
-      <dl className={css.facts}>
+      <dl>
         {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
+          <Group
+            key={name}
+            className="bottom-line"
+            justify="space-between"
+            gap={12}
+            wrap="nowrap"
+            align="stretch"
+            py={2}
+          >
+            <dt className="muted">{name}</dt>
+            <Box component="dd" ta="end">
+              {value}
+            </Box>
+          </Group>
         ))}
       </dl>
     </section>
@@ -236,10 +246,10 @@ export function RefusalList({ refused }: { refused: Readonly<Record<string, numb
         <p>None. Relaybook answers such requests with an error and does not log them.</p>
       ) : (
         <Table className={css.table} borderColor="var(--color-border)">
-          <Table.Thead>
+          <Table.Thead className="muted">
             <Table.Tr>
               <Table.Th>code</Table.Th>
-              <Table.Th className={css.number}>requests</Table.Th>
+              <Table.Th ta="end">requests</Table.Th>
               <Table.Th>meaning</Table.Th>
             </Table.Tr>
           </Table.Thead>
@@ -249,7 +259,7 @@ export function RefusalList({ refused }: { refused: Readonly<Record<string, numb
                 <Table.Th scope="row">
                   <code>{code}</code>
                 </Table.Th>
-                <Table.Td className={css.number}>{count(many)}</Table.Td>
+                <Table.Td ta="end">{count(many)}</Table.Td>
                 <Table.Td>{REFUSALS[code] ?? "See the documentation of errors."}</Table.Td>
               </Table.Tr>
             ))}

@@ -1,5 +1,6 @@
 /** One conversation of a thread, turn by turn. */
 
+import { Group } from "@mantine/core";
 import { memo, useState } from "react";
 import { FilterLink } from "~/filters/filter-link";
 import { ResultLink } from "~/filters/outcome-link";
@@ -20,7 +21,7 @@ export const ConversationView = memo(function ConversationView({ conversation }:
   const { requests, turns, failed, from, isEstimated } = conversation;
   return (
     <section className={css.conversation} aria-labelledby={`conversation-${conversation.conversation}`}>
-      <header className={css.conversationHeader}>
+      <Group component="header" className="muted" align="baseline" gap="2px 14px">
         <h2 id={`conversation-${conversation.conversation}`}>
           <Timestamp at={conversation.first_at} />
           {requests > 1 && (
@@ -42,7 +43,7 @@ export const ConversationView = memo(function ConversationView({ conversation }:
             <span>{money(conversation.cost_usd, isEstimated)}</span>
           </>
         )}
-      </header>
+      </Group>
       {conversation.parts.map((turn) => (
         <TurnView key={turn.row.id} turn={turn} />
       ))}

@@ -130,7 +130,7 @@ export function NewRowsButton({ pendingCount, onShow }: { pendingCount: number; 
 export function NoConversationsNotice({ latest }: { latest: Thread }) {
   if (mayBeConversation(latest)) return null;
   return (
-    <p className={css.notice}>
+    <p className={`bottom-line ${css.notice}`}>
       Most of these requests are not part of a conversation. <LogLink>Open them in the log</LogLink>
     </p>
   );

@@ -1,5 +1,6 @@
 /** The new messages and the response of a turn. */
 
+import { Box } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { requestQuery } from "~/api/requests";
@@ -85,9 +86,9 @@ export function ResponseBlock({ request }: { request: RequestDetail }) {
         </RequestLink>
       )}
       {!isComplete && (
-        <p className={css.ending} data-tone={tone}>
+        <Box component="p" className="wrap-anywhere" fz={13} data-tone={tone}>
           {text}
-        </p>
+        </Box>
       )}
       {isComplete && choice === undefined && vectors === undefined && (
         <p className="note">{explainMissingResponse(request)}</p>
@@ -203,9 +204,9 @@ export function CollapsedText({ text, children }: { text: string; children: Reac
       <div className={css.clamp} onFocusCapture={() => setWhole(true)}>
         {children}
       </div>
-      <div className={css.more}>
+      <Box ms={-7}>
         <QuietButton onClick={() => setWhole(true)}>… show all ({bytes(text.length)})</QuietButton>
-      </div>
+      </Box>
     </>
   );
 }
