@@ -108,6 +108,17 @@ def test_the_ending_of_the_file_chooses_the_format(source: list[str], tmp_path: 
     assert len(found) == RECORDS // 2
 
 
+def test_only_a_regular_file_is_replaced(source: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    device, link, file = tmp_path / "pipe", tmp_path / "link", tmp_path / "file"
+    os.mkfifo(device)
+    link.symlink_to(file)
+    assert main(["export", *source, "--output", str(device)]) == 1
+    assert "pipe is not a regular file. To write to standard output, omit --output." in capsys.readouterr().err
+    assert device.is_fifo()
+    assert main(["export", *source, "--output", str(link)]) == 0
+    assert (link.is_symlink(), file.is_file()) == (True, True)
+
+
 def test_standard_output_is_the_default(source: list[str], capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(["export", *source, "failed=true"]) == 0
     output = capfdbinary.readouterr().out.splitlines()

@@ -144,6 +144,10 @@ def _to_stdout(log: LogSource, terms: Terms, format_name: str, *, bodies: bool) 
 
 
 def _to_file(log: LogSource, wanted: _State, output: Path, *, resume: bool) -> int:
+    if output.is_symlink():  # otherwise, the file would replace the link
+        output = Path(os.path.realpath(output))
+    if output.exists() and not output.is_file():  # otherwise, it would replace a device such as /dev/null
+        raise CommandFailed(f"{output} is not a regular file. To write to standard output, omit --output.")
     part, state_file = output.with_name(f"{output.name}.part"), output.with_name(f"{output.name}.part.json")
     partial = _Partial()
     if resume and part.exists():

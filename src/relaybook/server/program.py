@@ -369,7 +369,7 @@ def _print_demo_start(settings: Settings, base_url: str, dashboard: str) -> None
         samples = (
             "There is no sample data, because it needs the OpenAI SDK. To install the SDK, run pip install 'openai>=3'"
         )
-    print(
+    _print(
         f"Relaybook {__version__}, demo\n"
         f"dashboard  {dashboard}  ←  open this in a browser\n"
         f"base URL   {base_url}  →  a simulated upstream; accepts any API key\n"
@@ -380,8 +380,7 @@ def _print_demo_start(settings: Settings, base_url: str, dashboard: str) -> None
         "    -H 'Service-Namespace: my-app' \\\n"
         """    -d '{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "A haiku about tea?"}]}'\n"""
         f"  {_program_name()} tail --follow --dashboard {dashboard.removeprefix('http://')} namespace=my-app\n\n"
-        "Press Ctrl+C to stop.",
-        flush=True,
+        "Press Ctrl+C to stop."
     )
 
 
@@ -394,4 +393,4 @@ def _program_name() -> str:
 
 def _warn_if_public(settings: Settings) -> None:
     if not is_loopback(split_address(settings.listen, "listen")[0]):
-        print("note: other machines can reach the relay and use the upstream with their own API keys")
+        _print("note: other machines can reach the relay and use the upstream with their own API keys")

@@ -70,7 +70,8 @@ class Supervisor:
             signal.signal(number, self._on_stop_signal)
         signal.signal(signal.SIGHUP, self._on_sighup)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # before children start, because they inherit the mask
+        # before children start, because they inherit the mask
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (*SIGNALS, signal.SIGCHLD))
         self._children = children
         others_due_ns = clock.monotonic_ns() + _OTHERS_DELAY_NS
         for child in children:

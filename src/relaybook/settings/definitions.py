@@ -207,6 +207,12 @@ class Settings:
         check_base_url("upstream", self.upstream)
         if self.relay_url is not None:
             check_base_url("relay_url", self.relay_url)
+        if self.dashboard_url is not None:
+            check_base_url("dashboard_url", self.dashboard_url)
+        for name in ("dashboard_token", "feedback_token"):
+            token = getattr(self, name)
+            if token and token != token.strip():
+                raise BadSetting(name, f"{name} begins or ends with white space, such as a line break. Remove it.")
         check_store(self.store, self.disk_budget)
         check_proxies(self.trusted_proxies)
         for name in POSITIVE:
@@ -321,7 +327,11 @@ def check_store(store: str, budget: str | int) -> None:
         )
 
 
-_EXAMPLES: Final = {"upstream": "https://api.openai.com/v1", "relay_url": "https://llm.example.com/v1"}
+_EXAMPLES: Final = {
+    "upstream": "https://api.openai.com/v1",
+    "relay_url": "https://llm.example.com/v1",
+    "dashboard_url": "https://log.example.com",
+}
 
 
 def check_base_url(name: str, url: str) -> None:
@@ -332,8 +342,14 @@ def check_base_url(name: str, url: str) -> None:
     except ValueError:
         parts, port = urlsplit(""), None
     clean = url.isascii() and url.isprintable() and " " not in url
-    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or port == 0 or not clean:
+    is_valid = parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc and port != 0 and clean
+    if not is_valid and "@" in url:  # the message must not contain a password
+        raise BadSetting(
+            name,
+            f"{name} contains a user name or password. Use a URL such as {_EXAMPLES[name]}.",
+        )
+    if not is_valid:
         hint = "" if "://" in url else " It must start with https:// or http://."
         raise BadSetting(name, f"{name} is {url!r}: expected a URL such as {_EXAMPLES[name]}.{hint}")
     if parts.query or parts.fragment:
-        raise BadSetting(name, f"{name} is {url!r}. A base URL cannot contain ? or #.")
+        raise BadSetting(name, f"{name} contains ? or #. Use a URL such as {_EXAMPLES[name]}.")

@@ -53,7 +53,14 @@ def test_filters_are_suggested_for_tail_only(capsys: pytest.CaptureFixture[str])
         ),
         (["config", "--dashboard-token=x"], "Set RELAYBOOK_DASHBOARD_TOKEN, or dashboard_token in relaybook.toml"),
         (["config", "--config", "none.toml"], "none.toml could not be read"),
+        (
+            ["serve", "--upstream", "https://me:hunter2@h/v1"],
+            "upstream contains a user name or password. Use a URL such",
+        ),
+        (["serve", "--upstream", "me:hunter2@h/v1"], "upstream contains a user name or password. Use a URL such"),
+        (["serve", "--upstream", "https://h/v1?key=secret"], "upstream contains ? or #. Use a URL such"),
         (["serve", "--upstream", "api.openai.com"], "expected a URL such as https://api.openai.com/v1"),
+        (["config", "--dashboard-url", "log.example.com"], "expected a URL such as https://log.example.com"),
         (["serve", "--upstream", "localhost:8000/v1"], "It must start with https:// or http://."),
         (
             ["serve", "--listen", "[::1]:4300", "--dashboard", "[::1]:4300"],

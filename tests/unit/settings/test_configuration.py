@@ -196,10 +196,11 @@ def test_namespaces_have_settings_of_their_own(tmp_path: Path) -> None:
         ("keep_days = 40000", "a number of days from 0 to 36500"),
         ('disk_budget = "much"', "auto, none or a size such as 50GiB"),
         ("max_journal = 5", "The minimum is 268435456 (four segments per worker)."),
+        (r'dashboard_token = "s3cret\n"', "dashboard_token begins or ends with white space, such as a line break."),
         ("disk_budget = 5", "The minimum is 536870912 (256 MiB, plus four segments per worker)."),
     ],
 )
-def test_invalid_retention_is_one_line(tmp_path: Path, text: str, expected: str) -> None:
+def test_an_invalid_value_is_one_line(tmp_path: Path, text: str, expected: str) -> None:
     (tmp_path / "relaybook.toml").write_text(text)
     with pytest.raises(BadSetting) as raised:
         resolve({}, {"HOME": "/h"}, tmp_path)
