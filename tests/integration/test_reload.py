@@ -2,11 +2,13 @@
 
 import http.client
 import os
+import pty
 import re
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +20,10 @@ from tests.support.long import LONG
 from tests.support.repeating_client import HEADERS, PATH, QUESTION, RepeatingClient
 from tests.support.server import Program, Server, SimulatedProvider, is_running, wait_until
 from tests.support.stream import Stream
+
+from relaybook import __version__
+from relaybook.server.data_directory import DataDirectory, Serving
+from relaybook.system.process import process_identity
 
 STREAM: Final = QUESTION[:-1] + b', "stream": true}'
 RELOADS: Final = 100 if LONG else 2
@@ -49,7 +55,11 @@ def shared(tmp_path_factory: pytest.TempPathFactory, provider: SimulatedProvider
 
 
 def reload(server: Server) -> subprocess.CompletedProcess[str]:
-    arguments = [sys.executable, "-m", "relaybook.cli.main", "reload", "--data", str(server.data)]
+    return reload_of(server.data)
+
+
+def reload_of(data: Path) -> subprocess.CompletedProcess[str]:
+    arguments = [sys.executable, "-m", "relaybook.cli.main", "reload", "--data", str(data)]
     return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=180)
 
 
@@ -192,8 +202,7 @@ def configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConfiguredS
 def test_a_reload_rejects_changes_of_addresses_and_data_directory(configured: ConfiguredServer, name: str) -> None:
     moved = {"data": str(configured.directory / "elsewhere")}.get(name, "127.0.0.1:1")
     write_settings(configured.file, configured.settings | {name: moved})
-    arguments = [sys.executable, "-m", "relaybook.cli.main", "reload", "--data", configured.settings["data"]]
-    completed = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=180)
+    completed = reload_of(Path(configured.settings["data"]))
     assert completed.returncode == 1
     assert f"{name} " in completed.stderr
     assert "which requires a restart. Restart the server, or restore the setting." in completed.stderr
@@ -223,6 +232,92 @@ def test_a_corrupt_lock_file_does_not_prevent_a_reload(shared: tuple[Server, Pat
     os.kill(server.process.pid, signal.SIGHUP)
     wait_until(lambda: len(server.events("reloaded")) > before, 60, "a reload")
     assert reload(server).returncode == 0
+
+
+def test_a_reload_reads_the_settings_once(tmp_path: Path, provider: SimulatedProvider) -> None:
+    """Nobody writes to the pipe a third time, so a new program that read the settings again would never start."""
+    fifo = tmp_path / "relaybook.toml"
+    os.mkfifo(fifo)
+
+    def write(text: str) -> threading.Thread:
+        writer = threading.Thread(target=fifo.write_text, args=(text,), daemon=True)
+        writer.start()
+        return writer
+
+    started = write("")
+    with Server(tmp_path, provider.url, "--config", str(fifo)) as server:
+        started.join()
+        first = write('default_namespace = "reloaded"\n')
+        reloading = threading.Thread(target=reload, args=(server,), daemon=True)
+        reloading.start()
+        first.join()
+        reloading.join()
+        assert server.events("reloaded")
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        connection.request("POST", PATH, QUESTION, HEADERS)
+        assert connection.getresponse().headers["Service-Namespace"] == "reloaded"
+        connection.close()
+
+
+def test_a_server_reloads_after_its_terminal_was_closed(tmp_path: Path) -> None:
+    terminal, theirs = pty.openpty()
+    addresses = ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--upstream", "http://127.0.0.1:9/v1"]
+    command = [sys.executable, "-m", "relaybook.cli.main", "serve", *addresses, "--data", str(tmp_path / "data")]
+    with (tmp_path / "stdout").open("wb") as out:
+        process = subprocess.Popen(command, stdin=theirs, stdout=out, stderr=theirs, start_new_session=True)
+    os.close(theirs)
+    try:
+        wait_until(lambda: b"dashboard " in (tmp_path / "stdout").read_bytes(), 60, "the start")
+        os.close(terminal)
+        completed = reload_of(tmp_path / "data")
+        assert (completed.returncode, completed.stderr) == (0, "")
+        assert process.poll() is None
+    finally:
+        process.terminate()
+        assert process.wait(60) == 0
+
+
+def test_a_server_with_closed_standard_streams_reloads(tmp_path: Path) -> None:
+    addresses = ["--listen", "127.0.0.1:0", "--dashboard", "127.0.0.1:0", "--upstream", "http://127.0.0.1:9/v1"]
+    command = [sys.executable, "-m", "relaybook.cli.main", "serve", *addresses, "--data", str(tmp_path / "data")]
+    process = subprocess.Popen(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *command])
+    try:
+
+        def reloaded() -> str:
+            """Return the output of a reload, or empty text if the server has not started yet."""
+            completed = reload_of(tmp_path / "data")
+            text = completed.stdout + completed.stderr
+            return "" if "No server" in text or "cannot be read" in text else text
+
+        assert wait_until(reloaded, 60, "a start").startswith("Reloaded.")
+    finally:
+        process.terminate()
+        assert process.wait(60) == 0
+
+
+def test_a_process_with_the_pid_of_a_server_in_another_container_gets_no_signal(tmp_path: Path) -> None:
+    data = DataDirectory(tmp_path / "data")
+    data.open()
+    with subprocess.Popen(["sleep", "60"]) as other:
+        data.write_serving(Serving(other.pid, __version__, "pid:[1] 1"))
+        completed = reload_of(data.path)
+        assert other.poll() is None
+        other.kill()
+    data.close()
+    assert completed.returncode == 1
+    assert "the server runs in another container" in completed.stderr
+
+
+def test_if_the_server_ends_during_a_reload_the_command_says_so(tmp_path: Path) -> None:
+    data = DataDirectory(tmp_path / "data")
+    data.open()
+    with subprocess.Popen(["sleep", "60"], pass_fds=[data.lock]) as server:
+        data.write_serving(Serving(server.pid, __version__, process_identity(server.pid)))
+        data.close()
+        completed = reload_of(data.path)
+    assert server.returncode == -signal.SIGUSR1
+    assert completed.returncode == 1
+    assert f"The server on {data.path} has ended." in completed.stderr
 
 
 def test_a_stop_after_a_reload_lets_earlier_streams_finish(server: Server) -> None:

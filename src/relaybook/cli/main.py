@@ -19,7 +19,8 @@ from relaybook import __version__, program
 from relaybook.cli.failure import FAILED, INTERRUPTED, BadArgument, CommandFailed
 from relaybook.cli.flags import takes_settings
 from relaybook.settings.configuration import FIELDS, FLAGS, Configuration, flag_of, resolve, variable_of
-from relaybook.settings.definitions import BAD_SETTINGS, BadSetting
+from relaybook.settings.definitions import BAD_SETTINGS, BadSetting, Settings
+from relaybook.system.process import open_standard_streams
 
 USAGE: Final = f"""\
 Relaybook {__version__} is a proxy that relays and logs LLM requests.
@@ -56,20 +57,20 @@ app = App(
 @takes_settings()
 def serve(**flags: Any) -> int:
     """Relay and log requests until stopped."""
-    configuration = _resolve(flags)
+    settings = _server_settings(flags)
     from relaybook.server.program import serve
 
-    return serve(configuration.settings)
+    return serve(settings)
 
 
 @app.command
 @takes_settings(_DASHBOARD_SETTINGS)
 def dashboard(**flags: Any) -> int:
     """Serve only the dashboard of a log in ClickHouse that servers on other machines write to."""
-    configuration = _resolve({**flags, "listen": "127.0.0.1:0"})  # the default of listen could equal dashboard
+    settings = _server_settings({**flags, "listen": "127.0.0.1:0"})  # the default of listen could equal dashboard
     from relaybook.server.program import dashboard
 
-    return dashboard(configuration.settings)
+    return dashboard(settings)
 
 
 @app.command
@@ -324,6 +325,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     argv = list(sys.argv[1:] if arguments is None else arguments)
     if PLATFORM == "nt":
         return _end("Relaybook does not run on Windows. Use WSL.", BAD_SETTINGS)
+    open_standard_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -405,6 +407,14 @@ def _resolve(flags: dict[str, Any]) -> Configuration:
     for warning in configuration.warnings:
         print(f"relaybook: {warning}", file=sys.stderr)
     return configuration
+
+
+def _server_settings(flags: dict[str, Any]) -> Settings:
+    """Return the settings: after a reload, those that the rehearsal has read."""
+    from relaybook.server.reload import taken_over
+
+    handed = taken_over()
+    return handed.settings if handed and handed.settings else _resolve(flags).settings
 
 
 def _missing_flag(argv: list[str]) -> str | None:

@@ -11,6 +11,7 @@ from relaybook import __version__, clock
 from relaybook.cli.failure import CommandFailed
 from relaybook.server.data_directory import DataDirectory, Serving
 from relaybook.settings.configuration import Configuration
+from relaybook.system.process import process_identity
 
 _WAIT_SECONDS: Final = 120
 _POLL_SECONDS: Final = 0.05
@@ -23,8 +24,14 @@ def reload(configuration: Configuration) -> int:
     """
     data = DataDirectory(configuration.data)
     before = _serving(data)
+    if process_identity(before.pid) != before.process:
+        raise CommandFailed(
+            f"Process {before.pid} is not the server on {data.path}, because the server runs in another container or "
+            "on another machine. Run this command there."
+        )
     try:
-        os.kill(before.pid, signal.SIGHUP)
+        # SIGHUP could stop the server, because it also means that the terminal was closed
+        os.kill(before.pid, signal.SIGUSR1)
     except (ProcessLookupError, PermissionError) as error:
         raise CommandFailed(
             f"Process {before.pid}, the server on {data.path}, cannot be signaled: {error.strerror}. Run this command "
@@ -68,6 +75,8 @@ def _wait_for_result(data: DataDirectory, before: Serving) -> Serving:
             serving = before  # the file is being written
         if (serving.reloads, serving.refusals) != (before.reloads, before.refusals):
             return serving
+        if not data.is_served():
+            raise CommandFailed(f"The server on {data.path} has ended. Read the operator's log for the cause.")
         time.sleep(_POLL_SECONDS)
     raise CommandFailed(
         f"The server on {data.path} has not reloaded within {_WAIT_SECONDS} s. Read the operator's log for the cause."

@@ -26,11 +26,13 @@ class DataInUse(Exception):
 class Serving(msgspec.Struct, frozen=True):
     """The state of the server, which is stored in the lock file.
 
-    ``reason`` is the reason for the last refusal of a reload. ``has_recorder`` is False for ``relaybook dashboard``.
+    ``process`` is the server's ``process_identity``. ``reason`` is the reason for the last refusal of a reload.
+    ``has_recorder`` is False for ``relaybook dashboard``.
     """
 
     pid: int
     version: str
+    process: str | None = None
     reloads: int = 0
     refusals: int = 0
     reason: str = ""

@@ -5,6 +5,7 @@ import logging
 import os
 import resource
 import shutil
+import signal
 import socket
 import sys
 import time
@@ -22,11 +23,20 @@ from relaybook.server.child_process import Child, Predecessor
 from relaybook.server.data_directory import DataDirectory, DataInUse, Serving, days_left
 from relaybook.server.listening import BACKLOG, bind_error, listen
 from relaybook.server.operator_log import log_to_stderr
-from relaybook.server.reload import HandedOver, RunningChild, hand_over, rehearse, taken_over
+from relaybook.server.reload import (
+    HandedOver,
+    ReloadRefused,
+    RunningChild,
+    hand_over,
+    print_settings,
+    rehearse,
+    taken_over,
+)
 from relaybook.server.supervisor import Supervisor
 from relaybook.server.worker_config import WorkerConfig
 from relaybook.settings.definitions import BAD_SETTINGS, BadSetting, Settings, is_loopback, split_address
 from relaybook.system import disk
+from relaybook.system.process import process_identity
 
 log = logging.getLogger("relaybook.server")
 
@@ -84,6 +94,21 @@ def _serve(
     relays: bool = True,
 ) -> int:
     """Run all roles, or only the dashboard if ``relays`` is False. Return the exit code."""
+    # Until the supervisor handles these signals, they would end the server.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP, signal.SIGUSR1))
+    try:
+        return _run(settings, print_start, simulator, relays=relays)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def _run(
+    settings: Settings,
+    print_start: Callable[[Settings, str, str], None],
+    simulator: socket.socket | None,
+    *,
+    relays: bool,
+) -> int:
     log_to_stderr()
     if settings.data is None:
         raise BadSetting("data", "no data directory is set")
@@ -92,24 +117,22 @@ def _serve(
     handed = taken_over()
     data = DataDirectory(settings.data)
     try:
-        _check_ca_file(settings)
-        if handed:
+        if handed and handed.is_rehearsal:
             _check_unchanged(settings, data, handed)
         data.open(handed.serve_lock if handed else None)
-        check_log(settings, data)
+        if not handed or handed.is_rehearsal:
+            _check_ca_file(settings)
+            check_log(settings, data)
+            if not relays:
+                _check_no_journal(data)
         names = ("listen", "dashboard") if relays else ("dashboard",)
         listeners = {name: _listener(settings, name, data, handed) for name in names}
-        if not relays and any(data.journal.iterdir()):
-            raise BadSetting(
-                "data",
-                f"{data.path} has the journal of a server. relaybook dashboard cannot record this journal. Choose "
-                "another directory with --data.",
-            )
     except (BadSetting, DataInUse, LaterVersion) as error:
         print(f"relaybook: {error}", file=sys.stderr)
         return BAD_SETTINGS
     if handed and handed.is_rehearsal:
         _import_roles()
+        print_settings(settings)
         return 0
     local_url = f"http://{_address(settings.dashboard, listeners['dashboard'])}"
     base_url = settings.relay_url or f"http://{_address(settings.listen, listeners['listen'])}/v1"
@@ -121,20 +144,24 @@ def _serve(
     def reload(running: list[RunningChild]) -> None:
         sockets = {_listener_key(settings, name): listener.fileno() for name, listener in listeners.items()}
         handover = HandedOver(sockets, data.lock, children_lock, running)
-        reason = "a demo cannot be reloaded. Stop the demo and start it again" if simulator else rehearse(handover)
-        reason = reason or hand_over(handover, lambda: supervisor.is_stopping)
-        log.error("reload_refused", extra={"reason": reason})
-        serving = _read_serving(data)
-        data.write_serving(msgspec.structs.replace(serving, refusals=serving.refusals + 1, reason=reason))
+        try:
+            if simulator:
+                raise ReloadRefused("a demo cannot be reloaded. Stop the demo and start it again")
+            handover.settings = rehearse(handover)
+            hand_over(handover, lambda: supervisor.is_stopping)
+        except ReloadRefused as refused:
+            log.error("reload_refused", extra={"reason": str(refused)})
+            serving = _read_serving(data, has_recorder=relays)
+            data.write_serving(msgspec.structs.replace(serving, refusals=serving.refusals + 1, reason=str(refused)))
 
     def on_replaced() -> None:
-        serving = _read_serving(data)
+        serving = _read_serving(data, has_recorder=relays)
         data.write_serving(msgspec.structs.replace(serving, version=__version__, reloads=serving.reloads + 1))
         log.info("reloaded", extra={"version": __version__})
 
     children_lock = handed.children_lock if handed else data.lock_for_children()
     if not handed:
-        data.write_serving(Serving(os.getpid(), __version__, has_recorder=relays))
+        data.write_serving(_new_serving(has_recorder=relays))
     children = [Child(config("dashboard"), listeners["dashboard"], children_lock)]
     if relays:
         workers = [Child(config("relay"), listeners["listen"], children_lock) for _ in range(settings.workers)]
@@ -180,6 +207,16 @@ def _check_unchanged(settings: Settings, data: DataDirectory, handed: HandedOver
         )
 
 
+def _check_no_journal(data: DataDirectory) -> None:
+    """Raise BadSetting if the data directory has a journal, which the dashboard alone could not record."""
+    if any(data.journal.iterdir()):
+        raise BadSetting(
+            "data",
+            f"{data.path} has the journal of a server. relaybook dashboard cannot record this journal. Choose "
+            "another directory with --data.",
+        )
+
+
 def _import_roles() -> None:
     """Import the modules of the children, so that the rehearsal of a reload finds import errors."""
     import relaybook.api.app
@@ -188,12 +225,16 @@ def _import_roles() -> None:
     import relaybook.server.roles  # noqa: F401
 
 
-def _read_serving(data: DataDirectory) -> Serving:
+def _new_serving(*, has_recorder: bool) -> Serving:
+    return Serving(os.getpid(), __version__, process_identity(os.getpid()), has_recorder=has_recorder)
+
+
+def _read_serving(data: DataDirectory, *, has_recorder: bool) -> Serving:
     """Return the server's state from the lock file, or a new state if the lock file is unreadable."""
     try:
         return data.read_serving()
     except (OSError, msgspec.MsgspecError):
-        return Serving(os.getpid(), __version__)
+        return _new_serving(has_recorder=has_recorder)
 
 
 def _listener_key(settings: Settings, name: str) -> str:

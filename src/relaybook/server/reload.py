@@ -2,8 +2,10 @@
 
 The supervisor calls ``exec``, so the new program keeps the process id, the listening sockets, the locks of the data
 directory, and the children. The new program starts new children and lets the old children finish. Before ``exec``, a
-rehearsal runs the installed program in a separate process. The rehearsal checks the settings and the data directory,
-and imports the modules of the children, but starts no children. If the rehearsal fails, the reload is refused.
+rehearsal runs the installed program in a separate process. The rehearsal reads and checks the settings, checks the data
+directory, and imports the modules of the children, but starts no children. If the rehearsal fails, the reload is
+refused. Otherwise, the new program uses the settings that the rehearsal has read. It does not read the settings again,
+because the files could have changed meanwhile.
 """
 
 import os
@@ -11,15 +13,24 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Final
+from contextlib import suppress
+from functools import cache
+from typing import Final, NoReturn
 
 import msgspec
+
+from relaybook.server.worker_config import decode_path, encode_path
+from relaybook.settings.definitions import Settings
 
 #: This variable is not a setting, so its name does not have the prefix of settings.
 _VARIABLE: Final = "_RELAYBOOK_HANDED_OVER"
 _REHEARSAL_SECONDS: Final = 60.0
-#: Signals that are blocked until the new program handles them.
-SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+#: Signals that the server handles. They are blocked until the new program handles them.
+SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1)
+
+
+class ReloadRefused(Exception):
+    """The server keeps running unchanged. The message is the reason."""
 
 
 class RunningChild(msgspec.Struct):
@@ -38,76 +49,89 @@ class RunningChild(msgspec.Struct):
 class HandedOver(msgspec.Struct):
     """The descriptors and children that are handed over to the new program.
 
-    ``listeners`` maps the name and value of a setting to the descriptor of its listening socket.
+    ``listeners`` maps the name and value of a setting to the descriptor of its listening socket. ``settings`` is `None`
+    in a rehearsal, which reads the settings.
     """
 
     listeners: dict[str, int]
     serve_lock: int
     children_lock: int
     children: list[RunningChild]
-    is_rehearsal: bool = False
+    settings: Settings | None = None
+
+    @property
+    def is_rehearsal(self) -> bool:
+        """Whether this process only rehearses the reload."""
+        return self.settings is None
 
     def descriptors(self) -> list[int]:
         """Return all descriptors that must stay open in the new program."""
         return [*self.listeners.values(), self.serve_lock, self.children_lock, *(c.channel for c in self.children)]
 
 
+@cache
 def taken_over() -> HandedOver | None:
-    """Return the descriptors and children that the previous program handed over.
+    """Return the descriptors, children and settings that the previous program handed over.
 
-    `None` if this is not a reload. Call this function only once.
+    `None` if this is not a reload.
     """
     text = os.environ.pop(_VARIABLE, None)
     if text is None:
         return None
-    handed = msgspec.json.decode(text, type=HandedOver)
+    handed = msgspec.json.decode(text, type=HandedOver, dec_hook=decode_path)
     for descriptor in handed.descriptors():
         os.set_inheritable(descriptor, False)
     return handed
 
 
-def rehearse(handed: HandedOver) -> str | None:
-    """Run the installed program up to the start of its children. Return its error, or `None` on success."""
-    rehearsal = msgspec.structs.replace(handed, is_rehearsal=True)
+def rehearse(handed: HandedOver) -> Settings:
+    """Run the installed program up to the start of its children. Return its settings. Raises ReloadRefused."""
     try:
         result = subprocess.run(  # noqa: S603 - our own command line
             [sys.executable, *sys.orig_argv[1:]],
-            env=_environment(rehearsal),
+            env=_environment(handed),
             pass_fds=handed.descriptors(),
             capture_output=True,
             timeout=_REHEARSAL_SECONDS,
-            text=True,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
+        raise ReloadRefused(str(error)) from error
     if result.returncode == 0:
-        return None
-    lines = result.stderr.strip().splitlines()
-    return lines[-1].removeprefix("relaybook: ") if lines else f"the new program exited with code {result.returncode}"
+        return msgspec.json.decode(result.stdout, type=Settings, dec_hook=decode_path)
+    lines = result.stderr.decode(errors="replace").strip().splitlines()
+    raise ReloadRefused(
+        lines[-1].removeprefix("relaybook: ") if lines else f"the new program exited with code {result.returncode}"
+    )
 
 
-def hand_over(handed: HandedOver, is_stopping: Callable[[], bool]) -> str:
-    """Replace this process with the installed program. If the replacement fails, return the reason.
+def print_settings(settings: Settings) -> None:
+    """Print the settings for ``rehearse``."""
+    print(msgspec.json.encode(settings, enc_hook=encode_path).decode())
+
+
+def hand_over(handed: HandedOver, is_stopping: Callable[[], bool]) -> NoReturn:
+    """Replace this process with the installed program. Raises ReloadRefused if this is not possible.
 
     Signals that arrive meanwhile are delivered to the new program.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-    if is_stopping():
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-        return "the server is stopping"
-    sys.stdout.flush()
-    sys.stderr.flush()
-    for descriptor in handed.descriptors():
-        os.set_inheritable(descriptor, True)
     try:
+        if is_stopping():
+            raise ReloadRefused("the server is stopping")
+        with suppress(OSError):  # the terminal was closed
+            sys.stdout.flush()
+            sys.stderr.flush()
+        for descriptor in handed.descriptors():
+            os.set_inheritable(descriptor, True)
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], _environment(handed))  # noqa: S606
     except OSError as error:
         for descriptor in handed.descriptors():
             os.set_inheritable(descriptor, False)
+        raise ReloadRefused(f"{sys.executable} could not be started: {error.strerror}") from error
+    finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-        return f"{sys.executable} could not be started: {error.strerror}"
 
 
 def _environment(handed: HandedOver) -> dict[str, str]:
-    return {**os.environ, _VARIABLE: msgspec.json.encode(handed).decode()}
+    return {**os.environ, _VARIABLE: msgspec.json.encode(handed, enc_hook=encode_path).decode()}

@@ -69,6 +69,7 @@ class Supervisor:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_stop_signal)
         signal.signal(signal.SIGHUP, self._on_sighup)
+        signal.signal(signal.SIGUSR1, self._on_sigusr1)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         # before children start, because they inherit the mask
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (*SIGNALS, signal.SIGCHLD))
@@ -112,6 +113,9 @@ class Supervisor:
             self._on_stop_signal()
         else:
             self._is_reload_requested = True
+
+    def _on_sigusr1(self, *_: Any) -> None:
+        self._is_reload_requested = True
 
     def _start_due(self) -> float:
         """Detect dead children, and start the children that are due.

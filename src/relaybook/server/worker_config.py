@@ -24,21 +24,23 @@ class WorkerConfig(msgspec.Struct):
 
 def encode_config(config: WorkerConfig) -> bytes:
     """Encode the configuration as one line, including the newline."""
-    return msgspec.json.encode(config, enc_hook=_encode) + b"\n"
+    return msgspec.json.encode(config, enc_hook=encode_path) + b"\n"
 
 
 def decode_config(line: bytes) -> WorkerConfig:
     """Decode the output of ``encode_config``. Raises msgspec.DecodeError."""
-    return msgspec.json.decode(line, type=WorkerConfig, dec_hook=_decode)
+    return msgspec.json.decode(line, type=WorkerConfig, dec_hook=decode_path)
 
 
-def _encode(value: Any) -> Any:
+def encode_path(value: Any) -> Any:
+    """Encode the paths of settings. This is the ``enc_hook`` of msgspec."""
     if isinstance(value, Path):
         return str(value)
     raise NotImplementedError(f"{type(value)} cannot be encoded")
 
 
-def _decode(kind: type, value: Any) -> Any:
+def decode_path(kind: type, value: Any) -> Any:
+    """Decode the paths of settings. This is the ``dec_hook`` of msgspec."""
     if kind is Path or issubclass(kind, Path):
         return Path(value)
     raise NotImplementedError(f"{kind} cannot be decoded")

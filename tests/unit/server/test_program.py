@@ -1,8 +1,10 @@
 """Test what the server checks before it starts, and the first lines that it prints."""
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import apsw
@@ -13,7 +15,7 @@ from relaybook.log.store.files import DATABASE
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server import program
 from relaybook.server.data_directory import DataDirectory
-from relaybook.settings.definitions import NamespaceSettings, Settings
+from relaybook.settings.definitions import BAD_SETTINGS, NamespaceSettings, Settings
 
 
 @pytest.mark.parametrize("kind", ["compiled", "plain"])
@@ -56,3 +58,29 @@ def test_an_unreadable_segment_does_not_hide_a_store_of_a_later_version(tmp_path
     connection.close()
     with pytest.raises(program.LaterVersion):
         program.check_log(Settings(data=tmp_path), data)
+
+
+def test_a_server_that_cannot_start_leaves_no_signal_blocked(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    assert program.serve(Settings(data=tmp_path / "file")) == BAD_SETTINGS
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGUSR1])
+def test_a_reload_signal_during_the_start_waits(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    received: list[int] = []
+
+    def run(*_: object, **__: object) -> int:
+        signal.pthread_kill(threading.get_ident(), number)
+        assert number in signal.sigpending()
+        assert received == []
+        return 0
+
+    monkeypatch.setattr(program, "_run", run)
+    handler = signal.signal(number, lambda number, _: received.append(number))
+    try:
+        assert program.serve(Settings(data=tmp_path)) == 0
+    finally:
+        signal.signal(number, handler)
+    assert received == [number]

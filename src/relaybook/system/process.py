@@ -1,0 +1,32 @@
+"""Identify processes, and open the standard streams of this process."""
+
+import os
+import sys
+from pathlib import Path
+
+
+def process_identity(pid: int) -> str | None:
+    """Return a text that tells a process from all others that have or had its pid, in this and other containers.
+
+    The text has the PID namespace of this process, and when the process was started, in clock ticks since the boot
+    (proc_pid_stat(5)). `None` if there is no such process in this namespace, and on systems without /proc.
+    """
+    try:
+        namespace = Path("/proc/self/ns/pid").readlink()
+        stat = Path(f"/proc/{pid}/stat").read_text("ascii", "replace")
+    except OSError:
+        return None
+    started = stat.rpartition(")")[2].split()[19]  # the name of the program can contain spaces and parentheses
+    return f"{namespace} {started}"
+
+
+def open_standard_streams() -> None:
+    """Open closed standard streams on the null device.
+
+    Otherwise, a socket or a file of this process would get the descriptor of a standard stream.
+    """
+    for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:  # Python found the descriptor closed
+            os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
+            os.set_inheritable(descriptor, True)  # dup2 does nothing if the file got this descriptor
+            setattr(sys, name, open(descriptor, mode, closefd=False))  # noqa: SIM115 - open until the end
