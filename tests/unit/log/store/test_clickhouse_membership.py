@@ -150,6 +150,17 @@ def test_a_recorder_knows_whether_it_left_or_died(server: Server) -> None:
     assert Membership(server.state_of("a"), "a", "web-1", Clock(server)).load()
 
 
+def test_a_copy_of_a_data_directory_is_refused_while_its_original_writes(server: Server) -> None:
+    original = member(server, "a")
+    copy = Membership(server.state_of("a"), "a", "web-2", Clock(server))
+    with pytest.raises(recorders.StoreUnavailable, match="of web-2 is a copy of the data directory of web-1"):
+        copy.load()
+    server.pass_seconds(31)
+    assert not copy.load()
+    original.leave()
+    assert copy.load()
+
+
 def test_a_number_is_used_by_one_recorder_until_an_hour_after_its_last_mark(server: Server) -> None:
     class Few(Clock):
         slots = 2

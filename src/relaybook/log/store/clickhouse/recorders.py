@@ -157,11 +157,18 @@ class Membership:
     def load(self) -> bool:
         """Read what this recorder wrote about itself.
 
-        Returns False if the recorder stopped without leaving the log.
+        Returns False if the recorder stopped without leaving the log. Raises StoreUnavailable if another server writes
+        as this recorder, because one data directory is a copy of the other. Both would use the same ``seq`` values.
         """
         own = next((each for each in read_recorders(self._state) if each.name == self._name), None)
         if own is None:
             return True
+        if own.is_live and own.place.server != self._server:
+            raise StoreUnavailable(
+                f"The data directory of {self._server} is a copy of the data directory of {own.place.server}, which "
+                "wrote to the log in the last 30 seconds. Stop that server, or start this one with an empty data "
+                "directory."
+            )
         self._number = own.place.number
         self._unit = own.place.mark // self._numbering.slots
         return own.place.has_ended
