@@ -4,7 +4,6 @@ import errno
 import logging
 import os
 import resource
-import shutil
 import signal
 import socket
 import sys
@@ -12,15 +11,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from relaybook import __version__, clock, program
+from relaybook import __version__, clock
 from relaybook.server.child_process import Child, Predecessor
-from relaybook.server.data_directory import DataDirectory, DataInUse, Serving, days_left
+from relaybook.server.data_directory import DataDirectory, DataInUse, Serving
 from relaybook.server.listening import BACKLOG, bind_error, listen
 from relaybook.server.operator_log import log_to_stderr
 from relaybook.server.reload import (
@@ -32,10 +29,16 @@ from relaybook.server.reload import (
     rehearse,
     taken_over,
 )
+from relaybook.server.start_message import (
+    has_openai_sdk,
+    print_dashboard_start,
+    print_demo_start,
+    print_line,
+    print_start,
+)
 from relaybook.server.supervisor import Supervisor
 from relaybook.server.worker_config import WorkerConfig
-from relaybook.settings.definitions import BAD_SETTINGS, BadSetting, Settings, is_loopback, split_address
-from relaybook.system import disk
+from relaybook.settings.definitions import BAD_SETTINGS, BadSetting, Settings, split_address
 from relaybook.system.process import process_identity
 
 log = logging.getLogger("relaybook.server")
@@ -49,7 +52,7 @@ _PORT_WAIT_NS: Final = 60 * clock.NANOSECONDS
 
 def serve(settings: Settings) -> int:
     """Run the relay, the recorder and the dashboard until a stop signal. Return the exit code."""
-    return _serve(settings, _print_start)
+    return _serve(settings, print_start)
 
 
 def dashboard(settings: Settings) -> int:
@@ -64,7 +67,7 @@ def dashboard(settings: Settings) -> int:
         raise BadSetting(
             "relay_url", "relay_url is not set. Set --relay-url to the base URL of the relays. The page shows this URL."
         )
-    return _serve(settings, _print_dashboard_start, relays=False)
+    return _serve(settings, print_dashboard_start, relays=False)
 
 
 def demo(settings: Settings) -> int:
@@ -83,12 +86,12 @@ def demo(settings: Settings) -> int:
             upstream=f"http://127.0.0.1:{port}/v1",
             price_as="openai",
         )
-        return _serve(settings, _print_demo_start, upstream)
+        return _serve(settings, print_demo_start, upstream)
 
 
 def _serve(
     settings: Settings,
-    print_start: Callable[[Settings, str, str], None],
+    say_start: Callable[[Settings, str, str], None],
     simulator: socket.socket | None = None,
     *,
     relays: bool = True,
@@ -97,14 +100,14 @@ def _serve(
     # Until the supervisor handles these signals, they would end the server.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP, signal.SIGUSR1))
     try:
-        return _run(settings, print_start, simulator, relays=relays)
+        return _run(settings, say_start, simulator, relays=relays)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _run(
     settings: Settings,
-    print_start: Callable[[Settings, str, str], None],
+    say_start: Callable[[Settings, str, str], None],
     simulator: socket.socket | None,
     *,
     relays: bool,
@@ -168,11 +171,11 @@ def _run(
         children = [*workers, Child(config("recorder"), None, children_lock), *children]
     if simulator is not None:
         children.append(Child(config("simulator"), simulator, children_lock))
-        if _has_openai_sdk():
+        if has_openai_sdk():
             children.append(Child(config("traffic"), None, children_lock))
     predecessors = [Predecessor(running) for running in handed.children] if handed else []
     supervisor = Supervisor(predecessors, settings.drain_timeout, reload, on_replaced)
-    code = supervisor.run(children, lambda: print_start(settings, base_url, local_url))
+    code = supervisor.run(children, lambda: say_start(settings, base_url, local_url))
     data.close()
     if code == 0 and settings.store != "sqlite" and _has_unrecorded(data):
         log.error("not_recorded", extra={"data": str(data.path), "store": settings.store})
@@ -308,7 +311,7 @@ def _bind(address: str, name: str, data: DataDirectory) -> socket.socket:
         except OSError as error:
             if error.errno == errno.EADDRINUSE and data.has_children() and clock.monotonic_ns() < deadline_ns:
                 if not is_announced:
-                    _print(f"relaybook: waiting for the previous server to finish its requests on {address}")
+                    print_line(f"relaybook: waiting for the previous server to finish its requests on {address}")
                 is_announced = True
                 time.sleep(0.1)
                 continue
@@ -321,117 +324,3 @@ def _address(setting: str, listener: socket.socket) -> str:
     host = _LOOPBACK.get(host, host)
     port = listener.getsockname()[1]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def _print(text: str) -> None:
-    """Print text. Errors are ignored, so that a closed standard output or a full disk does not stop the server."""
-    try:
-        print(text, flush=True)
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # otherwise, Python would fail when it flushes stdout at exit
-
-
-def _print_start(settings: Settings, base_url: str, dashboard: str) -> None:
-    data = DataDirectory(settings.data or Path())
-    free = disk.free_bytes(data.path)
-    days = days_left(data, settings, free)
-    estimate = f" (about {days:.0f} days at last week's rate)" if days is not None else ""
-    disk_full = (
-        "if the disk is full, requests are refused (with --when-log-fails forward, requests are forwarded unlogged)"
-        if settings.when_log_fails == "refuse"
-        else "if the disk is full, requests are forwarded unlogged (with --when-log-fails refuse, requests are refused)"
-    )
-    public_url = f"  (public: {settings.dashboard_url})" if settings.dashboard_url else ""
-    listens = f"  (the relay listens on {settings.listen})" if settings.relay_url else ""
-    policy = _retention_text(settings)
-    policy = f"survives power failures, {policy}" if settings.durable else policy
-    policy = f"without bodies, {policy}" if settings.log == "no-bodies" else policy
-    _warn_if_public(settings)
-    _print(
-        f"Relaybook {__version__}{_program_text(program())}\n"
-        f"base URL   {base_url}{listens}  →  {settings.upstream}\n"
-        f"dashboard  {dashboard}{public_url}\n"
-        f"data       {data.path}{'' if settings.store == 'sqlite' else f', log in {settings.store}'}\n"
-        f"log        {policy}; {free / 1e9:.0f} GB free{estimate}; {disk_full}"
-    )
-
-
-def _print_dashboard_start(settings: Settings, base_url: str, dashboard: str) -> None:
-    public_url = f"  (public: {settings.dashboard_url})" if settings.dashboard_url else ""
-    _print(
-        f"Relaybook {__version__}, only the dashboard\n"
-        f"dashboard  {dashboard}{public_url}\n"
-        f"log        {settings.store}\n"
-        f"base URL   {base_url}  (of the relays, which run elsewhere)\n"
-        f"data       {settings.data}"
-    )
-
-
-def _program_text(kind: str) -> str:
-    """Return the note that the program is plain Python, for the start message; empty if the program is compiled."""
-    note = ", plain Python, which takes up to a third more CPU; to build a faster wheel, run make compiled"
-    return "" if kind == "compiled" else note
-
-
-def _retention_text(settings: Settings) -> str:
-    """Return how long the log is kept, as text for the start message."""
-    budget = settings.disk_budget
-    size = f"at most {budget / 1e9:.3g} GB" if isinstance(budget, int) else "as long as there is room"
-    own = [
-        f"{name} {days}"
-        for name, each in settings.namespaces.items()
-        if (days := _days_text(each.keep_bodies_days, each.keep_days))
-    ]
-    days = _days_text(settings.keep_bodies_days or None, settings.keep_days or None) or "forever"
-    return f"kept {'; '.join([days, *own])}{f', {size}' if budget != 'none' else ''}"
-
-
-def _days_text(body_days: int | None, days: int | None) -> str:
-    """Return the text that says how long bodies and requests are kept. `None` is omitted, and 0 means forever."""
-    kept = [("bodies", body_days), ("requests", days)]
-    return ", ".join(f"{what} {_count_text(count)}" for what, count in kept if count is not None)
-
-
-def _count_text(days: int) -> str:
-    return f"{days} {'day' if days == 1 else 'days'}" if days else "forever"
-
-
-def _has_openai_sdk() -> bool:
-    """Return whether the OpenAI SDK is installed. The demo needs the SDK for sample traffic."""
-    return find_spec("openai") is not None
-
-
-def _print_demo_start(settings: Settings, base_url: str, dashboard: str) -> None:
-    _warn_if_public(settings)
-    samples = (
-        "The log contains sample data: requests from a tea shop, its customers and other programs, some with errors."
-    )
-    if not _has_openai_sdk():
-        samples = (
-            "There is no sample data, because it needs the OpenAI SDK. To install the SDK, run pip install 'openai>=3'"
-        )
-    _print(
-        f"Relaybook {__version__}, demo\n"
-        f"dashboard  {dashboard}  ←  open this in a browser\n"
-        f"base URL   {base_url}  →  a simulated upstream; accepts any API key\n"
-        f"data       {DataDirectory(settings.data or Path()).path}\n\n"
-        f"{samples}\n"
-        "Your own requests appear at the top. Send one:\n\n"
-        f"  curl {base_url}/chat/completions -H 'Authorization: Bearer demo' -H 'Content-Type: application/json' \\\n"
-        "    -H 'Service-Namespace: my-app' \\\n"
-        """    -d '{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "A haiku about tea?"}]}'\n"""
-        f"  {_program_name()} tail --follow --dashboard {dashboard.removeprefix('http://')} namespace=my-app\n\n"
-        "Press Ctrl+C to stop."
-    )
-
-
-def _program_name() -> str:
-    """Return the shell command for this program: its name if the program is on PATH, otherwise the relative path."""
-    path = Path(sys.argv[0])
-    is_on_path = path.name != "relaybook" or shutil.which("relaybook") is not None
-    return "relaybook" if is_on_path else os.path.relpath(path)
-
-
-def _warn_if_public(settings: Settings) -> None:
-    if not is_loopback(split_address(settings.listen, "listen")[0]):
-        _print("note: other machines can reach the relay and use the upstream with their own API keys")

@@ -1,9 +1,6 @@
-"""Test what the server checks before it starts, and the first lines that it prints."""
+"""Test what the server checks before it starts."""
 
-import os
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -15,35 +12,7 @@ from relaybook.log.store.files import DATABASE
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server import program
 from relaybook.server.data_directory import DataDirectory
-from relaybook.settings.definitions import BAD_SETTINGS, NamespaceSettings, Settings
-
-
-@pytest.mark.parametrize("kind", ["compiled", "plain"])
-def test_the_first_line_tells_what_plain_python_costs(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(program, "program", lambda: kind)
-    program._print_start(Settings(data=tmp_path), "http://127.0.0.1:4100/v1", "http://127.0.0.1:4101")
-    first = capsys.readouterr().out.splitlines()[0]
-    assert ("make compiled" in first) == (kind == "plain")
-
-
-def test_the_start_message_lists_only_namespaces_with_their_own_retention(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    namespaces = {"test-*": NamespaceSettings(log="no-bodies"), "eval-*": NamespaceSettings(keep_days=7)}
-    settings = Settings(data=tmp_path, namespaces=namespaces, disk_budget="none")
-    program._print_start(settings, "http://127.0.0.1:4100/v1", "http://127.0.0.1:4101")
-    assert "kept forever; eval-* requests 7 days;" in capsys.readouterr().out
-
-
-def test_a_closed_standard_output_does_not_stop_the_server() -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    code = "from relaybook.server import program; program._print('relaybook'); program._print('again')"
-    done = subprocess.run([sys.executable, "-c", code], stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (0, "")
+from relaybook.settings.definitions import BAD_SETTINGS, Settings
 
 
 def test_an_unreadable_segment_does_not_hide_a_store_of_a_later_version(tmp_path: Path) -> None:

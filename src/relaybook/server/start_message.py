@@ -1,0 +1,129 @@
+"""Print what the server says when it starts: its addresses, its data directory, and how long the log is kept."""
+
+import os
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from relaybook import __version__, program
+from relaybook.server.data_directory import DataDirectory, days_left
+from relaybook.settings.definitions import Settings, is_loopback, split_address
+from relaybook.system import disk
+
+
+def print_start(settings: Settings, base_url: str, dashboard: str) -> None:
+    """Print the start of ``relaybook serve``. ``dashboard`` is the local URL of the dashboard."""
+    data = DataDirectory(settings.data or Path())
+    free = disk.free_bytes(data.path)
+    days = days_left(data, settings, free)
+    estimate = f" (about {days:.0f} days at last week's rate)" if days is not None else ""
+    disk_full = (
+        "if the disk is full, requests are refused (with --when-log-fails forward, requests are forwarded unlogged)"
+        if settings.when_log_fails == "refuse"
+        else "if the disk is full, requests are forwarded unlogged (with --when-log-fails refuse, requests are refused)"
+    )
+    public_url = f"  (public: {settings.dashboard_url})" if settings.dashboard_url else ""
+    listens = f"  (the relay listens on {settings.listen})" if settings.relay_url else ""
+    policy = _retention_text(settings)
+    policy = f"survives power failures, {policy}" if settings.durable else policy
+    policy = f"without bodies, {policy}" if settings.log == "no-bodies" else policy
+    _warn_if_public(settings)
+    print_line(
+        f"Relaybook {__version__}{_program_text(program())}\n"
+        f"base URL   {base_url}{listens}  →  {settings.upstream}\n"
+        f"dashboard  {dashboard}{public_url}\n"
+        f"data       {data.path}{'' if settings.store == 'sqlite' else f', log in {settings.store}'}\n"
+        f"log        {policy}; {free / 1e9:.0f} GB free{estimate}; {disk_full}"
+    )
+
+
+def print_dashboard_start(settings: Settings, base_url: str, dashboard: str) -> None:
+    """Print the start of ``relaybook dashboard``."""
+    public_url = f"  (public: {settings.dashboard_url})" if settings.dashboard_url else ""
+    print_line(
+        f"Relaybook {__version__}, only the dashboard\n"
+        f"dashboard  {dashboard}{public_url}\n"
+        f"log        {settings.store}\n"
+        f"base URL   {base_url}  (of the relays, which run elsewhere)\n"
+        f"data       {settings.data}"
+    )
+
+
+def print_demo_start(settings: Settings, base_url: str, dashboard: str) -> None:
+    """Print the start of ``relaybook demo``."""
+    _warn_if_public(settings)
+    samples = (
+        "The log contains sample data: requests from a tea shop, its customers and other programs, some with errors."
+    )
+    if not has_openai_sdk():
+        samples = (
+            "There is no sample data, because it needs the OpenAI SDK. To install the SDK, run pip install 'openai>=3'"
+        )
+    print_line(
+        f"Relaybook {__version__}, demo\n"
+        f"dashboard  {dashboard}  ←  open this in a browser\n"
+        f"base URL   {base_url}  →  a simulated upstream; accepts any API key\n"
+        f"data       {DataDirectory(settings.data or Path()).path}\n\n"
+        f"{samples}\n"
+        "Your own requests appear at the top. Send one:\n\n"
+        f"  curl {base_url}/chat/completions -H 'Authorization: Bearer demo' -H 'Content-Type: application/json' \\\n"
+        "    -H 'Service-Namespace: my-app' \\\n"
+        """    -d '{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "A haiku about tea?"}]}'\n"""
+        f"  {_program_name()} tail --follow --dashboard {dashboard.removeprefix('http://')} namespace=my-app\n\n"
+        "Press Ctrl+C to stop."
+    )
+
+
+def print_line(text: str) -> None:
+    """Print text. Errors are ignored, so that a closed standard output or a full disk does not stop the server."""
+    try:
+        print(text, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # otherwise, Python would fail when it flushes stdout at exit
+
+
+def _program_text(kind: str) -> str:
+    """Return the note that the program is plain Python, for the start message; empty if the program is compiled."""
+    note = ", plain Python, which takes up to a third more CPU; to build a faster wheel, run make compiled"
+    return "" if kind == "compiled" else note
+
+
+def _retention_text(settings: Settings) -> str:
+    """Return how long the log is kept, as text for the start message."""
+    budget = settings.disk_budget
+    size = f"at most {budget / 1e9:.3g} GB" if isinstance(budget, int) else "as long as there is room"
+    own = [
+        f"{name} {days}"
+        for name, each in settings.namespaces.items()
+        if (days := _days_text(each.keep_bodies_days, each.keep_days))
+    ]
+    days = _days_text(settings.keep_bodies_days or None, settings.keep_days or None) or "forever"
+    return f"kept {'; '.join([days, *own])}{f', {size}' if budget != 'none' else ''}"
+
+
+def _days_text(body_days: int | None, days: int | None) -> str:
+    """Return the text that says how long bodies and requests are kept. `None` is omitted, and 0 means forever."""
+    kept = [("bodies", body_days), ("requests", days)]
+    return ", ".join(f"{what} {_count_text(count)}" for what, count in kept if count is not None)
+
+
+def _count_text(days: int) -> str:
+    return f"{days} {'day' if days == 1 else 'days'}" if days else "forever"
+
+
+def has_openai_sdk() -> bool:
+    """Return whether the OpenAI SDK is installed. The demo needs the SDK for sample traffic."""
+    return find_spec("openai") is not None
+
+
+def _program_name() -> str:
+    """Return the shell command for this program: its name if the program is on PATH, otherwise the relative path."""
+    path = Path(sys.argv[0])
+    is_on_path = path.name != "relaybook" or shutil.which("relaybook") is not None
+    return "relaybook" if is_on_path else os.path.relpath(path)
+
+
+def _warn_if_public(settings: Settings) -> None:
+    if not is_loopback(split_address(settings.listen, "listen")[0]):
+        print_line("note: other machines can reach the relay and use the upstream with their own API keys")
