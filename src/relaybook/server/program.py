@@ -120,11 +120,13 @@ def _run(
     handed = taken_over()
     data = DataDirectory(settings.data)
     try:
+        is_rehearsed = handed is not None and not handed.is_rehearsal
+        if not is_rehearsed:
+            _check_ca_file(settings)
         if handed and handed.is_rehearsal:
             _check_unchanged(settings, data, handed)
         data.open(handed.serve_lock if handed else None)
-        if not handed or handed.is_rehearsal:
-            _check_ca_file(settings)
+        if not is_rehearsed:
             check_log(settings, data)
             if not relays:
                 _check_no_journal(data)

@@ -98,7 +98,10 @@ def rehearse(handed: HandedOver) -> Settings:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ReloadRefused(str(error)) from error
     if result.returncode == 0:
-        return msgspec.json.decode(result.stdout, type=Settings, dec_hook=decode_path)
+        try:
+            return msgspec.json.decode(result.stdout, type=Settings, dec_hook=decode_path)
+        except msgspec.DecodeError as error:
+            raise ReloadRefused(f"the new program did not print its settings: {error}") from error
     lines = result.stderr.decode(errors="replace").strip().splitlines()
     raise ReloadRefused(
         lines[-1].removeprefix("relaybook: ") if lines else f"the new program exited with code {result.returncode}"
