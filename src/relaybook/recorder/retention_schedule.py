@@ -69,6 +69,8 @@ class RetentionSchedule:
         #: The cutoffs that the disk budget requires, and whether the log is shrinking.
         self._least = Cutoff()
         self._is_shrinking = False
+        #: Whether the store has nothing more to remove for the current cutoffs.
+        self._is_complete = False
         self._measured_ns: int | None = None
         self._not_before_ns = 0
 
@@ -79,12 +81,14 @@ class RetentionSchedule:
             return False
         self._settle(now_ns)
         cutoffs = raised(self._by_age, self._least) if self._least != Cutoff() else self._by_age
+        self._is_complete = False
         try:
             done = self._store.retain(cutoffs, until_ns)
         except StoreUnavailable as error:
             log.warning("retention_delayed", extra={"reason": str(error)})
             self._not_before_ns = now_ns + _AGAIN_NS
             return True  # something may have been removed before the failure
+        self._is_complete = done.is_complete
         return bool(done.removed or done.expired)
 
     def _settle(self, now_ns: int) -> None:
@@ -99,6 +103,8 @@ class RetentionSchedule:
 
         Call this method only after the space of all removed data has been freed.
         """
+        if not self._is_complete:
+            return
         now_ns = clock.monotonic_ns()
         every_ns = self._measure_ns // (_OFTEN if self._is_shrinking else 1)
         if self._measured_ns is not None and now_ns - self._measured_ns < every_ns:
@@ -109,13 +115,25 @@ class RetentionSchedule:
             self._is_shrinking = False
             return
         status = self._reader.status()
-        least = _next_cutoff(status.oldest_at, status.oldest_content_at, clock.wall_us())
+        least = _next_cutoff(
+            _not_before(status.oldest_at, self._least.requests),
+            _not_before(status.oldest_content_at, self._least.content),
+            clock.wall_us(),
+        )
         if least is None:
             return
         if not self._is_shrinking:
             log.warning("over_disk_budget", extra={"used": used, "budget": budget})
         self._is_shrinking = True
         self._least = Cutoff(max(least.content, self._least.content), max(least.requests, self._least.requests))
+
+
+def _not_before(started_at: int | None, cutoff: int) -> int | None:
+    """Return the start of the oldest data, or the cutoff if the oldest data started before the cutoff.
+
+    Cutoffs apply to the ends of requests. What started before the cutoff but ended later is still there.
+    """
+    return None if started_at is None else max(started_at, cutoff)
 
 
 def _next_cutoff(oldest_at: int | None, oldest_content_at: int | None, now_us: int) -> Cutoff | None:

@@ -110,6 +110,18 @@ def shrink(retention: RetentionSchedule, times: Times) -> None:
         times.pass_(10)
 
 
+def test_a_request_that_runs_over_midnight_does_not_stop_the_budget(times: Times) -> None:
+    store = MemoryStore()
+    midnight = NOON - 3 * DAY_US - DAY_US // 2
+    store.commit(a_batch(an_entry(started_at=midnight - 60_000_000, ended_at=midnight + 60_000_000)))
+    for days in (2, 1, 0.5):
+        at = NOON - int(days * DAY_US)
+        store.commit(a_batch(an_entry(started_at=at, ended_at=at)))
+    disk = Disk(store, 12)
+    shrink(RetentionSchedule(Retention(), store, store, disk.use), times)
+    assert disk.use().used <= 12
+
+
 def test_a_log_over_its_budget_loses_its_oldest_content_then_its_oldest_requests(times: Times) -> None:
     store = a_log(5, 4.1, 4, 3, 0.6, 0.2, 0.01)
     disk = Disk(store, 70)
