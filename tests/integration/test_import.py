@@ -191,6 +191,8 @@ def test_invalid_lines_are_written_to_a_file_with_their_reasons(
         "id is not a Relaybook id": json.dumps(first | {"id": "x"}),
         "still running": json.dumps(first | {"outcome": "open"}),
         "started_at is not a timestamp": json.dumps(first | {"started_at": "yesterday"}),
+        "started_at is not between the years 1970 and 9000": json.dumps(first | {"started_at": "9999-12-31T23:59:59Z"}),
+        "ended_at is not between the years 1970 and 9000": json.dumps(first | {"ended_at": "1969-12-31T23:59:59Z"}),
         "Expected `int | null`": json.dumps(first | {"status": "200"}),
         "NUL character": json.dumps(first | {"model": "a\0"}),
         "request has neither": json.dumps(first | {"request": {"base64": "%"}}),
@@ -205,6 +207,7 @@ def test_invalid_lines_are_written_to_a_file_with_their_reasons(
     assert output.out == f"{RECORDS + 3:,} requests from bad.jsonl were added to the log of {Path.cwd()}/new.\n"
     assert f"{len(bad)} lines were rejected. See bad.jsonl.rejected." in output.err
     rejected = [json.loads(line) for line in Path("bad.jsonl.rejected").read_text().splitlines()]
+    assert Path("bad.jsonl.rejected").stat().st_mode & 0o777 == 0o600
     assert sorted(each["line"] for each in rejected) == list(range(4, 4 + len(bad)))
     by_text = {each["text"]: each["reason"] for each in rejected}
     for reason, text in bad.items():

@@ -17,12 +17,11 @@ from relaybook.api.schemas import Aggregate, Percentiles, StatsGroup, StatsPoint
 from relaybook.clock import format_timestamp
 from relaybook.log.aggregate.aggregates import Aggregates, Distribution, PackedAggregates, percentiles
 from relaybook.log.aggregate.stats import BUCKETS, FIELDS, Group, Stats, parse_stats_query
+from relaybook.log.query.term_values import FIRST_US, LAST_US
 
 routes = Routes("log")
 
 _GROUPING: Final = ("bucket", "by")
-#: The latest timestamp that can be formatted, in microseconds. The end of a bucket can be later than this timestamp.
-_MAX_US: Final = 253_402_300_799_999_999
 _PARAMETERS = [
     openapi.parameter(
         "bucket",
@@ -72,8 +71,9 @@ def _stats_response(stats: Stats, by: str | None) -> StatsResponse:
     timestamps = _Timestamps()
     return StatsResponse(
         bucket_seconds=stats.span.bucket_us // 1_000_000,
-        from_=format_timestamp(stats.span.from_us),
-        to=format_timestamp(min(stats.span.to_us, _MAX_US)),
+        # A bucket can begin or end outside the range of timestamps.
+        from_=format_timestamp(max(stats.span.from_us, FIRST_US)),
+        to=format_timestamp(min(stats.span.to_us, LAST_US)),
         groups=[
             StatsGroup(
                 by={} if by is None else {by: group.value},

@@ -7,6 +7,7 @@ that are already in the log are skipped, so an interrupted import can be repeate
 import gzip
 import io
 import json
+import os
 import sys
 import zlib
 from collections import deque
@@ -30,6 +31,7 @@ from relaybook.log.store.port import Entry, Store, body_size
 from relaybook.recorder.import_queue import Outcome
 from relaybook.server.data_directory import DataDirectory
 from relaybook.settings.configuration import Configuration
+from relaybook.system import disk
 
 #: Maximum number of batches whose outcomes are not known yet.
 _MAX_PENDING: Final = 8
@@ -101,7 +103,10 @@ def _import_one(importer: "_Importer", labels: "_Labels", file: str, directory: 
 
 
 class _Rejections:
-    """The file with each rejected line and its reason. The file is created when the first line is rejected."""
+    """The file with each rejected line and its reason. The file is created when the first line is rejected.
+
+    Only the user can read the file, because the lines have prompts.
+    """
 
     def __init__(self, file: str) -> None:
         self.path = Path("import.rejected" if file == STANDARD_INPUT else f"{file}.rejected")
@@ -117,7 +122,9 @@ class _Rejections:
     def add(self, number: int, reason: str, line: bytes) -> None:
         if self._file is None:
             try:
-                self._file = self.path.open("w", encoding="utf-8")
+                descriptor = disk.open_file(self.path)
+                os.ftruncate(descriptor, 0)
+                self._file = os.fdopen(descriptor, "w", encoding="utf-8")
             except OSError as error:
                 raise CommandFailed(
                     f"Line {number} was rejected ({reason}), but the file for rejected lines cannot be written: "

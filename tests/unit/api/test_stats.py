@@ -79,3 +79,9 @@ def test_the_last_bucket_ends_at_the_latest_timestamp() -> None:
     stats = client_of(log_of(record_of(1))).get("/api/stats?to=9999-12-31T23:59:59Z").json()
     assert stats["to"] == "9999-12-31T23:59:59.999999Z"
     assert stats["total"]["requests"] == 1
+
+
+def test_the_first_bucket_begins_at_the_earliest_timestamp() -> None:
+    stats = client_of(log_of(record_of(1))).get("/api/stats?to=0001-01-01T00:00:00Z").json()
+    assert stats["from"] == "0001-01-01T00:00:00.000000Z"
+    assert stats["total"]["requests"] == 0

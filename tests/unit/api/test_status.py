@@ -110,6 +110,13 @@ def test_the_retention_of_an_empty_log_has_no_days() -> None:
     assert retention["disk_budget_bytes"] is None
 
 
+def test_a_request_from_1970_does_not_hide_the_status() -> None:
+    """The clock of a machine can be wrong until it is set after a boot."""
+    store = log_of(record_of(1, started_at=1_000_000, ended_at=2_000_000), record_of(2))
+    retention = client_of(store, probe=Probe()).get("/api/status").json()["retention"]
+    assert retention["requests"]["oldest_day"] == retention["aggregates"]["oldest_day"] == "1970-01-01"
+
+
 @pytest.mark.parametrize("days", [1, 30])
 def test_the_next_removal_of_the_status_is_the_day_on_which_retention_removes_the_oldest_day(days: int) -> None:
     rules = Retention(general=Rule(days=days))

@@ -70,6 +70,11 @@ def test_requests_whose_links_were_not_read_in_time_are_listed(monkeypatch: pyte
     assert len(result["data"]) + len(earlier["data"]) == 5
 
 
+def test_a_thread_with_a_request_from_1970_has_a_total() -> None:
+    result = thread(log(*conversation(2), *conversation(1, first=9, started_at=1_000_000)))
+    assert result["total"]["requests"] == 3
+
+
 def test_a_page_has_links_to_requests_of_earlier_pages() -> None:
     store = log(*conversation(7))
     result = thread(store, "namespace=user-1&limit=3")

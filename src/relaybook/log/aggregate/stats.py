@@ -129,15 +129,16 @@ def span_of(query: StatsQuery, began_us: int | None) -> Span:
     """Return the whole buckets that a query covers.
 
     ``began_us`` is the start time of the log's first request, or `None` if the log is empty. Raises BadFilter if there
-    are too many buckets of the given length.
+    are too many buckets of the given length. There are never too many days, because no bucket is longer.
     """
     start = query.from_us
     if start is None:
         start = query.to_us - 1 if began_us is None else min(began_us, query.to_us - 1)
-    if query.bucket_s is not None and (query.to_us - start) // (query.bucket_s * 1_000_000) > MAX_BUCKETS:
+    length_s = query.bucket_s or _DAY_S
+    if length_s < _DAY_S and (query.to_us - start) // (length_s * 1_000_000) > MAX_BUCKETS:
         raise BadFilter(
             "bucket",
-            f"bucket is {query.bucket_s}: the time range has more than {MAX_BUCKETS} buckets of this size. Use longer "
+            f"bucket is {length_s}: the time range has more than {MAX_BUCKETS} buckets of this size. Use longer "
             "buckets.",
         )
     bucket_us = (query.bucket_s or _fitting(start, query.to_us)) * 1_000_000

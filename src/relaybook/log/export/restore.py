@@ -17,6 +17,9 @@ from relaybook.log.request_view import RequestView
 from relaybook.log.store.errors import BatchRejected
 from relaybook.log.store.port import Batch, Body, Entry, reject_unstorable
 
+#: 9000-01-01T00:00:00Z in microseconds. Later times are rejected, because times after the year 9999, such as the end of
+#: a retention period, cannot be formatted.
+_END_US: Final = 221_845_392_000_000_000
 _decode: Final = msgspec.json.Decoder().decode
 
 
@@ -112,7 +115,10 @@ def _timestamp(text: object, name: str) -> int:
         at = None
     if at is None or at.tzinfo is None:
         raise BadLine(f"{name} is not a timestamp such as {clock.format_timestamp(0)}")
-    return int(at.replace(microsecond=0).timestamp()) * 1_000_000 + at.microsecond
+    at_us = int(at.replace(microsecond=0).timestamp()) * 1_000_000 + at.microsecond
+    if not 0 <= at_us < _END_US:
+        raise BadLine(f"{name} is not between the years 1970 and 9000")
+    return at_us
 
 
 def _detail(value: Any) -> Detail:

@@ -33,8 +33,8 @@ _RELATIVE: Final = re.compile(r"-(\d{1,6})(s|m|h|d|w)", re.ASCII)
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 #: Timestamps are limited to the years 1 to 9999, which RFC 3339 can express. Relative times and UTC offsets can result
 #: in timestamps outside this range. Such timestamps are clamped.
-_FIRST_US: Final = -62_135_596_800_000_000
-_LAST_US: Final = 253_402_300_799_999_999
+FIRST_US: Final = -62_135_596_800_000_000
+LAST_US: Final = 253_402_300_799_999_999
 _SPACE_FOR_PLUS: Final = re.compile(r"[\d:.T-]+ \d\d:?\d\d", re.ASCII)
 _STATUS: Final = re.compile(r"error|[1-5]xx|[1-9]\d\d", re.ASCII)
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{12}", re.ASCII)
@@ -208,7 +208,7 @@ def parse_timestamp(text: str, now_us: int, parameter: str = "from") -> int:
 
     A timestamp without a UTC offset is in UTC. If the text is invalid, raises BadFilter for ``parameter``.
     """
-    return max(_FIRST_US, min(_timestamp(text, now_us, parameter), _LAST_US))
+    return max(FIRST_US, min(_timestamp(text, now_us, parameter), LAST_US))
 
 
 def _timestamp(text: str, now_us: int, parameter: str) -> int:
