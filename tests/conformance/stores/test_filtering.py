@@ -3,7 +3,7 @@
 import tempfile
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +12,7 @@ from tests.conformance.stores.conftest import Store
 from tests.support.long import LONG
 from tests.support.records import a_batch, a_record, an_entry, entries_of, new_record_id, soon
 
+from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.feedback import combined
 from relaybook.log.query.filters import NAMES, Cursor, Filter, Term, matches
 from relaybook.log.record import Feedback, Note, Record
@@ -186,6 +187,30 @@ def test_a_result_is_found_if_the_choices_of_a_response_ended_differently(
     assert matches(query, found.record)
     assert store.reader.page(query, 100, None, soon()).records == [found.record]
     assert store.reader.count(query, soon()).requests == 1
+
+
+def test_a_filter_with_hundreds_of_values_is_answered(store: Store) -> None:
+    fields: dict[str, Any] = {"namespace": "n7", "model": "m7", "user": "u7", "key": "000000000007"}
+    found = an_entry(properties={"a": "p7", "b": "q7"}, **fields)
+    store.commit(*(an_entry() for _ in range(3)), found)
+    numbers = range(100)
+    query = Filter(
+        (
+            *(Term(name, tuple(f"{name[0]}{n}" for n in numbers)) for name in ("namespace", "model", "user")),
+            Term("key", tuple(f"{n:012}" for n in numbers)),
+            Term("property.a", tuple(f"p{n}" for n in numbers)),
+            Term("property.b", tuple(f"q{n}" for n in numbers)),
+        )
+    )
+    reader = store.reader
+    assert reader.page(query, 10, None, soon()).records == [found.record]
+    assert reader.count(query, soon()).requests == reader.feedback_totals(query, soon()).requests + 1 == 1
+    assert reader.since(0, query, 10)[0] == [found.record]
+    assert reader.top(query, "duration_ms", 10, soon()).records == [found.record]
+    assert len(reader.links(query, 10, None, soon())) == 1
+    for by in (None, "model", "property.a"):
+        asked = StatsQuery(filter_=query, from_us=None, to_us=found.record.started_at + 1, by=by)
+        assert reader.stats(asked, soon()).total.requests == 1
 
 
 def count_of(found: list[Record]) -> Count:

@@ -7,8 +7,8 @@ sessions, and errors in ClickHouse's format. It is a program, so that tests can 
 ``/faults?refuse=0.1&lose=0.2&delay=0.5`` makes it fail from then on: it answers a share of the requests with 503, runs
 a share of them but closes the connection instead of answering, and waits for some seconds before it runs a request.
 
-Not supported: results larger than memory, summaries and progress, users other than ``default``, external data,
-queries as form fields, and everything that needs a cluster.
+Not supported: results larger than memory, summaries and progress, users other than ``default``, external data, and
+everything that needs a cluster.
 """
 
 import base64
@@ -23,6 +23,8 @@ import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from email import message_from_bytes
+from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, Final
 from urllib.parse import parse_qsl, urlsplit
@@ -163,6 +165,16 @@ class Engine:
                 self._idle.append(connection)
 
 
+def _form_fields(content_type: str, body: bytes) -> dict[str, str]:
+    """Return the parameters that a client sends as form fields, because they are too long for a URL."""
+    form: Any = message_from_bytes(f"Content-Type: {content_type}\r\n\r\n".encode() + body, policy=HTTP)
+    return {
+        str(part.get_param("name", header="content-disposition")): part.get_payload(decode=True).decode()
+        for part in form.walk()
+        if not part.is_multipart()
+    }
+
+
 def _quoted(text: str, quote: str) -> str:
     return quote + text.replace("\\", "\\\\").replace(quote, "\\" + quote) + quote
 
@@ -214,6 +226,9 @@ class Handler(BaseHTTPRequestHandler):
             self.engine.running.add(query_id)
             self._check_password()
             body = self._decompressed(body)
+            if "multipart/form-data" in self.headers.get("content-type", ""):
+                parameters |= _form_fields(self.headers["content-type"], body)
+                body = b""
             sql = parameters.get("query", "").encode()
             sql, data = (sql, body) if sql else (body, b"")
             status, result = 200, self.engine.run(sql, data, parameters, result_format)
@@ -255,8 +270,6 @@ class Handler(BaseHTTPRequestHandler):
 
     def _decompressed(self, body: bytes) -> bytes:
         encoding = self.headers.get("content-encoding", "")
-        if "multipart/form-data" in self.headers.get("content-type", ""):
-            raise Refused(_UNSUPPORTED, "Form fields are not supported by this test server. (NOT_IMPLEMENTED)")
         return bytes(_DECOMPRESS[encoding](body)) if encoding else body
 
     def _send(self, status: int, body: bytes, headers: dict[str, str]) -> None:

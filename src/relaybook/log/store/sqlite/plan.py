@@ -7,7 +7,7 @@ several values, each value becomes an ordered scan, and SQLite merges the scans.
 log itself is scanned.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -127,6 +127,9 @@ _FAILURE_SCAN: Final = Scan(_BY_FAILURE, "r.seq", Condition("r.failed = 1"), _BY
 #: The terms that the index on failures can check without the record, and the factor by which this is cheaper.
 _COVERED_BY_FAILURES: Final = frozenset({"failed", "namespace", "model", "from", "to"})
 _DISCOUNT: Final = 8
+#: A statement of SQLite has at most 32,766 parameters (SQLITE_LIMIT_VARIABLE_NUMBER). Every scan has the parameters of
+#: all other terms, so 100 values in each of several terms would be too many. Then the log itself is scanned.
+_MAX_BINDINGS: Final = 30_000
 
 
 def make_plan(connection: apsw.Connection, filter_: Filter, within: SeqRange) -> Plan:
@@ -144,14 +147,18 @@ def make_plan(connection: apsw.Connection, filter_: Filter, within: SeqRange) ->
         records = candidates.records // (_DISCOUNT if is_covered and candidates.scans == (_FAILURE_SCAN,) else 1)
         if driving is None or records < fewest:
             driving, scans, fewest, is_exact = index, candidates.scans, records, candidates.is_exact
-    residual = sorted(
-        (condition for index, condition in enumerate(term_conditions) if index != driving or not is_exact),
-        key=_reads_text,
-    )
-    sql = " AND ".join(condition.sql for condition in residual) or "1"
-    bindings = tuple(value for condition in residual for value in condition.bindings)
+    residual = _all_of(condition for index, condition in enumerate(term_conditions) if index != driving or not is_exact)
+    if sum(len(scan.condition.bindings) + 2 + len(residual.bindings) for scan in scans) > _MAX_BINDINGS:
+        driving, scans, residual = None, (_LOG_SCAN,), _all_of(term_conditions)
     estimate = None if driving is None else fewest
-    return Plan(scans, Condition(sql, bindings), ranges_in_time(connection, filter_, within), estimate)
+    return Plan(scans, residual, ranges_in_time(connection, filter_, within), estimate)
+
+
+def _all_of(conditions: Iterable[Condition]) -> Condition:
+    """Return the condition that all conditions hold. Conditions that read text are checked last."""
+    ordered = sorted(conditions, key=_reads_text)
+    sql = " AND ".join(condition.sql for condition in ordered) or "1"
+    return Condition(sql, tuple(value for condition in ordered for value in condition.bindings))
 
 
 def _reads_text(condition: Condition) -> bool:
