@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -16,6 +17,7 @@ from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Feedback
 from relaybook.log.store.port import Batch, Entry
 from relaybook.log.store.sqlite import count
+from relaybook.log.store.sqlite.deletion_pass import DeletionPass
 from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.feedback import SqliteFeedbackLog
 from relaybook.log.store.sqlite.labels import SqliteLabels
@@ -135,6 +137,31 @@ def test_a_deletion_forgets_the_values_of_its_filter_before_it_erases(writer: Sq
     reader = SqliteReader(tmp_path)
     wait_until(lambda: writer.delete(clock.monotonic_ns() + 5_000_000) < 0 or reader.deletions(1)[0].state == "erasing")
     assert reader.deletions(1)[0].filter_ == Filter((Term("user", ()),))
+    reader.close()
+
+
+def test_a_deletion_that_fails_is_tried_after_the_others(
+    writer: SqliteWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer.commit(Batch(entries=[an_entry(user=user) for user in ("a", "b")]))
+    for user in ("a", "b"):
+        SqliteDeletions(tmp_path).request(Filter((Term("user", (user,)),)), 1, "127.0.0.1")
+    remove = DeletionPass._remove
+
+    def failing(self: DeletionPass, number: int, filter_: Filter, position: int, up_to: int) -> int | None:
+        if filter_.terms[0].values == ("a",):
+            raise ValueError("a bug")
+        return remove(self, number, filter_, position, up_to)
+
+    monkeypatch.setattr(DeletionPass, "_remove", failing)
+
+    def removed() -> bool:
+        with suppress(ValueError):
+            writer.delete(clock.monotonic_ns() + 5_000_000)
+        return sorted(each.state for each in reader.deletions(2)) == ["erasing", "removing"]
+
+    reader = SqliteReader(tmp_path)
+    wait_until(removed)
     reader.close()
 
 

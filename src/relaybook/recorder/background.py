@@ -5,7 +5,7 @@ background work while many frames wait in the journal.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from relaybook import clock
@@ -22,7 +22,7 @@ log = logging.getLogger("relaybook.recorder")
 _REMOVAL_NS: Final = 15_000_000
 #: Time limit for imports. The rest of the time is for removal and maintenance.
 _IMPORT_NS: Final = 7_500_000
-#: After a failure, removal pauses for this time.
+#: After a failure, deletions or retention pause for this time.
 _REMOVE_AGAIN_NS: Final = 5 * clock.NANOSECONDS
 
 
@@ -34,7 +34,8 @@ class BackgroundWork:
         self._text = text
         self._imports = imports
         self._retention = retention
-        self._remove_after_ns = 0
+        #: When a step that failed may run again, by the name of the step.
+        self._not_before_ns: dict[str, int] = {}
 
     @property
     def is_import_running(self) -> bool:
@@ -54,23 +55,37 @@ class BackgroundWork:
         worked = self._text.work(now + time_ns)
         now = clock.monotonic_ns()
         worked = self._imports.work(now + _IMPORT_NS) or worked
-        if now < self._remove_after_ns:
-            return worked
+        until_ns = now + _REMOVAL_NS
+        return self._attempt(self._delete, until_ns) or self._attempt(self._retain, until_ns) or worked
+
+    def _attempt(self, step: Callable[[int], bool], until_ns: int) -> bool:
+        """Do a step, and return whether there was something to do. After a failure, the step pauses for 5 seconds.
+
+        A deletion that fails must not stop retention, because the disk would fill.
+        """
+        if clock.monotonic_ns() < self._not_before_ns.get(step.__name__, 0):
+            return False
         try:
-            return self._remove(now + _REMOVAL_NS) or worked
+            return step(until_ns)
         except StoreDamaged:
             raise
         except (StoreUnavailable, DeadlinePassed) as error:
             log.warning("removal_delayed", extra={"reason": str(error)})
         except Exception:  # a bug in Relaybook must not stop recording
             log.exception("removal_failed")
-        self._remove_after_ns = clock.monotonic_ns() + _REMOVE_AGAIN_NS
+        self._not_before_ns[step.__name__] = clock.monotonic_ns() + _REMOVE_AGAIN_NS
         self._text.forget()  # some requests may have been removed before the failure
-        return worked
+        return False
 
-    def _remove(self, until_ns: int) -> bool:
-        """Carry out deletions and retention, then free the space. Return false if there was nothing to do."""
-        if self._store.delete(until_ns) > 0 or self._retention.work(until_ns):
+    def _delete(self, until_ns: int) -> bool:
+        if self._store.delete(until_ns) == 0:
+            return False
+        self._text.forget()
+        return True
+
+    def _retain(self, until_ns: int) -> bool:
+        """Apply retention, then free the space of removed requests."""
+        if self._retention.work(until_ns):
             self._text.forget()
             return True
         if self._store.run_maintenance(until_ns):

@@ -63,6 +63,8 @@ class DeletionPass:
         self._reader: SqliteReader | None = None
         self._search_ns = _SEARCH_NS
         self._looked_ns = 0
+        #: Deletions whose last step failed. They are tried after the others.
+        self._failed: set[int] = set()
         #: Deletions for which the text index was compacted, and deletions for which it is being compacted.
         self._compacted: set[int] = set()
         self._compacting: set[int] = set()
@@ -86,14 +88,22 @@ class DeletionPass:
 
         Returns the number of requests removed, or `None` if no deletion can proceed.
         """
-        for number, state, filter_, position, up_to, segments in list(self._connection.execute(_UNFINISHED)):
-            if state == "removing":
-                removed = self._remove(number, decode_filter(filter_), position, up_to)
-                if removed is not None:
-                    return removed
-            elif self._erase(number, segments):
-                return 0
+        unfinished = list(self._connection.execute(_UNFINISHED))
+        for row in sorted(unfinished, key=lambda row: row[0] in self._failed):
+            self._failed.add(row[0])
+            removed = self._advance(*row)
+            self._failed.discard(row[0])
+            if removed is not None:
+                return removed
         return None
+
+    def _advance(
+        self, number: int, state: str, filter_: str, position: int, up_to: int, segments: str | None
+    ) -> int | None:
+        """Do one step of a deletion. Returns the number of requests removed, or `None` if the deletion has to wait."""
+        if state == "removing":
+            return self._remove(number, decode_filter(filter_), position, up_to)
+        return 0 if self._erase(number, segments or "{}") else None
 
     def _remove(self, number: int, filter_: Filter, position: int, up_to: int) -> int | None:
         """Remove at most ``_SLICE`` of the deletion's remaining requests.
