@@ -31,6 +31,7 @@ from relaybook.log.record import Detail
 from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Batch, Body, Entry, Running
 from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.set_aside import set_aside
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server.data_directory import DataDirectory, Serving
 
@@ -302,6 +303,12 @@ def test_tail_from_now_shows_no_earlier_requests(data: Path, monkeypatch: pytest
     seqs = count(here)
     monkeypatch.setattr(store_log, "time", SimpleNamespace(sleep=write_one))
     assert next(StoreLog.open(data).follow([], 0))["seq"] == here
+
+
+def test_tail_goes_on_after_the_store_was_replaced(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = iter((lambda: set_aside(DataDirectory(data).store), lambda: write(data, entry(1, "ios"))))
+    monkeypatch.setattr(store_log, "time", SimpleNamespace(sleep=lambda _: next(steps)()))
+    assert next(StoreLog.open(data).follow([], 0))["seq"] == 1
 
 
 def test_a_log_of_a_later_version_cannot_be_read_and_says_so(data: Path, tmp_path: Path) -> None:

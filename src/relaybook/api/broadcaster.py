@@ -171,11 +171,17 @@ class Broadcaster:
         def query(reader: Reader) -> tuple[list[Record], list[Record], int]:
             # Running requests are read first, so that a request that ends between the two queries is in both results.
             running = reader.running(Filter())
-            if reader.last_seq() == since:
-                return running, [], since
+            last = reader.last_seq()
+            if last <= since:
+                return running, [], last
             return running, *reader.since(since, Filter(), _BATCH)
 
         running, ended, position = await self._reader.run(query)
+        if position < since:  # the log was replaced by a new one, for example because it was damaged
+            self.position = position
+            for subscription in self._subscriptions:
+                subscription.close()
+            return False
         changed = self._changed(running, {record.id for record in ended})
         for record in (*changed, *ended):
             event = row_event(record)

@@ -13,6 +13,7 @@ from relaybook.api.reading import AsyncReader
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Record
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
+from relaybook.log.store.port import Reader
 
 #: Maximum number of full-text connections. The maximum is lower than MAX_SUBSCRIPTIONS, because each full-text
 #: connection polls the store.
@@ -44,7 +45,10 @@ async def stream_matches(
     poll_seconds: float,
     ping_seconds: float,
 ) -> AsyncIterator[bytes]:
-    """Yield the server-sent events for one connection, encoded, until the broadcaster is closed."""
+    """Yield the server-sent events for one connection, encoded, until the broadcaster is closed.
+
+    If the log is replaced by a new one, the last event is a gap.
+    """
     yield b"retry: 2000\n\n"
     status = await async_reader.run(lambda reader: reader.status())
     # The list that the client has loaded does not contain records that are not indexed yet, so these records are sent.
@@ -55,6 +59,9 @@ async def stream_matches(
     next_ping_ns = clock.monotonic_ns() + int(ping_seconds * clock.NANOSECONDS)
     while not broadcaster.is_closed:
         records, reached = await _read_since(async_reader, position, filter_)
+        if reached < position:
+            yield gap_event(reached)
+            return
         if records:
             yield b"".join(map(row_event, records))
         if reached > position and not records:
@@ -70,9 +77,15 @@ async def stream_matches(
 async def _read_since(async_reader: AsyncReader, position: int, filter_: Filter) -> tuple[list[Record], int]:
     """Return the indexed, matching records after ``position``, and the position reached.
 
-    If the store cannot be read, the result has no records, and the position reached is ``position``.
+    If the store cannot be read, the result has no records, and the position reached is ``position``. If the log was
+    replaced by a new one, the position reached is lower than ``position``.
     """
+
+    def query(reader: Reader) -> tuple[list[Record], int]:
+        last = reader.last_seq()
+        return ([], last) if last < position else reader.since(position, filter_, _BATCH)
+
     try:
-        return await async_reader.run(lambda reader: reader.since(position, filter_, _BATCH))
+        return await async_reader.run(query)
     except (StoreUnavailable, DeadlinePassed):
         return [], position

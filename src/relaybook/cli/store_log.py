@@ -99,6 +99,8 @@ class StoreLog:
         yield from (row for row in earlier if row["seq"] is None or row["seq"] <= seq)
         while True:
             try:
+                # The last seq is lower if the log was replaced by a new one, for example because it was damaged.
+                seq = min(seq, self._reader.last_seq())
                 records, seq = self._reader.since(seq, filter_, MAX_LIMIT)
             except StoreUnavailable:
                 records = []

@@ -274,6 +274,20 @@ def test_a_slow_client_gets_a_gap_and_is_disconnected(monkeypatch: pytest.Monkey
     run(test)
 
 
+def test_a_stream_ends_with_a_gap_if_the_log_is_replaced() -> None:
+    async def test() -> None:
+        log = LiveLog(record_of(1), record_of(2))
+        listener = await log.listen()
+        log.store.__dict__.update(log_of(record_of(3)).__dict__)
+        event = await listener.next()
+        assert event is not None
+        assert (event.name, event.event_id) == ("gap", 1)
+        assert await listener.next() is None
+        log.unsubscribe()
+
+    run(test)
+
+
 def test_pings_are_sent_regularly_and_advance_the_event_id() -> None:
     async def test() -> None:
         log = LiveLog()

@@ -11,7 +11,7 @@ import pytest
 from tests.support.api_log import client_of, entry_of, record_of
 
 from relaybook.api import live_search
-from relaybook.api.broadcaster import Broadcaster
+from relaybook.api.broadcaster import Broadcaster, gap_event
 from relaybook.api.live_search import stream_matches
 from relaybook.api.reading import AsyncReader
 from relaybook.log.query.filters import WORDS, Filter, Term
@@ -107,6 +107,18 @@ def test_an_event_id_of_another_log_is_a_gap() -> None:
     async def test() -> None:
         chunks = LiveLog(3).listen(resume_from=50)
         assert b"event: gap" in await first_events(chunks)
+
+    run(test)
+
+
+def test_a_stream_ends_with_a_gap_if_the_log_is_replaced() -> None:
+    async def test() -> None:
+        log = LiveLog(3)
+        log.index(3)
+        chunks = log.listen()
+        await first_events(chunks)
+        log.store.__dict__.update(LiveLog(1).store.__dict__)
+        assert [chunk async for chunk in chunks] == [gap_event(1)]
 
     run(test)
 
