@@ -95,9 +95,17 @@ async def delete_request(request: Request) -> Response:
     deletions = _deletions_of(request)
     by = _address_of(request)
 
+    async_reader = async_reader_of(request)
+    deadline_ns = async_reader.deadline_ns()
+
     def query(reader: Reader) -> RequestedDeletion:
-        if reader.get(record_id) is not None:
-            return _requested(deletions, Filter((Term("id", (record_id,)),)), 1, by, 0)
+        # The request is counted and not read, because its content can be damaged.
+        filter_ = Filter((Term("id", (record_id,)),))
+        count = reader.count(filter_, deadline_ns)
+        if count.requests:
+            return _requested(deletions, filter_, 1, by, 0)
+        if not count.complete:
+            raise ApiError("deadline", "The request could not be found in time, so nothing was deleted. Try again.")
         if reader.open_request(record_id) is not None:
             raise ApiError(
                 "request_running", "The request is still running. Delete the request when it has ended.", "id"
@@ -109,7 +117,7 @@ async def delete_request(request: Request) -> Response:
             "id",
         )
 
-    return _accepted(await async_reader_of(request).run(query))
+    return _accepted(await async_reader.run(query))
 
 
 @routes.get("/api/deletions", openapi.describe(DeletionList))

@@ -11,6 +11,7 @@ from typing import Annotated, Final, Protocol
 
 from msgspec import Meta, Struct
 
+from relaybook.ids import parse_id
 from relaybook.log.record import Feedback
 
 #: How long feedback waits for its request, in microseconds. Feedback on a running request waits until the request ends.
@@ -87,6 +88,15 @@ class FeedbackLog(Protocol):
 def combined(feedback: Iterable[Feedback]) -> list[Feedback]:
     """Return the feedback sorted by source. If a source occurs several times, its last entry in ``feedback`` counts."""
     return [each for _, each in sorted({each.source: each for each in feedback}.items())]
+
+
+def pending_id(any_id: str) -> str:
+    """Return the id under which pending feedback is stored.
+
+    An id in the form of a Relaybook id is stored in lower case, because the request may have it in any case.
+    """
+    lower = any_id.lower()
+    return any_id if parse_id(lower) is None else lower
 
 
 def latest_label(feedback: Iterable[Feedback]) -> str | None:

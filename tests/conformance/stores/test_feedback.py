@@ -70,6 +70,15 @@ def test_an_own_id_is_found_in_upper_case_early_and_late(store: Store) -> None:
     assert feedback_of(store, entry.record.id) == [given("early"), given("late")]
 
 
+def test_a_foreign_id_in_the_form_of_an_own_id_keeps_its_case(store: Store) -> None:
+    client_id = an_entry().record.id.upper()
+    assert not store.feedback.add_feedback(client_id, given("early"))
+    entry = an_entry(client_request_id=client_id)
+    store.commit(entry)
+    assert store.feedback.add_feedback(client_id, given("late"))
+    assert feedback_of(store, entry.record.id) == [given("early"), given("late")]
+
+
 def test_feedback_by_a_foreign_id_belongs_to_the_newest_request_that_has_it(store: Store) -> None:
     retried = [an_entry(client_request_id="client-1") for _ in range(2)]
     assert not store.feedback.add_feedback("client-1", given("early"))

@@ -9,9 +9,9 @@ from tests.support.asgi import Client
 from relaybook import clock
 from relaybook.log.deletions import Deletion
 from relaybook.log.query.filters import Filter
-from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.errors import BodyDamaged, StoreUnavailable
 from relaybook.log.store.memory import MemoryStore
-from relaybook.log.store.port import Batch, Count
+from relaybook.log.store.port import Batch, Count, StoredRecord
 
 
 def ids(client: Client) -> list[int]:
@@ -52,6 +52,22 @@ def test_a_request_is_deleted_by_its_id() -> None:
     assert (response.status, response.json()["requests"], response.json()["running"]) == (202, 1, 0)
     carry_out(store)
     assert ids(client) == [1]
+
+
+def test_a_request_whose_content_is_damaged_is_deleted_by_its_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    def get(_: str) -> StoredRecord | None:
+        raise BodyDamaged("2026-01-01.pack is damaged")
+
+    store = log_of(record_of(1))
+    monkeypatch.setattr(store, "get", get)
+    assert client_of(store).request("DELETE", f"/api/requests/{record_of(1).id}").status == 202
+
+
+def test_a_request_that_is_not_found_in_time_is_not_called_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = log_of()
+    monkeypatch.setattr(store, "count", lambda *_: Count(complete=False))
+    response = client_of(store).request("DELETE", f"/api/requests/{record_of(1).id}")
+    assert (response.status, response.json()["error"]["code"]) == (503, "deadline")
 
 
 def test_a_running_request_is_not_deleted() -> None:

@@ -11,12 +11,12 @@ from typing import Final
 import msgspec
 
 from relaybook import clock
-from relaybook.ids import parse_id
 from relaybook.log.feedback import (
     MAX_PENDING,
     MAX_SOURCES,
     PENDING_US,
     combined,
+    pending_id,
     too_many_pending,
     too_many_sources,
 )
@@ -40,7 +40,7 @@ class ClickHouseFeedbackLog:
 
     def add_feedback(self, any_id: str, feedback: Feedback) -> bool:
         create_tables(self._database, self._state)
-        own_id = any_id.lower() if parse_id(any_id.lower()) is not None else any_id
+        own_id = pending_id(any_id)
         found = _ids_of_requests(self._database, [own_id, any_id])
         record_id = found.get(own_id) or found.get(any_id)
         if record_id is not None:
@@ -54,7 +54,7 @@ class ClickHouseFeedbackLog:
         pending = self._state.read(PENDING)
         if key not in pending and len(pending) >= MAX_PENDING:
             raise too_many_pending()
-        self._state.write({(PENDING, key): _encode((own_id, feedback))})
+        self._state.write({(PENDING, key): _encode((any_id, feedback))})
         return False
 
 
@@ -90,14 +90,20 @@ def join_pending(database: Database, state: State, ended: Iterable[str]) -> None
     feedback = [(key, *_decode(value)) for key, value in pending.items()]
     waiting = {*ended, *state.read("running")}
     oldest = clock.wall_us() - PENDING_US
-    requests = _ids_of_requests(database, sorted({any_id for _, any_id, _ in feedback}))
+    ids = {each for _, any_id, _ in feedback for each in (any_id, pending_id(any_id))}
+    requests = _ids_of_requests(database, sorted(ids))
+    requests |= {any_id: requests[own_id] for any_id in ids if (own_id := pending_id(any_id)) in requests}
     joined = [
         (requests[any_id], each)
         for _, any_id, each in sorted(feedback, key=lambda found: found[2].at)
-        if any_id in requests and (each.at >= oldest or any_id in waiting)
+        if any_id in requests and (each.at >= oldest or pending_id(any_id) in waiting)
     ]
     store_feedback(database, _without_replaced(database, joined))
-    done = [key for key, any_id, each in feedback if any_id in requests or (each.at < oldest and any_id not in waiting)]
+    done = [
+        key
+        for key, any_id, each in feedback
+        if any_id in requests or (each.at < oldest and pending_id(any_id) not in waiting)
+    ]
     if done:
         state.write({(PENDING, key): None for key in done})
 

@@ -14,7 +14,7 @@ from typing import get_args
 import msgspec
 
 from relaybook import clock
-from relaybook.ids import id_text, new_id, parse_id
+from relaybook.ids import id_text, new_id
 from relaybook.log.aggregate.stats import MINUTE_US, Stats, StatsQuery, kept_field
 from relaybook.log.deletions import Deletion, without_values
 from relaybook.log.feedback import (
@@ -22,6 +22,7 @@ from relaybook.log.feedback import (
     MAX_SOURCES,
     PENDING_US,
     combined,
+    pending_id,
     too_many_pending,
     too_many_sources,
 )
@@ -229,10 +230,10 @@ class MemoryStore:
 
     def add_feedback(self, any_id: str, feedback: Feedback) -> bool:
         """Add feedback; see ``FeedbackLog``."""
-        own_id = any_id.lower() if parse_id(any_id.lower()) is not None else None
+        own_id = pending_id(any_id)
         with self._lock:
             found = next(iter(self.find(any_id, 1)), None)
-            entry = self._by_id.get(own_id or "") or (None if found is None else self._by_id[found.id])
+            entry = self._by_id.get(own_id) or (None if found is None else self._by_id[found.id])
             if entry is not None:
                 others = [each for each in entry.record.feedback if each.source != feedback.source]
                 if len(others) >= MAX_SOURCES:
@@ -240,18 +241,19 @@ class MemoryStore:
                 entry.record.feedback = combined([*others, feedback])
                 return True
             self._expire_feedback()
-            kept = combined([*self._pending.get(own_id or any_id, []), feedback])
-            others_pending = sum(len(each) for key, each in self._pending.items() if key != (own_id or any_id))
+            kept = combined([*self._pending.get(own_id, []), feedback])
+            others_pending = sum(len(each) for key, each in self._pending.items() if key != own_id)
             if others_pending + len(kept) > MAX_PENDING:
                 raise too_many_pending()
-            self._pending[own_id or any_id] = kept
+            self._pending[own_id] = kept
             return False
 
     def _join_feedback(self, record_id: str) -> None:
         """Move pending feedback to a request that was just recorded."""
         self._expire_feedback()
         record = self._by_id[record_id].record
-        joining = [each for id_ in {record.id, *record.foreign_ids} for each in self._pending.pop(id_, [])]
+        ids = {pending_id(each) for each in (record.id, *record.foreign_ids)}
+        joining = [each for id_ in ids for each in self._pending.pop(id_, [])]
         record.feedback = combined([*record.feedback, *sorted(joining, key=lambda each: each.at)])
 
     def _expire_feedback(self) -> None:

@@ -16,12 +16,12 @@ from typing import Any, Final
 import apsw
 
 from relaybook import clock
-from relaybook.ids import parse_id
 from relaybook.log.feedback import (
     MAX_PENDING,
     MAX_SOURCES,
     PENDING_US,
     combined,
+    pending_id,
     too_many_pending,
     too_many_sources,
 )
@@ -91,8 +91,8 @@ def feedback_totals(connection: apsw.Connection, filter_: Filter, deadline: Dead
 
 def _add(connection: apsw.Connection, any_id: str, feedback: Feedback) -> bool:
     """Add feedback within the caller's transaction."""
-    own_id = any_id.lower() if parse_id(any_id.lower()) is not None else None
-    seq = connection.execute("SELECT seq FROM requests WHERE id = ?", (own_id,)).get if own_id else None
+    key = pending_id(any_id)
+    seq = connection.execute("SELECT seq FROM requests WHERE id = ?", (key,)).get
     if seq is None:
         seq = next((record.seq for record in find(connection, any_id, 1)), None)
     if seq is not None:
@@ -101,7 +101,6 @@ def _add(connection: apsw.Connection, any_id: str, feedback: Feedback) -> bool:
         _store(connection, seq, [feedback])
         return True
     _expire(connection)
-    key = own_id or any_id
     if not connection.execute(_MAY_BE_PENDING, (key, feedback.source, MAX_PENDING)).get:
         raise too_many_pending()
     connection.execute(_SET_PENDING, (key, *_row(feedback)))
@@ -168,4 +167,4 @@ class FeedbackTables:
 
 
 def _ids(record: Record) -> set[str]:
-    return {record.id, *record.foreign_ids}
+    return {pending_id(each) for each in (record.id, *record.foreign_ids)}

@@ -30,8 +30,9 @@ from relaybook.log.store.sqlite.packs import pack_name, read_body
 _MAX_KEPT_BYTES: Final = 16 << 20
 _BODIES: Final = "SELECT bodies FROM requests WHERE seq = ?"
 
-#: Device and inode of a pack, and offset and length of a frame in the pack.
-_Key = tuple[int, int, int, int]
+#: Device and inode of a pack, its number, and offset and length of a frame in the pack. The number is needed, because a
+#: new pack can have the inode of a deleted pack.
+_Key = tuple[int, int, int, int, int]
 
 
 class PackReader:
@@ -191,7 +192,7 @@ class PackReader:
             status = os.stat(f"{self._directory}/{pack_name(pack)}")  # noqa: PTH116 - faster than Path, once per frame of a chain
         except FileNotFoundError:
             return None
-        return status.st_dev, status.st_ino, offset, length
+        return status.st_dev, status.st_ino, pack, offset, length
 
     def _kept_content(self, frame: BodyRef) -> bytes | None:
         key = self._key(frame)

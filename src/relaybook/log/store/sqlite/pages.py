@@ -103,7 +103,7 @@ def links(
     end = last_seq(connection) + 1
     start = end if before is None else min(before, end)
     found = _search(connection, filter_, (1, start), limit, Deadline(deadline.at_ns), newest_first=True)
-    deadline.watch(connection)
+    connection.set_progress_handler(None)  # the links load in limited time, so they are loaded even after the deadline
     rows = connection.executemany(_STEP, ((seq,) for seq in found.seqs))
     return [
         Link(seq=seq, id=name, started_at=at, failed=bool(failed), completion_id=completion_id, chain=chain)
