@@ -9,8 +9,8 @@ from pathlib import Path
 
 import apsw
 import pytest
-from tests.support.records import an_entry
-from tests.support.server import Server, SimulatedProvider
+from tests.support.records import an_entry, soon
+from tests.support.server import Server, SimulatedProvider, wait_until
 
 from relaybook import clock
 from relaybook.cli.main import main
@@ -20,6 +20,9 @@ from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Backup, Batch, Running
+from relaybook.log.store.sqlite.backup import _Copy
+from relaybook.log.store.sqlite.deletions import SqliteDeletions
+from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.set_aside import DamagedStore, set_aside
 from relaybook.log.store.sqlite.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.writer import SqliteWriter
@@ -123,6 +126,33 @@ def test_requests_that_expire_while_they_are_copied_are_expired_in_the_copy(tmp_
     assert {each.body_state for each in reader.page(Filter(), 99, None, FAR).records} == {"expired"}
     reader.close()
     writer.close()
+
+
+def test_words_that_are_deleted_during_the_copy_are_not_in_the_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory, copy = tmp_path / "store", tmp_path / "copy"
+    writer = SqliteWriter(directory)
+    fill(writer, 3)
+    index = SqliteTextIndex(directory)
+    index.add([(1, "unmistakable")], 3)
+    index.close()
+    copy_packs = _Copy.copy_packs
+
+    def delete_meanwhile(self: _Copy) -> None:
+        copy_packs(self)
+        SqliteDeletions(directory).request(Filter((Term("from", ("0",)),)), 3, "127.0.0.1")
+        reader = SqliteReader(directory)
+        wait_until(lambda: writer.delete(soon()) or reader.deletions(1)[0].state == "erasing")
+        while writer.run_maintenance(soon()):
+            pass
+        reader.close()
+        monkeypatch.setattr(_Copy, "copy_packs", copy_packs)
+
+    monkeypatch.setattr(_Copy, "copy_packs", delete_meanwhile)
+    assert open_store(directory).back_up(copy, lambda done, total: None).records == 0
+    writer.close()
+    assert not any(b"unmistakable" in data for data in contents_below(copy).values())
 
 
 def test_a_backup_is_whole_after_the_log_lost_commits_in_a_power_cut(tmp_path: Path) -> None:
@@ -278,9 +308,19 @@ def test_a_directory_with_the_backup_of_another_log_is_refused(tmp_path: Path) -
         writer = SqliteWriter(tmp_path / name / "store")
         fill(writer, 1)
         writer.close()
+        index = SqliteTextIndex(tmp_path / name / "store")
+        index.add([(1, f"words of {name}")], 1)
+        index.close()
     back_up(tmp_path / "one", tmp_path / "copy")
+    before = contents_below(tmp_path / "copy")
     with pytest.raises(StoreUnavailable, match="has another log, or a changed backup of this log"):
         back_up(tmp_path / "other", tmp_path / "copy")
+    assert contents_below(tmp_path / "copy") == before
+    assert len(before) == 3  # the database, the text index and a pack
+
+
+def contents_below(directory: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
 
 def test_a_backup_that_was_written_to_is_refused_and_keeps_its_own_requests(tmp_path: Path) -> None:

@@ -53,23 +53,23 @@ def back_up(directory: Path, target: Path, on_progress: OnProgress) -> Backup:
     with translated(directory / DATABASE):
         if not (directory / DATABASE).exists():
             raise StoreUnavailable(f"{directory} does not contain a log. Choose the server's directory with --data.")
-        disk.make_directory(target / BODIES)
-        _copy_text_index(directory, target)
         connection = open_for_reading(directory)
         try:
             if not is_created(connection, str(directory / DATABASE)):
                 raise StoreUnavailable(f"{directory} does not contain a log yet.")
-            copied = 0
-            connection.execute("BEGIN")
             present = _lengths_of_earlier_backup(connection, target)
+            disk.make_directory(target / BODIES)
+            copied = 0
             while True:
+                _copy_text_index(directory, target)
+                connection.execute("BEGIN")
                 copy = _Copy(directory, target, connection, present, on_progress)
                 copy.copy_packs()
                 copied += copy.copied
                 if not copy.has_missed_data():
                     return copy.finish(copied)
                 present = copy.lengths
-                connection.execute("ROLLBACK; BEGIN")
+                connection.execute("ROLLBACK")
         finally:
             connection.close()
 
@@ -77,8 +77,7 @@ def back_up(directory: Path, target: Path, on_progress: OnProgress) -> Backup:
 def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dict[int, int]:
     """Return the lengths of the packs in the target's backup. The result is empty if the packs cannot be reused.
 
-    The function's first query on ``connection`` starts the snapshot that is copied. Raises StoreUnavailable if the
-    target has another log, or a backup of this log that was changed later.
+    Raises StoreUnavailable if the target has another log, or a backup of this log that was changed later.
     """
     lineage: int = connection.execute(_LINEAGE).get
     if not (target / DATABASE).exists():
@@ -95,7 +94,10 @@ def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dic
 
 
 class _Copy:
-    """A copy of one snapshot. The pack lengths in the snapshot determine how much of each pack is copied."""
+    """A copy of one snapshot. The pack lengths in the snapshot determine how much of each pack is copied.
+
+    The first query on ``connection`` starts the snapshot.
+    """
 
     def __init__(
         self,
@@ -236,7 +238,8 @@ def _ends_alike(source: int, target: int, length: int) -> bool:
 def _copy_text_index(directory: Path, target: Path) -> None:
     """Copy the text index.
 
-    The index must be copied before the log, because an index that is ahead of its log is rejected.
+    The index must be copied before each snapshot of the log, because an index that is ahead of its log is rejected. If
+    requests were removed meanwhile, the next copy of the index no longer has their words.
     """
     if not (directory / FILE).exists():
         return
