@@ -3,10 +3,12 @@
 import asyncio
 import json
 import os
+import pickle
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,11 +21,13 @@ from typing import Any
 import apsw
 import pytest
 from tests.support.commands import entry, environment, relaybook, three_requests
+from tests.support.needs import PREFIX
 
 from relaybook.api.app import create_app
 from relaybook.api.options import ApiOptions
 from relaybook.api.uvicorn_server import DashboardServer
 from relaybook.cli import store_log
+from relaybook.cli.check import inaccessible
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.server_log import NoServer, ServerLog
 from relaybook.cli.store_log import StoreLog
@@ -34,6 +38,9 @@ from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.set_aside import set_aside
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server.data_directory import DataDirectory, Serving
+
+#: The user id of an unprivileged user.
+NOBODY = 65534
 
 
 @pytest.fixture
@@ -399,13 +406,59 @@ def test_check_warns_about_an_upstream_without_models(tmp_path: Path) -> None:
     assert "Check the path in --upstream" in warning
 
 
-def test_check_warns_about_a_port_in_use_unless_it_is_the_servers_own(data: Path, tmp_path: Path) -> None:
+@pytest.mark.skipif(os.geteuid() != 0, reason=f"{PREFIX}root")
+@pytest.mark.parametrize("name", [".", "journal", "store/relaybook.sqlite"])
+def test_check_finds_files_of_another_user(name: str) -> None:
+    with tempfile.TemporaryDirectory() as directory:  # other users cannot open tmp_path
+        os.chown(directory, NOBODY, NOBODY)
+        data = three_requests(Path(directory) / "data")
+        (data / "journal").mkdir(mode=0o700)
+        for path in (data, *data.rglob("*")):
+            os.chown(path, NOBODY, NOBODY)
+        assert as_nobody(lambda: list(inaccessible(data))) == []
+        os.chown(data / name, 0, 0)
+        assert as_nobody(lambda: next(inaccessible(data))) == data / name
+
+
+def as_nobody(act: Callable[[], Any]) -> Any:
+    """Return the result of ``act``, called in a process of another user."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setresuid(NOBODY, NOBODY, NOBODY)
+            os.write(writer, pickle.dumps(act()))
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as result:
+        found = pickle.load(result)
+    os.waitpid(pid, 0)
+    return found
+
+
+def test_check_doubts_an_upstream_that_fails(tmp_path: Path) -> None:
+    class Failing(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_error(503)
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Failing) as upstream, repeated(upstream.handle_request):
+        upstream.timeout = 0.1
+        url = f"http://127.0.0.1:{upstream.server_port}/v1"
+        found = relaybook(tmp_path, "check", "--data", "new", "--upstream", url)
+    assert f"? upstream: {url}/models returned 503" in found.stdout
+
+
+def test_check_finds_a_port_in_use_unless_it_is_the_servers_own(data: Path, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         taken = f"127.0.0.1:{listener.getsockname()[1]}"
         command = ("check", "--data", "data", "--upstream", f"http://{free_address()}/v1", "--dashboard", taken)
         found = relaybook(tmp_path, *command, "--listen", free_address())
         assert (
-            f"? ports: Port {listener.getsockname()[1]} is in use. Choose another: --dashboard 127.0.0.1:"
+            f"✗ ports: Port {listener.getsockname()[1]} is in use. Choose another: --dashboard 127.0.0.1:"
             in found.stdout
         )
         served = DataDirectory(data)

@@ -65,6 +65,14 @@ def test_an_intact_store_that_was_moved_aside_is_restored_completely_and_once(
     assert "no store was set aside" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", ["missing", "empty"])
+def test_a_directory_without_a_log_is_not_called_whole(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+    for salvage in (True, False):
+        with pytest.raises(CommandFailed, match="Choose the server's directory with --data"):
+            repair(tmp_path / name, salvage=salvage, requeue=not salvage)
+
+
 def test_a_damaged_store_is_restored_except_for_the_damaged_records(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,10 +13,6 @@ if TYPE_CHECKING:  # every process imports this module; only the dashboard needs
     from starlette.requests import Request
 
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
-#: The first segments of all paths that programs request, and of all addresses of the page. The sub-path of
-#: ``dashboard_url`` must not begin with any of these segments.
-PROGRAM_SEGMENTS: Final = frozenset({"api", "v1", "metrics", "openapi.json", "healthz", "readyz", "assets"})
-_PAGE_SEGMENTS: Final = frozenset({"requests", "namespaces", "overview", "thread", "connect"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +57,7 @@ class NullProbe:
 
 @dataclass(frozen=True, kw_only=True)
 class ApiOptions:
-    """The options of the application. Raises ValueError if a token or ``dashboard_url`` is invalid."""
+    """The options of the application. The settings have been checked."""
 
     relay_base_url: str
     version: str
@@ -89,22 +85,6 @@ class ApiOptions:
     poll_seconds: float = 0.25
     ping_seconds: float = 15.0
 
-    def __post_init__(self) -> None:
-        for name, token in (("dashboard", self.token), ("feedback", self.feedback_token)):
-            if token is not None and (not token or token != token.strip()):
-                raise ValueError(
-                    f"the {name} token is empty or has leading or trailing white space. Choose another token, or set "
-                    "no token"
-                )
-        if self.dashboard_url is None:
-            return
-        if not _is_http_url(self.dashboard_url):
-            raise ValueError(
-                f"dashboard_url is {self.dashboard_url!r}: expected a URL such as https://relaybook.example/path"
-            )
-        if self.prefix.lstrip("/").partition("/")[0] in PROGRAM_SEGMENTS | _PAGE_SEGMENTS:
-            raise ValueError(f"dashboard_url has the path {self.prefix!r}, which is reserved. Choose another path")
-
     @property
     def prefix(self) -> str:
         """The sub-path of ``dashboard_url`` without a trailing slash, or an empty text if there is no sub-path."""
@@ -123,16 +103,6 @@ class ApiOptions:
     def is_public_https(self) -> bool:
         """Whether browsers connect over TLS, so that cookies can be marked ``Secure``."""
         return (self.dashboard_url or "").startswith("https://")
-
-
-def _is_http_url(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        is_port_valid = parts.port is None or parts.port > 0
-    except ValueError:
-        return False
-    is_bare = not (parts.query or parts.fragment or parts.username)
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and is_port_valid and is_bare
 
 
 def options_of(request: "Request") -> ApiOptions:

@@ -11,9 +11,10 @@ from starlette.types import Receive, Scope, Send
 
 from relaybook.api import home
 from relaybook.api.errors import AUTHENTICATE, ApiError
-from relaybook.api.options import PROGRAM_SEGMENTS, options_of
+from relaybook.api.options import options_of
 from relaybook.api.routes import Routes
 from relaybook.page.page import Document, Page
+from relaybook.settings.definitions import PROGRAM_SEGMENTS
 
 
 def is_navigation(scope: Scope) -> bool:

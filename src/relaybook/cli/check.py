@@ -3,10 +3,12 @@
 The checks change nothing and do not create the data directory. ``repair`` implements ``--salvage`` and ``--requeue``.
 """
 
+import os
 import ssl
 import tempfile
 from collections.abc import Callable, Iterator
 from http.client import HTTPException
+from itertools import chain
 from pathlib import Path
 from typing import Final
 from urllib.error import HTTPError, URLError
@@ -91,6 +93,11 @@ def _data(configuration: Configuration) -> str:
             f"{nearest} is not writable: {error.strerror}. Give the user that runs this command write access, "
             "or choose another directory with --data."
         ) from None
+    if foreign := next(inaccessible(data), None):
+        raise CommandFailed(
+            f"{foreign} is not accessible for this user. If the server runs as another user, run this command as that "
+            f"user. Otherwise, change the owner: chown -R USER {data}"
+        )
     free, required = disk.free_bytes(nearest), configuration.settings.min_free
     if free < required:
         raise CommandFailed(
@@ -99,6 +106,19 @@ def _data(configuration: Configuration) -> str:
             "--min-free."
         )
     return f"{data} is writable" if nearest == data else f"{data} will be created"
+
+
+def inaccessible(data: Path) -> Iterator[Path]:
+    """Yield the files and directories that this user cannot read and write.
+
+    ``lost+found`` is omitted, because the root of a file system has a directory of this name that belongs to root.
+    """
+    names = (Path(top, name) for top, directories, files in os.walk(data) for name in (*directories, *files))
+    below = (path for path in names if path.name != "lost+found")
+    for path in chain([data], below):
+        needed = os.R_OK | os.W_OK | (os.X_OK if path.is_dir() else 0)
+        if path.exists() and not os.access(path, needed):
+            yield path
 
 
 def _journal(configuration: Configuration) -> str:
@@ -175,7 +195,7 @@ def _ports(configuration: Configuration) -> str:
         try:
             listen(*split_address(address, name)).close()
         except OSError as error:
-            raise _Doubtful(bind_error(address, name, error)) from None
+            raise CommandFailed(bind_error(address, name, error)) from None
     return f"{both} are free"
 
 
@@ -202,6 +222,8 @@ def _upstream(configuration: Configuration) -> str:
         raise CommandFailed(f"{url} could not be reached: {reason}. Check --upstream and the network.") from None
     if status == 404:
         raise _Doubtful(f"{url} returned 404. Most providers have this path. Check the path in --upstream")
+    if status >= 500:
+        raise _Doubtful(f"{url} returned {status}, so the upstream may not be able to respond to requests")
     return f"{url} returned {status}{_status_note(status)}"
 
 

@@ -34,7 +34,19 @@ class _Salvaged:
 
 
 def repair(path: Path, settings: Settings | None = None, *, salvage: bool, requeue: bool) -> int:
-    """Run the chosen repairs. Returns the exit code: 1 if something could not be read or stored."""
+    """Run the chosen repairs. Returns the exit code: 1 if something could not be read or stored.
+
+    Raises CommandFailed if the data directory does not exist or cannot be read.
+    """
+    try:
+        names = [each.name for each in path.iterdir()]
+    except OSError as error:
+        raise CommandFailed(
+            f"{path} cannot be read: {error.strerror}. Choose the server's directory with --data, and run this command "
+            "as the server's user."
+        ) from None
+    if not any(name.startswith(("journal", "quarantine", "store")) for name in names):
+        raise CommandFailed(f"{path} is not a server's data directory. Choose the server's directory with --data.")
     codes = [_salvage(path, settings)] if salvage else []
     codes += [_requeue(path, settings)] if requeue else []
     return max(codes, default=0)

@@ -17,7 +17,7 @@ from relaybook.cli.output import Row
 from relaybook.cli.server_log import Download, NoServer, ServerLog
 from relaybook.log.query.filters import SortField
 from relaybook.settings.configuration import Configuration
-from relaybook.settings.definitions import split_address
+from relaybook.settings.definitions import host_for_clients, split_address
 
 #: Names and values of filters, as in the query string of the API.
 Terms = list[tuple[str, str]]
@@ -120,5 +120,5 @@ def _is_data_only(configuration: Configuration) -> bool:
 def own_address(dashboard: str) -> str:
     """Return the URL of the dashboard on this machine. Wildcard addresses are replaced by loopback addresses."""
     host, port = split_address(dashboard, "dashboard")
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
+    host = host_for_clients(host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

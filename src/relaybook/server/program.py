@@ -38,15 +38,13 @@ from relaybook.server.start_message import (
 )
 from relaybook.server.supervisor import Supervisor
 from relaybook.server.worker_config import WorkerConfig
-from relaybook.settings.definitions import BAD_SETTINGS, BadSetting, Settings, split_address
+from relaybook.settings.definitions import BAD_SETTINGS, BadSetting, Settings, host_for_clients, split_address
 from relaybook.system.process import process_identity
 
 log = logging.getLogger("relaybook.server")
 
 #: The exit code if, after a stop, the data directory still has requests that are not in ClickHouse.
 _NOT_RECORDED: Final = 1
-#: Clients cannot connect to a wildcard address, so the loopback address is printed instead.
-_LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not bound here
 _PORT_WAIT_NS: Final = 60 * clock.NANOSECONDS
 
 
@@ -323,6 +321,6 @@ def _bind(address: str, name: str, data: DataDirectory) -> socket.socket:
 def _address(setting: str, listener: socket.socket) -> str:
     """Return the host and port for clients, with the actual port of the socket."""
     host, _ = split_address(setting, "listen")
-    host = _LOOPBACK.get(host, host)
+    host = host_for_clients(host)
     port = listener.getsockname()[1]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, get_type_hints
 from urllib.parse import urlsplit
 
-from relaybook.settings.definitions import BadSetting, Settings
+from relaybook.settings.definitions import BadSetting, Settings, is_utf8
 from relaybook.settings.suggestions import suggest
 from relaybook.settings.typed_values import BadValue, format_value, parse_value
 
@@ -161,6 +161,8 @@ def _from_environment(environ: Mapping[str, str], directory: Path) -> dict[str, 
 
 
 def _parse(name: str, raw: _RawValue) -> Any:
+    if isinstance(raw.value, str) and not is_utf8(raw.value):
+        raise BadSetting(name, f"{raw.name} is not UTF-8 text.")
     try:
         value = parse_value(TYPES[name], raw.value)
     except BadValue as error:

@@ -204,13 +204,19 @@ class Settings:
                 f"{_MIN_SECRET_CHARACTERS}, so that nobody can guess the secret. To make one, run openssl rand -hex "
                 "32.",
             )
+        if self.data is not None and not is_utf8(str(self.data)):
+            raise BadSetting("data", "data is a path that is not UTF-8 text. Choose another directory with --data.")
         check_base_url("upstream", self.upstream)
+        self._check_upstream_is_not_relay()
         if self.relay_url is not None:
             check_base_url("relay_url", self.relay_url)
         if self.dashboard_url is not None:
             check_base_url("dashboard_url", self.dashboard_url)
+            _check_sub_path(self.dashboard_url)
         for name in ("dashboard_token", "feedback_token"):
             token = getattr(self, name)
+            if token == "":
+                raise BadSetting(name, f"{name} is empty. Set a token, or omit the setting.")
             if token and token != token.strip():
                 raise BadSetting(name, f"{name} begins or ends with white space, such as a line break. Remove it.")
         check_store(self.store, self.disk_budget)
@@ -240,6 +246,19 @@ class Settings:
                 )
         if not self.header_prefix:
             raise BadSetting("header_prefix", "header_prefix is empty. Set at least one prefix, such as Service.")
+
+    def _check_upstream_is_not_relay(self) -> None:
+        """Raise BadSetting if the relay would forward requests to itself."""
+        host, port = split_address(self.listen, "listen")
+        upstream = urlsplit(self.upstream)
+        upstream_host, upstream_port = upstream.hostname or "", upstream.port or _PORTS[upstream.scheme]
+        is_same_host = upstream_host == host or (host in _WILDCARDS and is_loopback(upstream_host))
+        if port == upstream_port and is_same_host:
+            raise BadSetting(
+                "upstream",
+                f"upstream is {self.upstream}, which is the address of the relay itself ({self.listen}). Set the base "
+                "URL of your provider.",
+            )
 
     def shown(self) -> dict[str, Any]:
         """Return all settings by name. Secrets are replaced by "set, not shown"."""
@@ -284,11 +303,35 @@ def split_address(text: str, name: str) -> tuple[str, int]:
     """Split ``host:port``. An IPv6 host is in brackets, which are removed. Raises BadSetting."""
     host, colon, port = text.rpartition(":")
     bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
-    if not colon or not bare or (":" in bare and bare == host) or not (port.isascii() and port.isdigit()):
+    is_valid_host = bare and _is_host(bare) and not (":" in bare and bare == host)
+    if not (colon and is_valid_host and port.isascii() and port.isdigit()):
         raise BadSetting(name, f"{name} is {text!r}: expected host:port, such as 127.0.0.1:4100.")
     if int(port) > 65535:
         raise BadSetting(name, f"{name} is {text!r}. The largest port is 65535.")
     return bare, int(port)
+
+
+def _is_host(text: str) -> bool:
+    """Return whether the text can be a host name or an address."""
+    try:
+        text.encode("idna")
+    except UnicodeError:
+        return False
+    return text.isprintable()
+
+
+def is_utf8(text: str) -> bool:
+    """Return whether the text can be encoded as UTF-8. Text from the system can contain bytes that are not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def host_for_clients(host: str) -> str:
+    """Return the host for clients on this machine: the loopback address if ``host`` is a wildcard address."""
+    return _WILDCARDS.get(host, host)
 
 
 def is_loopback(host: str) -> bool:
@@ -327,6 +370,14 @@ def check_store(store: str, budget: str | int) -> None:
         )
 
 
+#: For each wildcard address, the loopback address of the same family.
+_WILDCARDS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not bound here
+_PORTS: Final = {"http": 80, "https": 443}
+#: The first segments of all paths that programs request, and of all addresses of the page. The sub-path of
+#: ``dashboard_url`` must not begin with any of these segments.
+PROGRAM_SEGMENTS: Final = frozenset({"api", "v1", "metrics", "openapi.json", "healthz", "readyz", "assets"})
+PAGE_SEGMENTS: Final = frozenset({"requests", "namespaces", "overview", "thread", "connect"})
+
 _EXAMPLES: Final = {
     "upstream": "https://api.openai.com/v1",
     "relay_url": "https://llm.example.com/v1",
@@ -353,3 +404,13 @@ def check_base_url(name: str, url: str) -> None:
         raise BadSetting(name, f"{name} is {url!r}: expected a URL such as {_EXAMPLES[name]}.{hint}")
     if parts.query or parts.fragment:
         raise BadSetting(name, f"{name} contains ? or #. Use a URL such as {_EXAMPLES[name]}.")
+
+
+def _check_sub_path(dashboard_url: str) -> None:
+    """Raise BadSetting if the sub-path of ``dashboard_url`` begins with a segment of the dashboard's own paths."""
+    path = urlsplit(dashboard_url).path
+    if path.lstrip("/").partition("/")[0] in PROGRAM_SEGMENTS | PAGE_SEGMENTS:
+        raise BadSetting(
+            "dashboard_url",
+            f"dashboard_url has the path {path}, which the dashboard itself uses. Choose another path, such as /logs.",
+        )

@@ -1,6 +1,7 @@
 """Test the validation of the settings."""
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,7 +30,9 @@ def test_default_lists_are_not_shared() -> None:
     assert Settings().hosts is not Settings().hosts
 
 
-@pytest.mark.parametrize("listen", ["4100", ":4100", "host", "host:", "host:x", "::1:4100", "h:65536", "h:-1", "h:٣"])
+@pytest.mark.parametrize(
+    "listen", ["4100", ":4100", "host", "host:", "host:x", "::1:4100", "h:65536", "h:-1", "h:٣", "a..b:1", "a\0:1"]
+)
 def test_an_address_is_host_and_port(listen: str) -> None:
     assert error_of(listen=listen).name == "listen"
 
@@ -68,6 +71,41 @@ def test_a_public_dashboard_requires_a_token(dashboard: str) -> None:
 )
 def test_an_upstream_is_a_base_url(upstream: str) -> None:
     assert error_of(upstream=upstream).name == "upstream"
+
+
+@pytest.mark.parametrize("token", ["", " ", "\n", "secret\n", " secret"])
+@pytest.mark.parametrize("name", ["dashboard_token", "feedback_token"])
+def test_a_blank_or_padded_token_is_rejected(name: str, token: str) -> None:
+    assert error_of(**{name: token}).name == name
+
+
+@pytest.mark.parametrize("path", ["/api", "/v1/", "/metrics/x", "/healthz", "/assets", "/requests", "/namespaces/x"])
+def test_the_path_of_the_dashboard_url_is_not_one_of_its_own_paths(path: str) -> None:
+    assert error_of(dashboard_url=f"https://a.example{path}").name == "dashboard_url"
+    assert Settings(dashboard_url="https://a.example/logs")
+
+
+@pytest.mark.parametrize(
+    ("listen", "upstream"),
+    [
+        ("127.0.0.1:4100", "http://127.0.0.1:4100/v1"),
+        ("0.0.0.0:4100", "http://localhost:4100/v1"),
+        ("[::]:4100", "http://[::1]:4100/v1"),
+        ("llm.example:443", "https://llm.example/v1"),
+        ("127.0.0.1:80", "http://127.0.0.1/v1"),
+    ],
+)
+def test_the_upstream_is_not_the_relay_itself(listen: str, upstream: str) -> None:
+    assert error_of(listen=listen, upstream=upstream).name == "upstream"
+
+
+@pytest.mark.parametrize("upstream", ["http://127.0.0.1:4101/v1", "http://127.0.0.2:4100/v1", "https://h:4100/v1"])
+def test_the_upstream_may_be_another_server_on_the_same_machine_or_port(upstream: str) -> None:
+    assert Settings(listen="127.0.0.1:4100", dashboard="127.0.0.1:4109", upstream=upstream)
+
+
+def test_a_data_directory_is_utf8_text() -> None:
+    assert error_of(data=Path("/tmp/\udcff")).name == "data"
 
 
 @pytest.mark.parametrize("name", POSITIVE)
