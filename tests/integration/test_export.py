@@ -192,6 +192,25 @@ def test_a_continued_export_has_what_was_recorded_when_it_began(
     assert lines(tmp_path / "log")[-1]["count"] == RECORDS
 
 
+def test_two_exports_to_one_file_do_not_mix(
+    source: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    codes = []
+    copy = module._Writer.copy
+
+    def copy_beside_another(self: module._Writer, chunks: Iterator[bytes], on_count: Callable[[int], object]) -> Any:
+        monkeypatch.setattr(module._Writer, "copy", copy)
+        codes.append(main(["export", *source, "-o", "log.jsonl"]))
+        return copy(self, chunks, on_count)
+
+    monkeypatch.setattr(module._Writer, "copy", copy_beside_another)
+    assert main(["export", *source, "-o", "log.jsonl"]) == 0
+    assert codes == [1]
+    assert "Another command is writing log.jsonl.part." in capsys.readouterr().err
+    assert len((tmp_path / "log.jsonl").read_bytes().splitlines()) == RECORDS + 1
+    assert sorted(path.name for path in tmp_path.glob("log.jsonl*")) == ["log.jsonl"]
+
+
 def test_a_partial_file_of_another_export_is_not_continued(
     dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -100,18 +100,19 @@ def _ask(count: int) -> None:
 
 
 def _watch(log: LogSource, deletion: dict[str, Any], *, waits: bool) -> None:
-    """Show the progress until the requests are removed, or with ``waits`` until the deletion is done."""
+    """Show the progress until the requests are removed, or with ``waits`` until the deletion is done.
+
+    Raises CommandFailed on Ctrl+C.
+    """
     try:
         with _progress(deletion["requests"]) as show:
             for deletion in log.follow_deletion(deletion["id"], waits=waits):  # noqa: B020 - the last one is used below
                 show(deletion["removed"], deletion["state"])
     except KeyboardInterrupt:
-        print(
+        raise CommandFailed(
             f"This command has ended, but the deletion {deletion['id']} continues in the server. If no server is "
-            "running, the deletion continues when a server starts.",
-            file=sys.stderr,
-        )
-        return
+            "running, the deletion continues when a server starts."
+        ) from None
     print(f"{_requests(deletion['removed'])} deleted.")
     if deletion["state"] == "done":
         print("No file of the log contains the bytes of these requests any more.")

@@ -27,6 +27,7 @@ from relaybook.log.export.export import FILE_FORMATS, MAX_LABELS, EndLine
 from relaybook.log.query.language import parts_of
 from relaybook.log.query.term_values import canonical_name, checked_value
 from relaybook.settings.configuration import Configuration
+from relaybook.system import disk
 
 #: Upper bound on the size of an EndLine. JSON may need six bytes for a character of a namespace or of a group.
 _END_BYTES: Final = 4096 + MAX_LABELS * 2048
@@ -148,9 +149,30 @@ def _to_file(log: LogSource, wanted: _State, output: Path, *, resume: bool) -> i
         output = Path(os.path.realpath(output))
     if output.exists() and not output.is_file():  # otherwise, it would replace a device such as /dev/null
         raise CommandFailed(f"{output} is not a regular file. To write to standard output, omit --output.")
+    part = output.with_name(f"{output.name}.part")
+    is_resumed = resume and part.exists()
+    fd = _locked(part)
+    try:
+        return _fill(fd, log, wanted, output, is_resumed=is_resumed)
+    finally:
+        os.close(fd)
+
+
+def _locked(part: Path) -> int:
+    """Open or create the partial file, and return a descriptor that is locked against other exports to this file."""
+    while (fd := disk.try_lock(part)) is not None:
+        if part.exists() and os.path.samestat(os.fstat(fd), part.stat()):
+            return fd
+        os.close(fd)  # the other export has just finished and renamed the file
+    raise CommandFailed(
+        f"Another command is writing {part}. Wait until that command has ended, or choose another --output FILE."
+    )
+
+
+def _fill(fd: int, log: LogSource, wanted: _State, output: Path, *, is_resumed: bool) -> int:
     part, state_file = output.with_name(f"{output.name}.part"), output.with_name(f"{output.name}.part.json")
     partial = _Partial()
-    if resume and part.exists():
+    if is_resumed:
         state = _read_state(state_file, part)
         _reject_other(state, wanted)
         partial = _read_partial(part, state.format)
@@ -158,26 +180,26 @@ def _to_file(log: LogSource, wanted: _State, output: Path, *, resume: bool) -> i
         download = _without_header(download, partial)
     else:
         state = wanted
-        download = log.export(state.terms, _options(state))
+        os.truncate(fd, 0)  # the file may belong to an earlier export
+        try:
+            download = log.export(state.terms, _options(state))
+        except BaseException:
+            part.unlink()
+            raise
         state.through = download.through
-        part.unlink(missing_ok=True)  # the file may belong to another export
         state_file.touch(mode=0o600)
         state_file.write_bytes(msgspec.json.encode(state))
     total = log.count_matching(state.terms)
-    fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        os.truncate(fd, partial.offset)
-        os.lseek(fd, partial.offset, os.SEEK_SET)
-        writer = _Writer(state.format, lambda data: _write_all(fd, data), partial.count)
-        with _kept_on_failure(part, writer, state.format), progress_bar() as on_progress:
-            end = writer.copy(download.chunks, lambda count: on_progress(count, total))
-            end.count += partial.count
-            if state.format == "jsonl":
-                _write_all(fd, _end_line(end))
-            os.fsync(fd)
-        size = os.fstat(fd).st_size
-    finally:
-        os.close(fd)
+    os.truncate(fd, partial.offset)
+    os.lseek(fd, partial.offset, os.SEEK_SET)
+    writer = _Writer(state.format, lambda data: _write_all(fd, data), partial.count)
+    with _kept_on_failure(part, writer, state.format), progress_bar() as on_progress:
+        end = writer.copy(download.chunks, lambda count: on_progress(count, total))
+        end.count += partial.count
+        if state.format == "jsonl":
+            _write_all(fd, _end_line(end))
+        os.fsync(fd)
+    size = os.fstat(fd).st_size
     part.replace(output)
     state_file.unlink(missing_ok=True)
     counted = f"{end.count:,} requests" if FILE_FORMATS[state.format].is_text else "The requests"

@@ -155,10 +155,9 @@ def test_if_nothing_matches_it_says_so(
 def test_ctrl_c_ends_only_the_command(
     settings: Configuration, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run(monkeypatch, settings, Log(2, states=("removing", "interrupted")), yes=True)
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert output.err.startswith("This command has ended, but the deletion d1 continues in the server")
+    with pytest.raises(CommandFailed, match="This command has ended, but the deletion d1 continues in the server"):
+        run(monkeypatch, settings, Log(2, states=("removing", "interrupted")), yes=True)
+    assert capsys.readouterr().out == ""
 
 
 def test_with_wait_it_returns_when_the_deletion_is_done(
