@@ -11,13 +11,14 @@ The first rule that applies decides:
 import sys
 from collections.abc import Iterator
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
 from relaybook.cli.server_log import Download, NoServer, ServerLog
 from relaybook.log.query.filters import SortField
-from relaybook.settings.configuration import Configuration
-from relaybook.settings.definitions import host_for_clients, split_address
+from relaybook.settings.configuration import FILE_NAME, Configuration
+from relaybook.settings.definitions import host_for_clients, is_loopback, split_address
 
 #: Names and values of filters, as in the query string of the API.
 Terms = list[tuple[str, str]]
@@ -89,6 +90,7 @@ def open_log(configuration: Configuration) -> LogSource:
     settings = configuration.settings
     if _is_data_only(configuration):
         return StoreLog.open(configuration.data, settings)
+    _check_token(configuration)
     server = ServerLog(settings.dashboard_url or own_address(settings.dashboard), settings.dashboard_token)
     try:
         server.connect()
@@ -109,6 +111,22 @@ def open_log(configuration: Configuration) -> LogSource:
     where = configuration.data if settings.store == "sqlite" else settings.store
     print(f"{no_server}. Reading {where}", file=sys.stderr)
     return StoreLog.open(configuration.data, settings)
+
+
+def _check_token(configuration: Configuration) -> None:
+    """Raise CommandFailed if a token would be sent to an address that only a file in the working directory names.
+
+    Otherwise, the ``relaybook.toml`` of a foreign directory could choose who receives the token of the environment.
+    """
+    settings, sources = configuration.settings, configuration.sources
+    name = "dashboard_url" if settings.dashboard_url else "dashboard"
+    url = settings.dashboard_url or own_address(settings.dashboard)
+    is_elsewhere = not is_loopback(urlsplit(url).hostname or "")
+    if is_elsewhere and sources[name] == FILE_NAME and sources["dashboard_token"].startswith("environment"):
+        raise CommandFailed(
+            f"{name} comes from {FILE_NAME} in this directory, but the token comes from the environment. To send the "
+            f"token to {url}, add --config ./{FILE_NAME}."
+        )
 
 
 def _is_data_only(configuration: Configuration) -> bool:

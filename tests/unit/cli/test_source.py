@@ -1,8 +1,12 @@
 """Test which address a command connects to."""
 
+from pathlib import Path
+
 import pytest
 
-from relaybook.cli.source import own_address
+from relaybook.cli.failure import CommandFailed
+from relaybook.cli.source import open_log, own_address
+from relaybook.settings.configuration import resolve
 
 
 @pytest.mark.parametrize(
@@ -18,3 +22,35 @@ from relaybook.cli.source import own_address
 )
 def test_the_dashboard_is_reached_on_this_machine(dashboard: str, url: str) -> None:
     assert own_address(dashboard) == url
+
+
+#: An address that is not a loopback address, although connections to it end at this machine, where nothing listens.
+ELSEWHERE = "http://[::ffff:0:0]:9"
+
+
+@pytest.mark.parametrize("setting", [f'dashboard_url = "{ELSEWHERE}"', 'dashboard = "10.255.255.1:9"'])
+def test_a_file_in_the_directory_does_not_choose_who_gets_the_token_of_the_environment(
+    setting: str, tmp_path: Path
+) -> None:
+    (tmp_path / "relaybook.toml").write_text(setting + "\n")
+    environ = {"RELAYBOOK_DASHBOARD_TOKEN": "secret", "HOME": str(tmp_path)}
+    with pytest.raises(CommandFailed, match=r"add --config \./relaybook\.toml\."):
+        open_log(resolve({}, environ, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "config", "token"),
+    [
+        ('dashboard_url = "http://127.0.0.1:9"', None, "secret"),
+        ('dashboard_url = "http://localhost:9"', None, "secret"),
+        (f'dashboard_url = "{ELSEWHERE}"', "./relaybook.toml", "secret"),
+        (f'dashboard_url = "{ELSEWHERE}"\ndashboard_token = "secret"', None, ""),
+    ],
+)
+def test_a_token_is_sent_to_this_machine_or_if_the_file_is_named_or_has_the_token(
+    text: str, config: str | None, token: str, tmp_path: Path
+) -> None:
+    (tmp_path / "relaybook.toml").write_text(text + "\n")
+    environ = {"RELAYBOOK_DASHBOARD_TOKEN": token, "HOME": str(tmp_path)}
+    with pytest.raises(CommandFailed, match="does not respond"):
+        open_log(resolve({}, environ, tmp_path, config))
