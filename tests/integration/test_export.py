@@ -192,6 +192,16 @@ def test_a_continued_export_has_what_was_recorded_when_it_began(
     assert lines(tmp_path / "log")[-1]["count"] == RECORDS
 
 
+def test_an_export_that_does_not_begin_leaves_an_earlier_partial_file(tmp_path: Path) -> None:
+    partial = tmp_path / "log.jsonl.part"
+    nowhere = ["--dashboard-url", "http://127.0.0.1:9", "-o", str(tmp_path / "log.jsonl")]
+    assert main(["export", *nowhere]) == 1
+    assert not partial.exists()
+    partial.write_text("the beginning")
+    assert main(["export", *nowhere]) == 1
+    assert partial.read_text() == "the beginning"
+
+
 def test_two_exports_to_one_file_do_not_mix(
     source: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -180,11 +180,11 @@ def _fill(fd: int, log: LogSource, wanted: _State, output: Path, *, is_resumed: 
         download = _without_header(download, partial)
     else:
         state = wanted
-        os.truncate(fd, 0)  # the file may belong to an earlier export
         try:
             download = log.export(state.terms, _options(state))
         except BaseException:
-            part.unlink()
+            if not os.fstat(fd).st_size:  # otherwise, the file has the beginning of an earlier export
+                part.unlink()
             raise
         state.through = download.through
         state_file.touch(mode=0o600)

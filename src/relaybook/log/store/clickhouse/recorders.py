@@ -165,9 +165,8 @@ class Membership:
             return True
         if own.is_live and own.place.server != self._server:
             raise StoreUnavailable(
-                f"The data directory of {self._server} is a copy of the data directory of {own.place.server}, which "
-                "wrote to the log in the last 30 seconds. Stop that server, or start this one with an empty data "
-                "directory."
+                f"{own.place.server} wrote to the log in the last 30 seconds, and {self._server} has the same data "
+                "directory or a copy of it. Stop one of these servers, or give it an empty data directory."
             )
         self._number = own.place.number
         self._unit = own.place.mark // self._numbering.slots
