@@ -187,6 +187,7 @@ def _fill(fd: int, log: LogSource, wanted: _State, output: Path, *, is_resumed: 
                 part.unlink()
             raise
         state.through = download.through
+        os.truncate(fd, 0)
         state_file.touch(mode=0o600)
         state_file.write_bytes(msgspec.json.encode(state))
     total = log.count_matching(state.terms)
