@@ -9,6 +9,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.support.api_log import client_of
 from tests.support.records import a_batch, an_entry, soon
 
 from relaybook.log.query.filters import Filter
@@ -205,6 +206,27 @@ def test_a_flipped_byte_in_a_pack_is_an_error_and_never_wrong_text(
         text(reader.body(entry.record.id, "request"))
     assert text(reader.body(other.record.id, "request")) == b"whole"
     assert len(reader.page(Filter(), 5, None, soon()).records) == 2
+
+
+@pytest.mark.parametrize(("size", "has_headers"), [(500, False), (400_000, True)])
+def test_a_request_with_damaged_content_is_shown_with_the_reason(
+    writer: SqliteWriter, reader: SqliteReader, tmp_path: Path, size: int, has_headers: bool
+) -> None:
+    """A large body is in a frame of its own, so its damage does not affect the headers."""
+    entry = an_entry(os.urandom(size))
+    writer.commit(a_batch(entry))
+    (pack,) = (tmp_path / "store" / BODIES).iterdir()
+    data = bytearray(pack.read_bytes())
+    data[100] ^= 1
+    pack.write_bytes(data)
+    client = client_of(reader)
+    detail = client.get(f"/api/requests/{entry.record.id}").json()
+    assert (detail["model"], detail["messages"], detail["answer"]) == (entry.record.model, None, None)
+    assert f"{pack.name} is damaged at byte 0" in detail["damage"]
+    assert (detail["request_headers"] is not None) is has_headers
+    body = client.get(f"/api/requests/{entry.record.id}/request")
+    assert (body.status, body.json()["error"]["code"]) == (503, "store_unavailable")
+    assert f"{pack.name} is damaged at byte 0" in body.json()["error"]["message"]
 
 
 def test_a_block_of_a_pack_that_the_disk_cannot_read_damages_only_its_bodies(

@@ -13,7 +13,7 @@ from relaybook import clock, ids
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Feedback
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
-from relaybook.log.store.errors import BodyDamaged, StoreUnavailable
+from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Batch, Body, Entry, ExchangeCheckpoint
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.text_index import SqliteTextIndex
@@ -246,8 +246,10 @@ def test_a_reader_reports_damaged_content_that_has_not_expired(tmp_path: Path, s
     (pack,) = packs(tmp_path)
     path = tmp_path / "bodies" / pack
     path.write_bytes(bytes(path.stat().st_size))
-    with pytest.raises(BodyDamaged):
-        reader.get(entry.record.id)
+    stored = reader.get(entry.record.id)
+    assert stored is not None
+    assert stored.record.body_state == "stored"
+    assert f"{pack} is damaged" in str(stored.damage)
     writer.close()
     reader.close()
 

@@ -18,6 +18,7 @@ def row(**fields: Any) -> dict[str, Any]:
 def detail(**fields: Any) -> dict[str, Any]:
     """Return the detail of a request. ``fields`` are fields of the record or of the detail."""
     own: dict[str, Any] = {
+        "damage": None,
         "reason": None,
         "parameters": None,
         "messages": None,

@@ -183,6 +183,7 @@ const SAMPLE: Omit<RequestDetail, "result"> = {
   body_state: "stored",
   advice: [],
   feedback: [],
+  damage: null,
   reason: "OK",
   request_headers: [
     ["Authorization", "Bearer key:3f9a00aa11bb"],

@@ -15,6 +15,7 @@ from relaybook.clock import format_timestamp
 from relaybook.log.record import Detail, Record
 from relaybook.log.request_view import RequestView, find_request
 from relaybook.log.row import to_json
+from relaybook.log.store.errors import BodyDamaged
 from relaybook.log.store.port import Reader
 
 MAX_ALSO: Final = 20
@@ -68,8 +69,15 @@ def detail_of(reader: Reader, any_id: str) -> Row:
 
 
 def _part(view: RequestView, also: list[Record]) -> DetailPart:
-    parameters, messages = view.parsed_request()
+    damage = view.damage
+    parameters = messages = answer = None
+    try:
+        parameters, messages = view.parsed_request()
+        answer = view.parsed_response()
+    except BodyDamaged as error:
+        damage = str(error)
     return DetailPart(
+        damage=damage,
         reason=view.detail.reason or None,
         request_headers=view.headers("request") if view.has_headers else None,
         response_headers=view.headers("response") if view.has_headers else None,
@@ -77,7 +85,7 @@ def _part(view: RequestView, also: list[Record]) -> DetailPart:
         stored_response_bytes=view.size("response"),
         parameters=parameters,
         messages=messages,
-        answer=view.parsed_response(),
+        answer=answer,
         timeline=_timeline(view.detail),
         also=[Sighting(id=record.id, started_at=format_timestamp(record.started_at)) for record in also],
     )

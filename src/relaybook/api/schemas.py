@@ -234,6 +234,12 @@ class DetailPart(Struct, kw_only=True):
     Fields that can be `None` are `None` if their data is not stored, cannot be read, or exceeds 16 MiB.
     """
 
+    damage: Annotated[
+        str | None,
+        Meta(
+            description="Why headers or bodies cannot be read, with the damaged file. `null` if they are not damaged."
+        ),
+    ]
     reason: Annotated[str | None, Meta(description="Reason phrase of the response's status line.")]
     request_headers: Annotated[
         list[tuple[str, str]] | None, Meta(description="Names and values as received. Secrets are replaced.")

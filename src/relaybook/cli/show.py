@@ -103,6 +103,8 @@ def _conversation(detail: dict[str, Any]) -> Iterator[str]:
     if detail["body_state"] in _NOT_STORED:
         yield from ("", _NOT_STORED[detail["body_state"]])
         return
+    if detail.get("damage"):
+        yield from ("", f"The content cannot be read: {detail['damage']}")
     for message in detail.get("messages") or []:
         yield from _section(message["role"] or UNKNOWN, _message_lines(message))
     choices = (detail.get("answer") or {}).get("choices") or []

@@ -12,6 +12,7 @@ from relaybook.log.formats import NotChat, assemble_response, format_of, message
 from relaybook.log.formats.decode import codings_of, decode
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail, Record, Side
+from relaybook.log.store.errors import BodyDamaged
 from relaybook.log.store.port import Body, Entry, Reader, Running, StoredRecord, body_size
 
 #: Maximum size of a body that is parsed, before and after decoding. Larger bodies are stored but not parsed.
@@ -47,12 +48,15 @@ class RequestView:
         transferred: Callable[[Side], Iterator[bytes] | None],
         *,
         is_running: bool = False,
+        damage: str | None = None,
     ) -> None:
+        """``damage`` says why headers and bodies cannot be read."""
         self.record = record
         self.detail = detail
         self.is_running = is_running
-        #: False for a running request whose headers are not in the store yet.
-        self.has_headers = True
+        self.damage = damage
+        #: False for a running request whose headers are not in the store yet, and if the headers are damaged.
+        self.has_headers = damage is None
         self._sizes: dict[Side, int | None] = {"request": request_size, "response": response_size}
         self._transferred = transferred
 
@@ -92,7 +96,8 @@ class RequestView:
             data = in_memory[side]
             return reader.body(record_id, side) if data is None else iter([data])
 
-        return cls(stored.record, stored.detail, stored.request_size, stored.response_size, transferred)
+        sizes = stored.request_size, stored.response_size
+        return cls(stored.record, stored.detail, *sizes, transferred, damage=stored.damage)
 
     @classmethod
     def _running(cls, running: Running) -> Self:
@@ -125,20 +130,22 @@ class RequestView:
         return self._sizes[side]
 
     def transferred(self, side: Side) -> Iterator[bytes] | None:
-        """Return the body as transferred, in chunks. `None` if the body is not stored.
+        """Return the body as transferred, in chunks. `None` if the body is not stored. Raises BodyDamaged.
 
         For a running request, the chunks contain the body so far.
         """
+        if self.damage is not None:
+            raise BodyDamaged(self.damage)
         return self._transferred(side)
 
     def body(self, side: Side) -> bytes | None:
-        """Return the decoded body, or `None` if it cannot be read.
+        """Return the decoded body, or `None` if it cannot be read. Raises BodyDamaged.
 
         A body cannot be read if it was not stored, exceeds 16 MiB, or has an unknown or damaged content encoding.
         """
         if (self.size(side) or 0) > MAX_BODY_BYTES:
             return None
-        chunks = self._transferred(side)
+        chunks = self.transferred(side)
         return None if chunks is None else decode_body(b"".join(chunks), self.content_encoding(side))
 
     def parsed_request(self) -> tuple[dict[str, Any] | None, list[dict[str, Any]] | None]:

@@ -146,6 +146,12 @@ def test_it_says_if_bodies_are_not_stored() -> None:
     assert lines(body_state="expired")[-1].startswith("No longer stored")
 
 
+def test_it_says_if_the_content_is_damaged() -> None:
+    assert lines(damage="x.pack is damaged at byte 0.", messages=None)[-1] == (
+        "The content cannot be read: x.pack is damaged at byte 0."
+    )
+
+
 def test_text_of_clients_and_models_cannot_move_the_cursor() -> None:
     nasty = "a\x1b[2J\rb"
     text = transcript(

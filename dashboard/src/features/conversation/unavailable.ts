@@ -9,9 +9,10 @@ const EXPIRED =
   "No longer stored, because the content of this request has expired (settings keep_bodies_days and disk_budget).";
 const UNDERSTOOD = ["chat", "completion", "response", "message", "embedding"];
 
-/** Why neither body is stored. Undefined if bodies are stored. */
-export function whyNotStored({ body_state }: RequestDetail): string | undefined {
+/** Why neither body is stored, or why they cannot be read. Undefined if they are stored and readable. */
+export function whyNotStored({ body_state, damage }: RequestDetail): string | undefined {
   if (body_state === "no_bodies") return NO_BODIES;
+  if (damage) return `The content cannot be read: ${damage}`;
   return body_state === "expired" ? EXPIRED : undefined;
 }
 

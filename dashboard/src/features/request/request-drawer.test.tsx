@@ -178,6 +178,11 @@ describe("an open request", () => {
     ).not.toHaveLength(0);
   });
 
+  it("says that the content is damaged", async () => {
+    await open({ messages: null, answer: null, damage: "20261128.pack is damaged at byte 0." });
+    expect(screen.getAllByText("The content cannot be read: 20261128.pack is damaged at byte 0.")).not.toHaveLength(0);
+  });
+
   it("shows the size of a body that is too large", async () => {
     await open({ messages: null, parameters: null, stored_request_bytes: 71_000_000, request_bytes: 71_000_000 });
     expect(screen.getByText(/The request body has 71 MB, which is more than this page reads/)).toBeVisible();

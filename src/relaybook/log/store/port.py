@@ -154,7 +154,7 @@ class StoredRecord(msgspec.Struct, kw_only=True):
 
     Sizes refer to the transferred bodies. A size is `None` if the body is not stored. ``request`` and ``response`` are
     set if the store had already read the bodies with the detail. Otherwise both are `None`, and ``Reader.body`` reads
-    the bodies.
+    the bodies. If the detail and the bodies cannot be read, ``damage`` says why, and the detail is empty.
     """
 
     record: Record
@@ -163,6 +163,7 @@ class StoredRecord(msgspec.Struct, kw_only=True):
     response_size: int | None
     request: bytes | None = None
     response: bytes | None = None
+    damage: str | None = None
 
 
 class Link(msgspec.Struct, kw_only=True):

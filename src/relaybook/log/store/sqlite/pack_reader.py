@@ -65,6 +65,15 @@ class PackReader:
             response=_shared_body(location.response, content[response_at:]),
         )
 
+    def stored_or_damaged(self, record: Record, location: RecordLocation | None) -> StoredRecord:
+        """Return the same as ``stored``, or a result with ``damage`` if the data cannot be read."""
+        try:
+            return self.stored(record, location)
+        except BodyDamaged as error:
+            return StoredRecord(
+                record=record, detail=Detail(), request_size=None, response_size=None, damage=str(error)
+            )
+
     def stored_or_expired(self, record: Record, location: RecordLocation | None) -> StoredRecord:
         """Return the same as ``stored``, or a result without data if the data cannot be read.
 

@@ -140,7 +140,7 @@ class SqliteReader:
 
     def get(self, record_id: str) -> StoredRecord | None:
         found = self._row(_BY_ID, record_id)
-        return None if found is None else self._packs.stored(*found)
+        return None if found is None else self._packs.stored_or_damaged(*found)
 
     def body(self, record_id: str, side: Side) -> Iterator[bytes] | None:
         found = self._row(_BY_ID, record_id)
