@@ -8,18 +8,23 @@ The following rules apply to a request B and the requests before B:
    messages takes precedence over a match of the last two. If several requests match, B continues the latest request.
 2. Otherwise, if B has the id of a response in ``previous_response_id`` (Responses API), B continues the request with
    this response.
-3. If B has the same messages as an earlier request and no ``previous_response_id``, B repeats the earlier request. B is
-   then a retry, or a variant with a different response. This rule also applies if B continues a request by rule 1.
+3. If B has the same messages as a request of the last 15 minutes and no ``previous_response_id``, B repeats this
+   request. B is then a retry, or a variant with a different response. This rule also applies if B continues a request
+   by rule 1.
 4. If none of these rules applies, B starts a conversation.
 
 Pure, without I/O.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from relaybook.log.formats import MessageChain, decode_chain
 from relaybook.log.store.port import Link
+
+#: A later request with the same messages is not a retry: someone asked the same question again. A retry can start ten
+#: minutes after the first attempt, which is the timeout of OpenAI's SDK, plus the pause before the retry.
+_REPEATS_WITHIN_US: Final = 15 * 60 * 1_000_000
 
 
 class Position(NamedTuple):
@@ -43,30 +48,36 @@ class Conversations:
 
     def __init__(self) -> None:
         self._positions: dict[str, Position] = {}
-        # Each dict maps a key to the id of the latest request with this key. In the first dict, the key covers all
-        # messages and a response. In the second dict, the key covers the last two messages and a response. In the third
-        # dict, the key is the completion id. In the fourth dict, the key covers all messages, without a response.
+        # Each dict maps a key to the latest request with this key. In the first dict, the key covers all messages and a
+        # response. In the second dict, the key covers the last two messages and a response. In the third dict, the key
+        # is the completion id. In the fourth dict, the key covers all messages, without a response.
         self._by_response_key: dict[int, str] = {}
         self._by_window_key: dict[int, str] = {}
         self._by_completion_id: dict[str, str] = {}
-        self._by_messages_key: dict[int, str] = {}
+        self._by_messages_key: dict[int, Link] = {}
 
     def add(self, link: Link) -> Position:
         """Add the next request and return its position."""
         chain = None if link.chain is None else decode_chain(link.chain)
-        position = Position(link.id, 1, None, None, 0, 0) if chain is None else self._position(link.id, chain)
+        position = Position(link.id, 1, None, None, 0, 0) if chain is None else self._position(link, chain)
         self._positions[link.id] = position
         if link.completion_id is not None:
             self._by_completion_id[link.completion_id] = link.id
         if chain is not None:
-            self._remember(chain, link.id)
+            self._remember(chain, link)
         return position
 
-    def _position(self, record_id: str, chain: MessageChain) -> Position:
+    def _position(self, link: Link, chain: MessageChain) -> Position:
         position = self._continuation(chain)
-        if (repeated := self._by_messages_key.get(chain.messages_key)) is not None and chain.previous is None:
+        if (repeated := self._repeated(link, chain)) is not None:
             position = (position or self._positions[repeated])._replace(repeats=repeated, messages=chain.messages)
-        return position or Position(record_id, 1, None, None, 0, chain.messages)
+        return position or Position(link.id, 1, None, None, 0, chain.messages)
+
+    def _repeated(self, link: Link, chain: MessageChain) -> str | None:
+        same = self._by_messages_key.get(chain.messages_key)
+        if same is None or chain.previous is not None or link.started_at - same.started_at > _REPEATS_WITHIN_US:
+            return None
+        return same.id
 
     def _continuation(self, chain: MessageChain) -> Position | None:
         for origin in chain.origins:
@@ -81,14 +92,14 @@ class Conversations:
         before = self._positions[continued]
         return Position(before.conversation, before.turn + 1, continued, None, new_from, chain.messages)
 
-    def _remember(self, chain: MessageChain, record_id: str) -> None:
+    def _remember(self, chain: MessageChain, link: Link) -> None:
         # With ``previous``, the messages are only the new ones of a longer conversation.
         if chain.messages_key and chain.previous is None:
-            self._by_messages_key[chain.messages_key] = record_id
+            self._by_messages_key[chain.messages_key] = link
         for key, window in chain.after:
-            self._by_response_key[key] = record_id
+            self._by_response_key[key] = link.id
             if window:
-                self._by_window_key[window] = record_id
+                self._by_window_key[window] = link.id
 
 
 def positions_of(links: Iterable[Link]) -> dict[str, Position]:

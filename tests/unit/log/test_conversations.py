@@ -1,5 +1,6 @@
 """Test how requests are grouped into conversations: continuations, branches and repeats."""
 
+from relaybook.log.aggregate.stats import MINUTE_US
 from relaybook.log.conversations import Position, positions_of
 from relaybook.log.formats import MessageChain, encode_chain
 from relaybook.log.formats.facts import Origin
@@ -65,6 +66,15 @@ def test_a_request_with_the_same_messages_is_a_repeat() -> None:
     )
     assert result["r3"] == Position("r1", 2, "r1", "r2", 2, 3)
     assert result["r4"] == Position("r1", 2, "r1", "r3", 2, 3)
+
+
+def test_the_same_question_asked_again_later_starts_a_conversation() -> None:
+    first, soon, late = (link(number, asks(1, 1, 10)) for number in (1, 2, 3))
+    soon.started_at = first.started_at + 15 * MINUTE_US
+    late.started_at = soon.started_at + 15 * MINUTE_US + 1
+    result = positions_of([first, soon, late])
+    assert result["r2"] == Position("r1", 1, None, "r1", 0, 1)
+    assert result["r3"] == Position("r3", 1, None, None, 0, 1)
 
 
 def test_repeated_requests_of_a_second_run_continue_that_run() -> None:
