@@ -28,6 +28,18 @@ def test_the_requests_of_a_filtered_log_are_deleted_and_disappear(tab: LogPage, 
     expect(status).to_contain_text("3 requests deleted by 127.0.0.1")
 
 
+def test_the_link_to_failed_requests_does_not_move_when_a_filter_is_chosen(tab: LogPage, world: World) -> None:
+    (failed,) = world.log(Call(namespace="stays", model="gpt-4o", directives={"Status": "500"}))
+    tab.open_log()
+    link = tab.filter_bar.get_by_role("link", name="1 failed")
+    expect(link).to_be_visible()
+    before = link.bounding_box()
+    tab.chip(failed, "model gpt-4o").click()
+    expect(tab.filter_bar.get_by_role("button", name="Delete these requests…")).to_be_visible()
+    expect(tab.filter_bar).to_contain_text("1 request · 1 failed")
+    assert link.bounding_box() == before
+
+
 def test_an_open_request_is_deleted(tab: LogPage, world: World) -> None:
     one, other = world.log(Call(namespace="pair"), Call(namespace="pair"))
     tab.open_log("/requests?namespace=pair")
