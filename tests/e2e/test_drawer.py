@@ -10,9 +10,10 @@ from typing import Any
 
 import httpx2
 import pytest
+from playwright.sync_api import Route
 from tests.e2e.conftest import OpenTab
 from tests.e2e.log_page import LogPage
-from tests.e2e.world import KEY, Call, World
+from tests.e2e.world import KEY, Call, World, as_directive
 from tests.support.browser import expect, needs_chromium
 from tests.support.long import sampled
 from tests.support.server import wait_until
@@ -241,6 +242,23 @@ def test_words_of_the_search_are_marked_in_the_row_and_in_the_request(shared_tab
     expect(tab.drawer.locator("mark")).to_have_text(["Lima"])
     tab.drawer.get_by_role("button", name="Text", exact=True).click()
     expect(tab.drawer.locator("mark")).to_have_text(["Lima"])
+
+
+def test_a_request_opens_at_the_first_match_of_the_search(tab: LogPage, world: World) -> None:
+    # When the response is rendered as Markdown, its lines become paragraphs, and the match moves down.
+    response = "\n\n".join([f"Paragraph {number}." for number in range(40)] + ["The okapi."])
+    (request,) = world.log(Call(text="line\n" * 60, directives={"Text": as_directive(response)}))
+    wait_until(lambda: world.count("words=okapi") == 1, what="the text in the index")
+    held: list[Route] = []
+    tab.page.route("**/markdown-*.js", lambda route: held.append(route))
+    tab.open_request(request)
+    expect(tab.drawer.locator("mark")).to_have_count(0)
+    assert tab.drawer.locator("[data-request]").evaluate("(frame) => frame.scrollTop") == 0
+    tab.open(f"/requests/{request}?words=okapi")
+    expect(tab.drawer.locator("mark")).to_be_in_viewport(ratio=1)
+    expect(tab.drawer.locator("p > mark")).to_have_count(0)
+    held[-1].continue_()
+    expect(tab.drawer.locator("p > mark")).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")

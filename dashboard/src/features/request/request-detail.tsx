@@ -26,7 +26,7 @@ type RequestViewProps = {
 /** All sections of a request, on one scrolling page. */
 export function RequestView({ request, view, onView, onGo }: RequestViewProps) {
   return (
-    <div ref={scrollToTop}>
+    <div ref={scrollToStart}>
       <Stack component="header" className={css.head} gap={6}>
         <FirstLine request={request} />
         <Tags request={request} />
@@ -64,9 +64,31 @@ export function RequestView({ request, view, onView, onGo }: RequestViewProps) {
   );
 }
 
-/** Scroll to the top when another request is opened. */
-function scrollToTop(page: HTMLElement | null): void {
-  page?.closest("[data-request]")?.scrollTo?.(0, 0);
+/**
+ * A ref callback. When another request is opened, scroll to the top, or to the first match of the search. The match stays
+ * visible while parts of the request are loading, until the user scrolls or presses a key.
+ */
+function scrollToStart(page: HTMLElement | null): (() => void) | undefined {
+  const frame = page?.closest<HTMLElement>("[data-request]");
+  if (!page || !frame) return undefined;
+  frame.scrollTop = 0;
+  const observer = new ResizeObserver(() => showFirstMatch(frame));
+  observer.observe(page);
+  const stopped = new AbortController();
+  stopped.signal.addEventListener("abort", () => observer.disconnect());
+  for (const event of ["wheel", "touchmove", "pointerdown", "keydown"]) {
+    frame.addEventListener(event, () => stopped.abort(), { passive: true, signal: stopped.signal });
+  }
+  return () => stopped.abort();
+}
+
+/** If the first match is not visible, scroll it to the upper third. */
+function showFirstMatch(frame: HTMLElement): void {
+  const match = frame.querySelector("mark")?.getBoundingClientRect();
+  const { top, bottom, height } = frame.getBoundingClientRect();
+  if (match !== undefined && (match.top < top || match.bottom > bottom)) {
+    frame.scrollTop += match.top - top - height / 3;
+  }
 }
 
 type SectionProps = {
