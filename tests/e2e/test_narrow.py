@@ -84,6 +84,21 @@ def test_at_390_pixels_a_row_stays_in_place_when_its_namespace_is_selected(
     assert tab.state(FITS)
 
 
+def test_the_ends_of_a_scrolling_namespace_bar_fade_out(open_tab: OpenTab, world: World, log: list[str]) -> None:
+    tab = open_tab(world.dashboard, viewport={"width": 320, "height": 700}).open_log()
+    last = tab.label("staging")
+    expect(last).to_be_visible()
+    labels = tab.page.get_by_role("navigation", name="Namespaces").locator("div").first
+    assert labels.evaluate("(box) => box.scrollWidth > box.clientWidth")
+    faded = labels.evaluate("(box) => parseFloat(/([0-9.]+)px\\)[^p]*$/.exec(getComputedStyle(box).maskImage)?.[1])")
+    assert faded > 10
+    gap = labels.evaluate(
+        "(box) => { box.scrollLeft = box.scrollWidth; return box.getBoundingClientRect().right"
+        " - box.querySelector(':scope > div:last-child > :last-child').getBoundingClientRect().right; }"
+    )
+    assert gap >= faded
+
+
 def test_at_390_pixels_a_request_fills_the_screen_and_fits(open_tab: OpenTab, world: World, log: list[str]) -> None:
     tab = open_tab(world.dashboard, **PHONE).open_log()
     tab.row(log[1]).locator("td").nth(_cells(tab)[3] - 1).tap()

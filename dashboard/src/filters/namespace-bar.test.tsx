@@ -1,4 +1,4 @@
-import { screen, within } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 import { afterEach, expect, it, vi } from "vitest";
@@ -60,4 +60,48 @@ it("the counts of another time range are not shown", async () => {
   expect(screen.queryByText("310")).toBeNull();
   expect(screen.queryByText("620")).toBeNull();
   expect(screen.queryByTitle("31 failed")).toBeNull();
+});
+
+const USERS = ["user-1", "user-2"].map((name) => namespace(name));
+
+async function openMenu() {
+  answerThread({
+    namespaces: (params) => {
+      const prefix = params.get("prefix") ?? "";
+      return { data: [...LABELS, ...USERS].filter((each) => each.namespace.startsWith(prefix)), next_cursor: null };
+    },
+  });
+  const { where } = await renderAt("?model=o1", <NamespaceBar />);
+  await userEvent.click(screen.getByRole("button", { name: /^All namespaces/ }));
+  const menu = within(await screen.findByRole("dialog"));
+  await menu.findByRole("link", { name: "Filter by namespace production" });
+  const field = menu.getByRole("textbox");
+  await waitFor(() => expect(field).toHaveFocus());
+  return { menu, field, where };
+}
+
+it("Enter opens the first namespace that starts with the typed text", async () => {
+  const { field, where } = await openMenu();
+  await userEvent.type(field, "user{Enter}");
+  await waitFor(() => expect(where()).toBe("/requests?model=o1&namespace=user-1"));
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+});
+
+it("Enter does nothing if no namespace starts with the typed text", async () => {
+  const { menu, field, where } = await openMenu();
+  const before = where();
+  await userEvent.type(field, "x{Enter}");
+  expect(await menu.findByText('No namespaces start with "x".')).toBeVisible();
+  expect(where()).toBe(before);
+});
+
+it("the arrow keys move between the field and the namespaces", async () => {
+  const { menu, field } = await openMenu();
+  const links = menu.getAllByRole("link");
+  await userEvent.keyboard("{ArrowDown}");
+  expect(links[0]).toHaveFocus();
+  await userEvent.keyboard("{ArrowDown}");
+  expect(links[1]).toHaveFocus();
+  await userEvent.keyboard("{ArrowUp}{ArrowUp}");
+  expect(field).toHaveFocus();
 });

@@ -3,7 +3,7 @@
 import { Box, Group, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { recentNamespacesQuery } from "~/api/namespaces";
 import { useStatus } from "~/api/status";
 import { count, plural } from "~/format/number";
@@ -34,19 +34,41 @@ export function NamespacesMenu() {
   );
 }
 
+/** In the field, Enter opens the first namespace of the list. The arrow keys move between the field and the links. */
 function NamespaceList({ onSelect }: { onSelect: () => void }) {
   const [typed, setTyped] = useState("");
+  const [isEntered, setEntered] = useState(false);
   const [prefix] = useDebouncedValue(typed, 120);
-  const namespaces = useQuery(recentNamespacesQuery(prefix)).data?.data;
+  const { data, isPlaceholderData } = useQuery(recentNamespacesQuery(prefix));
+  const namespaces = data?.data;
+  const isCurrent = namespaces !== undefined && typed === prefix && !isPlaceholderData;
+  const content = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isEntered && isCurrent) content.current?.querySelector("a")?.click();
+  }, [isEntered, isCurrent]);
+  const handleKey = (event: KeyboardEvent<HTMLElement>) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    const stops = [...event.currentTarget.querySelectorAll<HTMLElement>("input, a")];
+    stops[stops.indexOf(event.target as HTMLElement) + by]?.focus();
+  };
   return (
-    <>
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keys move the focus between the elements inside
+    <div ref={content} onKeyDown={handleKey}>
       <TextInput
         data-autofocus
         mb={8}
         aria-label="All namespaces that start with"
         placeholder="Starts with…"
         value={typed}
-        onChange={(event) => setTyped(event.currentTarget.value)}
+        onChange={(event) => {
+          setTyped(event.currentTarget.value);
+          setEntered(false);
+        }}
+        onKeyDown={({ key, nativeEvent }) =>
+          key === "Enter" && !nativeEvent.isComposing && typed !== "" && setEntered(true)
+        }
       />
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the links in the list are reached by keyboard */}
       <ul className={pageCss.list} onClick={(event) => (event.target as Element).closest("a") && onSelect()}>
@@ -59,7 +81,7 @@ function NamespaceList({ onSelect }: { onSelect: () => void }) {
           {prefix === "" ? "No namespaces yet." : `No namespaces start with ${JSON.stringify(prefix)}.`}
         </Box>
       )}
-    </>
+    </div>
   );
 }
 
