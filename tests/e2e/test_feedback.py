@@ -23,10 +23,10 @@ def test_a_request_is_rated_with_keys_and_found_by_its_label(tab: LogPage, world
     tab.press("j", "j", "Enter")
     expect(tab.drawer).to_contain_text("Question 1?")
     tab.press("-")
-    expect(tab.drawer.get_by_text("Feedback saved. dashboard: −1")).to_be_in_viewport()
+    expect(tab.drawer.get_by_text("Feedback saved: Bad")).to_be_in_viewport()
     tab.press("Escape")
     expect(heads.filter(has_text="Feedback")).to_be_visible()
-    expect(tab.row(log[1]).get_by_role("link", name="Filter by score -1: −1")).to_be_visible()
+    expect(tab.row(log[1]).get_by_role("link", name="Filter by score -1: Bad")).to_be_visible()
     tab.press("Enter", "+")
     expect(tab.drawer.get_by_role("button", name="Good")).to_have_attribute("aria-pressed", "true")
 
@@ -52,4 +52,4 @@ def test_a_request_is_rated_with_keys_and_found_by_its_label(tab: LogPage, world
     ]
 
     tab.open_log()
-    expect(tab.row(log[1]).get_by_role("link", name="Filter by score 1: +1")).to_be_visible()
+    expect(tab.row(log[1]).get_by_role("link", name="Filter by score 1: Good")).to_be_visible()

@@ -203,3 +203,16 @@ def test_a_link_opened_in_another_browser_and_a_reload_show_the_same(
     other.wait_for_rows(len(crowd[user]))
     assert set(other.all_ids()) == crowd[user]
     expect(other.filter_bar).to_contain_text(f"namespace is {user}")
+
+
+def test_a_button_copies_the_api_call_of_the_list(tab: LogPage, crowd: dict[str, set[str]]) -> None:
+    tab.open_log("/requests?namespace=web")
+    button = tab.page.get_by_role("button", name="Copy API call")
+    before = button.bounding_box()
+    button.click()
+    copied = tab.page.get_by_role("button", name="Copied", exact=True)
+    expect(copied).to_be_visible()
+    assert copied.bounding_box() == before
+    found = tab.page.request.get(tab.state("navigator.clipboard.readText()")).json()
+    assert {row["id"] for row in found["data"]} <= crowd["web"]
+    assert found["data"]

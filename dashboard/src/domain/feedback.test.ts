@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RequestFeedback } from "~/generated/api-types";
-import { feedbackText, latestFeedback, ownFeedback, scoreText, withFeedback } from "./feedback";
+import { feedbackText, latestFeedback, ownFeedback, ratingText, scoreText, withFeedback } from "./feedback";
 
 function given(changes: Partial<RequestFeedback>): RequestFeedback {
   return { source: "users", score: null, label: null, comment: null, at: "2026-11-21T13:00:00.000000Z", ...changes };
@@ -21,8 +21,14 @@ it.each([
 });
 
 it("writes feedback on one line", () => {
-  expect(feedbackText(USERS)).toBe("users: +1, helpful, “Thanks!”");
-  expect(feedbackText(given({ label: "rude" }))).toBe("users: rude");
+  expect(feedbackText(USERS)).toBe("+1, helpful, “Thanks!”");
+  expect(feedbackText(given({ label: "rude" }))).toBe("rude");
+  expect(feedbackText({ ...OWN, label: "rude" })).toBe("Bad, rude");
+});
+
+it("writes the scores of the thumbs as their names", () => {
+  expect([OWN, { ...OWN, score: 1 }, { ...OWN, score: 0.5 }].map(ratingText)).toEqual(["Bad", "Good", "0.5"]);
+  expect(ratingText(given({ score: -1 }))).toBe("−1");
 });
 
 it("finds the feedback of the page, and the latest of all", () => {

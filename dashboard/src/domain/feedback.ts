@@ -42,8 +42,15 @@ export function scoreText(score: number): string {
   return score < 0 ? `−${text}` : Number.isInteger(score) && score > 0 ? `+${text}` : text;
 }
 
-/** One line: `users: +1, helpful, “Thanks!”`. */
-export function feedbackText({ source, score, label, comment }: RequestFeedback): string {
-  const parts = [score === null ? null : scoreText(score), label, comment === null ? null : `“${comment}”`];
-  return `${source}: ${parts.filter((part) => part !== null).join(", ")}`;
+/** The score in words if it is that of a thumb of the page: `Good`. Otherwise `+1`. Empty without a score. */
+export function ratingText({ source, score }: RequestFeedback): string {
+  if (score === null) return "";
+  if (source === OWN_SOURCE && score === GOOD) return "Good";
+  return source === OWN_SOURCE && score === BAD ? "Bad" : scoreText(score);
+}
+
+/** One line: `+1, helpful, “Thanks!”`. */
+export function feedbackText(feedback: RequestFeedback): string {
+  const { label, comment } = feedback;
+  return [ratingText(feedback), label, comment === null ? null : `“${comment}”`].filter(Boolean).join(", ");
 }

@@ -54,7 +54,7 @@ it("gives feedback with + and -, and shows it", async () => {
   const { section } = await open();
   await userEvent.keyboard("+");
   await waitFor(() => expect(section.getByRole("button", { name: /Good/ })).toHaveAttribute("aria-pressed", "true"));
-  expect(section.getByRole("status")).toHaveTextContent("Feedback saved. dashboard: +1");
+  expect(section.getByRole("status")).toHaveTextContent("Feedback saved: Good");
   await userEvent.keyboard("-");
   await waitFor(() => expect(section.getByRole("button", { name: /Bad/ })).toHaveAttribute("aria-pressed", "true"));
   expect(section.getByRole("button", { name: /Good/ })).toHaveAttribute("aria-pressed", "false");

@@ -52,7 +52,7 @@ export function Feedback({ request }: { request: RequestDetail }) {
       <div role="status">
         {saved !== undefined && (
           <Paper className="ellipsis" pos="fixed" bottom={48} right={24} maw={360} withBorder px={12} py={8}>
-            Feedback saved. <bdi>{saved}</bdi>
+            Feedback saved: <bdi>{saved}</bdi>
           </Paper>
         )}
       </div>

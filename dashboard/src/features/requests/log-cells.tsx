@@ -2,7 +2,7 @@
 
 import { memo, type ReactNode } from "react";
 import { useFeedback } from "~/api/feedback";
-import { feedbackText, latestFeedback, scoreText } from "~/domain/feedback";
+import { feedbackText, latestFeedback, ratingText } from "~/domain/feedback";
 import { propertyOf } from "~/domain/filter";
 import { runningMs } from "~/domain/outcome";
 import { firstHit, searchPattern } from "~/domain/search-pattern";
@@ -120,10 +120,10 @@ function FeedbackCell({ row }: { row: Row }) {
   if (latest === undefined) return null;
   const { score, label } = latest;
   return (
-    <span className={css.scores} title={feedback.map(feedbackText).join("\n")}>
+    <span className={css.scores} title={feedback.map((each) => `${each.source}: ${feedbackText(each)}`).join("\n")}>
       {score !== null && (
-        <FilterLink name="score" value={String(score)} className={pageCss.textLink} visibleText={scoreText(score)}>
-          {scoreText(score)}
+        <FilterLink name="score" value={String(score)} className={pageCss.textLink} visibleText={ratingText(latest)}>
+          {ratingText(latest)}
         </FilterLink>
       )}
       {label !== null && <ValueCell name="label" value={label} />}

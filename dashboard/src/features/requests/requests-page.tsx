@@ -239,11 +239,12 @@ export function CopyApiCall() {
   const search = useLogSearch();
   return (
     <span className={pageCss.call}>
-      API call
       <CopyButton
         text={window.location.origin + apiUrl("requests", toListParams(search))}
         label="the API call for this list"
-      />
+      >
+        Copy API call
+      </CopyButton>
     </span>
   );
 }
