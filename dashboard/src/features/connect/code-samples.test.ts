@@ -15,6 +15,12 @@ describe("samples", () => {
     }
   });
 
+  it("use no namespace of the sample data, so that the first request is easy to find", () => {
+    for (const code of codes(demo)) {
+      expect(code).not.toMatch(/Namespace"?: "?(production|staging|development|default|iOS|Android|web)\b/);
+    }
+  });
+
   it("have no key for a real upstream, because libraries read it from the environment", () => {
     expect(codes(real).filter((code) => /api_?key=|apiKey/i.test(code.replace("$OPENAI_API_KEY", "")))).toEqual([]);
     expect(exportLines(real).key).toBe("export OPENAI_API_KEY=your-provider-key");

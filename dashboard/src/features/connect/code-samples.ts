@@ -27,7 +27,7 @@ function python({ baseUrl, anyKey, prefix }: Connection): Sample {
 
 client = OpenAI(
     base_url="${baseUrl}",${anyKey === null ? "" : `\n    api_key="${anyKey}",`}
-    default_headers={"${prefix}-Namespace": "iOS"},  # for all requests of this client
+    default_headers={"${prefix}-Namespace": "my-app"},  # for all requests of this client
 )
 
 answer = client.chat.completions.create(
@@ -49,7 +49,7 @@ function node({ baseUrl, anyKey, prefix }: Connection): Sample {
 
 const client = new OpenAI({
   baseURL: "${baseUrl}",${anyKey === null ? "" : `\n  apiKey: "${anyKey}",`}
-  defaultHeaders: { "${prefix}-Namespace": "iOS" }, // for all requests of this client
+  defaultHeaders: { "${prefix}-Namespace": "my-app" }, // for all requests of this client
 });
 
 const answer = await client.chat.completions.create(
@@ -69,7 +69,7 @@ function curl({ baseUrl, anyKey, prefix }: Connection): Sample {
     code: `curl ${shellWord(`${baseUrl}/chat/completions`)} \\
   -H "Authorization: Bearer ${anyKey ?? "$OPENAI_API_KEY"}" \\
   -H 'Content-Type: application/json' \\
-  -H '${prefix}-Namespace: iOS' \\
+  -H '${prefix}-Namespace: my-app' \\
   -d '{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}'
 `,
   };
@@ -85,7 +85,7 @@ function langChain({ baseUrl, anyKey, prefix }: Connection): Sample {
 model = ChatOpenAI(
     model="gpt-4o-mini",
     base_url="${baseUrl}",${anyKey === null ? "" : `\n    api_key="${anyKey}",`}
-    default_headers={"${prefix}-Namespace": "iOS"},
+    default_headers={"${prefix}-Namespace": "my-app"},
 )
 print(model.invoke("Hello").content)
 `,

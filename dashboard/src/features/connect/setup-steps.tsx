@@ -63,11 +63,11 @@ export function TaggingHelp({ connection }: { connection: Connection }) {
       <h2>Tag requests</h2>
       <dl className={css.tags}>
         <dt>
-          <code>{prefix}-Namespace: iOS</code>
+          <code>{prefix}-Namespace: my-app</code>
         </dt>
         <dd>
-          The namespace of the request, here <code>iOS</code>. Use any text, for example an environment, a channel or a
-          user id. Default: <code>{defaultNamespace}</code>.
+          The namespace of the request, here <code>my-app</code>. Use any text, for example an environment, a channel or
+          a user id. Default: <code>{defaultNamespace}</code>.
         </dd>
         <dt>
           <code>{prefix}-Property-Channel: iOS</code>
