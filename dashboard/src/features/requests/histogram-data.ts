@@ -60,18 +60,21 @@ export type AxisLabel = { position: number; text: string };
 const DAY_MS = 86_400_000;
 
 /**
- * Labels of the time axis: the start, the end and three times in between. Long spans have days, other spans have clock
- * times.
+ * Labels of the time axis: the start, the end and three times in between. Long spans have days, short spans have clock
+ * times. Spans between them have both, which leaves space only for the start and the end.
  */
 export function axisLabels(bars: readonly Bucket[], now = new Date()): AxisLabel[] {
   const [first, last] = [bars[0], bars.at(-1)];
   if (first === undefined || last === undefined) return [];
   const span = last.to - first.from;
-  const labels = [0, 0.25, 0.5, 0.75, 1].map((position) => {
+  const hasDays = span >= DAY_MS;
+  const hasTimes = span < 4 * DAY_MS;
+  const positions = hasDays && hasTimes ? [0, 1] : [0, 0.25, 0.5, 0.75, 1];
+  const labels = positions.map((position) => {
     const at = new Date(first.from + position * span);
     const clock = clockTime(at.toISOString()).slice(0, 5);
     const date = day(at, now).replace(/ \d{4}$/, "");
-    return { position, text: span >= 4 * DAY_MS ? date : span >= DAY_MS ? `${date} ${clock}` : clock };
+    return { position, text: [hasDays && date, hasTimes && clock].filter(Boolean).join(" ") };
   });
   return labels.filter(({ text }, at) => text !== labels[at - 1]?.text);
 }
