@@ -64,5 +64,5 @@ def test_a_saved_filter_is_found_in_menu_and_palette_and_can_be_deleted(
     expect(delete).to_be_focused()
     tab.press("Enter")
     tab.page.get_by_role("button", name="Delete", exact=True).click()
-    expect(tab.page.get_by_text("No saved filters yet.")).to_be_visible()
+    expect(tab.page.get_by_text("No saved filters yet.")).to_be_focused()
     assert world.server.get("/api/saved-filters") == {"data": []}

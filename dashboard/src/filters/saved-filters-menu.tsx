@@ -2,7 +2,7 @@
 
 import { Box, Button, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { savedFiltersQuery, useDeleteFilter } from "~/api/saved-filters";
 import { describeSearch } from "~/domain/filter-text";
@@ -33,25 +33,50 @@ export function SavedFiltersMenu() {
 function SavedFilters({ onSelect }: { onSelect: () => void }) {
   const { data: saved, error } = useQuery(savedFiltersQuery());
   const { filter } = useLogSearch();
+  const content = useRef<HTMLElement>(null);
+  const deleted = useRef<{ name: string; index: number }>(undefined);
+  // The focus moves from a deleted filter to the next one.
+  useLayoutEffect(() => {
+    if (saved === undefined || deleted.current === undefined) return;
+    const { name, index } = deleted.current;
+    if (saved.some((one) => one.name === name)) return;
+    deleted.current = undefined;
+    const links = [...(content.current?.querySelectorAll("a") ?? [])];
+    (links[Math.min(index, links.length - 1)] ?? content.current)?.focus();
+  }, [saved]);
   if (saved === undefined) return <p className="note">{error === null ? "Loading…" : error.message}</p>;
   if (saved.length === 0) {
     return (
-      <p className="note">
+      <p className="note" tabIndex={-1} ref={content as RefObject<HTMLParagraphElement>}>
         No saved filters yet. {filter.length === 0 ? "Filter the log, then choose" : "Choose"} <em>Save filter…</em>{" "}
         beside the filter. Everyone who uses this log sees the saved filters.
       </p>
     );
   }
   return (
-    <ul className={pageCss.list}>
-      {saved.map((one) => (
-        <Item key={one.name} saved={one} onSelect={onSelect} />
+    <ul className={pageCss.list} ref={content as RefObject<HTMLUListElement>}>
+      {saved.map((one, index) => (
+        <Item
+          key={one.name}
+          saved={one}
+          onSelect={onSelect}
+          onDelete={() => {
+            deleted.current = { name: one.name, index };
+          }}
+        />
       ))}
     </ul>
   );
 }
 
-function Item({ saved: { name, params }, onSelect }: { saved: SavedFilter; onSelect: () => void }) {
+type ItemProps = {
+  saved: SavedFilter;
+  onSelect: () => void;
+  /** Called when the deletion starts. */
+  onDelete: () => void;
+};
+
+function Item({ saved: { name, params }, onSelect, onDelete }: ItemProps) {
   const address = useFilterHref();
   const go = useLogNavigate();
   const { live: _, ...current } = useLogSearch();
@@ -81,7 +106,10 @@ function Item({ saved: { name, params }, onSelect }: { saved: SavedFilter; onSel
             size="compact-sm"
             variant="default"
             loading={deletion.isPending}
-            onClick={() => deletion.mutate(name)}
+            onClick={() => {
+              onDelete();
+              deletion.mutate(name);
+            }}
           >
             Delete
           </Button>

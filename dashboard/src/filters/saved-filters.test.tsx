@@ -143,6 +143,17 @@ it("deleting asks first, and the answer that has the focus keeps the filter", as
   expect(calls).toEqual([{ method: "DELETE", path: "saved-filters/Refunds", body: undefined }]);
 });
 
+it("the focus moves from a deleted filter to the next one, and at the end to the note", async () => {
+  await show("", [{ ...REFUNDS, name: "Long" }, REFUNDS]);
+  await userEvent.click(await button(/^Saved/));
+  await userEvent.click(await button("Delete Long…"));
+  await userEvent.click(await button("Delete"));
+  await waitFor(() => expect(screen.getByRole("link", { name: /^Refunds/ })).toHaveFocus());
+  await userEvent.click(await button("Delete Refunds…"));
+  await userEvent.click(await button("Delete"));
+  expect(await screen.findByText(/No saved filters yet/)).toHaveFocus();
+});
+
 it("a filter that could not be deleted stays, and the reason is shown", async () => {
   await show("", [REFUNDS], "Nothing was changed. Try again.");
   await click(/^Saved/);
