@@ -146,7 +146,10 @@ export function SelectionBar({ selection, rows }: { selection: RowSelection; row
   const selected = () => rows.filter((row) => ids.has(row.id));
   return (
     <section className={css.bar} aria-label="Selected requests">
-      <span role="status">{count(ids.size)} selected</span>
+      <span>
+        <span role="status">{count(ids.size)} selected</span>{" "}
+        <span className="muted">of {count(rows.length)} loaded</span>
+      </span>
       <CopyButton text={() => linesOf(selected().map((row) => row.id))} label="ids">
         Copy ids
       </CopyButton>

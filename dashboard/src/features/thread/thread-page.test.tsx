@@ -241,13 +241,17 @@ describe("a request that ends while a query is running", () => {
 });
 
 describe("shortcuts of a thread", () => {
-  it("j and k move between turns, Enter opens the request, Escape returns to the log", async () => {
+  it("j and k move between turns, Home and End to the first and last turn, Enter opens the request, Escape returns to the log", async () => {
     serve(THREE);
     const { where } = await open();
     const first = await turn("Turn 1");
     await userEvent.keyboard("j");
     expect(first).toHaveFocus();
     await userEvent.keyboard("jj");
+    expect(await turn("Turn 3")).toHaveFocus();
+    await userEvent.keyboard("{Home}");
+    expect(first).toHaveFocus();
+    await userEvent.keyboard("{End}");
     expect(await turn("Turn 3")).toHaveFocus();
     await userEvent.keyboard("k{Enter}");
     await waitFor(() => expect(where()).toBe("/requests/2?namespace=user-42"));

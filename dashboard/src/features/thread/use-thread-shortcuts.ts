@@ -17,6 +17,8 @@ export function useThreadShortcuts({ position, onOpen, onLeave }: Keys): void {
       j: () => goTo(current === -1 ? turns.find((turn) => position.topOf(turn) >= 0) : turns[current + 1]),
       k: () =>
         goTo(current === -1 ? turns.findLast((turn) => position.topOf(turn) < window.innerHeight) : turns[current - 1]),
+      Home: () => goTo(turns[0]),
+      End: () => goTo(turns.at(-1)),
       Enter: id !== undefined && (() => onOpen(id)),
       Escape: onLeave,
     }[key];
