@@ -1,3 +1,4 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
@@ -48,6 +49,7 @@ const rows = (...ids: string[]) => ids.map((id) => sampleRequest({ id }));
 
 function Log({ anchor }: { anchor: string | undefined }) {
   const log = useLog(useLogSearch(), anchor, { onNewRows: () => rowsMayMove, onDeletion: () => true });
+  const client = useQueryClient();
   const { list } = log;
   const facts = { rows: list.rows.map(({ id }) => id), newest: list.includesNewest, empty: log.isEmpty };
   const more = { outcomes: list.rows.map(({ outcome }) => outcome), previous: list.key === PREVIOUS_LIST };
@@ -59,6 +61,9 @@ function Log({ anchor }: { anchor: string | undefined }) {
       </button>
       <button type="button" onClick={log.refetch}>
         again
+      </button>
+      <button type="button" onClick={() => client.refetchQueries({ queryKey: ["log"], type: "active" })}>
+        retry
       </button>
     </>
   );
@@ -143,6 +148,21 @@ it("a log that is read again is not an earlier list", async () => {
   data = rows("b");
   press("again");
   await waitFor(() => expect(shown()).toMatchObject({ rows: ["b"] }));
+});
+
+it("while a failed read is retried, the error stays, and earlier rows do not reappear", async () => {
+  let found: Found | Promise<Found> = { data: rows("a"), running: [] };
+  const read = answerLog(() => found);
+  await renderAt("", <Page />);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["a"] }));
+  found = Promise.reject(new TypeError("The connection was refused."));
+  press("again");
+  const failed = { rows: [], error: "Relaybook does not respond. Check that Relaybook is running." };
+  await waitFor(() => expect(shown()).toMatchObject(failed));
+  found = new Promise(() => {});
+  press("retry");
+  await waitFor(() => expect(read).toHaveLength(3));
+  expect(shown()).toMatchObject({ ...failed, previous: false });
 });
 
 it("if the request to read around was deleted, the log shows its newest page", async () => {

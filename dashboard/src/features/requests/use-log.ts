@@ -67,8 +67,13 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
   const [reading, setReading] = useState(0);
   const options = logQuery(search, anchor, useRemovals(), reading);
   const query = useInfiniteQuery(options);
-  const pages = query.data?.pages;
-  const key = query.isPlaceholderData ? PREVIOUS_LIST : JSON.stringify(options.queryKey);
+  const askedKey = JSON.stringify(options.queryKey);
+  // While a failed read is retried, the error stays, and the rows of the previous list do not reappear.
+  const [failed, setFailed] = useState<{ key: string; error: Error }>();
+  if (query.isLoadingError && failed?.error !== query.error) setFailed({ key: askedKey, error: query.error });
+  const isRetry = failed?.key === askedKey && (query.isPending || query.isPlaceholderData);
+  const pages = isRetry ? undefined : query.data?.pages;
+  const key = query.isPlaceholderData && !isRetry ? PREVIOUS_LIST : askedKey;
 
   const first = pages?.[0];
   const { filter, range, sort } = first ?? search;
@@ -145,7 +150,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
   );
 
   const { hasNextPage, isFetching, fetchNextPage, fetchPreviousPage } = query;
-  const isLoading = query.isFetchingNextPage || query.isPending;
+  const isLoading = query.isFetchingNextPage || (query.isPending && !isRetry);
   const isStopped = hasNextPage && pages?.at(-1)?.complete === false;
   const list = useMemo(
     () => ({
@@ -183,7 +188,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
     isEmpty: pages !== undefined && !query.isPlaceholderData && rows.length === 0 && !isStopped,
     isComplete: first?.complete !== false,
     loadedAt: query.dataUpdatedAt,
-    error: query.error,
+    error: isRetry ? failed.error : query.error,
     // The error is kept while the rows are read again, because a rejected query is rejected again.
     refused: first?.refused?.text === queryText(search.filter) ? first.refused : undefined,
     likelyValues: first?.likely_values ?? NO_LIKELY_VALUES,
