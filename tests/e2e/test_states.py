@@ -89,9 +89,11 @@ def test_an_unreadable_log_shows_an_error_and_can_be_retried(tab: LogPage, log: 
     alert = tab.page.get_by_role("main").get_by_role("alert")
     expect(alert).to_contain_text("The log could not be read: The disk is on fire.")
     expect(alert).to_contain_text("Requests are still being logged.")
+    expect(tab.page.get_by_role("button", name=re.compile("^not live"))).to_be_visible()
     tab.page.unroute(requests)
     alert.get_by_role("button", name="Retry").click()
     tab.wait_for_rows(len(log))
+    expect(tab.page.get_by_role("button", name=re.compile("^live"))).to_be_visible()
 
 
 def test_the_open_page_recovers_after_the_dashboard_was_killed(empty: World, open_tab: OpenTab) -> None:

@@ -1,8 +1,9 @@
 /** Pause button of the live log, and the button that shows new rows. */
 
 import { useThrottledValue } from "@mantine/hooks";
-import { useQuery } from "@tanstack/react-query";
+import { notifyManager, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
+import { useCallback, useSyncExternalStore } from "react";
 import { useIsLiveLost } from "~/api/live-stream";
 import { isFailing, statusQuery } from "~/api/status";
 import { count } from "~/format/number";
@@ -14,6 +15,7 @@ const TITLES = {
   live: "New requests appear automatically. Press l to pause.",
   paused: "Updates are paused. Press l to resume.",
   reconnecting: "The connection was lost. The page reconnects automatically. Press l to pause.",
+  "not live": "The log could not be read. Press l to pause.",
   offline: "Relaybook does not respond. The page retries automatically. Press l to pause.",
 };
 
@@ -28,7 +30,8 @@ export function LiveSwitch() {
   const isLive = search.live !== false;
   const isOffline = isFailing(useQuery(statusQuery()));
   const isLost = useIsLiveLost();
-  const state = !isLive ? "paused" : isLost ? "reconnecting" : isOffline ? "offline" : "live";
+  const isUnread = useIsLogUnread();
+  const state = !isLive ? "paused" : isLost ? "reconnecting" : isOffline ? "offline" : isUnread ? "not live" : "live";
   const { filter, range } = search;
   if (search.sort !== undefined) {
     return (
@@ -61,6 +64,18 @@ export function LiveSwitch() {
         Log: {state}
       </span>
     </>
+  );
+}
+
+/** Whether the log could not be read. It stays true while the read is retried. */
+function useIsLogUnread(): boolean {
+  const cache = useQueryClient().getQueryCache();
+  return useSyncExternalStore(
+    useCallback((onChange) => cache.subscribe(notifyManager.batchCalls(onChange)), [cache]),
+    () =>
+      cache
+        .findAll({ queryKey: ["log"], type: "active" })
+        .some(({ state }) => state.data === undefined && state.errorUpdateCount > 0),
   );
 }
 
