@@ -34,8 +34,8 @@ const SaveFilterDialog = lazyPart(() => import("./save-filter-dialog").then((dia
  * The values of the filter, each with a remove button, and the number of matches.
  *
  * The height of the bar is fixed, so that a change of the filter does not move the rows. If there is too little space,
- * the values scroll. `children` are shown before the number of matches, so that a
- * button that appears does not move the link to the failed requests.
+ * the values scroll. `children` are shown before the number of matches, so that a button that appears does not move the
+ * link to the failed requests.
  */
 export function FilterBar({ children }: { children?: ReactNode }) {
   const search = useLogSearch();
