@@ -3,7 +3,7 @@
 import { Box, Group, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useState } from "react";
 import { recentNamespacesQuery } from "~/api/namespaces";
 import { useStatus } from "~/api/status";
 import { count, plural } from "~/format/number";
@@ -42,10 +42,6 @@ function NamespaceList({ onSelect }: { onSelect: () => void }) {
   const { data, isPlaceholderData } = useQuery(recentNamespacesQuery(prefix));
   const namespaces = data?.data;
   const isCurrent = namespaces !== undefined && typed === prefix && !isPlaceholderData;
-  const content = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (isEntered && isCurrent) content.current?.querySelector("a")?.click();
-  }, [isEntered, isCurrent]);
   const handleKey = (event: KeyboardEvent<HTMLElement>) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (by === undefined) return;
@@ -55,7 +51,7 @@ function NamespaceList({ onSelect }: { onSelect: () => void }) {
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys move the focus between the elements inside
-    <div ref={content} onKeyDown={handleKey}>
+    <div ref={isEntered && isCurrent ? openFirst : undefined} onKeyDown={handleKey}>
       <TextInput
         data-autofocus
         mb={8}
@@ -83,6 +79,11 @@ function NamespaceList({ onSelect }: { onSelect: () => void }) {
       )}
     </div>
   );
+}
+
+/** A ref callback. */
+function openFirst(list: HTMLElement | null): void {
+  list?.querySelector("a")?.click();
 }
 
 function ListItem({ namespace: { namespace, requests, failed, last_at } }: { namespace: Namespace }) {

@@ -2,7 +2,7 @@
 
 import { Box, Button, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type RefObject, useLayoutEffect, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { savedFiltersQuery, useDeleteFilter } from "~/api/saved-filters";
 import { describeSearch } from "~/domain/filter-text";
@@ -33,36 +33,28 @@ export function SavedFiltersMenu() {
 function SavedFilters({ onSelect }: { onSelect: () => void }) {
   const { data: saved, error } = useQuery(savedFiltersQuery());
   const { filter } = useLogSearch();
-  const content = useRef<HTMLElement>(null);
-  const deleted = useRef<{ name: string; index: number }>(undefined);
-  // The focus moves from a deleted filter to the next one.
-  useLayoutEffect(() => {
-    if (saved === undefined || deleted.current === undefined) return;
-    const { name, index } = deleted.current;
-    if (saved.some((one) => one.name === name)) return;
-    deleted.current = undefined;
-    const links = [...(content.current?.querySelectorAll("a") ?? [])];
-    (links[Math.min(index, links.length - 1)] ?? content.current)?.focus();
-  }, [saved]);
+  const [deleted, setDeleted] = useState<{ name: string; index: number }>();
   if (saved === undefined) return <p className="note">{error === null ? "Loading…" : error.message}</p>;
+  const isGone = deleted !== undefined && !saved.some(({ name }) => name === deleted.name);
+  // The focus moves from a deleted filter to the next one.
+  const focused = isGone ? Math.min(deleted.index, saved.length - 1) : undefined;
   if (saved.length === 0) {
     return (
-      <p className="note" tabIndex={-1} ref={content as RefObject<HTMLParagraphElement>}>
+      <p className="note" tabIndex={-1} ref={isGone ? focus : undefined}>
         No saved filters yet. {filter.length === 0 ? "Filter the log, then choose" : "Choose"} <em>Save filter…</em>{" "}
         beside the filter. Everyone who uses this log sees the saved filters.
       </p>
     );
   }
   return (
-    <ul className={pageCss.list} ref={content as RefObject<HTMLUListElement>}>
+    <ul className={pageCss.list}>
       {saved.map((one, index) => (
         <Item
           key={one.name}
           saved={one}
+          hasFocus={index === focused}
           onSelect={onSelect}
-          onDelete={() => {
-            deleted.current = { name: one.name, index };
-          }}
+          onDelete={() => setDeleted({ name: one.name, index })}
         />
       ))}
     </ul>
@@ -71,12 +63,14 @@ function SavedFilters({ onSelect }: { onSelect: () => void }) {
 
 type ItemProps = {
   saved: SavedFilter;
+  /** Whether the link gets the focus. */
+  hasFocus: boolean;
   onSelect: () => void;
   /** Called when the deletion starts. */
   onDelete: () => void;
 };
 
-function Item({ saved: { name, params }, onSelect, onDelete }: ItemProps) {
+function Item({ saved: { name, params }, hasFocus, onSelect, onDelete }: ItemProps) {
   const address = useFilterHref();
   const go = useLogNavigate();
   const { live: _, ...current } = useLogSearch();
@@ -123,6 +117,7 @@ function Item({ saved: { name, params }, onSelect, onDelete }: ItemProps) {
   return (
     <Group component="li" gap={8} wrap="nowrap" mih={34}>
       <AppLink
+        ref={hasFocus ? focus : undefined}
         className={pageCss.option}
         href={address(search)}
         aria-current={isCurrent ? "true" : undefined}
@@ -142,6 +137,6 @@ function Item({ saved: { name, params }, onSelect, onDelete }: ItemProps) {
 }
 
 /** The button that keeps the filter gets the focus, so that a second Enter does not delete it. */
-function focus(button: HTMLElement | null): void {
-  button?.focus();
+function focus(element: HTMLElement | null): void {
+  element?.focus();
 }
