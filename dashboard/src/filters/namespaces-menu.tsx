@@ -2,13 +2,16 @@
 
 import { Box, Group, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { useQuery } from "@tanstack/react-query";
-import { type KeyboardEvent, useState } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type KeyboardEvent, useRef, useState } from "react";
 import { recentNamespacesQuery } from "~/api/namespaces";
 import { useStatus } from "~/api/status";
+import { replaceValue } from "~/domain/filter";
 import { count, plural } from "~/format/number";
 import { ago } from "~/format/time";
 import type { Namespace } from "~/generated/api-types";
+import { useLogNavigate } from "~/navigation/links";
+import { useLatestSearch } from "~/navigation/search-context";
 import pageCss from "~/ui/page.module.css";
 import { PopoverButton } from "~/ui/popover-button";
 import { useNow } from "~/ui/timestamp";
@@ -37,11 +40,20 @@ export function NamespacesMenu() {
 /** In the field, Enter opens the first namespace of the list. The arrow keys move between the field and the links. */
 function NamespaceList({ onSelect }: { onSelect: () => void }) {
   const [typed, setTyped] = useState("");
-  const [isEntered, setEntered] = useState(false);
   const [prefix] = useDebouncedValue(typed, 120);
-  const { data, isPlaceholderData } = useQuery(recentNamespacesQuery(prefix));
-  const namespaces = data?.data;
-  const isCurrent = namespaces !== undefined && typed === prefix && !isPlaceholderData;
+  const namespaces = useQuery(recentNamespacesQuery(prefix)).data?.data;
+  const client = useQueryClient();
+  const field = useRef<HTMLInputElement>(null);
+  const searchAtEnd = useLatestSearch();
+  const go = useLogNavigate();
+  /** The list may still be that of a shorter prefix. */
+  const openFirst = async () => {
+    const first = (await client.fetchQuery(recentNamespacesQuery(typed)).catch(() => undefined))?.data[0];
+    if (first === undefined || field.current?.value !== typed) return;
+    const search = searchAtEnd();
+    go({ search: { ...search, filter: replaceValue(search.filter, "namespace", first.namespace) } });
+    onSelect();
+  };
   const handleKey = (event: KeyboardEvent<HTMLElement>) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (by === undefined) return;
@@ -51,20 +63,18 @@ function NamespaceList({ onSelect }: { onSelect: () => void }) {
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys move the focus between the elements inside
-    <div ref={isEntered && isCurrent ? openFirst : undefined} onKeyDown={handleKey}>
+    <div onKeyDown={handleKey}>
       <TextInput
+        ref={field}
         data-autofocus
         mb={8}
         aria-label="All namespaces that start with"
         placeholder="Starts with…"
         value={typed}
-        onChange={(event) => {
-          setTyped(event.currentTarget.value);
-          setEntered(false);
+        onChange={(event) => setTyped(event.currentTarget.value)}
+        onKeyDown={({ key, nativeEvent }) => {
+          if (key === "Enter" && !nativeEvent.isComposing && typed !== "") void openFirst();
         }}
-        onKeyDown={({ key, nativeEvent }) =>
-          key === "Enter" && !nativeEvent.isComposing && typed !== "" && setEntered(true)
-        }
       />
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the links in the list are reached by keyboard */}
       <ul className={pageCss.list} onClick={(event) => (event.target as Element).closest("a") && onSelect()}>
@@ -79,11 +89,6 @@ function NamespaceList({ onSelect }: { onSelect: () => void }) {
       )}
     </div>
   );
-}
-
-/** A ref callback. */
-function openFirst(list: HTMLElement | null): void {
-  list?.querySelector("a")?.click();
 }
 
 function ListItem({ namespace: { namespace, requests, failed, last_at } }: { namespace: Namespace }) {

@@ -35,25 +35,25 @@ function SavedFilters({ onSelect }: { onSelect: () => void }) {
   const { filter } = useLogSearch();
   const [deleted, setDeleted] = useState<{ name: string; index: number }>();
   if (saved === undefined) return <p className="note">{error === null ? "Loading…" : error.message}</p>;
-  const isGone = deleted !== undefined && !saved.some(({ name }) => name === deleted.name);
-  // The focus moves from a deleted filter to the next one.
-  const focused = isGone ? Math.min(deleted.index, saved.length - 1) : undefined;
   if (saved.length === 0) {
     return (
-      <p className="note" tabIndex={-1} ref={isGone ? focus : undefined}>
+      <p className="note" tabIndex={-1} ref={deleted && focus}>
         No saved filters yet. {filter.length === 0 ? "Filter the log, then choose" : "Choose"} <em>Save filter…</em>{" "}
         beside the filter. Everyone who uses this log sees the saved filters.
       </p>
     );
   }
+  // The focus moves from a deleted filter to the next one.
+  const isDeleted = deleted !== undefined && saved.every((one) => one.name !== deleted.name);
+  const next = isDeleted ? Math.min(deleted.index, saved.length - 1) : undefined;
   return (
     <ul className={pageCss.list}>
       {saved.map((one, index) => (
         <Item
           key={one.name}
           saved={one}
-          hasFocus={index === focused}
           onSelect={onSelect}
+          isNext={index === next}
           onDelete={() => setDeleted({ name: one.name, index })}
         />
       ))}
@@ -63,14 +63,14 @@ function SavedFilters({ onSelect }: { onSelect: () => void }) {
 
 type ItemProps = {
   saved: SavedFilter;
-  /** Whether the link gets the focus. */
-  hasFocus: boolean;
   onSelect: () => void;
+  /** Whether the filter follows a deleted one, and gets the focus. */
+  isNext: boolean;
   /** Called when the deletion starts. */
   onDelete: () => void;
 };
 
-function Item({ saved: { name, params }, hasFocus, onSelect, onDelete }: ItemProps) {
+function Item({ saved: { name, params }, onSelect, isNext, onDelete }: ItemProps) {
   const address = useFilterHref();
   const go = useLogNavigate();
   const { live: _, ...current } = useLogSearch();
@@ -107,6 +107,7 @@ function Item({ saved: { name, params }, hasFocus, onSelect, onDelete }: ItemPro
           >
             Delete
           </Button>
+          {/* The button that keeps the filter gets the focus, so that a second Enter does not delete it. */}
           <Button size="compact-sm" variant="default" ref={focus} onClick={cancel}>
             Cancel
           </Button>
@@ -117,7 +118,7 @@ function Item({ saved: { name, params }, hasFocus, onSelect, onDelete }: ItemPro
   return (
     <Group component="li" gap={8} wrap="nowrap" mih={34}>
       <AppLink
-        ref={hasFocus ? focus : undefined}
+        ref={isNext ? focus : undefined}
         className={pageCss.option}
         href={address(search)}
         aria-current={isCurrent ? "true" : undefined}
@@ -136,7 +137,6 @@ function Item({ saved: { name, params }, hasFocus, onSelect, onDelete }: ItemPro
   );
 }
 
-/** The button that keeps the filter gets the focus, so that a second Enter does not delete it. */
 function focus(element: HTMLElement | null): void {
   element?.focus();
 }
