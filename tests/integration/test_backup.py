@@ -323,6 +323,11 @@ def contents_below(directory: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
 
+def test_without_a_log_a_backup_creates_nothing(tmp_path: Path) -> None:
+    assert main(["backup", str(tmp_path / "copy"), "--data", str(tmp_path / "data")]) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_backup_that_was_written_to_is_refused_and_keeps_its_own_requests(tmp_path: Path) -> None:
     original, copy = tmp_path / "data", tmp_path / "copy"
     writer = SqliteWriter(original / "store")

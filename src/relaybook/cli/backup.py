@@ -24,7 +24,6 @@ def backup(configuration: Configuration, target: Path) -> int:
     if copy.is_served():
         raise BadArgument(f"{target} is in use by a server. Choose another directory.")
     try:
-        disk.make_directory(copy.path)
         with progress_bar(is_bytes=True) as on_progress:
             done = open_store(source.store, configuration.settings).back_up(copy.store, on_progress)
         _copy_secret(source, copy)

@@ -22,7 +22,7 @@ from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment,
 from relaybook.server.data_directory import DataDirectory
 from relaybook.server.listening import bind_error, listen
 from relaybook.settings.configuration import Configuration
-from relaybook.settings.definitions import split_address
+from relaybook.settings.definitions import BadSetting, check_upstream, split_address
 from relaybook.settings.suggestions import suggest
 from relaybook.system import disk
 
@@ -201,6 +201,10 @@ def _ports(configuration: Configuration) -> str:
 
 def _upstream(configuration: Configuration) -> str:
     settings = configuration.settings
+    try:
+        check_upstream(settings.upstream, settings.listen)
+    except BadSetting as error:
+        raise CommandFailed(str(error)) from None
     url = settings.upstream.rstrip("/") + "/models"
     try:
         context = ssl.create_default_context(cafile=settings.upstream_ca_file)

@@ -19,7 +19,7 @@ from relaybook import __version__, program
 from relaybook.cli.failure import FAILED, INTERRUPTED, BadArgument, CommandFailed
 from relaybook.cli.flags import takes_settings
 from relaybook.settings.configuration import FIELDS, FLAGS, Configuration, flag_of, resolve, variable_of
-from relaybook.settings.definitions import BAD_SETTINGS, BadSetting, Settings
+from relaybook.settings.definitions import BAD_SETTINGS, BadSetting, Settings, is_utf8
 from relaybook.system.process import open_standard_streams
 
 USAGE: Final = f"""\
@@ -389,9 +389,9 @@ def _equivalent(argv: Sequence[str]) -> str | None:
 
 
 def _reject_invalid_text(filters: Sequence[str]) -> None:
-    from relaybook.cli.output import escape, is_text
+    from relaybook.cli.output import escape
 
-    invalid = next((each for each in filters if not is_text(each)), None)
+    invalid = next((each for each in filters if not is_utf8(each)), None)
     if invalid is not None:
         raise BadArgument(f"The filter {escape(invalid[:80])} is not valid UTF-8. Set the terminal to UTF-8.")
 

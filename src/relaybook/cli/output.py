@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from relaybook.settings.definitions import is_utf8
+
 #: A request as the API returns it.
 Row = Mapping[str, Any]
 
@@ -30,17 +32,12 @@ def escape(text: str, keep: str = "") -> str:
     )
 
 
-def is_text(argument: str) -> bool:
-    """Return whether the argument was valid UTF-8. Python decodes invalid bytes as lone surrogates."""
-    return not any("\ud800" <= char <= "\udfff" for char in argument)
-
-
 def may_be_id(text: str) -> bool:
     """Return whether the text can be an id.
 
     An id is valid UTF-8 and is not the path of a body, such as ``<id>/request``.
     """
-    return is_text(text) and not text.endswith(("/request", "/response"))
+    return is_utf8(text) and not text.endswith(("/request", "/response"))
 
 
 def one_line(row: Row) -> str:

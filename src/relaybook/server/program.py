@@ -38,7 +38,14 @@ from relaybook.server.start_message import (
 )
 from relaybook.server.supervisor import Supervisor
 from relaybook.server.worker_config import WorkerConfig
-from relaybook.settings.definitions import BAD_SETTINGS, BadSetting, Settings, host_for_clients, split_address
+from relaybook.settings.definitions import (
+    BAD_SETTINGS,
+    BadSetting,
+    Settings,
+    check_upstream,
+    host_for_clients,
+    split_address,
+)
 from relaybook.system.process import process_identity
 
 log = logging.getLogger("relaybook.server")
@@ -121,6 +128,8 @@ def _run(
         is_rehearsed = handed is not None and not handed.is_rehearsal
         if not is_rehearsed:
             _check_ca_file(settings)
+            if relays:
+                check_upstream(settings.upstream, settings.listen)
         if handed and handed.is_rehearsal:
             _check_unchanged(settings, data, handed)
         data.open(handed.serve_lock if handed else None)

@@ -205,9 +205,10 @@ class Settings:
                 "32.",
             )
         if self.data is not None and not is_utf8(str(self.data)):
-            raise BadSetting("data", "data is a path that is not UTF-8 text. Choose another directory with --data.")
+            raise BadSetting(
+                "data", f"data is {str(self.data)!r}, which is not UTF-8 text. Choose another directory with --data."
+            )
         check_base_url("upstream", self.upstream)
-        self._check_upstream_is_not_relay()
         if self.relay_url is not None:
             check_base_url("relay_url", self.relay_url)
         if self.dashboard_url is not None:
@@ -246,19 +247,6 @@ class Settings:
                 )
         if not self.header_prefix:
             raise BadSetting("header_prefix", "header_prefix is empty. Set at least one prefix, such as Service.")
-
-    def _check_upstream_is_not_relay(self) -> None:
-        """Raise BadSetting if the relay would forward requests to itself."""
-        host, port = split_address(self.listen, "listen")
-        upstream = urlsplit(self.upstream)
-        upstream_host, upstream_port = upstream.hostname or "", upstream.port or _PORTS[upstream.scheme]
-        is_same_host = upstream_host == host or (host in _WILDCARDS and is_loopback(upstream_host))
-        if port == upstream_port and is_same_host:
-            raise BadSetting(
-                "upstream",
-                f"upstream is {self.upstream}, which is the address of the relay itself ({self.listen}). Set the base "
-                "URL of your provider.",
-            )
 
     def shown(self) -> dict[str, Any]:
         """Return all settings by name. Secrets are replaced by "set, not shown"."""
@@ -303,7 +291,7 @@ def split_address(text: str, name: str) -> tuple[str, int]:
     """Split ``host:port``. An IPv6 host is in brackets, which are removed. Raises BadSetting."""
     host, colon, port = text.rpartition(":")
     bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
-    is_valid_host = bare and _is_host(bare) and not (":" in bare and bare == host)
+    is_valid_host = _is_host(bare) and not (":" in bare and bare == host)
     if not (colon and is_valid_host and port.isascii() and port.isdigit()):
         raise BadSetting(name, f"{name} is {text!r}: expected host:port, such as 127.0.0.1:4100.")
     if int(port) > 65535:
@@ -314,10 +302,9 @@ def split_address(text: str, name: str) -> tuple[str, int]:
 def _is_host(text: str) -> bool:
     """Return whether the text can be a host name or an address."""
     try:
-        text.encode("idna")
+        return text.isprintable() and bool(text.encode("idna"))
     except UnicodeError:
         return False
-    return text.isprintable()
 
 
 def is_utf8(text: str) -> bool:
@@ -385,6 +372,20 @@ _EXAMPLES: Final = {
 }
 
 
+def check_upstream(upstream: str, listen: str) -> None:
+    """Raise BadSetting if the upstream is the relay itself, which would send requests to itself."""
+    parts = urlsplit(upstream)
+    listen_host, port = split_address(listen, "listen")
+    hosts = {host_for_clients((parts.hostname or "").lower()), host_for_clients(listen_host.lower())}
+    are_same = len(hosts) == 1 or (all(map(is_loopback, hosts)) and (listen_host in _WILDCARDS or "localhost" in hosts))
+    if are_same and (parts.port or _PORTS[parts.scheme]) == port:
+        raise BadSetting(
+            "upstream",
+            f"upstream is {upstream}, but the relay itself listens on {listen}. Set upstream to the URL of the "
+            "provider, or choose another port with --listen.",
+        )
+
+
 def check_base_url(name: str, url: str) -> None:
     """Raise BadSetting if the setting ``name`` is not a base URL for HTTP."""
     try:
@@ -392,8 +393,9 @@ def check_base_url(name: str, url: str) -> None:
         port = parts.port
     except ValueError:
         parts, port = urlsplit(""), None
-    clean = url.isascii() and url.isprintable() and " " not in url
-    is_valid = parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc and port != 0 and clean
+    is_clean = url.isascii() and url.isprintable() and " " not in url
+    is_server = _is_host(parts.hostname or "") and "@" not in parts.netloc and port != 0
+    is_valid = parts.scheme in ("http", "https") and is_server and is_clean
     if not is_valid and "@" in url:  # the message must not contain a password
         raise BadSetting(
             name,

@@ -11,7 +11,6 @@ from relaybook.cli.output import (
     cost,
     duration,
     escape,
-    is_text,
     local_time,
     one_line,
     previews,
@@ -162,8 +161,3 @@ def test_long_previews_are_truncated() -> None:
 
 def test_without_previews_the_text_is_empty() -> None:
     assert previews(row()) == ""
-
-
-def test_invalid_utf_8_is_not_text() -> None:
-    assert is_text("café \U0001f600")
-    assert not is_text(b"caf\xe9".decode("utf-8", "surrogateescape"))

@@ -1,12 +1,21 @@
 """Test the validation of the settings."""
 
 import dataclasses
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from relaybook.settings.definitions import POSITIVE, BadSetting, Settings, is_loopback, split_address
+from relaybook.settings.definitions import (
+    POSITIVE,
+    BadSetting,
+    Settings,
+    check_upstream,
+    is_loopback,
+    is_utf8,
+    split_address,
+)
 
 
 def error_of(**values: Any) -> BadSetting:
@@ -66,6 +75,7 @@ def test_a_public_dashboard_requires_a_token(dashboard: str) -> None:
             "https://h/v 1",
             "https://h/v1\r\nx",
             "https://é/v1",
+            "https://a..b/v1",
         ),
     ],
 )
@@ -89,19 +99,38 @@ def test_the_path_of_the_dashboard_url_is_not_one_of_its_own_paths(path: str) ->
     ("listen", "upstream"),
     [
         ("127.0.0.1:4100", "http://127.0.0.1:4100/v1"),
-        ("0.0.0.0:4100", "http://localhost:4100/v1"),
-        ("[::]:4100", "http://[::1]:4100/v1"),
-        ("llm.example:443", "https://llm.example/v1"),
+        ("127.0.0.1:4100", "http://LOCALHOST:4100/v1"),
+        ("localhost:4100", "http://[::1]:4100/v1"),
+        ("127.0.0.1:4100", "http://0.0.0.0:4100/v1"),
+        ("0.0.0.0:4100", "http://127.0.0.7:4100/v1"),
+        ("[::]:4100", "http://localhost:4100/v1"),
+        ("Relay.example:443", "https://relay.example/v1"),
         ("127.0.0.1:80", "http://127.0.0.1/v1"),
     ],
 )
 def test_the_upstream_is_not_the_relay_itself(listen: str, upstream: str) -> None:
-    assert error_of(listen=listen, upstream=upstream).name == "upstream"
+    with pytest.raises(BadSetting, match=f"the relay itself listens on {re.escape(listen)}"):
+        check_upstream(upstream, listen)
 
 
-@pytest.mark.parametrize("upstream", ["http://127.0.0.1:4101/v1", "http://127.0.0.2:4100/v1", "https://h:4100/v1"])
-def test_the_upstream_may_be_another_server_on_the_same_machine_or_port(upstream: str) -> None:
-    assert Settings(listen="127.0.0.1:4100", dashboard="127.0.0.1:4109", upstream=upstream)
+@pytest.mark.parametrize(
+    ("listen", "upstream"),
+    [
+        ("127.0.0.1:4100", "http://127.0.0.1:4200/v1"),
+        ("127.0.0.1:4100", "http://127.0.0.1/v1"),
+        ("127.0.0.1:4100", "http://127.0.0.2:4100/v1"),
+        ("127.0.0.1:4100", "http://relay.example:4100/v1"),
+        ("0.0.0.0:443", "https://api.openai.com/v1"),
+        ("127.0.0.1:0", "http://127.0.0.1:80/v1"),
+    ],
+)
+def test_another_server_can_be_the_upstream(listen: str, upstream: str) -> None:
+    check_upstream(upstream, listen)
+
+
+def test_invalid_utf_8_is_recognized() -> None:
+    assert is_utf8("café \U0001f600")
+    assert not is_utf8(b"caf\xe9".decode("utf-8", "surrogateescape"))
 
 
 def test_a_data_directory_is_utf8_text() -> None:
