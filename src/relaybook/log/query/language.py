@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, NoReturn
 
-from relaybook.log.query.filters import CONTAINS, NAMES, WORDS, BadFilter, BadTermCode, Correction
+from relaybook.log.query.filters import CONTAINS, FEEDBACK, NAMES, WORDS, BadFilter, BadTermCode, Correction
 from relaybook.log.query.term_values import Parameter, allows_prefix, canonical_name, checked_value
 from relaybook.settings.suggestions import closest
 
@@ -23,6 +23,8 @@ _MISSING_COLON: Final = re.compile(r"([A-Za-z_]+|property\.[^<>=]+)([<>=].+)")
 #: Operators of other query languages. They are rejected, because a search for these words would find nothing, without a
 #: hint why.
 _OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
+#: What people write after ``feedback:`` for the ratings of the page, and the comparisons of scores that find them.
+_RATINGS: Final = {"good": "score:>0", "bad": "score:<0"}
 #: Matches ids that Relaybook or a provider gives to requests and responses.
 _REQUEST_ID: Final = re.compile(
     r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(chatcmpl|req|resp|cmpl|msg)[-_]\S+", re.ASCII | re.IGNORECASE
@@ -116,7 +118,11 @@ def _parameter(part: Part, now_us: int) -> tuple[Parameter, str]:
     try:
         checked_value(name, value, now_us, part.name or "the search term", is_prefix=is_prefix)
     except BadFilter as error:
-        _reject(part, error.reason)
+        comparison = _RATINGS.get(value.lower()) if name == FEEDBACK else None
+        if comparison is None:
+            _reject(part, error.reason)
+        corrected = f"{'-' if part.negated else ''}{comparison}"
+        _reject(part, error.reason, Correction(corrected), replacement=corrected)
     return Parameter(name, part.negated, is_prefix), value
 
 
