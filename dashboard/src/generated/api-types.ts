@@ -749,7 +749,7 @@ export type Status = {
   dashboard_url: string | null;
   /** Build id of the page. `null` if the page was not built. */
   page_build: string | null;
-  /** `true` if this request has access because of the cookie that `POST /api/session` sets. `false` if the dashboard has no token, or if the request contains the token. */
+  /** `true` if this request has access because of its session cookie, which `POST /api/session` sets. `false` if the dashboard has no token, or if the request sends the token in `Authorization`. */
   signed_in: boolean;
   /** Whether `relaybook demo` writes sample data to this log. */
   sample_data: boolean;

@@ -24,7 +24,7 @@ export const GAP_REASONS: Readonly<Record<LogGap["reason"], string>> = {
   log_unavailable: "refused, because the log could not be written",
   forwarded_unlogged: "relayed but not logged, because the log could not be written",
   damaged: "damaged and unreadable, so their content is missing from the log",
-  store_set_aside: "in an unusable store that was set aside in the data directory; relaybook check --salvage recovers the readable requests",
+  store_set_aside: "missing from the log, because their store was unusable and was set aside in the data directory; relaybook check --salvage recovers the readable requests",
 };
 
 /** Labels of relative start times. */

@@ -10,15 +10,15 @@ const KEYS = [
   ["Shift+x", "Select all loaded requests, or none"],
   ["n", "Filter by the namespace of the row"],
   ["t", "Conversation view of the open request"],
-  ["+, -", "Good or bad: feedback on the open request"],
+  ["+, -", "Give feedback on the open request: good or bad"],
   ["m", "Menu of a value: filter, pin, copy, conversation view"],
   ["p", "Pin or unpin the namespace of the row"],
   ["1 – 9, 0", "Select a pinned namespace; show all namespaces"],
   ["/", "Search"],
   ["Ctrl+K, ⌘K", "Command palette: go to a page, saved filter, namespace or request"],
   ["Backspace", "Remove the last filter"],
-  ["Home", "Go to the newest request; in the conversation view: first turn"],
-  ["End", "In the conversation view: last turn"],
+  ["Home", "Go to the newest request, or to the first turn in the conversation view"],
+  ["End", "Go to the last turn in the conversation view"],
   ["l", "Pause or resume updates"],
   ["Alt-click, Shift-click", "Add a value to the filter; exclude a value"],
   ["Alt+↑, Alt+↓", "Move a column, in the menu of columns"],
@@ -27,7 +27,7 @@ const KEYS = [
 
 /** Examples of the query language. */
 const EXAMPLES = [
-  ['refund "not sent" -late', "Contains refund and the phrase, not late"],
+  ['refund "not sent" -late', "Contains refund and the phrase, but not late"],
   ["model:gpt-4o* -status:error", "Exact, prefix (*) and negated (-) matches"],
   ["duration:>2s cost:>0.01", "Longer than 2 seconds and more expensive than $0.01"],
 ] as const;

@@ -166,8 +166,8 @@ class Status(Struct, kw_only=True):
     signed_in: Annotated[
         bool,
         Meta(
-            description="`true` if this request has access because of the cookie that `POST /api/session` sets. "
-            "`false` if the dashboard has no token, or if the request contains the token."
+            description="`true` if this request has access because of its session cookie, which `POST /api/session` "
+            "sets. `false` if the dashboard has no token, or if the request sends the token in `Authorization`."
         ),
     ]
     sample_data: Annotated[bool, Meta(description="Whether `relaybook demo` writes sample data to this log.")]

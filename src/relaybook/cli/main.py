@@ -94,7 +94,8 @@ def simulate(
         float, Parameter(help="Speed of the response, in tokens per second. 0 means unlimited")
     ] = 0.0,
     ledger: Annotated[
-        Path | None, Parameter(help="File to append the ledger to: one JSON line per event, such as request or sent")
+        Path | None,
+        Parameter(help="File to append the ledger to: one JSON line per event, such as the end of a response"),
     ] = None,
 ) -> int:
     """Run only the simulated upstream."""

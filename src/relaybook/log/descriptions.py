@@ -130,8 +130,8 @@ GAP_REASONS: Final[dict[str, str]] = {
     "log_unavailable": "refused, because the log could not be written",
     "forwarded_unlogged": "relayed but not logged, because the log could not be written",
     "damaged": "damaged and unreadable, so their content is missing from the log",
-    "store_set_aside": "in an unusable store that was set aside in the data directory; relaybook check --salvage "
-    "recovers the readable requests",
+    "store_set_aside": "missing from the log, because their store was unusable and was set aside in the data "
+    "directory; relaybook check --salvage recovers the readable requests",
 }
 
 #: Texts that say why requests were not admitted, by error code.

@@ -47,7 +47,7 @@ class EntryBuilder:
     def running(self, exchange: Exchange, *, read_bodies: bool = True, is_shown: bool = False) -> Running:
         """Return the current state of an open exchange.
 
-        With ``is_shown``, include its headers and the bytes of both bodies so far, because the log shows them.
+        With ``is_shown``, include the headers and the bytes that both bodies have so far. The log shows this content.
         """
         record, _ = self._record(exchange, Closed("interrupted"), _headers(exchange), read_bodies=read_bodies)
         record.outcome, record.failed = "open", bool(record.status and record.status >= 400)

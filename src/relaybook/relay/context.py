@@ -87,7 +87,7 @@ class RelayContext:
         raise NotImplementedError
 
     def log_failed(self, error: JournalUnavailable) -> bool:
-        """Handle the loss of a journal batch. Return whether the bytes that waited for the batch are still sent."""
+        """Handle the loss of a journal batch. Return True if the bytes that waited for the batch are sent anyway."""
         raise NotImplementedError
 
     def private_frame(self, kind: int, exchange: bytes, payload: bytes) -> None:

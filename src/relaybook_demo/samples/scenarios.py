@@ -71,7 +71,7 @@ def production_scenario(question: Question, rng: random.Random) -> Scenario:
 
 
 def staging_scenario(question: Question, rng: random.Random) -> Scenario:
-    """Return one question from the tea shop's next version in staging."""
+    """Return a scenario in staging, in which the tea shop's beta version asks one question."""
     return single_question(
         personas.STAGING_SHOP, "staging", question, rng, personas.properties(rng, question.feature, personas.BETA)
     )

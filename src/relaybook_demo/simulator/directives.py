@@ -26,7 +26,7 @@ def _directive(reader: Callable[[str], Any], default: Any = None) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Directives:
-    """The directives of one request. A field at its default means the default behavior of an upstream.
+    """The directives of one request. A field that has its default value does not change the simulator's behavior.
 
     A field without a reader is a scalar and is parsed according to its type.
     """

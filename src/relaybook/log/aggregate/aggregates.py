@@ -31,8 +31,8 @@ _STEPS: Final = 32
 #: Token counts are capped at this value, so that a wrong count cannot overflow a sum. The cap is far above any real
 #: count.
 MAX_TOKENS: Final = 10**12
-#: The amounts that one request adds to aggregates. The order is failed, input tokens, output tokens, cost, whether the
-#: cost is known, and the bins of duration and time to first token (`None` if unknown).
+#: The amounts that one request adds to aggregates: whether the request failed, input tokens, output tokens, cost,
+#: whether the cost is known, and the bins of duration and time to first token (`None` if unknown).
 Contribution = tuple[bool, int, int, float, bool, int | None, int | None]
 
 

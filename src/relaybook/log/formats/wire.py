@@ -1,7 +1,7 @@
 """Declare the JSON structures of bodies. Only fields that are used are declared. All other fields are skipped.
 
 The source is OpenAI's API reference of 2026-11. DeepSeek and MLX add ``reasoning_content``. vLLM and OpenRouter add
-``reasoning``. Mistral's responses have content as a list of parts. Some providers add details to usage.
+``reasoning``. Mistral's responses have content as a list of parts. Some providers add fields to ``usage``.
 """
 
 from typing import Annotated, Any, Final, TypeAlias

@@ -7,7 +7,7 @@ Each recorder writes its *mark* at least once a second. The mark is a ``seq``, a
 requests with a higher ``seq``. Readers read up to the lowest mark of all live recorders, so they never skip a request
 that is inserted late. A recorder that has written no mark for 30 seconds is not live. Before its next insert, such a
 recorder *joins* again: it writes a mark and then reads the marks of the other recorders. The recorder's new ``seq``
-values are above these marks, and so above every ``seq`` up to which readers have read.
+values are higher than all these marks. No reader has read beyond the marks, so no reader skips the new requests.
 """
 
 import random

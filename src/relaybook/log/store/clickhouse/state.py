@@ -28,8 +28,9 @@ Changes = Mapping[tuple[str, str], bytes | None]
 class State:
     """The table ``state`` of a database.
 
-    Some values belong to a recorder, and all others to the whole log. ``recorder`` is the name of the recorder whose
-    values ``write`` writes and ``read_own`` reads. ``recorder`` is empty if only values of the whole log are written.
+    Some values belong to one recorder, and all others to the whole log. Of the values of recorders, ``write`` and
+    ``read_own`` use those of the recorder named ``recorder``. ``recorder`` is empty if only values of the whole log are
+    written.
     """
 
     def __init__(self, database: Database, recorder: str = "") -> None:

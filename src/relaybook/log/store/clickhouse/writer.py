@@ -124,8 +124,8 @@ class ClickHouseWriter:
         self._wait_for_inserts()
         self._chunks.will_erase_uncommitted()
         seqs = self._stored_seqs(batch.entries)
-        # Requests of a journal were deleted, if the recorder died between two inserts. Requests of other batches were
-        # added again.
+        # If the recorder died between two inserts, it reads requests from the journal again, and some may have been
+        # deleted in the meantime. These stay deleted. In other batches, a deleted request was added again by a user.
         known = seqs.keys() | (self._deleted_ids(batch.entries) if batch.positions else set())
         self._chunks.will_erase_repeated([entry for entry in batch.entries if entry.record.id in known])
         new = list({each.record.id: each for each in reversed(batch.entries) if each.record.id not in known}.values())

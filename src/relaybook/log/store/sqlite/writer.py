@@ -210,8 +210,8 @@ class SqliteWriter:
     def run_maintenance(self, until_ns: int) -> bool:
         with translated(self._path):
             self._entries.feedback.expire()
-            # Reclaiming waits for the end of a pass, because a pack that loses all its records is deleted instead of
-            # erased.
+            # Wait until the retention pass is complete. If a pack then has no records, the whole pack is deleted, and
+            # its frames need not be erased one by one.
             reclaimed = self._retention.is_complete and self._reclaimer.work(until_ns)
             return self._foreign_ids.work(until_ns) or reclaimed
 
