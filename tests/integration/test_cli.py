@@ -373,8 +373,10 @@ def simulated_provider(directory: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "relaybook.cli.main", "simulate", "--listen", "127.0.0.1:0"]
     with subprocess.Popen(command, env=environment(directory), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        yield process.stdout.readline().split()[-1]
-        process.terminate()
+        try:
+            yield process.stdout.readline().split()[-1]
+        finally:
+            process.terminate()
     assert process.returncode == 0
 
 

@@ -56,6 +56,9 @@ def check(configuration: Configuration, *, bodies: bool = False) -> int:
         except CommandFailed as error:
             failed = True
             print(f"✗ {name}: {error}", flush=True)
+        except OSError as error:
+            failed = True
+            print(f"✗ {name}: {error.filename} cannot be read: {error.strerror}", flush=True)
     return FAILED if failed else 0
 
 
