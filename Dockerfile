@@ -26,10 +26,10 @@ RUN cd /opt/relaybook/lib/python3*/site-packages && \
 
 FROM ${BASE}
 LABEL org.opencontainers.image.title="Relaybook" \
-      org.opencontainers.image.description="A logging proxy for language-model APIs" \
+      org.opencontainers.image.description="A logging proxy for LLM APIs" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /opt/relaybook /opt/relaybook
-# The volume belongs to the user, also if it is made new or the root is read-only.
+# The volume belongs to the user, even if Docker creates it or the root is read-only.
 RUN mkdir /data && chown 10001:10001 /data && chmod 0700 /data
 ENV PATH=/opt/relaybook/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \

@@ -31,7 +31,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: .venv/.run $(PAGE) ## Run on a built-in simulated upstream: no key, no network; keeps running
+demo: .venv/.run $(PAGE) ## Run with a simulated upstream, without API key and network; keeps running
 	@$(BIN)/relaybook demo $(ARGS)
 
 .PHONY: run
@@ -63,7 +63,7 @@ static: .venv/.dev
 	@$(BIN)/mypy
 
 .PHONY: format
-format: .venv/.dev ## Format the code and mend what the linter can mend
+format: .venv/.dev ## Format the code, and repair what the linter can repair
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format .
 	@$(NPM) run format
@@ -88,7 +88,7 @@ long: tools page $(NODE_SDK) ## The long form of all other tests: 5,000 generate
 	@LONG_TESTS=1 $(PYTEST) tests/integration tests/conformance tests/e2e $(ARGS)
 
 .PHONY: soak
-soak: .venv/.dev ## Half an hour of mixed traffic: does memory grow? make soak ARGS='--minutes 5'
+soak: .venv/.dev ## Send mixed traffic for half an hour, and watch the memory: make soak ARGS='--minutes 5'
 	@$(BIN)/python -m benchmarks.soak $(ARGS)
 
 .PHONY: bench
@@ -96,7 +96,7 @@ bench: .venv/.dev ## Compare with nginx and other proxies; results go to benchma
 	@$(BIN)/python -m benchmarks $(or $(ARGS),comparison recorder latency memory)
 
 .PHONY: docs
-docs: .venv/.dev ## Write the generated files again: settings, API, malformed requests, the page's types, parts of deploy/
+docs: .venv/.dev ## Generate these files again: settings, API, malformed requests, the page's types, parts of deploy/
 	@$(BIN)/python -m tests.support.settings_page
 	@$(BIN)/python -m tests.support.api_page
 	@$(BIN)/python -m tests.support.types_page
@@ -121,7 +121,7 @@ lock: ## Lock requirements/*.txt to pyproject.toml (needs uv); ARGS=--upgrade ta
 clickhouse: .venv/.clickhouse ## Install the engine of ClickHouse for the tests that need it (900 MB)
 
 .PHONY: compiled
-compiled: .venv/.dev $(PAGE) ## A wheel in dist/, compiled where requests go through: a quarter less CPU (needs a C compiler)
+compiled: .venv/.dev $(PAGE) ## Build a wheel in dist/ whose request path is compiled and takes a quarter less CPU (needs a C compiler)
 	@RELAYBOOK_COMPILE=1 $(BIN)/python -m hatchling build -t wheel
 
 # Git's date of the commit makes two builds equal, byte by byte.
