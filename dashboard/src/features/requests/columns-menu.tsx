@@ -36,9 +36,12 @@ export function ColumnsMenu({ view, chosen, visible, onChange }: Props) {
 
   const change = (columns: readonly ColumnId[]) => {
     onChange({ ...view, columns });
-    // The focus is set again, because an element that changes its place loses the focus.
+    // An element that changes its place loses the focus, and gets it again. Otherwise the focus stays where it is, for
+    // example on the button of the menu after the menu was closed.
     const focused = document.activeElement;
-    if (focused instanceof HTMLElement) requestAnimationFrame(() => focused.focus());
+    requestAnimationFrame(() => {
+      if (focused instanceof HTMLElement && document.activeElement === document.body) focused.focus();
+    });
   };
   const moveByKey = (event: KeyboardEvent, id: ColumnId) => {
     const by = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : undefined;
