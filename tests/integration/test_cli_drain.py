@@ -18,7 +18,9 @@ from tests.support.server import Server, SimulatedProvider, is_running, wait_unt
 from relaybook.journal.reader import list_runs
 from relaybook.log.store import open_store
 from relaybook.log.store.clickhouse.reader import ClickHouseReader
+from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Reader
+from relaybook.log.store.sqlite.set_aside import list_set_aside
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.server.data_directory import DataDirectory
 
@@ -72,6 +74,21 @@ def clickhouse(tmp_path: Path) -> Iterator[ClickHouse]:
     started = new_server(tmp_path / "clickhouse", "pw")
     yield started
     started.close()
+
+
+def test_a_damaged_store_is_replaced_by_an_empty_one(tmp_path: Path) -> None:
+    with SimulatedProvider(tmp_path) as provider:
+        server = Killed(tmp_path, provider)
+    for path in server.data.store.glob(f"{DATABASE}*"):
+        path.unlink()
+    server.data.store.mkdir(exist_ok=True)
+    (server.data.store / DATABASE).write_bytes(b"\x55" * 8192)
+    drained = drain(server.data.path)
+    assert drained.returncode == 0, drained.stderr
+    assert list_set_aside(server.data.store)
+    reader = open_store(server.data.store).open_reader()
+    assert not_recorded(server.ids, reader) == []
+    reader.close()
 
 
 @needs_clickhouse

@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -133,3 +134,48 @@ def test_a_users_directory_named_like_a_store_moved_aside_is_left_alone(tmp_path
         server.record(send(server), 60)
         assert gaps(server) == []
         assert server.events("child_died") == []
+
+
+def overwrite_the_schema(store: Path) -> None:
+    """Move everything from the WAL to the database, and overwrite the pages that define the tables.
+
+    Open connections keep the definitions in memory, so they do not read these pages again.
+    """
+    connection = sqlite3.connect(store / DATABASE)
+    assert connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() == (0, 0, 0)
+    (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+    connection.close()
+    with (store / DATABASE).open("r+b") as file:
+        pages = list(iter(partial(file.read, page_bytes), b""))
+        defining = [number for number, page in enumerate(pages) if number > 0 and b"CREATE TABLE" in page]
+        assert defining
+        for number in defining:
+            file.seek(number * page_bytes)
+            file.write(b"\x55" * page_bytes)
+
+
+def test_a_stop_keeps_the_journal_if_the_cache_of_the_recorder_hides_that_the_store_is_damaged(tmp_path: Path) -> None:
+    with SimulatedProvider(tmp_path) as provider:
+        with Server(tmp_path, provider.url) as server:
+            ids = [send(server) for _ in range(60)]
+            server.record(ids[-1], 60)
+            overwrite_the_schema(server.data / "store")
+            ids += [send(server) for _ in range(30)]
+        with Server(tmp_path, provider.url) as server:
+            for request_id in ids:
+                server.record(request_id, 60)
+            assert len(server.records()) == 90
+            assert gaps(server)
+
+
+def test_a_segment_is_deleted_only_if_its_requests_can_be_read_without_the_cache_of_the_recorder(
+    tmp_path: Path,
+) -> None:
+    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url, "--segment-bytes", "1MiB") as server:
+        ids = [send(server)]
+        server.record(ids[0], 60)
+        overwrite_the_schema(server.data / "store")
+        ids += [send(server, b" " * 300_000) for _ in range(20)]
+        wait_until(lambda: server.events("store_set_aside"))
+        for request_id in ids:
+            server.record(request_id, 60)

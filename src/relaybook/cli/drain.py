@@ -2,7 +2,7 @@
 
 import socket
 
-from relaybook.cli.failure import CommandFailed
+from relaybook.cli.failure import FAILED, CommandFailed
 from relaybook.journal.reader import list_runs
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreMisconfigured, StoreTooNew, StoreUnavailable
@@ -65,7 +65,9 @@ def _record(configuration: Configuration, data: DataDirectory) -> None:
     log_to_stderr()
     supervisor, recorder = socket.socketpair()
     with supervisor, recorder:
-        record(configuration.settings, data, recorder.fileno(), until_read=True)
+        if record(configuration.settings, data, recorder.fileno(), until_read=True) == FAILED:
+            # for example, the store was damaged and was set aside, so the second attempt creates an empty store
+            record(configuration.settings, data, recorder.fileno(), until_read=True)
     if list_runs(data.journal):
         left = disk.bytes_below(data.journal)
         raise CommandFailed(

@@ -15,7 +15,7 @@ import msgspec
 from relaybook.cli.failure import FAILED, CommandFailed
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import BatchRejected, StoreDamaged, StoreTooNew, StoreUnavailable, until_writable
-from relaybook.log.store.port import Batch, Entry, SetAside, Writer
+from relaybook.log.store.port import Batch, Entry, SetAside, Store, Writer
 from relaybook.recorder.quarantine import decode_quarantined, list_quarantined
 from relaybook.server.data_directory import DataDirectory
 from relaybook.settings.definitions import Settings
@@ -53,14 +53,16 @@ def repair(path: Path, settings: Settings | None = None, *, salvage: bool, reque
 
 
 def _salvage(path: Path, settings: Settings | None) -> int:
-    """Copy all readable records of the damaged stores that were set aside.
+    """Copy all readable records of the damaged stores that were set aside, and of the store itself if it is damaged.
 
     Returns 1 if some records could not be read, otherwise 0.
     """
     data = DataDirectory(path)
-    stores = open_store(data.store, settings).list_set_aside()
+    store = open_store(data.store, settings)
+    _set_aside_if_damaged(store)
+    stores = store.list_set_aside()
     if not stores:
-        print(f"✓ salvage: no store was set aside in {path}")
+        print(f"✓ salvage: the store is intact, and no store was set aside in {path}")
         return 0
     writer = _writer(data, settings)
     try:
@@ -68,6 +70,22 @@ def _salvage(path: Path, settings: Settings | None) -> int:
     finally:
         writer.close()
     return FAILED if lost else 0
+
+
+def _set_aside_if_damaged(store: Store) -> None:
+    """Set the store aside if its structure is damaged. Raises CommandFailed if a server uses the store."""
+    if not store.exists():
+        return
+    try:
+        store.open_writer(lock_wait_s=0).close()
+        damage = store.damage()
+    except StoreDamaged as error:
+        damage = str(error.__cause__ or error)
+    except (StoreUnavailable, StoreTooNew) as error:
+        raise CommandFailed(str(error)) from None
+    if damage is not None:
+        print(f"? salvage: the store is damaged: {damage}")
+        print(f"  It was renamed to {store.set_aside()}. Test the disk.", flush=True)
 
 
 def _salvage_one(store: SetAside, writer: Writer) -> int:
@@ -153,7 +171,8 @@ def _readable(store: SetAside) -> Iterator[Entry | None]:
         yield from store.entries()
     except StoreDamaged as error:
         raise CommandFailed(
-            f"{error} Salvage cannot read this store. A database repair tool may recover requests."
+            f"Salvage cannot read {store.location}: {error.__cause__ or error}. A database repair tool may recover "
+            "requests."
         ) from None
     except StoreUnavailable as error:
         raise CommandFailed(str(error)) from None

@@ -240,14 +240,14 @@ class RunReader:
                     segment.close()
         return Unread(total, since_ns)
 
-    def remove_before(self, segment: int) -> int:
-        """Delete the files before ``segment`` and return their number. Each deletion may take 12 ms."""
-        removed = 0
-        for number in sequences(self.path):
-            if number < min(segment, self.place.segment):
-                segment_path(self.path, number).unlink(missing_ok=True)
-                removed += 1
-        return removed
+    def segments_before(self, segment: int) -> list[int]:
+        """Return the numbers of the files before ``segment``, except for files that are not read yet."""
+        return [number for number in sequences(self.path) if number < min(segment, self.place.segment)]
+
+    def remove_before(self, segment: int) -> None:
+        """Delete the ``segments_before`` ``segment``. Each deletion may take 12 ms."""
+        for number in self.segments_before(segment):
+            segment_path(self.path, number).unlink(missing_ok=True)
 
     def remove(self) -> None:
         """Delete the whole run.

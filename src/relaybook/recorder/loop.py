@@ -241,7 +241,7 @@ class Recorder:
                 run = self._runs[path.name] = Run(path, position, checkpoints)
                 if position is not None:  # a recorder may have died before it removed recorded segments
                     with run.pausing():
-                        run.reader.remove_before(position.replay_from[0])
+                        self._remove_before(run, position.replay_from[0])
 
     def _read(self, run: Run) -> bool:
         if run.is_paused:
@@ -382,12 +382,22 @@ class Recorder:
                 continue
             with run.pausing():
                 if run.reader.finished:
+                    self._retry.until_done(self._store.verify_newest)
                     run.reader.remove()
                     removed.append(run.name)
                 else:
-                    run.reader.remove_before(run.position().replay_from[0])
+                    self._remove_before(run, run.position().replay_from[0])
         if removed:
             self._commit_with_retry(Batch(finished_runs=removed))
         for name in removed:
             self._positions.pop(name, None)
             del self._runs[name]
+
+    def _remove_before(self, run: Run, segment: int) -> None:
+        """Remove the segments of the run before ``segment``, unless the store is damaged.
+
+        The journal may be the only readable copy of the newest requests, even if the store has accepted them.
+        """
+        if run.reader.segments_before(segment):
+            self._retry.until_done(self._store.verify_newest)
+            run.reader.remove_before(segment)

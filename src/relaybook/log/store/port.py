@@ -299,6 +299,13 @@ class Writer(Protocol):
     def checkpoints(self, run: str) -> list[ExchangeCheckpoint]:
         """Return the checkpoints of the open exchanges of one run."""
 
+    def verify_newest(self) -> None:
+        """Check that the newest requests can be read from the disk, without anything that the writer has in memory.
+
+        Only then does the recorder delete the journal segments with these requests. Bodies are not read. Raises
+        StoreDamaged and StoreUnavailable.
+        """
+
     def retain(self, cutoffs: Cutoffs, until_ns: int) -> Retained:
         """Remove requests and content according to the cutoffs. Stop at ``until_ns`` (monotonic clock).
 
@@ -618,6 +625,12 @@ class Store(Protocol):
 
         ``on_progress`` is called with the number of records checked so far and the total. Raises StoreUnavailable and
         StoreDamaged.
+        """
+
+    def damage(self) -> str | None:
+        """Return what is wrong with the structure of the store, or `None` if nothing is. Bodies are not read.
+
+        Raises StoreUnavailable and StoreDamaged.
         """
 
     def set_aside(self) -> str | None:

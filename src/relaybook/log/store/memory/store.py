@@ -220,6 +220,9 @@ class MemoryStore:
         if all(entry.record.namespace != namespace for entry in self._entries):
             self._labels.pop(namespace, None)
 
+    def verify_newest(self) -> None:
+        """Do nothing, because this store has no disk."""
+
     def run_maintenance(self, until_ns: int) -> bool:
         return False
 

@@ -60,7 +60,9 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise StoreDamaged(f"{path} is damaged ({error}). Test the disk.") from error
+        raise StoreDamaged(
+            f"{path} is damaged ({error}). Test the disk. Then stop the server, and run relaybook check --salvage."
+        ) from error
     except apsw.InterruptError as error:
         raise DeadlinePassed(
             "The query exceeded its deadline. Use a shorter time range or fewer conditions."

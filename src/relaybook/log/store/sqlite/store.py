@@ -120,6 +120,11 @@ class SqliteStore:
 
         return verify(self._directory, on_progress)
 
+    def damage(self) -> str | None:
+        from relaybook.log.store.sqlite.verify import structure_damage
+
+        return structure_damage(self._directory)
+
     def set_aside(self) -> str | None:
         from relaybook.log.store.sqlite.set_aside import set_aside
 

@@ -1,4 +1,4 @@
-"""Verify the structure of a store's database, and every body frame of every record with its checksum."""
+"""Verify a store: the structure of the database and every body frame of every record, or only the newest rows."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -18,6 +18,9 @@ from relaybook.log.store.sqlite.schema import is_created
 
 _ROWS: Final = "SELECT seq, id, bodies FROM requests WHERE seq > ? ORDER BY seq LIMIT 1000"
 _MAX_PROBLEMS: Final = 10
+#: ``length`` reads the header of a row, but not the pages to which a long row overflows.
+_READ_ROWS: Final = "SELECT count(*), total(length(id)), total(length(bodies)) FROM requests WHERE seq > ?"
+_MAX_NEWEST: Final = 100_000
 _STRUCTURE: Final = f"PRAGMA integrity_check({_MAX_PROBLEMS})"
 
 
@@ -52,6 +55,36 @@ def verify(directory: Path, on_progress: Callable[[int, int], object]) -> Verifi
         finally:
             connection.close()
     return Verification(records=records, damaged=damaged, problems=problems)
+
+
+def structure_damage(directory: Path) -> str | None:
+    """Return the first problem with the structure of the database, or `None` if there is no problem.
+
+    The whole database is read, but not the bodies. Raises StoreUnavailable and StoreDamaged.
+    """
+    with translated(directory / DATABASE):
+        connection = open_for_reading(directory)
+        try:
+            problem: str = connection.execute("PRAGMA quick_check(1)").get
+        finally:
+            connection.close()
+    return None if problem == "ok" else problem
+
+
+def verify_newest(directory: Path, after: int) -> int:
+    """Read the rows of the requests after the ``seq`` ``after``, but at most the newest 100,000, from the files.
+
+    A new connection reads them, because open connections have pages in their caches. Returns the newest ``seq``.
+    Raises apsw.Error, for example apsw.CorruptError if a page is damaged. Bodies are not read.
+    """
+    connection = open_for_reading(directory)
+    try:
+        connection.pragma("cell_size_check", True)
+        newest: int = connection.execute("SELECT max(seq) FROM requests").get or 0
+        connection.execute(_READ_ROWS, (max(after, newest - _MAX_NEWEST),)).fetchall()
+    finally:
+        connection.close()
+    return newest
 
 
 def _problem(packs: PackReader, bodies: bytes | None) -> str | None:

@@ -32,6 +32,7 @@ from relaybook.log.store.sqlite.retention_pass import RetentionPass
 from relaybook.log.store.sqlite.running import RunningTables
 from relaybook.log.store.sqlite.schema import become_a_log, create_tables
 from relaybook.log.store.sqlite.text_index import drop_if_ahead
+from relaybook.log.store.sqlite.verify import verify_newest
 from relaybook.system import disk
 
 _SEQ_BY_ID: Final = "SELECT seq FROM requests WHERE id = ?"
@@ -60,6 +61,7 @@ class SqliteWriter:
         self._durability = durability
         self._busy_s = busy_s
         self._is_scrub_due = True
+        self._verified_to = 0
         self._compressor = new_compressor()
         with translated(self._path):
             self._lock_fd = _acquire_lock(directory, lock_wait_s)
@@ -100,8 +102,7 @@ class SqliteWriter:
 
     def commit(self, batch: Batch) -> None:
         with translated(self._path), rejecting():
-            if disk.identity(self._path) != self._file:
-                raise StoreDamaged(f"{self._path} was deleted or replaced while Relaybook was writing to it.")
+            self._reject_other_file()
             if batch.entries:
                 self._packs.open_pack_of_day()
             with self._transaction() as mark:
@@ -113,6 +114,10 @@ class SqliteWriter:
         if batch.erase or drops_hidden_state:
             self._is_scrub_due = True
         self._finish_erasing()
+
+    def _reject_other_file(self) -> None:
+        if disk.identity(self._path) != self._file:
+            raise StoreDamaged(f"{self._path} was deleted or replaced while Relaybook was writing to it.")
 
     def _store(self, batch: Batch, mark: Mark) -> Sequence[Entry]:
         """Write the batch within the transaction. Returns the new entries.
@@ -198,6 +203,11 @@ class SqliteWriter:
     def read_body(self, ref: BodyRef) -> bytes:
         with translated(self._path):
             return read_body(self._path.parent / BODIES, ref)
+
+    def verify_newest(self) -> None:
+        with translated(self._path):
+            self._reject_other_file()
+            self._verified_to = verify_newest(self._path.parent, self._verified_to)
 
     def retain(self, cutoffs: Cutoffs, until_ns: int) -> Retained:
         with translated(self._path):
