@@ -221,9 +221,11 @@ def test_the_reader_of_the_output_may_close_the_pipe(data: Path, tmp_path: Path)
 def test_the_token_is_required_and_sent(data: Path, tmp_path: Path) -> None:
     with dashboard(data, token="correct-horse") as address:
         without = relaybook(tmp_path, "tail", "--dashboard", address)
+        wrong = relaybook(tmp_path, "tail", "--dashboard", address, RELAYBOOK_DASHBOARD_TOKEN="battery-staple")
         with_it = relaybook(tmp_path, "tail", "--dashboard", address, RELAYBOOK_DASHBOARD_TOKEN="correct-horse")
-    assert without.returncode == 1
-    assert "Set RELAYBOOK_DASHBOARD_TOKEN." in without.stderr
+    assert (without.returncode, wrong.returncode) == (1, 1)
+    assert "requires a token. Set RELAYBOOK_DASHBOARD_TOKEN to the server's dashboard_token." in without.stderr
+    assert "rejected the token. Set RELAYBOOK_DASHBOARD_TOKEN to the server's dashboard_token." in wrong.stderr
     assert len(with_it.stdout.splitlines()) == 3
 
 
@@ -485,6 +487,16 @@ def test_check_finds_an_unknown_name_of_a_price_list(tmp_path: Path) -> None:
     assert found.returncode == 1
     assert "✗ settings: price_as is 'opnai', but no provider has this name" in found.stdout
     assert "Did you mean openai?" in found.stdout
+
+
+def test_only_json_lines_are_imported(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("id,namespace\n")
+    found = relaybook(tmp_path, "import", "log.csv", "--data", "data")
+    assert (found.returncode, found.stdout) == (1, "")
+    assert found.stderr == (
+        "relaybook: log.csv is not a JSON Lines file. Only exports in the format jsonl can be imported.\n"
+    )
+    assert not (tmp_path / "log.csv.rejected").exists()
 
 
 def test_check_of_bodies_succeeds_without_a_log(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 import http.client
 import json
+import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -48,6 +50,18 @@ def test_the_suggested_base_url_works(world: World) -> None:
     with client(suggested) as sdk:
         response = sdk.chat.completions.create(model="gpt-4o-mini", messages=MESSAGES)
     assert response.choices[0].message.content
+
+
+def test_a_reverse_proxy_that_keeps_its_prefix_gets_the_reason(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+    flags = ("--listen", address, "--dashboard", "127.0.0.1:0", "--relay-url", f"http://{address}/relay/v1")
+    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url, *flags) as server:
+        response = parse(send_raw(server.port, at(b"/relay/v1/chat/completions", b"POST")))
+    assert response.status == 404
+    assert response.error["message"] == (
+        "The path begins with /relay, but the relay expects /v1. Let the reverse proxy remove /relay."
+    )
 
 
 def test_a_path_without_v1_is_counted_and_not_recorded(world: World) -> None:

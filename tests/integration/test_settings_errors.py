@@ -45,6 +45,13 @@ def serve_arguments(flags: Sequence[str]) -> list[str]:
     return ["serve", *flags, *more]
 
 
+def test_an_unknown_provider_of_prices_is_refused(tmp_path: Path) -> None:
+    refused = serve(tmp_path, "--price-as", "opnai")
+    assert refused.returncode == 2
+    assert "price_as is 'opnai', but no provider has this name. Did you mean openai?" in refused.stderr
+    assert not (tmp_path / "data").exists()
+
+
 class Loader:
     """Run ``relaybook serve`` in this process, up to the point where the server would start."""
 

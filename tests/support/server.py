@@ -209,4 +209,4 @@ class Server(Dashboard):
             arguments += ["--min-free", str(1 << 20)]
         super().__init__([*arguments, *flags], directory, "serve", env, under)
         self.base_url = self.printed(r"base URL\s+(\S+)")
-        self.port = int(self.base_url.removesuffix("/v1").rpartition(":")[2])
+        self.port = urlsplit(self.base_url).port or 0

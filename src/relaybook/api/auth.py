@@ -225,10 +225,10 @@ class Guard:
         cookies = cookie_values(headers.getlist("cookie"))
         if any(is_session(value, token, now_seconds) for value in cookies[:10]):
             return True
+        problem = "The dashboard requires a token." if bearer_token is None else "The token is wrong."
         raise ApiError(
             "not_signed_in",
-            "The dashboard requires a token. Send Authorization: Bearer <token>, or sign in with POST /api/session "
-            '{"token": "<token>"}.',
+            f'{problem} Send Authorization: Bearer <token>, or sign in with POST /api/session {{"token": "<token>"}}.',
         )
 
 

@@ -19,11 +19,11 @@ from relaybook.cli.progress import progress_bar
 from relaybook.cli.server_log import NoRedirect
 from relaybook.journal.reader import list_runs
 from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment, sequences
+from relaybook.recorder.prices import check_price_as
 from relaybook.server.data_directory import DataDirectory
 from relaybook.server.listening import bind_error, listen
 from relaybook.settings.configuration import Configuration
 from relaybook.settings.definitions import BadSetting, check_upstream, split_address
-from relaybook.settings.suggestions import suggest
 from relaybook.system import disk
 
 _UPSTREAM_SECONDS: Final = 5.0
@@ -63,24 +63,14 @@ def check(configuration: Configuration, *, bodies: bool = False) -> int:
 
 
 def _settings(configuration: Configuration) -> str:
-    _check_price_as(configuration.settings.price_as)
+    try:
+        check_price_as(configuration.settings.price_as)
+    except BadSetting as error:
+        raise CommandFailed(str(error)) from None
     changed = [name for name, source in configuration.sources.items() if source != "default"]
     if not changed:
         return "all settings have their default values"
     return f"{', '.join(changed)} set; all other settings have their default values"
-
-
-def _check_price_as(provider: str | None) -> None:
-    if provider is None:
-        return
-    from genai_prices.data_snapshot import get_snapshot
-
-    known = [each.id for each in get_snapshot().providers]
-    if provider not in known:
-        raise CommandFailed(
-            f"price_as is {provider!r}, but no provider has this name, so price_as has no effect."
-            f"{suggest(provider, known)} Known: {', '.join(sorted(known))}."
-        )
 
 
 def _data(configuration: Configuration) -> str:

@@ -64,6 +64,8 @@ class _Line(NamedTuple):
 
 def import_files(configuration: Configuration, files: list[str]) -> int:
     """Import the files. Returns 1 if a line was rejected or a file is incomplete. Raises CommandFailed."""
+    if other := next((file for file in files if file.lower().endswith((".csv", ".parquet"))), None):
+        raise CommandFailed(f"{other} is not a JSON Lines file. Only exports in the format jsonl can be imported.")
     data = DataDirectory(configuration.data)
     try:
         target = open_target(data, configuration.settings)

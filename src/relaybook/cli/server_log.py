@@ -310,8 +310,11 @@ class ServerLog:
             return _NotFound(message)
         if error.code == 409 and isinstance(problem.get("requests"), int):
             return CountChanged(problem["requests"])
-        hint = " Set RELAYBOOK_DASHBOARD_TOKEN." if error.code == 401 else ""
-        return CommandFailed(f"{self._base} returned {error.code}: {message}{hint}")
+        if error.code == 401:
+            problem = "rejected the token" if self._token else "requires a token"
+            hint = "Set RELAYBOOK_DASHBOARD_TOKEN to the server's dashboard_token."
+            return CommandFailed(f"{self._base} {problem}. {hint}")
+        return CommandFailed(f"{self._base} returned {error.code}: {message}")
 
 
 def _lost(error: NoServer) -> CommandFailed:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from relaybook.log.formats.facts import Usage
 from relaybook.log.formats.usage import CACHED, OUTPUT, count_of, output_of
+from relaybook.settings.definitions import BadSetting
+from relaybook.settings.suggestions import suggest
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, Provider, UsageExtractor
@@ -116,6 +118,21 @@ class _Plan(NamedTuple):
     context: Mapping[str, str]
     paths: "tuple[_Path, ...]"
     rates: _Rates | None
+
+
+def check_price_as(provider: str | None) -> None:
+    """Raise BadSetting if genai-prices has no provider with this id. The check imports genai-prices."""
+    if provider is None:
+        return
+    from genai_prices.data_snapshot import get_snapshot
+
+    known = [each.id for each in get_snapshot().providers]
+    if provider not in known:
+        raise BadSetting(
+            "price_as",
+            f"price_as is {provider!r}, but no provider has this name.{suggest(provider, known)} "
+            f"Known: {', '.join(sorted(known))}.",
+        )
 
 
 class Prices:

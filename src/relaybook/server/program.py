@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 
 from relaybook import __version__, clock
+from relaybook.recorder.prices import check_price_as
 from relaybook.server.child_process import Child, Predecessor
 from relaybook.server.data_directory import DataDirectory, DataInUse, Serving
 from relaybook.server.listening import BACKLOG, bind_error, listen
@@ -130,6 +131,8 @@ def _run(
             _check_ca_file(settings)
             if relays:
                 check_upstream(settings.upstream, settings.listen)
+            if simulator is None:
+                check_price_as(settings.price_as)
         if handed and handed.is_rehearsal:
             _check_unchanged(settings, data, handed)
         data.open(handed.serve_lock if handed else None)

@@ -56,8 +56,10 @@ class FineTuning:
 def _line(record: Record, view: RequestView) -> bytes:
     if record.kind not in _CHAT_KINDS:
         raise _Omitted("of other kinds")
-    if record.failed or record.outcome != "complete":
+    if record.failed:
         raise _Omitted("failed")
+    if record.outcome != "complete":
+        raise _Omitted("incomplete")
     if record.body_state != "stored":
         raise _Omitted("without bodies")
     if not _is_whole(record):
