@@ -34,7 +34,7 @@ class BackgroundWork:
         self._text = text
         self._imports = imports
         self._retention = retention
-        #: When a step that failed may run again, by the name of the step.
+        #: The time at which a failed step may run again, by the name of the step.
         self._not_before_ns: dict[str, int] = {}
 
     @property
