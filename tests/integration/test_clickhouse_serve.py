@@ -1,4 +1,4 @@
-"""A server whose log is in ClickHouse: requests in, page and API out, trouble in between."""
+"""Test a server whose log is in ClickHouse: recording, the page, the API, restarts and failures of ClickHouse."""
 
 import json
 import os
