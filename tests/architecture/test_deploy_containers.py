@@ -71,14 +71,14 @@ def test_a_stop_waits_for_running_requests_and_the_journal(services: Any, pod: A
     assert int(services["relaybook"]["stop_grace_period"].removesuffix("s")) >= needed
 
 
-def test_probes_ask_the_relay_each_second(container: Any) -> None:
+def test_probes_check_the_relay_each_second(container: Any) -> None:
     paths = {"startupProbe": "/healthz", "readinessProbe": "/readyz", "livenessProbe": "/healthz"}
     for name, path in paths.items():
         assert container[name]["httpGet"] == {"path": path, "port": "relay"}
         assert container[name]["periodSeconds"] == 1
 
 
-def test_a_start_may_wait_for_the_end_of_the_server_before(pod: Any, container: Any) -> None:
+def test_a_start_may_wait_until_the_previous_server_has_ended(pod: Any, container: Any) -> None:
     assert container["startupProbe"]["failureThreshold"] >= pod["terminationGracePeriodSeconds"]
 
 
@@ -98,7 +98,7 @@ def test_containers_have_no_rights_and_one_writable_volume(services: Any, pod: A
     assert relaybook["security_opt"] == ["no-new-privileges:true"]
 
 
-def test_one_server_has_the_volume() -> None:
+def test_only_one_server_uses_the_volume() -> None:
     spec = objects(BASE)["StatefulSet", "relaybook"]["spec"]
     assert spec["replicas"] == 1
     assert spec["volumeClaimTemplates"][0]["spec"]["accessModes"] == ["ReadWriteOnce"]

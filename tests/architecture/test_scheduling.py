@@ -45,7 +45,7 @@ def test_files_are_not_sorted_by_their_number_of_tests(scheduler: Any, config: A
         (["tests/unit/test_a.py::test_b", "tests/unit/test_a.py::test_c"], 1),
     ],
 )
-def test_a_worker_gives_way_once_unless_it_begins_with_tests_that_run_alone(
+def test_a_worker_lowers_its_priority_once_unless_it_begins_with_tests_that_run_alone(
     nodeids: list[str], times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     niced: list[int] = []

@@ -1,7 +1,7 @@
 """Three servers record to one log in ClickHouse, while their processes are killed and ClickHouse fails.
 
-Five times, once for each of ``TROUBLES``; 300 times in the long form, or as often as CRASH_CYCLES says. A ClickHouse
-server that somebody else runs is not made to fail.
+By default there are five cycles, one for each of ``TROUBLES``. The long form has 300 cycles. ``CRASH_CYCLES`` sets
+another number. If somebody else runs the ClickHouse server, the tests do not make the server fail.
 """
 
 import asyncio

@@ -89,7 +89,9 @@ def test_a_second_backup_copies_only_what_is_new(tmp_path: Path) -> None:
     writer.close()
 
 
-def test_packs_that_the_log_no_longer_has_leave_the_backup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packs_that_the_log_no_longer_has_are_removed_from_the_backup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source, target = tmp_path / "data", tmp_path / "copy"
     now = clock.wall_us()
     monkeypatch.setattr(clock, "wall_us", lambda: now - 3 * DAY_US)
@@ -155,7 +157,7 @@ def test_words_that_are_deleted_during_the_copy_are_not_in_the_copy(
     assert not any(b"unmistakable" in data for data in contents_below(copy).values())
 
 
-def test_a_backup_is_whole_after_the_log_lost_commits_in_a_power_cut(tmp_path: Path) -> None:
+def test_a_backup_is_complete_after_the_log_lost_commits_in_a_power_cut(tmp_path: Path) -> None:
     source, target, synced = tmp_path / "data", tmp_path / "copy", tmp_path / "synced"
     writer = SqliteWriter(source / "store")
     fill(writer, 50)
@@ -179,7 +181,7 @@ def test_a_backup_is_whole_after_the_log_lost_commits_in_a_power_cut(tmp_path: P
     reader.close()
 
 
-def test_a_backup_is_whole_after_the_log_lost_bytes_of_a_running_request_in_a_power_cut(tmp_path: Path) -> None:
+def test_a_backup_is_complete_after_the_log_lost_bytes_of_a_running_request_in_a_power_cut(tmp_path: Path) -> None:
     """The newest request is the same in the log and in the backup, but the bytes after this request differ."""
     source, target, synced = tmp_path / "data", tmp_path / "copy", tmp_path / "synced"
     writer = SqliteWriter(source / "store")

@@ -1,4 +1,4 @@
-"""The store estimates how many body bytes it writes per day. The dashboard computes from this when the disk is full."""
+"""The store estimates how many body bytes it writes per day. The dashboard then predicts when the disk is full."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""When a deletion is done, no file of ClickHouse has a byte of what was deleted."""
+"""When a deletion is done, no file of ClickHouse has a byte of the deleted requests."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A log in ClickHouse stays right when processes die, mutations are stuck, and clocks go back."""
+"""A log in ClickHouse stays correct if processes die, mutations are stuck, or clocks go back."""
 
 from collections.abc import Callable, Iterator
 from itertools import count

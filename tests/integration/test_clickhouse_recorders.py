@@ -1,4 +1,4 @@
-"""Several recorders write to one log in ClickHouse, while answers are lost and recorders die."""
+"""Several recorders write to one log in ClickHouse, while responses are lost and recorders die."""
 
 import random
 import threading

@@ -1,4 +1,4 @@
-"""A server whose log is in ClickHouse: requests in, page and API out, trouble in between."""
+"""Test a server whose log is in ClickHouse: recording, the page, the API, restarts and failures of ClickHouse."""
 
 import json
 import os
@@ -75,7 +75,7 @@ def run(server: Dashboard, log: DatabaseAddress, *arguments: str) -> subprocess.
     return subprocess.run(command, env=variables, capture_output=True, text=True, timeout=120, check=False)
 
 
-def test_a_request_is_found_in_every_way_and_is_there_after_a_restart(tmp_path: Path, log: DatabaseAddress) -> None:
+def test_a_request_is_found_in_every_way_before_and_after_a_restart(tmp_path: Path, log: DatabaseAddress) -> None:
     with SimulatedProvider(tmp_path) as provider:
         with serve(tmp_path, provider, log) as server:
             first = send(server, "Where is my refund?", "user-4711")
@@ -199,7 +199,7 @@ def test_the_dashboard_alone_shows_the_log_of_all_servers(tmp_path: Path, log: D
         ("", "wrong", "or its password. Check --store and RELAYBOOK_STORE_PASSWORD"),
     ],
 )
-def test_settings_that_cannot_work_are_refused_in_one_line(
+def test_the_error_for_settings_that_cannot_work_is_one_line(
     tmp_path: Path, log: DatabaseAddress, database: str, password: str | None, expected: str
 ) -> None:
     ended = start(tmp_path / "data", url_of(log._replace(database=database or log.database)), password or log.password)

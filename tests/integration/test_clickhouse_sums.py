@@ -1,4 +1,4 @@
-"""Queries use the projections of each part: the sums, and the orders by foreign ids. They end at their deadline."""
+"""Queries use the projections of each part: its sums and its order by foreign ids. Queries end at their deadline."""
 
 import time
 from collections.abc import Callable, Iterator

@@ -307,7 +307,7 @@ def test_an_export_for_fine_tuning_prints_how_many_requests_it_omits(
     assert omitted == "1,300 requests were omitted: 13 failed, 1,287 not expressible in chat format."
 
 
-def test_a_directory_that_is_missing_is_one_line(source: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_error_for_a_missing_directory_is_one_line(source: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", *source, "-o", "missing/log.jsonl"]) == 1
     assert capsys.readouterr().err == (
         "relaybook: missing/log.jsonl cannot be written: No such file or directory. Choose another --output FILE.\n"

@@ -267,7 +267,7 @@ def test_if_the_log_is_in_use_nothing_is_imported(exported: Path, capsys: pytest
         directory.close()
 
 
-def test_bad_usage_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_error_for_bad_usage_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", "--data", str(tmp_path)]) == 2
     assert main(["import", str(tmp_path / "missing"), "--data", str(tmp_path)]) == 1
     for line in capsys.readouterr().err.splitlines():

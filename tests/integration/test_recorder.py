@@ -240,7 +240,7 @@ def test_a_bug_in_removing_does_not_stop_recording(tmp_path: Path, caplog: pytes
     assert [record.message for record in caplog.records] == ["removal_failed"]
 
 
-def test_segments_that_a_killed_recorder_did_not_remove_go_at_the_next_start(
+def test_segments_that_a_killed_recorder_did_not_remove_are_removed_at_the_next_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = World(tmp_path)

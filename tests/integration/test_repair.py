@@ -66,7 +66,7 @@ def test_an_intact_store_that_was_moved_aside_is_restored_completely_and_once(
 
 
 @pytest.mark.parametrize("name", ["missing", "empty"])
-def test_a_directory_without_a_log_is_not_called_whole(tmp_path: Path, name: str) -> None:
+def test_a_directory_without_a_log_is_an_error(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()
     for salvage in (True, False):
         with pytest.raises(CommandFailed, match="Choose the server's directory with --data"):

@@ -120,7 +120,7 @@ def test_the_instructions_of_an_agent_are_stored_once(tmp_path: Path, random_: r
     assert pack_bytes(tmp_path) <= raw / 40
 
 
-def test_conversations_are_told_apart_however_their_requests_mix(tmp_path: Path, random_: random.Random) -> None:
+def test_bases_are_found_in_interleaved_conversations(tmp_path: Path, random_: random.Random) -> None:
     conversations = [a_conversation(random_, 30, instructions=300, turn=150) for _ in range(8)]
     entries = [entry for turn in zip(*conversations, strict=True) for entry in turn]
     writer = SqliteWriter(tmp_path)
@@ -232,7 +232,7 @@ def raise_full(batch: Batch) -> None:
 
 
 @pytest.mark.parametrize("removed", [(0,), (5,), (0, 1, 2, 3, 4), (1, 3, 5, 7), (9,), tuple(range(9))])
-def test_requests_stay_whole_when_their_bases_are_deleted(
+def test_requests_stay_complete_when_their_bases_are_deleted(
     tmp_path: Path, random_: random.Random, removed: tuple[int, ...]
 ) -> None:
     *entries, later = a_conversation(random_, 11, instructions=500, turn=50)
@@ -279,7 +279,7 @@ def is_found(directory: Path) -> bool:
     return any(_SECRET.encode() in data for _, raw in contents_below(directory) for data in raw_and_decompressed(raw))
 
 
-def test_a_day_leaves_the_disk_when_only_its_bases_expire(
+def test_all_packs_of_a_day_are_deleted_when_only_its_bases_expire(
     tmp_path: Path, random_: random.Random, noon: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entries = list(a_conversation(random_, 6, instructions=500, turn=50))
@@ -357,7 +357,7 @@ def test_a_backup_has_a_request_that_moves_meanwhile(
 
 
 @pytest.mark.parametrize("seed", range(500 if LONG else 12))
-def test_whatever_is_removed_the_rest_stays_whole(tmp_path: Path, seed: int, noon: int) -> None:
+def test_after_any_removals_the_remaining_requests_are_complete(tmp_path: Path, seed: int, noon: int) -> None:
     random_ = random.Random(seed)
     conversations = [
         a_conversation(random_, 100, instructions=random_.choice((20, 300, 2000)), turn=60) for _ in range(4)

@@ -71,7 +71,7 @@ def test_without_a_log_nothing_is_stored_or_created(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_feedback_waits_only_so_long_for_a_busy_database(tmp_path: Path) -> None:
+def test_feedback_waits_for_a_busy_database_only_until_its_time_limit(tmp_path: Path) -> None:
     SqliteWriter(tmp_path).close()
     other = apsw.Connection(str(tmp_path / DATABASE))
     other.execute("BEGIN IMMEDIATE")

@@ -39,7 +39,7 @@ class MovedClock:
         patch.setenv("MOVED_CLOCK_FILE", str(self._file))
 
     def set(self, offset: int) -> None:
-        """Set the wall clock, as somebody who sets the machine's clock. The monotonic clock goes on."""
+        """Set the offset of the wall clock. The monotonic clock is not affected."""
         self._wall = offset
         self._write()
 

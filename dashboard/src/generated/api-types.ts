@@ -862,7 +862,7 @@ export type SignIn = {
   token: string;
 };
 
-/** When the sign-in expires. `null` after you sign out, or if the dashboard has no token. */
+/** The time at which the sign-in expires. `null` after you sign out, or if the dashboard has no token. */
 export type Session = {
   expires_at: string | null;
 };

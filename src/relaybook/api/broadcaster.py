@@ -110,8 +110,8 @@ class Broadcaster:
         self._poller: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
         self._running: dict[str, Record] = {}
-        #: Ids of the requests that the previous poll and the latest poll read as ended. The store may still list these
-        #: requests as running.
+        #: The ids of the requests whose end the previous poll read, and of those whose end the latest poll read. The
+        #: store may still list these requests as running.
         self._ended: tuple[set[str], set[str]] = (set(), set())
         #: Records up to this ``seq`` were offered.
         self.position = 0

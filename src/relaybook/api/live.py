@@ -36,7 +36,8 @@ from relaybook.log.query.filters import BadFilter, needs_text
 _log = logging.getLogger("relaybook.api")
 routes = Routes("log")
 
-#: Maximum number of records to replay, and maximum time to find them. After that, a client gets a ``gap`` event.
+#: Maximum number of records to replay, and maximum time to find them. Beyond either limit, a client gets a ``gap``
+#: event.
 MAX_REPLAY: Final = 10_000
 _REPLAY_NS: Final = 5 * clock.NANOSECONDS
 #: A client that reads nothing for this long is disconnected.

@@ -482,7 +482,7 @@ class SignIn(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class Session(Struct, kw_only=True):
-    """When the sign-in expires. `null` after you sign out, or if the dashboard has no token."""
+    """The time at which the sign-in expires. `null` after you sign out, or if the dashboard has no token."""
 
     expires_at: TimestampText | None
 

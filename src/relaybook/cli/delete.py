@@ -16,7 +16,7 @@ from relaybook.log.query.parameters import parse_filter
 from relaybook.settings.configuration import Configuration
 
 _SHOWN: Final = 5
-#: To delete more requests than this, the user must type how many they are.
+#: To delete more requests than this, the user must type their number.
 _MANY: Final = 1000
 _NO_FILTER: Final = (
     "A filter is required, so that nothing is deleted by mistake. To delete all requests, write from=1970-01-01."

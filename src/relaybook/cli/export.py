@@ -307,7 +307,7 @@ class _Writer:
 
 
 class _Partial(msgspec.Struct):
-    """What a partial file contains.
+    """The contents of a partial file.
 
     ``offset`` is the end of the last complete request, and ``seq`` is the ``seq`` of this request. ``count`` is the
     number of complete requests. ``header`` is the CSV header.

@@ -411,7 +411,7 @@ def _resolve(flags: dict[str, Any]) -> Configuration:
 
 
 def _server_settings(flags: dict[str, Any]) -> Settings:
-    """Return the settings: after a reload, those that the rehearsal has read."""
+    """Return the settings. After a reload, these are the settings that the rehearsal has read."""
     from relaybook.server.reload import taken_over
 
     handed = taken_over()

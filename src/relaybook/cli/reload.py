@@ -30,7 +30,7 @@ def reload(configuration: Configuration) -> int:
             "on another machine. Run this command there."
         )
     try:
-        # SIGHUP could stop the server, because it also means that the terminal was closed
+        # SIGHUP is not sent, because it stops a server whose terminal was closed. SIGUSR1 always requests a reload.
         os.kill(before.pid, signal.SIGUSR1)
     except (ProcessLookupError, PermissionError) as error:
         raise CommandFailed(

@@ -2,8 +2,8 @@
 
 The first rule that applies decides:
 
-1. If ``--data`` is passed without ``--dashboard`` and ``--dashboard-url``, the data directory is read. In this case, a
-   ``dashboard_url`` from the environment is ignored.
+1. If ``--data`` is passed, but neither ``--dashboard`` nor ``--dashboard-url``, the data directory is read. In this
+   case, a ``dashboard_url`` from the environment is ignored.
 2. If ``dashboard_url`` is set, the server at this URL must respond.
 3. The address of ``dashboard`` is tried. If no server responds, the data directory is read.
 """
@@ -130,7 +130,7 @@ def _check_token(configuration: Configuration) -> None:
 
 
 def _is_data_only(configuration: Configuration) -> bool:
-    """Return whether ``--data`` is passed without ``--dashboard`` and ``--dashboard-url``."""
+    """Return whether ``--data`` is passed, but neither ``--dashboard`` nor ``--dashboard-url``."""
     flags = {name for name in ("data", "dashboard", "dashboard_url") if configuration.sources[name] == "flag"}
     return flags == {"data"}
 

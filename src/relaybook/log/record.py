@@ -37,7 +37,7 @@ class Feedback(msgspec.Struct, frozen=True, kw_only=True):
     score: float | None = None
     label: str | None = None
     comment: str | None = None
-    #: When the feedback was given.
+    #: The time at which the feedback was given.
     at: Timestamp
 
 

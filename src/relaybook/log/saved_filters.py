@@ -23,7 +23,7 @@ Params = tuple[tuple[str, str], ...]
 
 
 class SavedFilter(msgspec.Struct, frozen=True):
-    """A saved filter. ``params`` are pairs of name and value. ``created_at`` is when the name was first saved."""
+    """A saved filter. ``params`` are pairs of name and value. ``created_at`` is the time of the first save."""
 
     name: str
     params: Params

@@ -34,7 +34,7 @@ class BackgroundWork:
         self._text = text
         self._imports = imports
         self._retention = retention
-        #: When a step that failed may run again, by the name of the step.
+        #: The time at which a failed step may run again, by the name of the step.
         self._not_before_ns: dict[str, int] = {}
 
     @property
@@ -49,7 +49,7 @@ class BackgroundWork:
     def work(self, time_ns: int) -> bool:
         """Index text for up to ``time_ns``, and do the other work for a shorter time.
 
-        Return false if no work is left. Raises StoreDamaged.
+        Return false if there was nothing to do. Raises StoreDamaged.
         """
         now = clock.monotonic_ns()
         worked = self._text.work(now + time_ns)

@@ -31,7 +31,7 @@ class BodyPolicy:
         self._keep_other = keep_other_bodies
 
     def move_large(self, exchanges: Iterable[Exchange]) -> int:
-        """Move the bytes of open exchanges to the store, as far as they exceed the limits for memory.
+        """If open exchanges exceed the limits for memory, move their bytes to the store.
 
         Return the number of moved bytes.
         """

@@ -70,8 +70,8 @@ decode_exchange: Final = msgspec.msgpack.Decoder(Exchange).decode
 class Fold:
     """The exchanges of one run.
 
-    ``recorded_to`` is the number of the last frame that the recorder had recorded before it restarted. ``checkpoints``
-    are open exchanges whose state was moved to the store.
+    ``recorded_to`` is the number of the last frame that the recorder had read and committed before it restarted.
+    ``checkpoints`` are open exchanges whose state was moved to the store.
     """
 
     def __init__(self, recorded_to: int = 0, checkpoints: Iterable[Exchange] = ()) -> None:

@@ -33,7 +33,7 @@ _RETRY_NS: Final = 5 * clock.NANOSECONDS
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a batch.
+    """The outcome of a batch.
 
     ``added`` is the number of requests that were not in the log before. ``rejected`` has the reasons of rejected
     requests, by their position in the batch. If ``failure`` is not empty, it says why no request was added.

@@ -60,7 +60,7 @@ class Run:
 
     @property
     def is_paused(self) -> bool:
-        """Whether the files of the run could not be read or deleted a moment ago."""
+        """Whether the run is paused, because its files could not be read or deleted."""
         return clock.monotonic_ns() < self._paused_until_ns
 
     @contextmanager
@@ -116,7 +116,7 @@ MAX_ENTRIES: Final = 10_000
 MAX_BYTES: Final = 32 << 20
 _LIST_RUNS_EVERY_NS: Final = 500_000_000
 _IDLE_SECONDS: Final = 0.05
-#: The time after which a run is tried again whose files could not be read or deleted.
+#: If files of a run cannot be read or deleted, the run is tried again after this time.
 _PAUSE_NS: Final = 1 * clock.NANOSECONDS
 #: Maximum durations of background work: when there is nothing to read, and after a commit. Recording pauses during
 #: background work. While the recorder is behind, it does no background work.
@@ -231,7 +231,8 @@ class Recorder:
         self._runs_listed_ns = now
         self._retry.prepare()
         paths = list_runs(self._journal)
-        if gone := set(self._positions) - {path.name for path in paths}:  # removed by a recorder that then stopped
+        # an earlier recorder removed these runs, but stopped before it committed their removal
+        if gone := set(self._positions) - {path.name for path in paths}:
             self._commit_with_retry(Batch(finished_runs=sorted(gone)))
             self._positions = {name: at for name, at in self._positions.items() if name not in gone}
         for path in paths:
@@ -320,8 +321,8 @@ class Recorder:
     def _checkpoints(self, run: Run) -> list[ExchangeCheckpoint]:
         """Return the states of open exchanges that need an old segment, or whose bytes were moved to the store.
 
-        Without its new state, an exchange whose bytes were moved would be read, and its bytes moved, again after a
-        restart.
+        When bytes of an exchange are moved, its new state must be committed, too. Otherwise, the recorder would read
+        the exchange again after a restart, and would move the same bytes again.
         """
         checkpoints: list[ExchangeCheckpoint] = []
         if run.is_replaying:

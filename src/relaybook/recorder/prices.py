@@ -27,8 +27,8 @@ Cost: TypeAlias = tuple[float | None, str | None]
 
 FROM_PROVIDER: Final = "provider"
 
-#: The most expensive responses cost a few hundred dollars. A stated cost or token counts that lead to a cost above this
-#: limit are a mistake that would make every sum useless.
+#: The most expensive responses cost a few hundred dollars. A cost above this limit comes from a wrong stated cost or
+#: from wrong token counts. Such a cost counts as unknown, because it would make every sum useless.
 _MAX_USD: Final = 1e6
 _UNKNOWN: Final[Cost] = (None, None)
 _DAY_US: Final = 86_400_000_000

@@ -131,7 +131,7 @@ class RetentionSchedule:
 def _not_before(started_at: int | None, cutoff: int) -> int | None:
     """Return the start of the oldest data, or the cutoff if the oldest data started before the cutoff.
 
-    Cutoffs apply to the ends of requests. What started before the cutoff but ended later is still there.
+    Cutoffs apply to the ends of requests. A request that started before the cutoff but ended later is still in the log.
     """
     return None if started_at is None else max(started_at, cutoff)
 

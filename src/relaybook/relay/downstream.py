@@ -35,7 +35,7 @@ class ClientConnection(Connection):
         self.version_1_0 = self.reset_on_cut = self.waiting_for_flush = False
         self.head_cache = HeadCache()
         self.address = ""
-        #: The size of the body so far. ``bytes_before`` of them were received before ``body_since`` (loop time).
+        #: The number of body bytes so far. ``bytes_before`` of these bytes arrived before ``body_since`` (loop time).
         self.body_bytes, self.bytes_before, self.body_since = 0, 0, 0.0
         #: Loop time by which the next bytes, or the remaining bytes of a head, must arrive.
         self.deadline = relay.now + relay.settings.header_timeout

@@ -21,8 +21,8 @@ SplitHead = tuple[bytes, bytes]
 class HeadCache:
     """A cache of one head for one connection.
 
-    If a client's heads always differ, storing them is useless. So after each stored head, the
-    cache skips more heads than before, up to 63, until it stores the next one.
+    If a client's heads always differ, storing them is useless. So after each stored head, the cache skips more heads
+    than before, up to 63, until it stores the next one.
     """
 
     __slots__ = ("_after", "_backoff", "_before", "_head", "_logged", "_stores_to_skip", "_wire")

@@ -15,7 +15,7 @@ MAX_HEADERS: Final = 100
 #: most 4,300 digits.
 MAX_LENGTH_BYTES: Final = 64
 MAX_HEAD: Final = MAX_REQUEST_LINE + MAX_HEADERS_BYTES
-#: The maximum number of bytes of chunk framing in a row, such as an extension or all trailers.
+#: The maximum number of consecutive bytes of chunk framing, for example of an extension or of all trailers.
 MAX_FRAMING_RUN: Final = 9 * KIB
 #: A message may have ``FRAMING_BASE`` bytes of chunk framing, plus ``FRAMING_RATIO`` bytes for each body byte.
 FRAMING_BASE: Final = 16 * KIB

@@ -1,4 +1,4 @@
-"""Print what the server says when it starts: its addresses, its data directory, and how long the log is kept."""
+"""Print the start message of the server: its addresses, its data directory, and how long the log is kept."""
 
 import os
 import shutil

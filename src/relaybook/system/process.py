@@ -8,8 +8,8 @@ from pathlib import Path
 def process_identity(pid: int) -> str | None:
     """Return a text that tells a process from all others that have or had its pid, in this and other containers.
 
-    The text has the PID namespace of this process, and when the process was started, in clock ticks since the boot
-    (proc_pid_stat(5)). `None` if there is no such process in this namespace, and on systems without /proc.
+    The text has the PID namespace of this process, and the start time of the process ``pid`` in clock ticks since the
+    boot (proc_pid_stat(5)). `None` if this namespace has no process ``pid``, and on systems without /proc.
     """
     try:
         namespace = Path("/proc/self/ns/pid").readlink()

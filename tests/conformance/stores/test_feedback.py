@@ -62,7 +62,7 @@ def test_any_id_leads_to_the_request_before_and_after_it_is_recorded(store: Stor
     assert ids_of(store, Term("feedback", ("any",))) == [entry.record.id]
 
 
-def test_an_own_id_is_found_in_upper_case_early_and_late(store: Store) -> None:
+def test_a_relaybook_id_in_upper_case_is_found_before_and_after_its_request_is_recorded(store: Store) -> None:
     entry = an_entry()
     assert not store.feedback.add_feedback(entry.record.id.upper(), given("early"))
     store.commit(entry)
@@ -70,7 +70,7 @@ def test_an_own_id_is_found_in_upper_case_early_and_late(store: Store) -> None:
     assert feedback_of(store, entry.record.id) == [given("early"), given("late")]
 
 
-def test_a_foreign_id_in_the_form_of_an_own_id_keeps_its_case(store: Store) -> None:
+def test_a_foreign_id_in_the_form_of_a_relaybook_id_keeps_its_case(store: Store) -> None:
     client_id = an_entry().record.id.upper()
     assert not store.feedback.add_feedback(client_id, given("early"))
     entry = an_entry(client_request_id=client_id)

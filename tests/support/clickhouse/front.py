@@ -1,11 +1,12 @@
 """Serve the HTTP interface of ClickHouse, backed by the real engine in this process (chdb).
 
-``clickhouse-connect`` takes it for a server: compression in both directions, parameters, settings per request,
-sessions, and errors in ClickHouse's format. It is a program, so that tests can kill it:
-``front.py DIRECTORY PORT [PASSWORD]`` prints its port once it listens.
+For ``clickhouse-connect``, this program is a ClickHouse server. It supports compression in both directions, parameters,
+settings per request, sessions, and errors in ClickHouse's format. It runs in a separate process, so that tests can kill
+it: ``front.py DIRECTORY PORT [PASSWORD]`` prints its port once it listens.
 
-``/faults?refuse=0.1&lose=0.2&delay=0.5`` makes it fail from then on: it answers a share of the requests with 503, runs
-a share of them but closes the connection instead of answering, and waits for some seconds before it runs a request.
+After a request for ``/faults?refuse=0.1&lose=0.2&delay=0.5``, the server fails. It responds with 503 to a tenth of the
+requests. It runs a fifth of them, but closes the connection without a response. It waits for half a second before it
+runs a request.
 
 Not supported: results larger than memory, summaries and progress, users other than ``default``, external data, and
 everything that needs a cluster.
@@ -79,14 +80,14 @@ _COMPRESS: Final = {
 
 
 class Refused(Exception):
-    """A request that the front rejects itself, with an error code of ClickHouse."""
+    """A request that this server itself rejects, with an error code of ClickHouse."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(f"Code: {code}. DB::Exception: {message}")
 
 
 class Engine:
-    """Connections to the engine. Requests without a session share idle connections; a session keeps its own."""
+    """Connections to the engine. Requests without a session share idle connections. A session keeps its own."""
 
     def __init__(self, directory: str) -> None:
         self._directory = directory

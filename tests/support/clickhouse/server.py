@@ -1,8 +1,8 @@
 """Start, kill and restart a ClickHouse test server in a process of its own, or use a server that somebody else runs.
 
-``TEST_STORE=clickhouse://user@host:port/name`` chooses the other server, with its password in
-``RELAYBOOK_STORE_PASSWORD``. Tests create databases there whose names begin with ``name``, and drop them. Tests that
-must stop the server, or read its files, are skipped.
+``TEST_STORE=clickhouse://user@host:port/name`` selects the other server. ``RELAYBOOK_STORE_PASSWORD`` has its password.
+Tests create databases on this server whose names begin with ``name``, and drop these databases. Tests that must stop
+the server or read its files are skipped.
 """
 
 import importlib.util
@@ -76,7 +76,7 @@ class ClickHouse:
         database.close()
 
     def fail(self, **faults: float) -> None:
-        """Make the server fail in the ways that ``front.py`` names; without arguments, no more."""
+        """Make the server fail as ``front.py`` describes. Without arguments, end all failures."""
         urllib.request.urlopen(f"http://127.0.0.1:{self.port}/faults?{urlencode(faults)}", timeout=30).close()
 
     def kill(self) -> None:

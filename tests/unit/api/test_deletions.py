@@ -63,7 +63,7 @@ def test_a_request_whose_content_is_damaged_is_deleted_by_its_id(monkeypatch: py
     assert client_of(store).request("DELETE", f"/api/requests/{record_of(1).id}").status == 202
 
 
-def test_a_request_that_is_not_found_in_time_is_not_called_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_is_not_found_in_time_is_not_reported_as_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     store = log_of()
     monkeypatch.setattr(store, "count", lambda *_: Count(complete=False))
     response = client_of(store).request("DELETE", f"/api/requests/{record_of(1).id}")
@@ -186,7 +186,7 @@ def test_deletions_are_listed_newest_first_without_values_when_done() -> None:
     assert client.get(f"/api/deletions/{first['id']}").json() == listed[1]
 
 
-def test_a_deletion_is_found_behind_the_latest_hundred() -> None:
+def test_a_deletion_older_than_the_latest_hundred_is_found() -> None:
     store = log_of(record_of(1))
     oldest = store.request(Filter(), 1, "127.0.0.1")
     for _ in range(120):

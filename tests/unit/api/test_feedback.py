@@ -240,7 +240,7 @@ def test_the_feedback_token_gives_feedback_and_reads_nothing(token: str | None) 
         assert response.status == 403, path
 
 
-def test_the_feedback_token_is_no_password_for_the_page() -> None:
+def test_the_feedback_token_does_not_sign_in_to_the_page() -> None:
     client = client_of(token=TOKEN, feedback_token=FEEDBACK_TOKEN)
     body = json.dumps({"token": FEEDBACK_TOKEN}).encode()
     assert client.request("POST", "/api/session", JSON, body=body).status == 401

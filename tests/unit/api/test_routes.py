@@ -19,7 +19,7 @@ def declared() -> Routes:
     @routes.post("/things", openapi.describe(None, body=SignIn))
     @routes.undocumented("/hidden", ["GET", "DELETE"])
     async def ask_things(request: Request) -> Response:
-        """Answer with the method."""
+        """Respond with the method."""
         return Response(request.method)
 
     return routes
@@ -51,7 +51,7 @@ def test_the_document_lists_the_documented_routes_under_their_tag() -> None:
     }
     listed, created = paths["/things"]["get"], paths["/things"]["post"]
     assert (listed["tags"], listed["operationId"], listed["summary"]) == (["things"], "ask_things", "Ask Things")
-    assert listed["description"] == "Answer with the method."
+    assert listed["description"] == "Respond with the method."
     assert [parameter["name"] for parameter in listed["parameters"]] == ["limit"]
     assert "requestBody" not in listed
     reference = {"$ref": "#/components/schemas/SignIn"}

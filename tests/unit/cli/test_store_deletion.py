@@ -1,4 +1,4 @@
-"""A deletion that a command carries out in a shared log, in which another recorder removes the requests."""
+"""Test how a command deletes requests from a shared log, while another recorder removes these requests."""
 
 from typing import Any
 

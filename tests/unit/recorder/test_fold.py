@@ -17,7 +17,7 @@ def three() -> Script:
     return script.respond(B, b"x", b"y", b"z").close(B, "client_closed").request(C, b"still")
 
 
-def test_an_exchange_is_returned_whole_when_it_ends() -> None:
+def test_a_complete_exchange_is_returned_when_it_ends() -> None:
     ended = Fold().feed(Script().open(A).request(A, b"re", b"quest").respond(A, b"an", b"swer").close(A).frames)
     (exchange,) = ended
     assert (exchange.request.rest, exchange.response.rest) == ([b"re", b"quest"], [b"an", b"swer"])
@@ -93,7 +93,7 @@ def test_the_first_needed_frame_is_that_of_the_oldest_open_exchange() -> None:
     assert fold.first_needed() is None
 
 
-def test_bodies_in_head_frames_are_whole() -> None:
+def test_bodies_in_head_frames_are_complete() -> None:
     script = Script().open(A, body=b"request", complete=True)
     script.add(FrameKind.ANSWERED, A, encode_event(Answered(200, b"OK", b"", False, b"answer"))).close(A)
     (exchange,) = Fold().feed(script.frames)

@@ -1,4 +1,4 @@
-"""A client's connection: how slow uploads are measured, and what counts as sent."""
+"""Test how a client's connection measures slow uploads, and when it counts a response as sent."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -71,7 +71,7 @@ def test_a_response_whose_last_write_failed_is_not_sent(client: Any) -> None:
     assert exchange.ended == ["client gone"]
 
 
-def test_a_client_is_not_blamed_for_an_upstream_that_stopped_reading(client: Any, relay: Any) -> None:
+def test_a_client_does_not_time_out_while_the_upstream_does_not_read(client: Any, relay: Any) -> None:
     exchange, seconds = client.exchange, relay.settings.body_timeout
     client.body, client.body_bytes = LengthBody(1 << 20), 300 * 1024
     client.deadline = seconds

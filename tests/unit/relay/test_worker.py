@@ -1,4 +1,4 @@
-"""The limit on open files decides how many connections a relay accepts."""
+"""Test how the limit on open files limits the number of connections of a relay."""
 
 import resource
 

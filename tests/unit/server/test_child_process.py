@@ -38,8 +38,8 @@ def test_a_failed_start_is_retried_with_growing_delays(child: Child) -> None:
     assert (child.is_new, child.exit_code, child.to_hand_over(), child.wait(0)) == (True, None, [], True)
 
 
-def test_the_recorder_of_the_program_before_a_reload_stops_now(tmp_path: Path) -> None:
-    """It may be stopped by the system in between, when two signals would count as one."""
+def test_the_recorder_of_the_program_before_a_reload_stops_at_once(tmp_path: Path) -> None:
+    """The recorder is suspended when it is told to finish, so two signals would arrive as one."""
     ours, theirs = socket.socketpair()
     code = (
         "import signal, os, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.write(0, b'.'); "

@@ -200,7 +200,7 @@ def test_namespaces_have_settings_of_their_own(tmp_path: Path) -> None:
         ("disk_budget = 5", "The minimum is 536870912 (256 MiB, plus four segments per worker)."),
     ],
 )
-def test_an_invalid_value_is_one_line(tmp_path: Path, text: str, expected: str) -> None:
+def test_the_error_for_an_invalid_value_is_one_line(tmp_path: Path, text: str, expected: str) -> None:
     (tmp_path / "relaybook.toml").write_text(text)
     with pytest.raises(BadSetting) as raised:
         resolve({}, {"HOME": "/h"}, tmp_path)

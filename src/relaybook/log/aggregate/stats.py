@@ -25,7 +25,7 @@ MAX_GROUPS: Final = 20
 FIELDS: Final = ("namespace", "model", "outcome", "label")
 #: The name of a field that has the value "" for all requests. Its aggregates therefore cover all requests.
 ALL: Final = ""
-#: Fields with aggregates over time that are kept when requests are removed. Aggregates by property are also kept.
+#: Fields whose aggregates over time are kept when requests are removed. Aggregates by property are also kept.
 KEPT_FIELDS: Final = ("namespace", "model", "outcome")
 _NUMBER: Final = re.compile(r"\d{1,6}", re.ASCII)
 
@@ -128,8 +128,9 @@ def kept_field(query: StatsQuery) -> str | None:
 def span_of(query: StatsQuery, began_us: int | None) -> Span:
     """Return the whole buckets that a query covers.
 
-    ``began_us`` is the start time of the log's first request, or `None` if the log is empty. Raises BadFilter if there
-    are too many buckets of the given length. There are never too many days, because no bucket is longer.
+    ``began_us`` is the start time of the log's first request, or `None` if the log is empty. Raises BadFilter if the
+    time range has more than MAX_BUCKETS buckets of the given length. The number of buckets of one day is not limited,
+    because there are no longer buckets.
     """
     start = query.from_us
     if start is None:

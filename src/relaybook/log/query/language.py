@@ -23,7 +23,7 @@ _MISSING_COLON: Final = re.compile(r"([A-Za-z_]+|property\.[^<>=]+)([<>=].+)")
 #: Operators of other query languages. They are rejected, because a search for these words would find nothing, without a
 #: hint why.
 _OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
-#: What people write after ``feedback:`` for the ratings of the page, and the comparisons of scores that find them.
+#: Maps a rating of the page, as in ``feedback:good``, to the query that finds the requests with this rating.
 _RATINGS: Final = {"good": "score:>0", "bad": "score:<0"}
 #: Matches ids that Relaybook or a provider gives to requests and responses.
 _REQUEST_ID: Final = re.compile(

@@ -602,7 +602,7 @@ class Store(Protocol):
     def bytes_per_day(self, oldest_us: int | None) -> float | None:
         """Return the number of body bytes written per day in the last week, without reading the database.
 
-        ``oldest_us`` is when the oldest request was started. If it is `None`, the date of the oldest body is used.
+        ``oldest_us`` is the start time of the oldest request. If it is `None`, the date of the oldest body is used.
         Returns `None` if at most 1 MiB was written, or if the log is too young for an estimate.
         """
 

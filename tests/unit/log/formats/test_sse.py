@@ -45,7 +45,7 @@ def test_all_parsers_return_the_same_events(data: bytes, has_mark: bool) -> None
 
 @settings(deadline=None)
 @given(STREAMS)
-def test_an_event_ends_behind_its_blank_line(data: bytes) -> None:
+def test_an_event_ends_after_its_blank_line(data: bytes) -> None:
     for number, (_, end) in enumerate(event_ends(data), 1):
         assert len(events(data[:end])) == number
         assert len(events(data[: end - 2])) < number

@@ -96,7 +96,7 @@ def test_the_log_is_complete_up_to_the_lowest_mark_of_live_recorders(server: Ser
     assert mark(server) >= numbers[-1]
 
 
-def test_a_dead_recorder_is_not_waited_for_and_comes_back_above_what_was_read(server: Server, late: None) -> None:
+def test_readers_do_not_wait_for_a_dead_recorder_which_returns_above_their_position(server: Server, late: None) -> None:
     dead, alive = member(server, "a"), member(server, "b")
     server.pass_seconds(31)
     alive.take(10_000)  # these numbers run ahead of the clock
@@ -108,7 +108,7 @@ def test_a_dead_recorder_is_not_waited_for_and_comes_back_above_what_was_read(se
     assert mark(server) <= read_to  # later requests of ``alive`` are not shown before those of ``dead``
 
 
-def test_one_that_left_is_not_waited_for(server: Server) -> None:
+def test_readers_do_not_wait_for_a_recorder_that_left(server: Server) -> None:
     leaving, staying = member(server, "a"), member(server, "b")
     server.pass_seconds(1)
     staying.write({})

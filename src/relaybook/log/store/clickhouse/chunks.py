@@ -32,8 +32,8 @@ class Chunks:
         self._committed = self._committed_last()
         ((newest,),) = database.query("SELECT max(id) FROM chunks WHERE recorder = %(name)s", {"name": name})
         self._last = max(self._committed, newest)
-        #: The last committed chunk and the last written chunk when this process started. The chunks after the first,
-        #: up to the second, are uncommitted, unless an interrupted commit still completes.
+        #: The last committed chunk and the last written chunk when this process started. All chunks after the last
+        #: committed chunk are uncommitted, unless an interrupted commit still completes.
         self._uncommitted = (self._committed, newest) if newest > self._committed else None
         with suppress(StoreUnavailable):  # the writer calls ``erase`` again after each commit
             self.erase()

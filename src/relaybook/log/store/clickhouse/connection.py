@@ -24,7 +24,7 @@ _RECEIVE_SECONDS: Final = 60
 _INSERT_SECONDS: Final = 15
 #: Interval at which the server is asked for its time.
 _ASK_EVERY_NS: Final = 10 * clock.NANOSECONDS
-#: Mutations run in the background. By default, some versions of the server answer only when a mutation has ended.
+#: Mutations run in the background. By default, some versions of the server respond only when a mutation has ended.
 _IN_BACKGROUND: Final = {"mutations_sync": 0}
 #: Statements with many ids are longer than the server's default limit.
 _LONG: Final = {"max_query_size": 64 << 20}

@@ -39,7 +39,7 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 
 
 class _Place(msgspec.Struct, array_like=True):
-    """What a recorder writes about itself.
+    """The entry that a recorder writes about itself.
 
     ``has_ended`` is True after the recorder was closed. ``server`` is the name of the recorder's server, which users
     see. If the mark was written with new requests, ``delay_us`` is the time from the end of the request that ended last
@@ -155,7 +155,7 @@ class Membership:
         self._looked_ns: int | None = None
 
     def load(self) -> bool:
-        """Read what this recorder wrote about itself.
+        """Read the entry that this recorder wrote about itself.
 
         Returns False if the recorder stopped without leaving the log. Raises StoreUnavailable if another server writes
         as this recorder, because one data directory is a copy of the other. Both would use the same ``seq`` values.

@@ -63,7 +63,7 @@ class RetentionPass:
     def __init__(self, database: Database, state: State) -> None:
         self._database = database
         self._state = state
-        #: The cutoffs that all stored requests satisfy.
+        #: The cutoffs for which nothing is left to remove.
         self._done = Cutoffs()
 
     def committed(self, entries: Iterable[Entry]) -> None:

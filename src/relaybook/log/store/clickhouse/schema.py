@@ -122,8 +122,8 @@ _SETTINGS: Final = (
     "SETTINGS old_parts_lifetime = 0, fsync_after_insert = 1, fsync_part_directory = 1, "
     "min_rows_to_fsync_after_merge = 1, non_replicated_deduplication_window = 100"
 )
-#: Rows per granule, the smallest unit that is read of a column. The number is small, because bodies are large, and
-#: matching requests are often far apart.
+#: Rows per granule, which is the smallest part of a column that can be read. The number is small, because bodies are
+#: large, and matching requests are often far apart.
 _GRANULE: Final = 1024
 #: Granules per entry of an index.
 _INDEXED: Final = 4

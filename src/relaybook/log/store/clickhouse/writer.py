@@ -79,7 +79,8 @@ class ClickHouseWriter:
         self._recorders = Membership(self._state, name, server, self._numbering)
         self._deletions = DeletionPass(self._database, self._state)
         self._retention = RetentionPass(self._database, self._state)
-        #: When an insert without a response was sent, by the server's clock. `None` if no response is missing.
+        #: The time at which an insert without a response was sent, by the server's clock. `None` if no response is
+        #: missing.
         self._unanswered_us: int | None = None
         create_tables(self._database, self._state)
         if self._recorders.load():

@@ -7,12 +7,12 @@ location. The writer then erases the bytes at the old location (see reclaiming.p
 copy, the backup continues with a new snapshot, and copies only the pack bytes that are not copied yet.
 
 Packs only grow. So a later backup to the same directory copies only the bytes after the pack lengths in the earlier
-backup's database. But if a power failure lost commits that the earlier backup has, the log wrote other bytes to the end
-of a pack. Such a pack is copied again from its beginning.
+backup's database. There is one exception: a power failure can lose commits that the earlier backup has. The log then
+writes other bytes to the end of a pack. Such a pack is copied again from its beginning.
 
 The database is copied to a temporary file, which is renamed last. So if a backup is interrupted, the earlier backup
 stays usable: its database is unchanged, and a writer that opens the backup ignores bytes beyond the pack lengths in
-this database. But if a pack is copied again, the earlier backup loses the bodies that the log lost, too.
+this database. If a pack is copied again from its beginning, the earlier backup also loses the bodies that the log lost.
 """
 
 import errno

@@ -35,7 +35,7 @@ _BLOCKS: Final = """
 SELECT coalesce(sum(requests), 0), coalesce(sum(failed), 0), max(last_at)
 FROM block_ranges WHERE block BETWEEN ? AND ?
 """
-#: While the text index still has the texts of removed requests, it does not suffice to count requests.
+#: While the text index still has texts of removed requests, matches cannot be counted in the index alone.
 _HAS_REMOVED_TEXTS: Final = "SELECT EXISTS (SELECT 1 FROM removed_texts)"
 _LATEST: Final = "SELECT coalesce(max(last_at), 0) FROM block_ranges WHERE block BETWEEN ? AND ?"
 

@@ -246,7 +246,7 @@ def _share(
     duration_ms: float | None,
     first_token_ms: float | None,
 ) -> Contribution:
-    """Return what ``aggregates.contribution_of`` returns for the record of a finished request with these values."""
+    """Return the contribution of a finished request with these values, as ``aggregates.contribution_of`` does."""
     input_tokens, output_tokens = min(input_tokens or 0, MAX_TOKENS), min(output_tokens or 0, MAX_TOKENS)
     return (
         bool(failed),

@@ -107,7 +107,7 @@ def test_a_condition_without_an_index_scans_the_log(connection: apsw.Connection,
         (("rate_limited", "refused", "tool_calls"), ["requests_failed", "requests_outcome", "requests_finish"]),
     ],
 )
-def test_an_index_finds_candidates_of_a_result_which_are_checked(
+def test_an_index_finds_candidates_for_a_result_and_each_candidate_is_checked(
     connection: apsw.Connection, results: tuple[str, ...], expected: list[str]
 ) -> None:
     made = plan(connection, Term("result", results))
@@ -177,7 +177,9 @@ def test_records_are_counted_from_covering_indexes_where_possible(
         (Term("score", (">7.0",)), 0),
     ],
 )
-def test_the_number_of_requests_with_feedback_is_known(connection: apsw.Connection, term: Term, records: int) -> None:
+def test_the_plan_knows_the_number_of_requests_with_feedback(
+    connection: apsw.Connection, term: Term, records: int
+) -> None:
     assert plan(connection, term).estimate == records
 
 
