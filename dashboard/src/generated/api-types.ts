@@ -331,7 +331,7 @@ export type StatsResponse = {
 
 /** The aggregates of one group of requests. */
 export type StatsGroup = {
-  /** One entry: the field in the parameter `by`, and the value of this field in the group's requests. The value is `null` if the requests have no value. Without the parameter `by`, the object is `{}`. */
+  /** An object with one entry. The key is the field in the parameter `by`. The value is the value of this field in the requests of the group, or `null` if they have no value. Without the parameter `by`, the object is `{}`. */
   by: Record<string, string | null>;
   points: (StatsPoint)[];
   total: Aggregate;

@@ -38,8 +38,8 @@ async def get_stats(request: Request) -> Response:
 
     Without `from`, the time range starts at the first request in the log.
 
-    If the log is in the data directory, aggregates are precomputed for all requests together, and for the requests with
-    the same value of one of these fields:
+    If the log is in the data directory, aggregates are precomputed for all requests together, and for each
+    value of these fields:
 
     - the outcome
     - the model, for the first 256 models that were recorded

@@ -73,8 +73,8 @@ export function TaggingHelp({ connection }: { connection: Connection }) {
           <code>{prefix}-Property-Channel: iOS</code>
         </dt>
         <dd>
-          A custom property, here <code>channel</code>. You can send several. <code>metadata</code> of the request body
-          is read, too.
+          A custom property, here <code>channel</code>. You can send several. <code>metadata</code> in the request body
+          also sets properties.
         </dd>
         <dt>
           <code>{prefix}-Log: no-bodies</code>

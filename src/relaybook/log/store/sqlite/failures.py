@@ -63,7 +63,7 @@ def translated(path: Path) -> Iterator[None]:
         raise StoreDamaged(f"{path} is damaged ({error}). Test the disk.") from error
     except apsw.InterruptError as error:
         raise DeadlinePassed(
-            "The query exceeded its deadline. Use a shorter time range or fewer conditions."
+            "The query exceeded its deadline. Use a shorter time range or a narrower filter."
         ) from error
     except apsw.Error as error:
         hint = next((hint for kind, hint in _ENVIRONMENT_ERRORS if isinstance(error, kind)), None)
