@@ -793,7 +793,7 @@ export type RecorderStatus = {
   server: string;
   /** `lost`: the server has not reported to the log for 30 seconds, although it was not stopped. A server stays in the list until an hour after its last report. */
   state: "live" | "lost";
-  /** Age of the server's newest data in the log, in seconds. If the server's last write stored requests, the age is counted from the end of the request that ended last. Otherwise, it is counted from the write itself. */
+  /** Age of the server's newest data in the log, in seconds. If the server's last write stored requests, the age is the time since the last of these requests ended. Otherwise, it is the time since the write. */
   lag_seconds: number;
 };
 

@@ -47,10 +47,10 @@ async def get_stats(request: Request) -> Response:
     - a property, for the first 64 properties that were recorded, if the property has at most 64 values
 
     The precomputed aggregates are used if `by` and the filters together use at most one field, which must be in this
-    list. Filters that exclude requests (`not.`) or match a prefix (`begins.`) cannot use them.
+    list. They are not used with filters that exclude requests (`not.`) or match a prefix (`begins.`).
 
     In all other cases, the aggregates are computed from the records. If this computation takes longer than 2 seconds,
-    the call fails with `deadline`. Use a shorter time range then.
+    the call fails with `deadline`. In that case, use a shorter time range.
 
     If `by=namespace` or `by=model` uses precomputed aggregates, `other` includes the requests whose namespace or model
     has no precomputed aggregates.

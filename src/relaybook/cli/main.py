@@ -27,7 +27,7 @@ Relaybook {__version__} is a proxy that relays and logs LLM requests.
   relaybook demo                  try Relaybook with a simulated upstream, no API key and no network
   relaybook serve --upstream URL  relay to an upstream (default: https://api.openai.com/v1)
   relaybook tail namespace=ios    print the latest requests; relaybook show ID prints one request
-  relaybook --help                list the commands; relaybook serve --help lists all settings"""
+  relaybook --help                list the commands; relaybook config prints all settings"""
 
 PLATFORM: Final = os.name
 #: Options that other programs have, and their equivalents in Relaybook.
