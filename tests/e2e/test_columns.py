@@ -114,7 +114,9 @@ def test_a_hidden_column_is_shown_while_it_sorts(tab: LogPage, log: list[str]) -
 
 def test_the_menu_names_the_columns_that_do_not_fit(open_tab: OpenTab, world: World, log: list[str]) -> None:
     tab = open_tab(world.dashboard, viewport={"width": 1024, "height": 768}).open_log()
-    expect(open_menu(tab).get_by_role("status")).to_have_text(re.compile("^Hidden, not enough space: .*First token"))
+    expect(open_menu(tab).get_by_role("status")).to_have_text(
+        re.compile("^Hidden, because there is not enough space: .*First token")
+    )
 
 
 def test_a_narrow_window_has_fixed_columns_and_rows_of_two_lines(tab: LogPage, log: list[str]) -> None:

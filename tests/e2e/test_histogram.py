@@ -48,7 +48,7 @@ def selected_range(tab: LogPage) -> dict[str, str]:
 
 def total(tab: LogPage) -> Locator:
     """Return the total of the bars."""
-    return tab.page.get_by_title("Time range of the whole bars")
+    return tab.page.get_by_title("The bars cover")
 
 
 def test_the_histogram_also_shows_the_requests_that_the_filter_excludes(shared_tab: LogPage, log: list[str]) -> None:

@@ -180,7 +180,7 @@ def test_an_invalid_query_in_the_address_is_shown_in_the_box_and_filters_nothing
     tab.open_log(f"/requests?namespace=production&q={quote_plus(text)}")
     expect(box(tab)).to_have_value(text)
     expect(tab.page.get_by_role("alert")).to_contain_text(why)
-    expect(tab.page.get_by_role("alert")).to_contain_text("The log is shown without it.")
+    expect(tab.page.get_by_role("alert")).to_contain_text("The log is shown without this query.")
     expect_found(tab, log["refund"], log["late"])
     expect(tab.filter_bar.get_by_role("button", name="Remove namespace is production")).to_be_visible()
     expect(tab.filter_bar.get_by_role("button", name=re.compile("^Remove (?!the last filter)"))).to_have_count(1)
@@ -239,7 +239,7 @@ def test_an_invalid_query_in_the_address_is_forgotten_when_its_text_is_removed(
 ) -> None:
     tab.guard.expect("status of 400")
     tab.open_log("/requests?namespace=production&q=duration:fast")
-    expect(tab.page.get_by_role("alert")).to_contain_text("The log is shown without it.")
+    expect(tab.page.get_by_role("alert")).to_contain_text("The log is shown without this query.")
     box(tab).fill("")
     tab.press("Enter")
     tab.wait_for_query(("namespace", "production"))

@@ -58,7 +58,7 @@ def test_an_empty_result_has_buttons_that_remove_values_of_the_filter(tab: LogPa
     tab.open("/requests?namespace=staging&model=gpt-5")
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("No request where namespace is staging and model is gpt-5.")
-    expect(main).to_contain_text("2 requests without “model is gpt-5”")
+    expect(main).to_contain_text("2 requests match without “model is gpt-5”")
     main.get_by_role("button", name="Remove model", exact=True).click()
     tab.wait_for_query(("namespace", "staging"))
     tab.wait_for_rows(2)

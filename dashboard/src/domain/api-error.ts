@@ -19,7 +19,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The error message of a query term: `'duration:fast': expected a bound`. */
+/** The error message of a query term: `'duration:fast': expected a comparison`. */
 export function explainTerm(term: string | undefined, message: string): string {
   return term === undefined ? message : `'${term}': ${message}`;
 }

@@ -28,7 +28,7 @@ export const FILE_FORMATS: readonly FileFormat[] = [
   {
     name: "chat",
     label: "Fine-tuning",
-    about: "messages that end with the response; only complete, successful responses",
+    about: "messages and response; only requests with a complete, successful response",
     bodies: "always",
     suffix: "chat.jsonl",
   },

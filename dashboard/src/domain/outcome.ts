@@ -113,7 +113,8 @@ function clientClosed(request: RequestDetail): string[] {
   const sentences = [
     `The client disconnected${when}, before the response ${status === null ? "began" : "was complete"}.`,
   ];
-  if (error_message !== null) sentences.push(`The response was still read for the log: ${shortened(error_message)}`);
+  if (error_message !== null)
+    sentences.push(`The response was still read for the log. Error: ${shortened(error_message)}`);
   else if (status === null || stream_ended === "cut") sentences.push("The upstream connection was closed at once.");
   return sentences;
 }

@@ -52,7 +52,7 @@ const PARSED: Record<string, Partial<ParsedQuery>> = {
   "chatcmpl-9xYz": { request_id: "chatcmpl-9xYz" },
   "refund duration:fast": {
     params: [],
-    error: { start: 7, end: 20, code: "bad_value", message: "expected a bound with a unit.", replacement: null },
+    error: { start: 7, end: 20, code: "bad_value", message: "expected a comparison with a unit.", replacement: null },
   },
   "modell:o1": {
     params: [],
@@ -117,8 +117,8 @@ describe("the query input", () => {
   it("shows the error of an invalid query, does not navigate, and keeps the text", async () => {
     const { box, user, where } = await open("?model=o1");
     await user.type(box, "refund duration:fast{Enter}");
-    expect(await screen.findByRole("alert")).toHaveTextContent(/^'duration:fast': expected a bound with a unit.$/);
-    expect(box).toHaveAccessibleDescription(/expected a bound/);
+    expect(await screen.findByRole("alert")).toHaveTextContent(/^'duration:fast': expected a comparison with a unit.$/);
+    expect(box).toHaveAccessibleDescription(/expected a comparison/);
     expect(box).toHaveAttribute("aria-invalid", "true");
     expect(where()).toBe("/requests?model=o1");
     expect(box).toHaveValue("refund duration:fast");
@@ -255,14 +255,14 @@ describe("the query input", () => {
   });
 });
 
-const REFUSED = { text: "refund duration:fast", message: "'duration:fast': expected a bound with a unit." };
+const REFUSED = { text: "refund duration:fast", message: "'duration:fast': expected a comparison with a unit." };
 
 describe("the query input with an invalid query in the URL", () => {
-  it("contains the query and says that the log is shown without it", async () => {
+  it("contains the query and says that the log is shown without the query", async () => {
     const { box, user, where } = await open("?model=o1", REFUSED);
     expect(box).toHaveValue("refund duration:fast");
     expect(box).toHaveAccessibleDescription(
-      /^'duration:fast': expected a bound with a unit. The log is shown without it.$/,
+      /^'duration:fast': expected a comparison with a unit. The log is shown without this query.$/,
     );
     expect(screen.queryByRole("listbox")).toBeNull();
     await user.clear(box);

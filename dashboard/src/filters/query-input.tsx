@@ -228,7 +228,7 @@ type ProblemTextProps = { problem: Problem; isInUrl: boolean; onCorrect: (text: 
 function ProblemText({ problem: { message, corrected }, isInUrl, onCorrect }: ProblemTextProps) {
   return (
     <>
-      {isInUrl ? `${message} The log is shown without it.` : message}{" "}
+      {isInUrl ? `${message} The log is shown without this query.` : message}{" "}
       {corrected !== undefined && (
         <Button
           mt={2}

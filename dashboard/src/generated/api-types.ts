@@ -331,7 +331,7 @@ export type StatsResponse = {
 
 /** The aggregates of one group of requests. */
 export type StatsGroup = {
-  /** One entry: the field in the parameter `by`, and the value of this field in the group's requests. The value is `null` if the requests have no value. Without the parameter `by`, the object is `{}`. */
+  /** An object with one entry. The key is the field in the parameter `by`. The value is the value of this field in the requests of the group, or `null` if they have no value. Without the parameter `by`, the object is `{}`. */
   by: Record<string, string | null>;
   points: (StatsPoint)[];
   total: Aggregate;
@@ -793,7 +793,7 @@ export type RecorderStatus = {
   server: string;
   /** `lost`: the server has not reported to the log for 30 seconds, although it was not stopped. A server stays in the list until an hour after its last report. */
   state: "live" | "lost";
-  /** Age of the server's newest data in the log, in seconds. If the server's last write stored requests, the age is counted from the end of the request that ended last. Otherwise, it is counted from the write itself. */
+  /** Age of the server's newest data in the log, in seconds. If the server's last write stored requests, the age is the time since the last of these requests ended. Otherwise, it is the time since the write. */
   lag_seconds: number;
 };
 

@@ -28,7 +28,7 @@ const KEYS = [
 /** Examples of the query language. */
 const EXAMPLES = [
   ['refund "not sent" -late', "Contains refund and the phrase, but not late"],
-  ["model:gpt-4o* -status:error", "Exact, prefix (*) and negated (-) matches"],
+  ["model:gpt-4o* -status:error", "Model begins with gpt-4o, and the request did not fail"],
   ["duration:>2s cost:>0.01", "Longer than 2 seconds and more expensive than $0.01"],
 ] as const;
 

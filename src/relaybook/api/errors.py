@@ -44,8 +44,8 @@ CODES: Final[dict[str, tuple[int, str]]] = {
     "not_decodable": (422, "The body's content encoding cannot be decoded. `?as=sent` returns the encoded bytes."),
     "too_much_feedback": (
         422,
-        "The request already has feedback from 100 other sources, or 10,000 feedback entries are already pending for "
-        "ids that no recorded request has.",
+        "The request already has feedback from 100 other sources, or 10,000 feedback entries for unknown ids are "
+        "already pending.",
     ),
     "internal": (
         500,

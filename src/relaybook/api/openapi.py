@@ -94,10 +94,9 @@ def filter_parameters() -> list[dict[str, Any]]:
         parameter("property.<name>", "Exact value of the property.", texts),
         parameter(
             "begins.<name>",
-            "Prefix of a value of the parameter `<name>`. `<name>` is one of the parameters above that have free text "
-            "as their value. If a parameter has several prefixes or exact values, at least one of them must match. For "
-            "`words`, all of them must match. `begins.words=my refun` matches a phrase whose last word starts with "
-            "`refun`.",
+            "Prefix of a value of the parameter `<name>`. `<name>` is a parameter above whose value is free text. "
+            "If a parameter has several prefixes or exact values, at least one of them must match. For `words`, all of "
+            "them must match. `begins.words=my refun` matches a phrase whose last word starts with `refun`.",
             texts,
         ),
         parameter(

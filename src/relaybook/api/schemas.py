@@ -59,9 +59,9 @@ class StatsGroup(Struct, kw_only=True):
     by: Annotated[
         dict[str, str | None],
         Meta(
-            description="One entry: the field in the parameter `by`, and the value of this field in the group's "
-            "requests. The value is `null` if the requests have no value. Without the parameter `by`, the object is "
-            "`{}`."
+            description="An object with one entry. The key is the field in the parameter `by`. The value is the value "
+            "of this field in the requests of the group, or `null` if they have no value. Without the parameter `by`, "
+            "the object is `{}`."
         ),
     ]
     points: list[StatsPoint]

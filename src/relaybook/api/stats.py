@@ -38,8 +38,8 @@ async def get_stats(request: Request) -> Response:
 
     Without `from`, the time range starts at the first request in the log.
 
-    If the log is in the data directory, aggregates are precomputed for all requests together, and for the requests with
-    the same value of one of these fields:
+    If the log is in the data directory, aggregates are precomputed for all requests together, and for each
+    value of these fields:
 
     - the outcome
     - the model, for the first 256 models that were recorded
@@ -47,10 +47,10 @@ async def get_stats(request: Request) -> Response:
     - a property, for the first 64 properties that were recorded, if the property has at most 64 values
 
     The precomputed aggregates are used if `by` and the filters together use at most one field, which must be in this
-    list. Filters that exclude requests (`not.`) or match a prefix (`begins.`) cannot use them.
+    list. They are not used with filters that exclude requests (`not.`) or match a prefix (`begins.`).
 
     In all other cases, the aggregates are computed from the records. If this computation takes longer than 2 seconds,
-    the call fails with `deadline`. Use a shorter time range then.
+    the call fails with `deadline`. In that case, use a shorter time range.
 
     If `by=namespace` or `by=model` uses precomputed aggregates, `other` includes the requests whose namespace or model
     has no precomputed aggregates.

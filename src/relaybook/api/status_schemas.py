@@ -45,8 +45,8 @@ class RecorderStatus(Struct, kw_only=True):
         float,
         Meta(
             description="Age of the server's newest data in the log, in seconds. If the server's last write stored "
-            "requests, the age is counted from the end of the request that ended last. Otherwise, it is counted from "
-            "the write itself."
+            "requests, the age is the time since the last of these requests ended. Otherwise, it is the time since the "
+            "write."
         ),
     ]
 

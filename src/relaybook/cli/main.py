@@ -27,7 +27,7 @@ Relaybook {__version__} is a proxy that relays and logs LLM requests.
   relaybook demo                  try Relaybook with a simulated upstream, no API key and no network
   relaybook serve --upstream URL  relay to an upstream (default: https://api.openai.com/v1)
   relaybook tail namespace=ios    print the latest requests; relaybook show ID prints one request
-  relaybook --help                list the commands; relaybook serve --help lists all settings"""
+  relaybook --help                list the commands; relaybook config prints all settings"""
 
 PLATFORM: Final = os.name
 #: Options that other programs have, and their equivalents in Relaybook.
@@ -66,7 +66,7 @@ def serve(**flags: Any) -> int:
 @app.command
 @takes_settings(_DASHBOARD_SETTINGS)
 def dashboard(**flags: Any) -> int:
-    """Serve only the dashboard of a log in ClickHouse that servers on other machines write to."""
+    """Serve only the dashboard of a log in ClickHouse. Servers on other machines write this log."""
     settings = _server_settings({**flags, "listen": "127.0.0.1:0"})  # the default of listen could equal dashboard
     from relaybook.server.program import dashboard
 
@@ -95,7 +95,7 @@ def simulate(
     ] = 0.0,
     ledger: Annotated[
         Path | None,
-        Parameter(help="File to append the ledger to: one JSON line per event, such as the end of a response"),
+        Parameter(help="Append one JSON line to this file for each event, such as the end of a response"),
     ] = None,
 ) -> int:
     """Run only the simulated upstream."""
@@ -295,7 +295,7 @@ def drain(
     ] = None,
     **flags: Any,
 ) -> int:
-    """Record everything that a stopped or killed server left in its journal, without relaying."""
+    """Record the rest of the journal of a stopped or killed server. No requests are relayed."""
     from relaybook.cli.drain import drain, forget
 
     configuration = _resolve(flags)

@@ -113,6 +113,6 @@ def too_many_sources() -> TooMuchFeedback:
 def too_many_pending() -> TooMuchFeedback:
     """Return the error for too much pending feedback."""
     return TooMuchFeedback(
-        f"{MAX_PENDING:,} feedback entries are pending for ids that no recorded request has. This number is the "
-        "maximum. Send the ids of requests that this Relaybook logs, and try again later."
+        f"{MAX_PENDING:,} feedback entries for unknown ids are pending, which is the maximum. Send the ids of requests "
+        "that this Relaybook logs, and try again later."
     )

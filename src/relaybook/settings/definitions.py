@@ -151,9 +151,8 @@ class Settings:
     segment_bytes: int = setting(64 * MIB, "Size of a journal segment")
     seal_after: float = setting(
         60.0,
-        "Time from the first bytes of a body that must not be kept (no-bodies) until the journal segment with these "
-        "bytes is closed (sealed). Other segments are closed after ten times as long. Only closed segments can be "
-        "deleted",
+        "A journal segment that receives bytes of a no-bodies request is closed (sealed) after this time. Other "
+        "segments are closed after ten times as long. Only closed segments can be deleted",
     )
     min_free: int = setting(
         1 * GIB, "If less disk space than this is free, new requests cannot be logged, and when_log_fails applies"

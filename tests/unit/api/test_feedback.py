@@ -104,7 +104,7 @@ def test_requests_are_filtered_by_their_feedback(query: str, numbers: list[int])
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("score=good", "score is 'good': expected a number, or a bound such as >0."),
+        ("score=good", "score is 'good': expected a number, or a comparison such as >0."),
         ("score=>1s", "score is '>1s': expected a number"),
         ("score=$1", "score is '$1': expected a number"),
         ("feedback=some", "feedback is 'some': expected one of any, none."),

@@ -73,8 +73,8 @@ export function TaggingHelp({ connection }: { connection: Connection }) {
           <code>{prefix}-Property-Channel: iOS</code>
         </dt>
         <dd>
-          A custom property, here <code>channel</code>. You can send several. <code>metadata</code> of the request body
-          is read, too.
+          A custom property, here <code>channel</code>. You can send several. <code>metadata</code> in the request body
+          also sets properties.
         </dd>
         <dt>
           <code>{prefix}-Log: no-bodies</code>
@@ -82,8 +82,8 @@ export function TaggingHelp({ connection }: { connection: Connection }) {
         <dd>Keeps prompt and response out of the log. Model, tokens, cost, timing and tags are logged.</dd>
       </dl>
       <Box component="p" className="muted" fz={13}>
-        These headers are not forwarded to the upstream. The API key is forwarded and never stored. Search for the
-        response header <code>{prefix}-Request-Id</code> to find a request.
+        These headers are not forwarded to the upstream. The API key is forwarded and never stored. To find a request,
+        search for the value of the response header <code>{prefix}-Request-Id</code>.
       </Box>
     </section>
   );

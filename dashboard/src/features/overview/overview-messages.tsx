@@ -57,7 +57,7 @@ export function OverviewEmpty() {
           <>
             {" "}
             {found.complete ? "" : "At least "}
-            {plural(found.requests, "request")} without the {removableName(last.name)}.
+            {plural(found.requests, "request matches", "requests match")} if you remove the {removableName(last.name)}.
           </>
         )}
       </p>

@@ -146,7 +146,7 @@ it("the headings of the table sort it, with unknown values below known ones and 
 it("an empty result says what would match", async () => {
   answerWith(statsAnswer("model", []));
   const { where } = await renderAt("?namespace=staging&model=gpt-5&from=-24h&by=model", <OverviewContent />);
-  expect(await screen.findByText(/310 requests without the model\./)).toHaveTextContent(
+  expect(await screen.findByText(/310 requests match if you remove the model\./)).toHaveTextContent(
     "No requests (last 24 hours) where namespace is staging and model is gpt-5.",
   );
   screen.getByRole("button", { name: "Remove model" }).click();
@@ -188,7 +188,7 @@ it("charts that reach behind the oldest request say that only the aggregates rem
     return Response.json(url.includes("/api/status") ? { records: 3, retention } : found);
   });
   await renderAt("", <OverviewContent />);
-  const note = "Before 2026-11-23: The requests of these days were removed, but their aggregates remain.";
+  const note = "The requests before 2026-11-23 were removed, but their aggregates remain.";
   expect(await screen.findByText(note)).toBeVisible();
 });
 

@@ -193,7 +193,8 @@ function RemovedNote({ answer }: { answer: StatsResponse }) {
   if (oldest === undefined || !reachesBehind(answer, oldest)) return null;
   return (
     <Box component="p" className="muted" px={12} pb={6}>
-      {oldest !== "" && <>Before {oldest}: </>}The requests of these days were removed, but their aggregates remain.
+      The requests {oldest === "" ? "in this time range" : `before ${oldest}`} were removed, but their aggregates
+      remain.
     </Box>
   );
 }

@@ -46,7 +46,7 @@ it("does not move a column beyond the ends", async () => {
 
 it("says which columns do not fit", async () => {
   await renderMenu(undefined, ["namespace", "result"]);
-  expect(screen.getByRole("status")).toHaveTextContent("Hidden, not enough space: Model");
+  expect(screen.getByRole("status")).toHaveTextContent("Hidden, because there is not enough space: Model");
 });
 
 it("resets columns and row height", async () => {

@@ -94,7 +94,7 @@ export function ColumnsMenu({ view, chosen, visible, onChange }: Props) {
       </Box>
       {hidden.length > 0 && (
         <Box component="p" className="small muted" mx={4} mb={6} role="status">
-          Hidden, not enough space: {hidden.map(labelOf).join(", ")}
+          Hidden, because there is not enough space: {hidden.map(labelOf).join(", ")}
         </Box>
       )}
       <Group className="top-line" justify="space-between" wrap="nowrap" pt={6} ps={4}>

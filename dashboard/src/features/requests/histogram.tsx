@@ -42,7 +42,7 @@ export function Histogram({ search }: { search: LogSearch }) {
         onChosen={(range) => go({ search: { ...current, range } })}
       />
       {words !== "" && (
-        <p className={css.note} title={`Time range of the whole bars: ${span}`}>
+        <p className={css.note} title={`The bars cover ${span}`}>
           {words}
         </p>
       )}

@@ -93,7 +93,8 @@ function Without({ name, value, negated }: Value) {
   return (
     <p>
       {found.complete ? "" : "At least "}
-      {plural(found.requests, "request")} without “{`${words.name} ${words.verb}`.trim()} <bdi>{words.value}</bdi>”.{" "}
+      {plural(found.requests, "request matches", "requests match")} without “{`${words.name} ${words.verb}`.trim()}{" "}
+      <bdi>{words.value}</bdi>”.{" "}
       <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, filter } })}>
         Remove {words.verb === "" ? words.value : removableName(name)}
       </Button>

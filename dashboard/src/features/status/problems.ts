@@ -44,7 +44,8 @@ function outOfRoom(status: Status): Problem | null {
     return {
       ...common,
       sentence: `The journal is full. ${bytes(waiting)} are not in the log yet, which is more than max_journal (${bytes(most)}). ${consequence(status)}.`,
-      advice: "Nothing is lost. See the operator's log to find out why the recorder does not keep up.",
+      advice:
+        "The data in the journal is not lost. See the operator's log to find out why the recorder does not keep up.",
     };
   }
   return null;
@@ -86,7 +87,7 @@ function lostServers(status: Status, at: Date): Problem[] {
       word: "logging, a server lost",
       sentence: `The server ${server} has not responded since ${clockTime(new Date(at.getTime() - seconds * 1000).toISOString())}.`,
       advice:
-        "Requests that it relayed and that are not in the log yet are in its journal. Start relaybook serve with its data directory again. This notice disappears after an hour.",
+        "Its journal may have requests that are not in the log yet. Start relaybook serve with its data directory again. This notice disappears after an hour.",
       action: "advice",
     }));
 }

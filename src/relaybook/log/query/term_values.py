@@ -154,7 +154,7 @@ def checked_value(name: str, value: str, now_us: int, shown_name: str, *, is_pre
     if name == "status" and not _STATUS.fullmatch(value):
         reject("a status such as 200, a class such as 4xx, or error")
     if name in NUMBERS or name == SCORE:
-        return _number(name, value) or reject(_EXPECTED.get(name, "an integer, or a bound such as >1000"))
+        return _number(name, value) or reject(_EXPECTED.get(name, "an integer, or a comparison such as >1000"))
     if name == CONTAINS and not 0 < len(value) <= MAX_SUBSTRING:
         raise BadFilter(shown_name, f"{shown_name} has {len(value)} characters: expected 1 to {MAX_SUBSTRING}.")
     if name in ("from", "to"):
@@ -163,10 +163,10 @@ def checked_value(name: str, value: str, now_us: int, shown_name: str, *, is_pre
 
 
 _EXPECTED: Final = {
-    "duration": "a bound with a unit, such as >2s or <=300ms",
-    "first_token": "a bound with a unit, such as >2s or <=300ms",
-    "cost": "a bound in US dollars, such as >0.01",
-    SCORE: "a number, or a bound such as >0",
+    "duration": "a comparison with a unit, such as >2s or <=300ms",
+    "first_token": "a comparison with a unit, such as >2s or <=300ms",
+    "cost": "a comparison in US dollars, such as >0.01",
+    SCORE: "a number, or a comparison such as >0",
 }
 
 

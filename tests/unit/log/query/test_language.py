@@ -115,7 +115,7 @@ def test_values_are_quoted_or_prefixes(text: str, values: tuple[str, ...], prefi
         ('refund "where is', "at character 8: the closing quote is missing"),
         ('model:"x', "at character 1: the closing quote is missing"),
         ("model:", "the value is missing. Write model:value"),
-        ("a duration:2s", "'duration:2s' at character 3: duration is '2s': expected a bound"),
+        ("a duration:2s", "'duration:2s' at character 3: duration is '2s': expected a comparison"),
         ("status:6xx", "a status such as 200"),
         ("from:yesterday", "a relative time such as -15m"),
         ("-to:-1h", "cannot be excluded"),

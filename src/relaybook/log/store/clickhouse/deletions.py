@@ -108,8 +108,8 @@ def pending_mutations(database: Database) -> bool:
     for table, mutation, reason in found:
         if reason:
             raise StoreUnavailable(
-                f"Nothing is removed until the mutation {mutation} of the table {table} succeeds or is killed with "
-                f"KILL MUTATION. ClickHouse repeats it. It failed: {reason[:300]}"
+                f"The mutation {mutation} of the table {table} failed, and ClickHouse repeats it. Nothing is removed "
+                f"until the mutation succeeds, or until you end it with KILL MUTATION. Reason: {reason[:300]}"
             )
     return bool(found)
 

@@ -65,7 +65,7 @@ def translated(path: Path) -> Iterator[None]:
         ) from error
     except apsw.InterruptError as error:
         raise DeadlinePassed(
-            "The query exceeded its deadline. Use a shorter time range or fewer conditions."
+            "The query exceeded its deadline. Use a shorter time range or a narrower filter."
         ) from error
     except apsw.Error as error:
         hint = next((hint for kind, hint in _ENVIRONMENT_ERRORS if isinstance(error, kind)), None)
