@@ -16,7 +16,6 @@ from typing import Final
 import msgspec
 
 from relaybook import __version__, clock
-from relaybook.recorder.prices import check_price_as
 from relaybook.server.child_process import Child, Predecessor
 from relaybook.server.data_directory import DataDirectory, DataInUse, Serving
 from relaybook.server.listening import BACKLOG, bind_error, listen
@@ -131,7 +130,9 @@ def _run(
             _check_ca_file(settings)
             if relays:
                 check_upstream(settings.upstream, settings.listen)
-            if simulator is None:
+            if simulator is None and settings.price_as is not None:
+                from relaybook.recorder.prices import check_price_as  # the import takes time and memory
+
                 check_price_as(settings.price_as)
         if handed and handed.is_rehearsal:
             _check_unchanged(settings, data, handed)
