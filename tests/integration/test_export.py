@@ -125,6 +125,8 @@ def test_standard_output_is_the_default(source: list[str], capfdbinary: pytest.C
     assert json.loads(output[-1]) == {"end": True, "count": RECORDS // 100}
     assert main(["export", *source, "failed=true", "--format", "csv"]) == 0
     assert b'"end"' not in capfdbinary.readouterr().out
+    assert main(["export", *source, "failed=true", "-o", "-"]) == 0
+    assert capfdbinary.readouterr().out.splitlines() == output
 
 
 @needs("jq")

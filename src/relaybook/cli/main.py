@@ -34,6 +34,8 @@ PLATFORM: Final = os.name
 _EQUIVALENTS: Final = {"--port": "--listen HOST:PORT", "--host": "--listen HOST:PORT", "--limit": "-n N"}
 _ID_MISSING: Final = "The id of the request is missing. Write relaybook show ID. To list ids, run relaybook tail --ids."
 #: Settings that the demo sets itself.
+#: The file that the argument "-" stands for, by command. cyclopts would parse "-" as an option.
+_STREAMS: Final = {"import": "/dev/stdin", "export": "/dev/stdout"}
 _DEMO_SETTINGS: Final = ("upstream", "upstream_ca_file", "relay_url", "price_as")
 #: Settings that select the log to read.
 _LOG_SETTINGS: Final = ("data", "dashboard", "dashboard_url")
@@ -77,7 +79,7 @@ def dashboard(**flags: Any) -> int:
 @takes_settings([name for name in FLAGS if name not in _DEMO_SETTINGS])
 def demo(**flags: Any) -> int:
     """Run with a simulated upstream and sample traffic. The demo needs no API key or network, and logs to DATA/demo."""
-    configuration = _resolve(flags)
+    configuration = _resolve(flags, for_server=True)
     from relaybook.server.program import demo
 
     return demo(configuration.settings)
@@ -149,7 +151,7 @@ def export(
         str | None, Parameter(help="File format: jsonl, csv, chat or parquet. Default: the extension of FILE, or jsonl")
     ] = None,
     output: Annotated[
-        Path | None, Parameter(name=("--output", "-o"), help="File to write. Default: standard output")
+        Path | None, Parameter(name=("--output", "-o"), help="File to write, or - for standard output (the default)")
     ] = None,
     bodies: Annotated[
         bool, Parameter(negative=(), help="Include everything that is stored, such as headers, prompts and responses")
@@ -163,6 +165,7 @@ def export(
     from relaybook.cli.export import export
 
     _reject_invalid_text(filters)
+    output = None if output == Path(_STREAMS["export"]) else output
     return export(_resolve(flags), filters, format_name=format, output=output, bodies=bodies, resume=resume)
 
 
@@ -252,7 +255,7 @@ def check(
     from relaybook.cli.check import check
     from relaybook.cli.repair import repair
 
-    configuration = _resolve(flags)
+    configuration = _resolve(flags, for_server=True)
     if salvage or requeue:
         return repair(configuration.data, configuration.settings, salvage=salvage, requeue=requeue)
     return check(configuration, bodies=bodies)
@@ -308,7 +311,7 @@ def config(**flags: Any) -> int:
     """Print every setting, its value and its source."""
     from relaybook.cli.config import show_config
 
-    return show_config(_resolve(flags))
+    return show_config(_resolve(flags, for_server=True))
 
 
 @app.command
@@ -345,8 +348,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    if argv[0] == "import":
-        argv = ["/dev/stdin" if word == "-" else word for word in argv]
+    if argv[0] in _STREAMS:
+        argv = [_STREAMS[argv[0]] if word == "-" else word for word in argv]
     try:
         return int(app(argv, exit_on_error=False, print_error=False) or 0)
     except UnknownOptionError as error:
@@ -397,7 +400,7 @@ def _reject_invalid_text(filters: Sequence[str]) -> None:
         raise BadArgument(f"The filter {escape(invalid[:80])} is not valid UTF-8. Set the terminal to UTF-8.")
 
 
-def _resolve(flags: dict[str, Any]) -> Configuration:
+def _resolve(flags: dict[str, Any], *, for_server: bool = False) -> Configuration:
     config = flags.pop("config", None)
     used = {
         name: ",".join(value) if isinstance(value, list) else value
@@ -405,7 +408,7 @@ def _resolve(flags: dict[str, Any]) -> Configuration:
         if value is not None
     }
     configuration = resolve(used, os.environ, Path.cwd(), config)
-    for warning in configuration.warnings:
+    for warning in [*configuration.warnings, *(configuration.server_warnings if for_server else [])]:
         print(f"relaybook: {warning}", file=sys.stderr)
     return configuration
 
@@ -415,7 +418,7 @@ def _server_settings(flags: dict[str, Any]) -> Settings:
     from relaybook.server.reload import taken_over
 
     handed = taken_over()
-    return handed.settings if handed and handed.settings else _resolve(flags).settings
+    return handed.settings if handed and handed.settings else _resolve(flags, for_server=True).settings
 
 
 def _missing_flag(argv: list[str]) -> str | None:

@@ -33,11 +33,15 @@ _SERVICE_LINK: Final = re.compile(r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_
 
 @dataclass(frozen=True)
 class Configuration:
-    """The settings and their sources: "flag", "environment RELAYBOOK_LISTEN", "relaybook.toml" or "default"."""
+    """The settings and their sources: "flag", "environment RELAYBOOK_LISTEN", "relaybook.toml" or "default".
+
+    ``server_warnings`` concern only a server with these settings.
+    """
 
     settings: Settings
     sources: dict[str, str]
     warnings: list[str]
+    server_warnings: list[str]
 
     @property
     def data(self) -> Path:
@@ -102,9 +106,8 @@ def resolve(
         origin = raw.get(error.name)
         raise BadSetting(error.name, f"{error} The value comes from {origin.name}." if origin else str(error)) from None
     sources = {name: raw[name].source if name in raw else "default" for name in FIELDS}
-    return Configuration(
-        settings, sources, [*_unknown_variables(environ), *_upstream_warnings(settings), *_token_warnings(settings)]
-    )
+    server_warnings = [*_upstream_warnings(settings), *_token_warnings(settings)]
+    return Configuration(settings, sources, _unknown_variables(environ), server_warnings)
 
 
 def default_data(environ: Mapping[str, str], directory: Path) -> Path:

@@ -35,6 +35,16 @@ def test_filters_are_suggested_for_tail_only(capsys: pytest.CaptureFixture[str])
     assert "Write the filter" not in capsys.readouterr().err
 
 
+def test_only_servers_warn_of_a_feedback_token_without_a_dashboard_token(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RELAYBOOK_FEEDBACK_TOKEN", "the-writing-token")
+    cli.main(["config"])
+    assert "feedback_token is set without a dashboard_token" in capsys.readouterr().err
+    cli.main(["tail", "--data", "missing"])
+    assert "feedback_token" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

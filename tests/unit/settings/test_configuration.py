@@ -12,7 +12,7 @@ def test_every_setting_has_a_default(tmp_path: Path) -> None:
     resolved = resolve({}, {"HOME": "/home/ada"}, tmp_path)
     assert resolved.settings.listen == "127.0.0.1:4100"
     assert set(resolved.sources.values()) == {"default"}
-    assert resolved.warnings == []
+    assert (resolved.warnings, resolved.server_warnings) == ([], [])
 
 
 def test_flags_override_environment_file_and_defaults(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_one_misspelled_variable_gets_a_suggestion(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("upstream", ["http://127.0.0.1:9", "http://127.0.0.1:9/"])
 def test_an_upstream_without_a_path_warns(tmp_path: Path, upstream: str) -> None:
-    (warning,) = resolve({"upstream": upstream}, {"HOME": "/h"}, tmp_path).warnings
+    (warning,) = resolve({"upstream": upstream}, {"HOME": "/h"}, tmp_path).server_warnings
     assert warning.endswith("such as http://127.0.0.1:9/v1.")
 
 
