@@ -157,6 +157,16 @@ def test_check_reports_quarantined_requests_and_what_to_do(tmp_path: Path, capsy
     assert output == f"? store: 1 requests in the log; {waits}"
 
 
+def test_check_reports_a_store_that_was_set_aside_even_if_there_is_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    aside = set_aside(logged(tmp_path, [an_entry()]).store)
+    assert aside is not None
+    check(resolve({"data": str(tmp_path), "upstream": "http://127.0.0.1:9"}, {}, tmp_path))
+    output = next(line for line in capsys.readouterr().out.splitlines() if "store:" in line)
+    assert output.startswith(f"? store: no log yet; damaged stores were set aside: {aside.name}.")
+
+
 def test_check_reports_a_missing_pack_as_requests_without_bodies(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

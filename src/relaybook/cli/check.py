@@ -141,9 +141,9 @@ def _store(configuration: Configuration) -> str:
     from relaybook.log.store import open_store
     from relaybook.recorder.quarantine import list_quarantined
 
-    if not StoreLog.exists(configuration.data, configuration.settings):
-        return "no log yet"
-    summary = f"{StoreLog.open(configuration.data, configuration.settings).count():,} requests in the log"
+    summary = "no log yet"
+    if StoreLog.exists(configuration.data, configuration.settings):
+        summary = f"{StoreLog.open(configuration.data, configuration.settings).count():,} requests in the log"
     problems = []
     if set_aside := open_store(configuration.data / "store", configuration.settings).list_set_aside():
         names = ", ".join(Path(each.location).name for each in set_aside)
