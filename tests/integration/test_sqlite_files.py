@@ -2,9 +2,11 @@
 
 import errno
 import os
+import shutil
 import stat
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
@@ -261,6 +263,28 @@ def test_bodies_of_a_deleted_pack_are_reported_as_not_stored(
     again.commit(a_batch(later := an_entry(b"later")))
     again.close()
     assert text(reader.body(later.record.id, "request")) == b"later"
+
+
+def delete_the_directory(pack: Path) -> None:
+    shutil.rmtree(pack.parent)
+
+
+def replace(pack: Path) -> None:
+    pack.unlink()
+    pack.write_bytes(b"another file")
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, delete_the_directory, replace])
+def test_bodies_are_readable_if_the_pack_was_deleted_or_replaced_before_they_were_written(
+    writer: SqliteWriter, reader: SqliteReader, tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    history = os.urandom(4000).hex().encode()
+    writer.commit(a_batch(an_entry(history)))  # the base of the next request
+    (pack,) = (tmp_path / "store" / BODIES).iterdir()
+    damage(pack)
+    writer.commit(a_batch(later := an_entry(history + b" and more")))
+    writer.close()
+    assert text(reader.body(later.record.id, "request")) == history + b" and more"
 
 
 def test_packs_of_a_database_that_was_moved_away_are_left_unchanged(tmp_path: Path) -> None:

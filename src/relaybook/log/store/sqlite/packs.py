@@ -71,6 +71,7 @@ class PackWriter:
         directory: Path,
         committed: Mapping[int, int],
         register_pack: Callable[[int], object],
+        on_lost: Callable[[], object],
         *,
         is_power_safe: bool,
         max_bytes: int = MAX_PACK_BYTES,
@@ -78,13 +79,16 @@ class PackWriter:
         """Open the directory and truncate its packs to their stored lengths.
 
         ``committed`` has the stored lengths. ``register_pack`` stores the number of a new pack in a transaction.
+        ``on_lost`` is called if another program has deleted or replaced the open pack, so that its frames are lost.
         """
         self._directory = directory
         self._register_pack = register_pack
+        self._on_lost = on_lost
         self._is_power_safe = is_power_safe
         self._max_bytes = max_bytes
         self._fd = -1
         self._pack = 0
+        self._file: tuple[int, int] | None = None
         self._ends = dict(committed)
         #: Lengths that no committed transaction has stored yet.
         self.lengths: dict[int, int] = {}
@@ -98,18 +102,24 @@ class PackWriter:
                 os.truncate(path, length)
 
     def open_pack_of_day(self) -> None:
-        """Switch to the pack of the day.
+        """Switch to the pack of the day, or open it again if another program has deleted or replaced its file.
 
         Call this method only outside of transactions. ``append`` never switches packs.
         """
         pack = self._pack_of_day()
-        if pack == self._pack:
+        is_lost = self._fd >= 0 and disk.identity(self._directory / pack_name(self._pack)) != self._file
+        if pack == self._pack and not is_lost:
             return
         if self._is_power_safe:
             self.sync()
         self.close()
+        if is_lost:
+            disk.make_directory(self._directory)
+            self._on_lost()
         self._register_pack(pack)
-        self._fd = disk.open_file(self._directory / pack_name(pack))
+        path = self._directory / pack_name(pack)
+        self._fd = disk.open_file(path)
+        self._file = disk.identity(path)
         self._pack = pack
         self._ends.setdefault(pack, 0)
         if self._is_power_safe:

@@ -88,6 +88,7 @@ class SqliteWriter:
                 directory / BODIES,
                 self._state.pack_lengths(),
                 self._state.register_pack,
+                self._entries.bases.clear,
                 is_power_safe=self._durability == "power",
             )
             self._deletions = DeletionPass(
