@@ -385,7 +385,7 @@ def test_a_backup_of_a_running_server_is_served(tmp_path: Path, capsys: pytest.C
                 request_id = response.headers["Service-Request-Id"]
             record = server.record(request_id)
             assert main(["backup", str(tmp_path / "copy"), "--data", str(server.data)]) == 0
-            assert "1 requests are in" in capsys.readouterr().out
+            assert "1 request is in" in capsys.readouterr().out
             assert main(["backup", str(server.data / "copy"), "--data", str(server.data)]) == 2
         (tmp_path / "other").mkdir()
         with Server(tmp_path / "other", upstream.url, data=tmp_path / "copy") as copy:
@@ -394,4 +394,4 @@ def test_a_backup_of_a_running_server_is_served(tmp_path: Path, capsys: pytest.C
             assert main(["backup", str(tmp_path / "copy"), "--data", str(server.data)]) == 2
             assert "in use by a server" in capsys.readouterr().err
     assert main(["check", "--bodies", "--data", str(tmp_path / "copy"), "--listen", "127.0.0.1:0"]) in (0, 1)
-    assert "✓ bodies: the data of 1 requests is readable" in capsys.readouterr().out
+    assert "✓ bodies: the data of 1 request is readable" in capsys.readouterr().out

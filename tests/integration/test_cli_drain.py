@@ -129,7 +129,7 @@ def test_requests_in_the_quarantine_are_reported(tmp_path: Path) -> None:
     quarantine.put(an_entry(b"{}", b"{}"), "a reason")
     ended = drain(data.path)
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert f"1 requests are in {data.quarantine}, because the store rejected them." in ended.stderr
+    assert f"The store rejected 1 request. See {data.quarantine}." in ended.stderr
     assert "relaybook check --requeue" in ended.stderr
 
 

@@ -154,7 +154,7 @@ def test_check_reports_quarantined_requests_and_what_to_do(tmp_path: Path, capsy
     check(resolve({"data": str(tmp_path), "upstream": "http://127.0.0.1:9"}, {}, tmp_path))
     output = next(line for line in capsys.readouterr().out.splitlines() if "store:" in line)
     waits = "2 requests are in the quarantine. Stop the server, then run relaybook check --requeue."
-    assert output == f"? store: 1 requests in the log; {waits}"
+    assert output == f"? store: 1 request in the log; {waits}"
 
 
 def test_check_reports_a_store_that_was_set_aside_even_if_there_is_no_other(

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from relaybook.cli.failure import BadArgument, CommandFailed
+from relaybook.cli.output import plural
 from relaybook.cli.progress import progress_bar
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
@@ -32,8 +33,8 @@ def backup(configuration: Configuration, target: Path) -> int:
     except OSError as error:
         raise CommandFailed(f"{error.filename or target} cannot be written: {error.strerror}.") from None
     print(
-        f"{done.records:,} requests are in {target}. Their bodies have {done.total_bytes:,} bytes. The bodies that "
-        f"this command copied have {done.copied_bytes:,} bytes."
+        f"{plural(done.records, 'request is', 'requests are')} in {target}. All bodies have {done.total_bytes:,} "
+        f"bytes. The bodies that this command copied have {done.copied_bytes:,} bytes."
     )
     return 0
 

@@ -15,6 +15,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
 
 from relaybook.cli.failure import FAILED, CommandFailed
+from relaybook.cli.output import plural
 from relaybook.cli.progress import progress_bar
 from relaybook.cli.server_log import NoRedirect
 from relaybook.journal.reader import list_runs
@@ -124,7 +125,7 @@ def _journal(configuration: Configuration) -> str:
         raise CommandFailed(
             f"{error.filename} could not be read: {error.strerror}. Run this command as the server's user."
         ) from None
-    return f"{segments} segments in {len(runs)} runs are readable" if runs else "empty"
+    return f"{plural(segments, 'segment is', 'segments are')} readable" if runs else "empty"
 
 
 def _readable_segments(run: Path) -> Iterator[int]:
@@ -143,16 +144,15 @@ def _store(configuration: Configuration) -> str:
 
     summary = "no log yet"
     if StoreLog.exists(configuration.data, configuration.settings):
-        summary = f"{StoreLog.open(configuration.data, configuration.settings).count():,} requests in the log"
+        count = StoreLog.open(configuration.data, configuration.settings).count()
+        summary = f"{plural(count, 'request', 'requests')} in the log"
     problems = []
     if set_aside := open_store(configuration.data / "store", configuration.settings).list_set_aside():
         names = ", ".join(Path(each.location).name for each in set_aside)
         problems.append(f"damaged stores were set aside: {names}. Stop the server, then run relaybook check --salvage")
     if quarantined := list_quarantined(configuration.data / "quarantine"):
-        count = len(quarantined)
-        problems.append(
-            f"{count:,} requests are in the quarantine. Stop the server, then run relaybook check --requeue"
-        )
+        are_in = plural(len(quarantined), "request is", "requests are")
+        problems.append(f"{are_in} in the quarantine. Stop the server, then run relaybook check --requeue")
     if problems:
         raise _Doubtful(f"{summary}; {'; '.join(problems)}.")
     return summary
@@ -176,7 +176,7 @@ def _bodies(configuration: Configuration) -> str:
             f"The store is damaged: {shown}. {found.damaged:,} of {found.records:,} requests have damaged bodies. Test "
             "the disk."
         )
-    return f"the data of {found.records:,} requests is readable"
+    return f"the data of {plural(found.records, 'request', 'requests')} is readable"
 
 
 def _ports(configuration: Configuration) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from relaybook import clock
 from relaybook.cli.export import absolute_times
 from relaybook.cli.failure import BadArgument, CommandFailed
-from relaybook.cli.output import one_line
+from relaybook.cli.output import one_line, plural
 from relaybook.cli.server_log import CountChanged
 from relaybook.cli.source import LogSource, Terms, open_log
 from relaybook.cli.terms import hint, read_terms
@@ -74,7 +74,7 @@ def _delete(
 
 
 def _requests(count: int) -> str:
-    return f"{count:,} request{'' if count == 1 else 's'}"
+    return plural(count, "request", "requests")
 
 
 def _show(lines: list[str], count: int) -> None:

@@ -3,6 +3,7 @@
 import socket
 
 from relaybook.cli.failure import FAILED, CommandFailed
+from relaybook.cli.output import plural
 from relaybook.journal.reader import list_runs
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreMisconfigured, StoreTooNew, StoreUnavailable
@@ -39,8 +40,8 @@ def drain(configuration: Configuration) -> int:
         data.close()
     if quarantined := list_quarantined(data.quarantine):
         raise CommandFailed(
-            f"{len(quarantined):,} requests are in {data.quarantine}, because the store rejected them. To try again, "
-            "run relaybook check --requeue."
+            f"The store rejected {plural(len(quarantined), 'request', 'requests')}. See {data.quarantine}. To try "
+            "again, run relaybook check --requeue."
         )
     store = configuration.settings.store
     where = "the data directory" if store == "sqlite" else store

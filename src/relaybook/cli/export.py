@@ -18,7 +18,7 @@ import msgspec
 
 from relaybook import clock
 from relaybook.cli.failure import BadArgument, CommandFailed
-from relaybook.cli.output import escape
+from relaybook.cli.output import escape, plural
 from relaybook.cli.progress import progress_bar
 from relaybook.cli.server_log import Download
 from relaybook.cli.source import LogSource, Terms, open_log
@@ -203,8 +203,9 @@ def _fill(fd: int, log: LogSource, wanted: _State, output: Path, *, is_resumed: 
     size = os.fstat(fd).st_size
     part.replace(output)
     state_file.unlink(missing_ok=True)
-    counted = f"{end.count:,} requests" if FILE_FORMATS[state.format].is_text else "The requests"
-    print(f"{counted} were exported to {output} ({size:,} bytes).", file=sys.stderr)
+    is_counted = FILE_FORMATS[state.format].is_text
+    were = plural(end.count, "request was", "requests were") if is_counted else "The requests were"
+    print(f"{were} exported to {output} ({size:,} bytes).", file=sys.stderr)
     _report_omitted(end)
     if not end.count and not end.omitted and FILE_FORMATS[state.format].is_text:
         print(f"No request matches.{hint(log, state.terms)}", file=sys.stderr)
@@ -224,7 +225,8 @@ def _end_line(end: EndLine) -> bytes:
 def _report_omitted(end: EndLine) -> None:
     if end.omitted:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in end.omitted.items())
-        print(f"{sum(end.omitted.values()):,} requests were omitted: {reasons}.", file=sys.stderr)
+        were = plural(sum(end.omitted.values()), "request was", "requests were")
+        print(f"{were} omitted: {reasons}.", file=sys.stderr)
 
 
 @contextmanager
@@ -292,7 +294,7 @@ class _Writer:
 
     def progress(self) -> str:
         """Return what a partial file contains, for messages."""
-        return f"has {self.count:,} requests." if self._is_text else "is incomplete."
+        return f"has {plural(self.count, 'request', 'requests')}." if self._is_text else "is incomplete."
 
     def _add(self, chunk: bytes, on_count: Callable[[int], object]) -> None:
         data = self._held + chunk

@@ -21,6 +21,7 @@ import zstandard
 
 from relaybook.cli.failure import FAILED, CommandFailed
 from relaybook.cli.import_target import REPEAT, ImportTarget, open_target
+from relaybook.cli.output import plural
 from relaybook.cli.progress import progress_bar
 from relaybook.log.export.export import EndLine, labels_of
 from relaybook.log.export.restore import BadLine, read_line
@@ -89,18 +90,21 @@ def _import_one(importer: "_Importer", labels: "_Labels", file: str, directory: 
         done = importer.run(lines, rejections, lambda read: on_progress(read, total))
     labels.add(done.labels)
     name = "standard input" if file == STANDARD_INPUT else file
-    skipped = f"; {done.skipped:,} were already in the log" if done.skipped else ""
-    print(f"{done.added:,} requests from {name} were added to the log of {directory}{skipped}.")
+    skipped = f"; {plural(done.skipped, 'was', 'were')} already in the log" if done.skipped else ""
+    added = plural(done.added, f"request from {name} was", f"requests from {name} were")
+    print(f"{added} added to the log of {directory}{skipped}.")
     count = done.added + done.skipped + done.rejected
     if done.rejected:
-        print(f"{done.rejected:,} lines were rejected. See {rejections.path}.", file=sys.stderr)
+        rejected = plural(done.rejected, "line was", "lines were")
+        print(f"{rejected} rejected. See {rejections.path}.", file=sys.stderr)
     if done.end is None:
         print(
             f"{name} is probably incomplete, because the last line, which has the number of requests, is missing.",
             file=sys.stderr,
         )
     elif done.end != count:
-        print(f"{name} is incomplete. The file should have {done.end:,} requests, but has {count:,}.", file=sys.stderr)
+        expected = plural(done.end, "request", "requests")
+        print(f"{name} is incomplete. The file should have {expected}, but has {count:,}.", file=sys.stderr)
     return 0 if done.end == count and not done.rejected else FAILED
 
 

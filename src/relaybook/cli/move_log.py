@@ -14,6 +14,7 @@ from typing import Final
 
 from relaybook import clock
 from relaybook.cli.failure import CommandFailed
+from relaybook.cli.output import plural
 from relaybook.cli.progress import progress_bar
 from relaybook.journal.reader import list_runs
 from relaybook.log.export.export import labels_of
@@ -126,8 +127,9 @@ def copy_log(source: Store, target: Store, name: str) -> None:
         saved_filters = reader.saved_filters()
         for saved in saved_filters:
             target.open_saved_filters().save_filter(saved)
-    already = f"; {skipped:,} were already in the log" if skipped else ""
-    print(f"{added:,} requests of the SQLite log were added to {name}{already}.")
+    already = f"; {plural(skipped, 'was', 'were')} already in the log" if skipped else ""
+    were_added = plural(added, "request of the SQLite log was", "requests of the SQLite log were")
+    print(f"{were_added} added to {name}{already}.")
     print(f"Pinned namespaces: {len(labels):,}. Saved filters: {len(saved_filters):,}.")
 
 

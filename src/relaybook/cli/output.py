@@ -32,6 +32,11 @@ def escape(text: str, keep: str = "") -> str:
     )
 
 
+def plural(count: int, one: str, many: str) -> str:
+    """Return the count with one of two texts: ``1 request was`` or ``2 requests were``."""
+    return f"{count:,} {one if count == 1 else many}"
+
+
 def may_be_id(text: str) -> bool:
     """Return whether the text can be an id.
 

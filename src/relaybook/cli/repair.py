@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from relaybook.cli.failure import FAILED, CommandFailed
+from relaybook.cli.output import plural
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import BatchRejected, StoreDamaged, StoreTooNew, StoreUnavailable, until_writable
 from relaybook.log.store.port import Batch, Entry, SetAside, Store, Writer
@@ -96,9 +97,12 @@ def _salvage_one(store: SetAside, writer: Writer) -> int:
     done = _copy(store, writer)
     suffix = f", {done.without_bodies:,} of them without bodies" if done.without_bodies else ""
     mark = "✗" if done.unreadable else "✓"
-    print(f"{mark} salvage: {done.copied:,} requests from {Path(store.location).name} are now in the log{suffix}")
+    name = Path(store.location).name
+    copied = plural(done.copied, f"request from {name} is", f"requests from {name} are")
+    print(f"{mark} salvage: {copied} now in the log{suffix}")
     if done.unreadable:
-        print(f"  {done.unreadable:,} requests could not be read, so {store.location} was not renamed.")
+        unreadable = plural(done.unreadable, "request", "requests")
+        print(f"  {unreadable} could not be read, so {store.location} was not renamed.")
         print(
             "  A database repair tool may recover more requests. Delete the store when you no longer need it.",
             flush=True,
@@ -136,7 +140,8 @@ def _requeue(path: Path, settings: Settings | None) -> int:
                 file.unlink()
     finally:
         writer.close()
-    print(f"{'✗' if rejected else '✓'} requeue: {len(files) - rejected:,} requests stored, {rejected:,} still rejected")
+    stored = plural(len(files) - rejected, "request", "requests")
+    print(f"{'✗' if rejected else '✓'} requeue: {stored} stored, {rejected:,} still rejected")
     return FAILED if rejected else 0
 
 
