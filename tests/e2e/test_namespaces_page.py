@@ -280,7 +280,7 @@ def test_values_of_a_property_are_searched_by_prefix(shared_tab: LogPage, log: l
     tab.page.keyboard.type("w")
     tab.wait_for_query(("tab", "properties"), ("property", "channel"), ("prefix", "w"))
     wait_for_names(tab, "web")
-    expect(tab.page.get_by_role("link", name="tier 1 requests")).to_be_visible()
+    expect(tab.page.get_by_role("link", name="tier 1 request")).to_be_visible()
 
 
 # -- small screens -----------------------------------------------------------------------------------------------------

@@ -269,7 +269,7 @@ def test_names_and_values_are_completed_by_mouse(shared_tab: LogPage, log: dict[
     tab = shared_tab.show_log()
     box(tab).click()
     tab.page.get_by_role("option", name="property.channel:").click()
-    tab.page.get_by_role("option", name="iOS 1 requests").click()
+    tab.page.get_by_role("option", name="iOS 1 request").click()
     tab.press("Enter")
     tab.wait_for_query(("property.channel", "iOS"))
     expect_found(tab, log["other"])

@@ -216,7 +216,7 @@ function Option({ id, suggestion: { insert, label, hint, requests }, isActive }:
       {requests !== null && (
         <span className={css.count}>
           {count(requests)}
-          <span className="visually-hidden"> requests</span>
+          <span className="visually-hidden"> {requests === 1 ? "request" : "requests"}</span>
         </span>
       )}
     </Combobox.Option>

@@ -89,7 +89,7 @@ export function PropertyNames({ names, opened }: { names: readonly FieldValue[];
               current={name === opened ? "true" : undefined}
             >
               <TruncateMiddle text={name} /> <span className="count">{count(requests)}</span>{" "}
-              <span className="visually-hidden">requests</span>
+              <span className="visually-hidden">{requests === 1 ? "request" : "requests"}</span>
             </ListLink>
           </li>
         ))}
