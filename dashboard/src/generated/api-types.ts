@@ -166,7 +166,7 @@ export type LikelyValue = {
 
 /** A request with its headers, messages and response. */
 export type RequestDetail = {
-  /** Why headers or bodies cannot be read, with the damaged file. `null` if they are not damaged. */
+  /** Why headers or bodies cannot be read, and which file is damaged. `null` if they are not damaged. */
   damage: string | null;
   /** Reason phrase of the response's status line. */
   reason: string | null;

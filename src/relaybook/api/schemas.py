@@ -237,7 +237,8 @@ class DetailPart(Struct, kw_only=True):
     damage: Annotated[
         str | None,
         Meta(
-            description="Why headers or bodies cannot be read, with the damaged file. `null` if they are not damaged."
+            description="Why headers or bodies cannot be read, and which file is damaged. `null` if they are not "
+            "damaged."
         ),
     ]
     reason: Annotated[str | None, Meta(description="Reason phrase of the response's status line.")]

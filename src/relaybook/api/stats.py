@@ -44,7 +44,7 @@ async def get_stats(request: Request) -> Response:
     - the outcome
     - the model, for the first 256 models that were recorded
     - the namespace, for the first 256 namespaces that were recorded, without names that look like ids
-    - a property, for the first 64 properties that were recorded, if the property has at most 64 values
+    - each of the first 64 properties that were recorded, if the property has at most 64 values
 
     The precomputed aggregates are used if `by` and the filters together use at most one field, which must be in this
     list. They are not used with filters that exclude requests (`not.`) or match a prefix (`begins.`).

@@ -30,7 +30,8 @@ _CHECK_NS: Final = 500_000_000
 class ImportTarget(Protocol):
     """Adds batches of requests to a log."""
 
-    #: Maximum size of a batch. One request can exceed ``max_bytes``.
+    #: A batch is full when it has ``max_entries`` requests or at least ``max_bytes`` bytes. The last request of a
+    #: batch can exceed ``max_bytes``.
     max_entries: int
     max_bytes: int
 

@@ -188,7 +188,7 @@ class JournalWriter:
             raise self._gave_up(parts, error) from error
 
     def _gave_up(self, parts: list[bytes], error: Exception) -> JournalUnavailable:
-        """Drop frames of the batch, and keep frames that report their loss. ``tick`` appends these frames later."""
+        """Drop the frames in ``parts``. Collect frames that report this loss, for ``tick`` to append later."""
         del self._unsynced[-len(parts) :]
         opened = self._unreported_loss.add_lost(parts)
         return JournalUnavailable(f"the journal in {self.path} cannot be written: {error}", opened)

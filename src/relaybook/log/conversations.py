@@ -48,13 +48,11 @@ class Conversations:
 
     def __init__(self) -> None:
         self._positions: dict[str, Position] = {}
-        # Each dict maps a key to the latest request with this key. In the first dict, the key covers all messages and a
-        # response. In the second dict, the key covers the last two messages and a response. In the third dict, the key
-        # is the completion id. In the fourth dict, the key covers all messages, without a response.
-        self._by_response_key: dict[int, str] = {}
-        self._by_window_key: dict[int, str] = {}
-        self._by_completion_id: dict[str, str] = {}
-        self._by_messages_key: dict[int, Link] = {}
+        # Each dict maps a key to the latest request with this key.
+        self._by_response_key: dict[int, str] = {}  # the key covers all messages and a response
+        self._by_window_key: dict[int, str] = {}  # the key covers the last two messages and a response
+        self._by_completion_id: dict[str, str] = {}  # the key is the completion id
+        self._by_messages_key: dict[int, Link] = {}  # the key covers all messages, without a response
 
     def add(self, link: Link) -> Position:
         """Add the next request and return its position."""

@@ -125,9 +125,10 @@ def _not_listed(field: str) -> BadFilter:
 
 
 def checked_value(name: str, value: str, now_us: int, shown_name: str, *, is_prefix: bool = False) -> str:
-    """Return the value, or a prefix of a value, as used in a Term.
+    """Check a value, and return it in the form that a Term contains.
 
-    ``shown_name`` is the name as the user wrote it, for error messages. Raises BadFilter if the value is invalid.
+    With ``is_prefix``, ``value`` is a prefix of a value. ``shown_name`` is the name as the user wrote it, for error
+    messages. Raises BadFilter if the value is invalid.
     """
 
     def reject(expected: str) -> NoReturn:

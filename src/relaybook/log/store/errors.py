@@ -32,7 +32,10 @@ class StoreFull(StoreUnavailable):
 
 
 class StoreBusy(StoreUnavailable):
-    """An earlier insert of a process that died may still run. The store can be written in at most 30 seconds."""
+    """An earlier insert of a process that died may still run.
+
+    Wait until the store can be written again. This takes at most 30 seconds.
+    """
 
 
 def until_writable(write: Callable[[], T]) -> T:
