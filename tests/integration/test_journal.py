@@ -3,9 +3,11 @@
 import errno
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +68,45 @@ def test_a_concurrent_reader_gets_exactly_what_was_written(tmp_path: Path, durab
     assert reader.finished
     reader.remove()
     assert list_runs(tmp_path / "journal") == []
+
+
+def delete_run(run: Path) -> None:
+    shutil.rmtree(run)
+
+
+def delete_segments(run: Path) -> None:
+    for segment in run.glob("*.segment"):
+        segment.unlink()
+
+
+def delete_journal(run: Path) -> None:
+    shutil.rmtree(run.parent)
+
+
+@pytest.mark.parametrize("durable", [False, True])
+@pytest.mark.parametrize("delete", [delete_run, delete_segments, delete_journal])
+def test_frames_that_follow_the_deletion_of_the_files_are_in_new_files(
+    tmp_path: Path, delete: Callable[[Path], None], durable: bool
+) -> None:
+    writer = make_writer(tmp_path, durable=durable)
+    reader = RunReader(writer.path)
+    put(writer, b"before")
+    if durable:
+        writer.sync()
+    assert payloads_of(read_all(reader)) == [b"before"]
+    put(writer, b"only in the deleted file")
+    wait_until(lambda: writer.spare_ready)
+    delete(writer.path)
+    assert writer.mend() is None
+    put(writer, b"after")
+    if durable:
+        writer.sync()
+    assert payloads_of(read_all(RunReader(writer.path)))[-1:] == [b"after"]
+    assert payloads_of(read_all(reader)) == [b"only in the deleted file", b"after"]
+    assert not reader.over
+    assert reader.frames_lost == 0
+    writer.close()
+    assert reader.over
 
 
 def test_a_body_larger_than_a_segment_spans_several_segments(tmp_path: Path) -> None:

@@ -244,10 +244,12 @@ class RunReader:
         """Return the numbers of the files before ``segment``, except for files that are not read yet."""
         return [number for number in sequences(self.path) if number < min(segment, self.place.segment)]
 
-    def remove_before(self, segment: int) -> None:
-        """Delete the ``segments_before`` ``segment``. Each deletion may take 12 ms."""
-        for number in self.segments_before(segment):
+    def remove_before(self, segment: int) -> int:
+        """Delete the ``segments_before`` ``segment`` and return their number. Each deletion may take 12 ms."""
+        numbers = self.segments_before(segment)
+        for number in numbers:
             segment_path(self.path, number).unlink(missing_ok=True)
+        return len(numbers)
 
     def remove(self) -> None:
         """Delete the whole run.

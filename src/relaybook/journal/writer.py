@@ -16,7 +16,7 @@ from typing import Final
 from relaybook import clock
 from relaybook.ids import id_text, new_id
 from relaybook.journal.frame import HEAD_BYTES, NO_EXCHANGE, FrameKind, encode
-from relaybook.journal.segment import NewSegment
+from relaybook.journal.segment import NewSegment, segment_path
 from relaybook.journal.unreported_loss import UnreportedLoss
 from relaybook.system import disk
 
@@ -277,12 +277,28 @@ class JournalWriter:
     def mend(self) -> BaseException | None:
         """If the creation of the spare segment failed, try again and return the earlier error.
 
-        Otherwise return `None`.
+        Otherwise return `None`. If another program has deleted files of the run, the next batch goes to a new file.
         """
+        if self._spare.done():
+            self._replace_deleted()
         failed = self._spare.exception() if self._spare.done() else None
         if failed is not None:
             self._spare = self._maker.submit(self._make_segment, self._sequence + 1)
         return failed
+
+    def _replace_deleted(self) -> None:
+        """Stop using files that another program has deleted. Call this method only while no segment is being created.
+
+        A reader that has opened a deleted file can still read it to its end.
+        """
+        if self._is_made and self._lock is not None and not self.path.exists():
+            os.close(self._lock)
+            self._lock, self._is_made = None, False
+        if self._segment is not None and not segment_path(self.path, self._sequence).exists():
+            self._is_spoiled = True
+        if self.spare_ready and not segment_path(self.path, self._spare.result().sequence).exists():
+            self._spare.result().close()
+            self._spare = self._maker.submit(self._make_segment, self._sequence + 1)
 
     def seal_soon(self) -> None:
         """Seal the segment of the current batch after ``seal_after_seconds``, so that the reader can delete it soon."""
