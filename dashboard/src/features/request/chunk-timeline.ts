@@ -1,6 +1,6 @@
 /** Chunks of a stream as bars on a timeline. Pure. */
 
-/** For each chunk: milliseconds since the request head, and bytes. */
+/** For each chunk: milliseconds since the request's headers arrived, and bytes. */
 export type Timeline = readonly (readonly [number, number])[];
 
 export type Gaps = {

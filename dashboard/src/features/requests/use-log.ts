@@ -209,8 +209,8 @@ const NO_LIKELY_VALUES: readonly LikelyValue[] = [];
 type Pages = readonly LogPage[] | undefined;
 
 /**
- * Whether the first page includes the newest row. The newest page does, and so does a page that is not full above the
- * anchor, unless its search stopped at its time limit.
+ * Whether the first page includes the newest row. The newest page always includes it. A page around an anchor includes
+ * it if the page is not full above the anchor, unless the search for the page stopped at its time limit.
  */
 function startsAtNewest(pages: Pages, anchor: string | undefined): boolean {
   if (anchor === undefined || pages === undefined) return true;
