@@ -5,7 +5,8 @@ export type Timeline = readonly (readonly [number, number])[];
 
 export type Gaps = {
   median: number;
-  longest: number /** The number of the chunk before the longest gap, from 1. */;
+  longest: number;
+  /** The number of the chunk before the longest gap, from 1. */
   after: number;
 };
 

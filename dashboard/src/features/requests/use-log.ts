@@ -110,7 +110,8 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
   // A number that was never used, so that no earlier list is shown.
   const refetch = useCallback(() => setReading(Date.now()), []);
 
-  // When a deletion ends, every list is reloaded. During a long deletion, a list is also reloaded if its rows may move.
+  // When a deletion ends, every list is reloaded. While a deletion is running, a list is also reloaded if its rows may
+  // move.
   useRemovalProgress(() => {
     if (mayMove.onDeletion()) refetch();
   });
