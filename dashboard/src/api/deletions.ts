@@ -14,7 +14,7 @@ type Params = readonly (readonly [string, string])[];
 /** The numbers of finished and of running requests that match. Running requests are not deleted. */
 export type Matches = { readonly requests: number; readonly running: number };
 
-/** Counts all matches, even if this takes longer than for the counts that the page shows. */
+/** Counts all matches, without the time limit of the counts that the page shows elsewhere. */
 export function matchesQuery(params: Params) {
   return queryOptions({
     queryKey: ["deletion-matches", params],

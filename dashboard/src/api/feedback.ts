@@ -1,4 +1,4 @@
-/** Give feedback on a request, keep it until the lists are read again, and query the mean score. */
+/** Give feedback on a request, remember it until the page is closed, and query the mean score. */
 
 import {
   keepPreviousData,
@@ -43,7 +43,8 @@ export function useHasFeedback(): boolean {
 export type OwnFeedback = Pick<NewFeedback, "score" | "label" | "comment">;
 
 /**
- * The feedback that was given on this page since the page was loaded. Rows of the log may be older than this feedback.
+ * The feedback on a request that was given on this page since the page was loaded. A row of the log may have been read
+ * earlier, and then lacks this feedback.
  */
 function givenQuery(id: string) {
   return queryOptions<RequestFeedback>({ queryKey: ["given-feedback", id], queryFn: skipToken, gcTime: Infinity });
@@ -55,8 +56,8 @@ export function useFeedback({ id, feedback }: Row): readonly RequestFeedback[] {
 }
 
 /**
- * Give feedback on a request. What `changes` leaves out stays as it is, also if somebody else has just given it. The open
- * request and its row show the feedback at once.
+ * Give feedback on a request. Fields that are not in `changes` keep their latest values, even if another user has just
+ * set them. The open request and its row show the feedback at once.
  */
 export function useGiveFeedback(id: string): UseMutationResult<AcceptedFeedback, Error, Partial<OwnFeedback>> {
   const client = useQueryClient();

@@ -21,7 +21,7 @@ export type LiveEvents = {
   onOpen: () => void;
 };
 
-/** Whether the connection was lost. It has no data before the first connection. */
+/** A query for whether the connection was lost. The query has no data before the first connection. */
 function lostQuery() {
   return queryOptions<boolean>({ queryKey: ["live-stream-lost"], queryFn: skipToken, gcTime: Infinity });
 }
@@ -32,8 +32,8 @@ export function useIsLiveLost(): boolean {
 }
 
 /**
- * Listen while `enabled` is true and the page is visible. Reconnects when the stream ends, and when `list`, the key of
- * the list to which rows are added, changes.
+ * Listen while `enabled` is true and the page is visible. Reconnects when the stream ends or `list` changes. `list` is
+ * the key of the list to which the rows are added.
  */
 export function useLive(params: readonly [string, string][], enabled: boolean, events: LiveEvents, list = ""): void {
   const onRows = useEffectEvent(events.onRows);

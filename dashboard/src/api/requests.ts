@@ -19,8 +19,8 @@ export type PageParam = { around: string } | { cursor: string } | "newest";
 export type QueryError = { readonly text: string; readonly message: string };
 
 /**
- * A page of the log, its search, and the key of its list. `refused` is a query in the URL that the API rejected. The page
- * ignores this query.
+ * A page of the log, its search, and the key of its list. If the API rejected the query in the URL, `refused` is this
+ * query, and the page was read without it.
  */
 export type LogPage = RequestPage &
   Pick<LogSearch, "filter" | "range" | "sort"> & { listKey: string; refused?: QueryError };
@@ -63,7 +63,9 @@ export function logQuery(search: LogSearch, anchor: string | undefined, removals
   });
 }
 
-/** A page of the log, or the newest page if the request that the page should be around no longer exists. */
+/**
+ * Read a page of the log. If the page should be around a request that no longer exists, read the newest page instead.
+ */
 async function pageOrNewest(search: LogSearch, position: PageParam, signal: AbortSignal): Promise<RequestPage> {
   const params = toListParams(search);
   const limit = search.sort === undefined ? undefined : TOP_ROWS;
@@ -122,7 +124,7 @@ const TICK_MS = 5_000;
  */
 export function untilTick(everyMs = TICK_MS, now = Date.now()): number {
   const left = everyMs - (now % everyMs);
-  // A timer may fire a little early.
+  // A timer may fire a little early. It must not fire again for the same tick.
   return left < 100 ? left + everyMs : left;
 }
 

@@ -1,4 +1,4 @@
-/** Whether this browser is signed in with the session cookie, and signing out. */
+/** Check whether this browser is signed in with the session cookie, and sign out. */
 
 import { type UseMutationResult, useMutation } from "@tanstack/react-query";
 import type { Session } from "~/generated/api-types";

@@ -9,7 +9,7 @@ const TIMEOUT = new ApiError(503, { code: "deadline", message: "The log took too
 it.each([
   ["statistics", statsQuery(EMPTY_SEARCH)],
   ["counts per hour", hourlyQuery("namespace")],
-])("after a timeout, %s are read again only if there are earlier ones", (_, { refetchInterval }) => {
+])("after a timeout, %s are read again only if an earlier read succeeded", (_, { refetchInterval }) => {
   const interval = refetchInterval as (query: { state: object }) => number | false;
   const data = statsAnswer(undefined, []);
   expect(interval({ state: { error: TIMEOUT, data: undefined } })).toBe(false);

@@ -51,8 +51,8 @@ export function hourlyQuery(by: string) {
 }
 
 /**
- * Milliseconds until a query that exceeded the deadline is repeated. Without earlier data it is not repeated, because it
- * would probably exceed the deadline again. With earlier data it once met the deadline.
+ * Milliseconds until a query that exceeded the deadline is repeated. If the query has data, it met the deadline earlier
+ * and may meet it again. If the query has no data, it is not repeated.
  */
 function retryInterval(data: StatsResponse | undefined): number | false {
   return data === undefined ? false : RETRY_MS;

@@ -4,7 +4,7 @@ import { type QueryClient, queryOptions, skipToken, type UseQueryResult, useQuer
 import type { Status } from "~/generated/api-types";
 import { apiUrl, getJson } from "./client";
 
-/** Queries that are not read again after a deletion, because the log reloads by itself. */
+/** Keys of the queries that are not read again after a deletion. The log reloads by itself. */
 const NOT_READ_AGAIN = ["status", "log", "deletion-matches"];
 
 /** The ids of the latest deletions whose requests are gone from the log. */
@@ -40,7 +40,7 @@ export function statusQuery() {
   });
 }
 
-/** Forget everything that may contain requests that have been removed since the last poll. */
+/** If requests were removed since the last poll, discard or reload the cached data that may contain them. */
 function forgetRemoved(client: QueryClient, before: Status, status: Status): void {
   const areGone = removedIds(before) !== removedIds(status);
   if (areGone || removalProgress(before) !== removalProgress(status)) {
@@ -51,7 +51,7 @@ function forgetRemoved(client: QueryClient, before: Status, status: Status): voi
   void client.invalidateQueries({ predicate: ({ queryKey }) => !NOT_READ_AGAIN.includes(String(queryKey[0])) });
 }
 
-/** The number of `removalsOf`, for components. It has no data before the first removal. */
+/** A query for the number that `removalsOf` returns, for components. The query has no data before the first removal. */
 export function removalsQuery() {
   return queryOptions<number>({ queryKey: ["removals"], queryFn: skipToken, gcTime: Infinity });
 }

@@ -33,7 +33,7 @@ export function AppFrame() {
   const page = useLocation({ select: ({ pathname }) => pageAt(pathname) });
   const text = useLocation({ select: ({ searchStr }) => searchStr });
   const inUrl = useMemo(() => parseSearch(text), [text]);
-  // The lists cover the whole log, so their parameters are not a filter.
+  // The lists of namespaces and properties cover the whole log, so their parameters are not a filter.
   const search = useMemo(
     () => (page === "lists" ? EMPTY_SEARCH : page === "overview" ? readOverview(inUrl).search : inUrl),
     [page, inUrl],

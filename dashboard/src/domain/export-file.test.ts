@@ -16,7 +16,7 @@ it("the command has the filters as quoted words", () => {
   );
 });
 
-it("only formats that can have bodies are asked for them", () => {
+it("the parameter for bodies is sent only for formats that can have bodies", () => {
   const file = { params: [["model", "o1"]] as [string, string][], bodies: true };
   expect(exportParams({ ...file, format: JSON_LINES })).toEqual([
     ["model", "o1"],

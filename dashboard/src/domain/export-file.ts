@@ -3,7 +3,7 @@
 import { shellWord } from "~/format/shell";
 
 /**
- * A file format. `name` is its name in the API. `bodies` says whether the file can contain bodies or always contains
+ * A file format. `name` is its name in the API. With `bodies: "optional"`, the user decides whether the file contains
  * bodies.
  */
 export type FileFormat = {

@@ -42,7 +42,10 @@ export function scoreText(score: number): string {
   return score < 0 ? `−${text}` : Number.isInteger(score) && score > 0 ? `+${text}` : text;
 }
 
-/** The score in words if it is that of a thumb of the page: `Good`. Otherwise `+1`. Empty without a score. */
+/**
+ * The score as text. It is `Good` or `Bad` if a user of the page gave the score, and a number such as `+1` if the score
+ * comes from another source. Empty without a score.
+ */
 export function ratingText({ source, score }: RequestFeedback): string {
   if (score === null) return "";
   if (source === OWN_SOURCE && score === GOOD) return "Good";

@@ -25,7 +25,7 @@ describe("the URL", () => {
   });
 
   it.each(["a b", "50%off", "&=?#+", "日本", "é", '"><script>', "\u202e", "a\u0000b", "%2F", "''"])(
-    "gives back any value: %j",
+    "keeps any value: %j",
     (value) => {
       const search = { filter: replaceValue([], "namespace", value), range: {} };
       expect(parseSearch(formatSearch(search))).toEqual(search);

@@ -28,12 +28,12 @@ export function formatPairs(pairs: readonly (readonly [string, string])[]): stri
   return text === "" ? "" : `?${text}`;
 }
 
-/** The search for parameters of the API. This function is the inverse of `toListParams`. */
+/** Convert parameters of the API to a search. The inverse of `toListParams`. */
 export function searchOf(params: readonly (readonly [string, string])[]): LogSearch {
   return parseSearch(formatPairs(params));
 }
 
-/** The search with its sort field as parameters of the API's list of requests. */
+/** Convert a search to parameters of the API's list of requests, including the sort field. */
 export function toListParams(search: LogSearch): [string, string][] {
   const pairs = toApiParams(search);
   return search.sort === undefined ? pairs : [...pairs, ["sort", search.sort]];
@@ -44,7 +44,7 @@ export function withSort({ sort: _, ...search }: LogSearch, sort: string | undef
   return sort === undefined ? search : { ...search, sort };
 }
 
-/** Filter and time range as parameters of the API. */
+/** Convert the filter and the time range of a search to parameters of the API. */
 export function toApiParams({ filter, range }: LogSearch): [string, string][] {
   const pairs: [string, string][] = filter.flatMap((term) =>
     term.values.map((value): [string, string] => [term.negated ? `${NOT}${term.name}` : term.name, value]),
@@ -102,8 +102,8 @@ export function withoutQuery(filter: Filter): Filter {
 /**
  * The search with its query replaced by equivalent parameters.
  *
- * Undefined if the parameters would have another meaning. If a field occurs in the parameters and in the query, a
- * request must match both. If a field has several values in the parameters, a request needs to match only one of them.
+ * Undefined if a field of the query also occurs in the other parameters, because the meaning would change. A request
+ * must match the query and the parameters, but it needs to match only one of several parameters of a field.
  */
 export function replaceQuery(search: LogSearch, params: readonly (readonly [string, string])[]): LogSearch | undefined {
   const rest = { ...search, filter: withoutQuery(search.filter) };

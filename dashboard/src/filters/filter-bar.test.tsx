@@ -36,7 +36,7 @@ it("a namespace whose requests do not continue one another has no conversation v
 });
 
 it.each(["namespace=a&namespace=b", "not.namespace=a", "namespace=a&model=o1", "model=o1"])(
-  "%s has no conversation view, and none is looked for",
+  "%s has no conversation view, and the API is not asked for a thread",
   async (terms) => {
     const { requests } = await show(`?${terms}`, true);
     expect(requests.filter((url) => url.includes("/api/thread"))).toEqual([]);

@@ -65,8 +65,8 @@ export function FilterLink({ name, value, children, className, style, title, vis
 /**
  * The request of the row that contains the link, and its distance from the top of the log.
  *
- * With `isExcluded`, the value and therefore this request are excluded. The result is then the next request below that
- * does not have the value.
+ * With `isExcluded`, the click excludes the value, so the request of this row disappears from the log. The result is
+ * then the next request below that does not have the value.
  */
 export function anchorOf(link: HTMLAnchorElement, isExcluded = false): Anchor | undefined {
   const ownRow = link.closest<HTMLElement>("[data-request]");

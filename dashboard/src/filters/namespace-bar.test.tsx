@@ -22,7 +22,7 @@ it("a selected namespace that is not pinned comes first in the bar", async () =>
 
 const COUNT = { requests: 620, failed: 62, last_at: null, complete: true };
 
-it("counts that stopped at the time limit are minimums", async () => {
+it("counts that stopped at the time limit are marked as minimums", async () => {
   answerThread({ namespaces: () => ({ data: LABELS, next_cursor: null, complete: false }), count: () => COUNT });
   await renderAt("", <NamespaceBar />);
   const [label] = await screen.findAllByText("310+");

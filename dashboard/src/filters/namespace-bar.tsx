@@ -69,7 +69,10 @@ export function NamespaceBar() {
 type LabelProps = {
   label: Namespace & { key?: string };
   isChosen: boolean;
-  /** Whether the counts are those of the time range. While they are loading, they are those of the previous one. */
+  /**
+   * Whether the counts are for the current time range. While these are loading, the counts are for the previous time
+   * range.
+   */
   isCounted: boolean;
   /** Whether counting was completed before its time limit. */
   isComplete: boolean;

@@ -128,7 +128,7 @@ it("the saved filter that is shown is marked", async () => {
   expect((await screen.findByRole("link", { name: /^Refunds/ })).getAttribute("aria-current")).toBe("true");
 });
 
-it("deleting asks first, and the answer that has the focus keeps the filter", async () => {
+it("deleting asks for confirmation, and the focus is on Cancel", async () => {
   const { calls } = await show("", [REFUNDS]);
   await click(/^Saved/);
   await click("Delete Refunds…");

@@ -594,7 +594,7 @@ export type NewFeedback = {
 
 /** The feedback as it was accepted. */
 export type AcceptedFeedback = {
-  /** `stored`: the feedback was added to a finished request. `pending`: no finished request has the id yet. The feedback is added when a finished request has the id. */
+  /** `stored`: the feedback was added to a finished request. `pending`: no finished request has the id yet. The feedback is added when a request with the id is recorded. */
   state: "pending" | "stored";
   feedback: RequestFeedback;
 };
@@ -808,7 +808,7 @@ export type StorageStatus = {
 
 /** How long data is kept, and the disk budget.
 
-    Namespaces can have their own periods: see `namespaces` in the field `settings` of the status. */
+Namespaces can have their own periods: see `namespaces` in the field `settings` of the status. */
 export type RetentionStatus = {
   /** The content of requests: bodies, headers, previews, error messages, searchable text. */
   bodies: RetentionClock;

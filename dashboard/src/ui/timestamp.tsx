@@ -8,7 +8,10 @@ type TimestampProps = {
   at: string | null;
   /** `seconds`: date and time. `milliseconds`: the same with milliseconds. `ago`: relative to now. */
   format?: "seconds" | "milliseconds" | "ago";
-  /** An earlier timestamp that is shown before this timestamp. If both have the same date, this date is left out. */
+  /**
+   * An earlier timestamp that is shown before this timestamp. If both have the same date, this timestamp is shown
+   * without it.
+   */
   after?: string;
 };
 

@@ -141,6 +141,8 @@ def build(routes: Iterable[ApiRoute], version: str) -> dict[str, Any]:
     _, models = msgspec.json.schema_components(schemas.MODELS, ref_template=_REFS)
     for schema in models.values():
         schema.pop("title", None)
+        if "description" in schema:
+            schema["description"] = inspect.cleandoc(schema["description"])
     return {
         "openapi": "3.1.0",
         "info": {"title": "Relaybook", "description": _about(), "version": version},

@@ -376,7 +376,7 @@ class AcceptedFeedback(Struct, kw_only=True):
         Literal["stored", "pending"],
         Meta(
             description="`stored`: the feedback was added to a finished request. `pending`: no finished request has "
-            "the id yet. The feedback is added when a finished request has the id."
+            "the id yet. The feedback is added when a request with the id is recorded."
         ),
     ]
     feedback: RequestFeedback

@@ -42,8 +42,8 @@ async def get_stats(request: Request) -> Response:
     value of these fields:
 
     - the outcome
-    - the model, for the first 256 models that were recorded
-    - the namespace, for the first 256 namespaces that were recorded, without names that look like ids
+    - the model, but only for the first 256 models that were recorded
+    - the namespace, but only for the first 256 recorded namespaces whose names do not look like ids
     - each of the first 64 properties that were recorded, if the property has at most 64 values
 
     The precomputed aggregates are used if `by` and the filters together use at most one field, which must be in this

@@ -9,10 +9,10 @@ import css from "./conversation.module.css";
 import { ToolCallView } from "./message";
 import type { Choice } from "./message-model";
 
-/** Without its code, the response is shown as text. */
+/** Renders Markdown. If its code cannot be loaded, the text is shown as it is. */
 const Markdown = lazyPart<{ text: string }>(() => import("./markdown").then(({ Markdown }) => Markdown), LongText);
 
-/** Longer texts are not rendered, because this would block the page. */
+/** Longer texts are not rendered as Markdown, because this would block the page. */
 const MAX_RENDERED = 100_000;
 
 /** One choice. With `isGrowing`, more of the choice will arrive. */

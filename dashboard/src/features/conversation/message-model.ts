@@ -4,7 +4,7 @@ import { type JsonObject, listOf, objectOf, parsedExactly, pretty, textOf } from
 import { count } from "~/format/number";
 import { normalizePart, type Part } from "./content-parts";
 
-/** `args` is unchanged. It is usually JSON, but not always valid. */
+/** `args` is the text as it was sent. It is usually JSON, but may be invalid. */
 export type ToolCall = { id: string | undefined; name: string; args: string };
 
 export type Message = {

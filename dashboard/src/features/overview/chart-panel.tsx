@@ -11,7 +11,7 @@ import { Chart, type Drawing, type Hover } from "./uplot-chart";
 
 type ChartPanelProps = Omit<Drawing, "onHover"> & {
   title: string;
-  /** The total of the requests, as text. */
+  /** The value for all requests of the chart, as text. */
   total: string;
   formatValue: (value: number | null) => string;
   /** The series that are named beside the title. */

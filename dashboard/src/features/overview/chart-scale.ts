@@ -6,10 +6,15 @@ import { type Series, stackedValues } from "./series";
 /** The vertical scale of a chart. The ticks are in ascending order, and the highest tick is above all values. */
 export type Scale = { readonly ticks: readonly number[]; readonly isLog: boolean };
 
-/** If the highest value is this many times the lowest typical value, a linear scale would flatten the low lines. */
+/**
+ * If the highest value is at least this many times the median of the lowest line, a linear scale would flatten this
+ * line.
+ */
 const LOG_RATIO = 10;
 
-/** The scale of a chart, with at least three ticks. Lines whose values differ tenfold get a logarithmic scale. */
+/**
+ * The scale of a chart, with at least three ticks. A chart of lines has a logarithmic scale if `LOG_RATIO` is reached.
+ */
 export function scaleOf(seriesList: readonly Series[], heights: readonly (number | null)[], isWhole: boolean): Scale {
   const lines = seriesList.filter(({ shape }) => shape === "line").map(({ values }) => positive(values));
   const most = Math.max(0, ...positive(heights));
@@ -31,7 +36,7 @@ export function linearTicks(most: number, isWhole: boolean): number[] {
   const nice = [1, 2, 5, 10].map((factor) => factor * magnitude).find((step) => most / step < 4) ?? most;
   const step = isWhole ? Math.max(1, nice) : nice;
   const steps = Math.floor(most / step) + 1;
-  // Whole multiples are rounded so that 3 × 0.1 is 0.3.
+  // The ticks are rounded, so that 3 × 0.1 is 0.3.
   return Array.from({ length: Math.max(2, steps) + 1 }, (_, at) => Number((at * step).toPrecision(12)));
 }
 

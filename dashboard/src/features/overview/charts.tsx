@@ -31,8 +31,8 @@ export type Ages = { counts?: Date | undefined; percentiles?: Date | undefined }
 type ChartsProps = { grouped: GroupedStats; percentiles: GroupedStats; total: Aggregate; ages: Ages };
 
 /**
- * All charts. Dragging selects a time range, and a click opens the requests of a bar or point in the log, if a filter
- * selects them.
+ * All charts. Dragging selects a time range. A click on a bar or point opens its requests in the log, if a filter can
+ * select exactly these requests.
  */
 export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
   const { search, by } = useOverview();
@@ -58,7 +58,7 @@ export function Charts({ grouped, percentiles, total, ages }: ChartsProps) {
     (from: number, to: number, series: Series | undefined) => {
       const isAll = by === undefined || series === undefined;
       const value = series?.group?.value ?? null;
-      // No filter selects only the requests without a value or the remainder.
+      // No filter selects only the requests without a value, or only the requests of the group `other`.
       if (!isAll && value === null) return;
       const filter = isAll || value === null ? search.filter : replaceValue(search.filter, by, value);
       history.push(logHref({ ...search, filter, range: range(from, to) }));

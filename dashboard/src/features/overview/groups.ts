@@ -7,8 +7,9 @@ import type { Aggregate, StatsPoint, StatsResponse } from "~/generated/api-types
 export const MAX_COLORED = 8;
 
 /**
- * `value` is `null` for requests without a value. `kind` is `other` for the remainder, and `all` if there is no
- * grouping. `colorIndex` is 1 to 8, or 0 if charts show the group as part of the remainder.
+ * `value` is `null` for requests without a value. `kind` is `other` for the requests that are in none of the groups
+ * that the API returns, and `all` if there is no grouping. `colorIndex` is 1 to 8, or 0 if the group has no color of
+ * its own and is drawn as part of the series `other`.
  */
 export type Group = {
   kind: "value" | "other" | "all";
@@ -50,7 +51,9 @@ const FIGURES = {
   "first token p95": (total: Aggregate) => total.first_token_ms.p95,
 };
 
-/** The groups sorted by a figure, highest first. Groups without the figure come later, and the remainder is last. */
+/**
+ * The groups sorted by a figure, highest first. Groups without the figure come later, and the group `other` is last.
+ */
 export function sortGroups(groups: readonly Group[], figure: GroupFigure): Group[] {
   const rank = (group: Group) =>
     group.kind === "other" ? Number.NEGATIVE_INFINITY : (FIGURES[figure](group.total) ?? -1);

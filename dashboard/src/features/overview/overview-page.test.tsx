@@ -181,7 +181,7 @@ it("the charts are frozen while a pointer button is pressed, until after the lis
   expect([atRelease, result.current.shown]).toEqual(["before", "after"]);
 });
 
-it("charts that reach behind the oldest request say that only the aggregates remain", async () => {
+it("charts that count removed requests say that only the aggregates remain", async () => {
   const found = statsAnswer(undefined, [[null, [point(0, 30)]]]);
   vi.stubGlobal("fetch", async (url: string) => {
     const retention = { requests: { days: 1, oldest_day: "2026-11-23" } };
@@ -192,7 +192,7 @@ it("charts that reach behind the oldest request say that only the aggregates rem
   expect(await screen.findByText(note)).toBeVisible();
 });
 
-it("charts reach behind a log if any of their requests is older than its oldest day", () => {
+it("charts count removed requests if one of these requests is older than the oldest day of the log", () => {
   const found = statsAnswer("model", [["gpt-4o", [point(0, 3)]]], [point(1, 2)]);
   expect(["2026-11-22", "2026-11-23", ""].map((oldest) => reachesBehind(found, oldest))).toEqual([false, true, true]);
 });

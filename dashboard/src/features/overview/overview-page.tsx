@@ -70,13 +70,16 @@ function LogLinks() {
   );
 }
 
-/** The value, which stays the same while a pointer button is pressed, so that nothing changes during a drag. */
+/**
+ * Return the latest value. While a pointer button is pressed, return the value from the time of the press, so that
+ * nothing changes during a drag.
+ */
 export function useFrozenWhilePressed<Shown>(value: Shown): { shown: Shown; onPointerDown: () => void } {
   const [held, setHeld] = useState<{ value: Shown }>();
   const onPointerDown = () => {
     setHeld({ value });
     const pressed = new AbortController();
-    // Run after the click handler and the other listeners of the release.
+    // The timeout runs after the click handler and the other listeners of the release.
     const release = () => {
       pressed.abort();
       setTimeout(() => setHeld(undefined));
@@ -174,7 +177,9 @@ export function OverviewContent() {
   );
 }
 
-/** Both queries are repeated every 10 seconds or more often. */
+/**
+ * If a query was read this much earlier than the other, it is late. Both are repeated every 10 seconds or more often.
+ */
 const LATE_MS = 15_000;
 
 type Reading = Pick<UseQueryResult, "error" | "dataUpdatedAt">;
@@ -201,7 +206,7 @@ function RemovedNote({ answer }: { answer: StatsResponse }) {
 
 /**
  * Whether the response counts requests from before the day `oldest` (UTC). If `oldest` is empty, the log has no
- * requests, and any request counts.
+ * requests. The result is then true if the response counts any request.
  */
 export function reachesBehind({ groups, other }: StatsResponse, oldest: string): boolean {
   const points = [...groups, ...(other === null ? [] : [other])].flatMap((group) => group.points);

@@ -4,8 +4,9 @@ import type { StatsPoint, StatsResponse } from "~/generated/api-types";
 import { type Group, groupName } from "./groups";
 
 /**
- * The shape `stack` means stacked bars, `part` a part of the bars, drawn from zero, and `line` a line. `values` has one
- * value for each bucket, `null` if it is unknown. `group` is `undefined` if the series covers several groups.
+ * With the shape `stack`, the series is drawn as bars on top of the bars of other series. With `part`, it is drawn as
+ * bars that start at zero, in front of the stacked bars. With `line`, it is drawn as a line. `values` has one value for
+ * each bucket, `null` if it is unknown. `group` is `undefined` if the series covers several groups.
  */
 export type Series = {
   name: string;
@@ -82,8 +83,9 @@ export function percentileBucketOf({ bucket_seconds, from, to, groups }: StatsRe
 const NONE = { points: [], total: { requests: 0 } };
 
 /**
- * A series for each of the two percentiles or, if there are groups, one percentile of each group that has a color. The
- * remainder has no series, because percentiles cannot be combined. Points of a group with few requests are left out.
+ * Without groups, a series for each of the two percentiles. With groups, a series with the `chosen` percentile of each
+ * group that has a color. The other groups have no series, because percentiles cannot be combined. Points of a group
+ * with few requests are left out.
  */
 export function durationSeries(
   grouped: GroupedStats,

@@ -28,13 +28,14 @@ function loadSoon(): void {
 }
 
 /**
- * A button that opens the command palette. The key works in text fields, too. Closing the palette returns the focus.
- * Following a link to a request moves the focus to the request that is still open. Without an open request, and for
- * other links, the focus moves to the element with the id `content`. A newly opened request then takes the focus.
+ * A button that opens the command palette. The key works in text fields, too. Closing the palette returns the focus. If
+ * the user follows a link to a request while another request is open, the focus moves to the open request. In all other
+ * cases, following a link moves the focus to the element with the id `content`. When the request of the link opens, it
+ * takes the focus.
  */
 export function PaletteButton({ className }: { className: string | undefined }) {
-  // The component of an open dialog stays the same. React shows a lazy component with a delay, even if its code is
-  // loaded.
+  // The component is chosen when the dialog opens. If the code is loaded by then, the lazy component is not used,
+  // because React always shows a lazy component with a delay.
   const [Dialog, setDialog] = useState<Dialog>();
   const focused = useRef<Element>(null);
   const typed = useRef("");

@@ -1,4 +1,6 @@
-/** The command palette: a text field, and links to pages, saved filters, namespaces, requests and a search, and commands. */
+/**
+ * The command palette: a text field, commands, and links to pages, saved filters, namespaces, requests and a search.
+ */
 
 import { Box, Modal, TextInput } from "@mantine/core";
 import { useRouter } from "@tanstack/react-router";

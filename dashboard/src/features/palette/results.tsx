@@ -16,7 +16,7 @@ import { ALL_NAMESPACES, ALL_PROPERTIES } from "~/navigation/list-search";
 import { overviewHref } from "~/navigation/overview-search";
 import { useLogSearch } from "~/navigation/search-context";
 
-/** A link or a command. `name` is its accessible name, which contains the visible text. Each has another `key`. */
+/** A link or a command. `name` is its accessible name, which contains the visible text. `key` is unique. */
 export type Result = LinkResult | CommandResult;
 type Described = { readonly key: string; readonly name: string; readonly content: ReactNode };
 export type LinkResult = Described & { readonly href: string; readonly opensRequest?: boolean };

@@ -115,8 +115,7 @@ function ResponseHeader({ request, choice, chosen, choices, onChoose, view, onVi
 }
 
 /**
- * The finish reason. It is a link if the log shows the same finish reason. The log shows the finish reason of the first
- * choice.
+ * The finish reason of a choice. It is a link that filters the log if it is also the finish reason of the request.
  */
 function FinishReason({ reason, request }: { reason: string; request: RequestDetail }) {
   if (reason !== request.finish_reason) return <span>{reason}</span>;

@@ -1,11 +1,12 @@
 /** Chunks of a stream as bars on a timeline. Pure. */
 
-/** For each chunk: milliseconds since the request head, and bytes. */
+/** For each chunk: milliseconds since the request's headers arrived, and bytes. */
 export type Timeline = readonly (readonly [number, number])[];
 
 export type Gaps = {
   median: number;
-  longest: number /** The number of the chunk before the longest gap, from 1. */;
+  longest: number;
+  /** The number of the chunk before the longest gap, from 1. */
   after: number;
 };
 

@@ -64,7 +64,7 @@ it("gives feedback with + and -, and shows it", async () => {
   ]);
 });
 
-it("keeps the score when a label and a comment are added, and these when the thumb changes", async () => {
+it("keeps the score when a label and a comment are added, and keeps both when the score changes", async () => {
   const { section } = await open();
   await userEvent.click(section.getByRole("button", { name: /Bad/ }));
   await userEvent.type(section.getByRole("textbox", { name: "Comment" }), "1 + 1 - 2");
@@ -181,7 +181,7 @@ it("keeps the label and the comment that somebody else gave since the request wa
   expect(sent[0]).toEqual({ source: "dashboard", score: -1, label: "wrong_tone", comment: "Too formal." });
 });
 
-it("keeps the score and the words that somebody else gave when the label is changed", async () => {
+it("keeps the score and the comment that somebody else gave when the label is changed", async () => {
   const { section } = await open();
   stored = [COLLEAGUES];
   await userEvent.type(section.getByRole("textbox", { name: "Label" }), "rude{Enter}");

@@ -15,7 +15,7 @@ export type ApiKey = {
   header: string;
   /** The environment variable with the key. */
   variable: string;
-  /** The key to use without that variable, if the upstream is simulated. */
+  /** The key to use if the variable is not set. `undefined` for a real upstream, which would reject any such key. */
   fallback: string | undefined;
 };
 

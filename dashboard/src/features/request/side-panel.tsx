@@ -60,7 +60,7 @@ function ResizeHandle() {
   const max = maxWidth();
   const shown = Math.min(Math.max(width, MIN_PX), max);
   const resize = (to: number) => setWidth(Math.round(Math.min(Math.max(to, MIN_PX), max)));
-  // The page leaves this much space beside the list.
+  // The page reserves this width for the panel beside the list.
   const apply = useCallback(
     (handle: HTMLElement | null) => {
       const page = handle?.closest("main");

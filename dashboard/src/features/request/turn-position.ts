@@ -35,8 +35,8 @@ export function isBefore(thread: Thread | undefined, { seq }: Pick<RequestDetail
 }
 
 /**
- * Whether the latest page of the thread is final for a request. The page is final if it has the request or the request
- * is older.
+ * Whether reading the latest page of the thread again cannot help to find a request, because the page has the request,
+ * or the request is older than the page.
  */
 export function isFinalFor(thread: Thread | undefined, request: Pick<RequestDetail, "id" | "seq">): boolean {
   return isBefore(thread, request) || thread?.data.some((row) => row.id === request.id) === true;

@@ -36,8 +36,8 @@ export function ColumnsMenu({ view, chosen, visible, onChange }: Props) {
 
   const change = (columns: readonly ColumnId[]) => {
     onChange({ ...view, columns });
-    // An element that changes its place loses the focus, and gets it again. Otherwise the focus stays where it is, for
-    // example on the button of the menu after the menu was closed.
+    // An element that is moved loses the focus, so it gets the focus again. If another element has the focus by then,
+    // such as the button of the menu, the focus does not change.
     const focused = document.activeElement;
     requestAnimationFrame(() => {
       if (focused instanceof HTMLElement && document.activeElement === document.body) focused.focus();

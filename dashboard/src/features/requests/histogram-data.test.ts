@@ -29,12 +29,12 @@ const ANSWER: StatsResponse = {
 };
 
 describe("the bars of the histogram", () => {
-  it("are there for empty buckets too, so that time is even", () => {
+  it("include empty buckets", () => {
     expect(barsOf(ANSWER).map((bar) => bar.requests)).toEqual([4, 0, 0, 2]);
     expect(barsOf({ ...ANSWER, groups: [] }).map((bar) => bar.requests)).toEqual([0, 0, 0, 0]);
   });
 
-  it("begin with the first bucket of the log, and are labeled on an axis", () => {
+  it("begin with the first bucket of the response, and have labels on an axis", () => {
     const bars = barsOf(ANSWER);
     expect(bars.map((bar) => bar.from)).toEqual(
       ["14:00", "14:10", "14:20", "14:30"].map((time) => Date.parse(`2026-11-22T${time}:00Z`)),
@@ -52,7 +52,7 @@ describe("the bars of the histogram", () => {
     expect(axisLabels([])).toEqual([]);
   });
 
-  it("add up, but nobody knows the median of several", () => {
+  it("can be merged, but several bars have no median", () => {
     const bars = barsOf(ANSWER);
     const all = mergeBuckets(bars, 3, 0);
     expect(all).toMatchObject({ requests: 6, failed: 1, p50: null });
@@ -61,7 +61,7 @@ describe("the bars of the histogram", () => {
     expect(mergeBuckets([], 0, 0)).toBeUndefined();
   });
 
-  it("can be said in words", () => {
+  it("are described in words", () => {
     const from = new Date(2026, 10, 22, 14, 0).getTime();
     const now = new Date(2026, 10, 22, 15, 0);
     const bar = { from, to: from + 600_000, requests: 120, failed: 3, p50: 1210 };
@@ -73,7 +73,7 @@ describe("the bars of the histogram", () => {
     );
   });
 
-  it("leave out what is unknown", () => {
+  it("have no text for unknown values", () => {
     expect(describeTotal(SUM)).toBe("Duration p50 1.21 s · Cost $41.20");
     expect(describeTotal({ ...SUM, cost_usd: null })).toBe("Duration p50 1.21 s");
     expect(describeTotal({ ...SUM, cost_usd: null, duration_ms: NONE })).toBe("");

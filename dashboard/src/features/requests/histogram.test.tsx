@@ -23,7 +23,7 @@ function strip() {
   return { onChosen, slider, press };
 }
 
-it("a cursor walks along the bars by keys, tells each, and Enter chooses its time", () => {
+it("the arrow keys move along the bars and describe each bar, and Enter selects its time range", () => {
   const { onChosen, slider, press } = strip();
   press("ArrowLeft", "ArrowLeft");
   expect(slider).toHaveAttribute("aria-valuenow", "8");
@@ -32,7 +32,7 @@ it("a cursor walks along the bars by keys, tells each, and Enter chooses its tim
   expect(onChosen).toHaveBeenCalledExactlyOnceWith({ from: minute(8), to: minute(9) });
 });
 
-it("Shift holds several bars, and Home and End go to the ends", () => {
+it("Shift selects several bars, and Home and End go to the first and last bar", () => {
   const { onChosen, slider, press } = strip();
   press("Home", "ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight");
   expect(slider.getAttribute("aria-valuetext")).toContain("6 requests");
@@ -42,13 +42,13 @@ it("Shift holds several bars, and Home and End go to the ends", () => {
   expect(onChosen).toHaveBeenLastCalledWith({ from: minute(9), to: minute(10) });
 });
 
-it("Escape gives up, and then nothing is chosen", () => {
+it("after Escape, Enter selects nothing", () => {
   const { onChosen, press } = strip();
   press("ArrowLeft", "Shift+ArrowLeft", "Escape", "Enter");
   expect(onChosen).not.toHaveBeenCalled();
 });
 
-it("keys that are the log's own pass on, and its keys do not reach the log from here", () => {
+it("keys of the histogram do not reach the log, and all other keys do", () => {
   const heard = vi.fn();
   window.addEventListener("keydown", heard);
   const { press } = strip();

@@ -14,7 +14,7 @@ import { useRangeSelection } from "./use-range-selection";
 /**
  * Requests over time, with their median duration and their cost. The filter bar has the exact number of requests.
  *
- * `search` is the search of the rows that are shown, so that the rows are loaded before the histogram.
+ * `search` is the search of the rows that are shown. So the histogram of a new search is loaded after its rows.
  */
 export function Histogram({ search }: { search: LogSearch }) {
   const go = useLogNavigate();

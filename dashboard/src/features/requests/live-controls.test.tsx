@@ -38,7 +38,7 @@ const happen = (name: "open" | "error") =>
     await vi.advanceTimersByTimeAsync(0);
   });
 
-it("the log is not called live while the server does not answer", async () => {
+it("the log is not shown as live while the server does not respond", async () => {
   answerWith(statusWith());
   await renderAt("", <LiveSwitch />);
   expect(await screen.findByRole("button")).toHaveTextContent("● live l");
@@ -66,7 +66,7 @@ it("a lost live stream is shown and announced until it is open again", async () 
   expect(screen.getByRole("status")).toHaveTextContent("Log: live");
 });
 
-it("a paused log is called paused, even if its stream was lost before", async () => {
+it("a paused log is shown as paused, even if its stream was lost before", async () => {
   answerWith(statusWith());
   await renderAt("?live=off", <Page live />);
   await happen("error");

@@ -25,7 +25,7 @@ it("after midnight, the time of a request has its date", async () => {
   expect(screen.getByRole("link", { name: "Open the request of 21 Nov 14:02" })).toBeVisible();
 });
 
-it("the number of properties without a column says which they are", async () => {
+it("the number of properties without a column has a tooltip with their names and values", async () => {
   const row = sampleRequest({ properties: { channel: "iOS", feature: "support", session: "s-1" } });
   const columns = ["text", propertyColumn("channel")] as const;
   await renderAt(

@@ -38,7 +38,7 @@ it("explains that whole words match, and offers a search for the beginning", asy
 });
 
 it.each(["?begins.words=refun", "?not.words=late", "?duration=%3E2s", "?namespace=staging"])(
-  "does not explain words where none is looked for whole: %s",
+  "does not explain whole words if the filter has none: %s",
   async (search) => {
     await renderAt(search, <NoMatch likelyValues={[]} />);
     expect(await screen.findByText(/^No request/)).toBeVisible();
@@ -46,7 +46,7 @@ it.each(["?begins.words=refun", "?not.words=late", "?duration=%3E2s", "?namespac
   },
 );
 
-it("says how many requests are not indexed yet, where words are looked for", async () => {
+it("says how many requests are not indexed yet if the filter searches for words", async () => {
   indexedTo = 1;
   await renderAt("?words=refund", <NoMatch likelyValues={[]} />);
   expect(await screen.findByText("1,204 newest requests are not indexed yet")).toBeVisible();
@@ -56,12 +56,15 @@ it.each([
   ["?words=refund", 1205],
   ["?duration=%3E2s", 1],
   ["?namespace=refund", 1],
-])("says nothing of the index where no words are looked for, or all requests are in it: %s", async (search, upTo) => {
-  indexedTo = upTo;
-  await renderAt(search, <StatusIsKnown />);
-  expect(await screen.findByText(`indexed to ${upTo}`)).toBeVisible();
-  expect(screen.queryByText(/not indexed yet/)).toBeNull();
-});
+])(
+  "does not mention the index without a search for words, or if all requests are indexed: %s",
+  async (search, upTo) => {
+    indexedTo = upTo;
+    await renderAt(search, <StatusIsKnown />);
+    expect(await screen.findByText(`indexed to ${upTo}`)).toBeVisible();
+    expect(screen.queryByText(/not indexed yet/)).toBeNull();
+  },
+);
 
 function StatusIsKnown() {
   const status = useQuery(statusQuery()).data;

@@ -2,7 +2,7 @@
 
 import type { LogGap, RequestPage, Row } from "~/generated/api-types";
 
-/** If there are more pending rows than this, the log is read again instead of adding them. */
+/** If more rows than this are pending, the oldest of them are dropped, and the log must be read again. */
 export const MAX_PENDING = 2_000;
 /** If there are more live rows than this and the rows may move, the log is read again. */
 export const MAX_LIVE = 2_000;
@@ -54,8 +54,8 @@ export function receiveRows(log: LiveLog, rows: readonly Row[]): LiveLog {
 }
 
 /**
- * Merge the newest page after a reconnect. If the page does not reach the known rows, `hasGap` becomes true. `newestKnown`
- * is 0 if no row is known.
+ * Merge the newest page after a reconnect. If the page does not reach the known rows, `hasGap` becomes true. If no row
+ * is known, `newestKnown` is 0.
  */
 export function reconcile(
   log: LiveLog,
@@ -65,7 +65,8 @@ export function reconcile(
 ): LiveLog {
   const known = Math.max(newestKnown, log.finished[0]?.seq ?? 0);
   const missed = data.filter((row) => (row.seq ?? 0) > known);
-  // An empty page above an empty log stopped at its time limit. Reading it again would not find more.
+  // If no row is known and the page is empty, its search stopped at its time limit. Reading the log again would not
+  // find more.
   const isTorn = next_cursor !== null && missed.length === data.length && (known > 0 || missed.length > 0);
   const open = new Set(running.map((row) => row.id));
   const still = log.running.filter((row) => open.has(row.id));

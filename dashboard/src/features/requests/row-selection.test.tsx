@@ -32,7 +32,7 @@ it.each([
   expect([...result.current.ids].sort()).toEqual(["b", "c", "d"]);
 });
 
-it("selects only the row itself if there is nothing to begin a range at", () => {
+it("selects only the row itself if no row was changed before", () => {
   const { result } = selectionOf();
   act(() => result.current.toggle("d", true));
   expect([...result.current.ids]).toEqual(["d"]);

@@ -29,7 +29,7 @@ export const RowSelectionContext = createContext<RowSelection>({
   toggleAll: () => {},
 });
 
-/** `list` identifies the list of rows. When the list changes, the selection is empty. */
+/** `list` identifies the list of rows. A new list starts with an empty selection. */
 export function useRowSelection(list: string, rows: readonly Row[]): RowSelection {
   const [state, setState] = useState({ list, ids: NONE, last: "" });
   const latest = useRef(rows);

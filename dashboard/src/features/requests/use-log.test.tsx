@@ -135,7 +135,7 @@ it("requests that were deleted while another page was shown do not reappear, not
   await waitFor(() => expect(shown()).toMatchObject({ rows: ["b"] }));
 });
 
-it("a log that is read again is not an earlier list", async () => {
+it("a log that is read again does not show the rows of an earlier list", async () => {
   let data = rows("a");
   const read = answerLog(() => ({ data, running: [] }));
   await renderAt("", <Page />);

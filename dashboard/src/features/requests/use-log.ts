@@ -110,7 +110,8 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
   // A number that was never used, so that no earlier list is shown.
   const refetch = useCallback(() => setReading(Date.now()), []);
 
-  // When a deletion ends, every list is reloaded. During a long deletion, a list is also reloaded if its rows may move.
+  // When a deletion ends, every list is reloaded. While a deletion is running, a list is also reloaded if its rows may
+  // move.
   useRemovalProgress(() => {
     if (mayMove.onDeletion()) refetch();
   });
@@ -209,8 +210,8 @@ const NO_LIKELY_VALUES: readonly LikelyValue[] = [];
 type Pages = readonly LogPage[] | undefined;
 
 /**
- * Whether the first page includes the newest row. The newest page does, and so does a page that is not full above the
- * anchor, unless its search stopped at its time limit.
+ * Whether the first page includes the newest row. The newest page always includes it. A page around an anchor includes
+ * it if the page is not full above the anchor, unless the search for the page stopped at its time limit.
  */
 function startsAtNewest(pages: Pages, anchor: string | undefined): boolean {
   if (anchor === undefined || pages === undefined) return true;

@@ -5,11 +5,11 @@ import { neighboursQuery } from "~/api/requests";
 import type { LogSearch } from "~/domain/log-search";
 import type { Row } from "~/generated/api-types";
 
-/** A value is `null` if there is no such request or if the request is not known yet. */
+/** `newer` and `older` are `null` if there is no such request, or if it is not known yet. */
 export type Neighbours = {
   newer: string | null;
   older: string | null;
-  /** Whether the log has the request, but not among its loaded rows. */
+  /** Whether the request is in the log, but not among the loaded rows. */
   isElsewhere: boolean;
 };
 

@@ -28,7 +28,7 @@ it("the progress of deletions is shown while requests are being removed", async 
   expect(await screen.findByText("Deleting 37 requests: 12 removed (32 %).")).toBeVisible();
 });
 
-it("several deletions are one line, and removed requests beyond the number are not more than all", () => {
+it("several deletions are one line, and the progress is never above 100 %", () => {
   expect(progressOf([deletion(), deletion({ requests: 63, removed: 8 })])).toBe(
     "Deleting 100 requests: 20 removed (20 %).",
   );
@@ -40,7 +40,7 @@ function Removals() {
   return <i>removed {useRemovals()} times</i>;
 }
 
-it("the page is told when the requests are gone, but not of deletions before it was opened", async () => {
+it("the page notices when the requests are gone, but not deletions from before it was opened", async () => {
   const earlier = deletion({ id: "d0", state: "done" });
   answerWith(statusWith({ deletions: [deletion(), earlier] }));
   await renderAt("", [<Removals key="a" />, <DeletionNotice key="b" />]);

@@ -77,14 +77,14 @@ describe("figures of the status", () => {
     );
   });
 
-  it("show a deletion's filter, without the values of a finished one", () => {
+  it("show the filter of a deletion, without values that were erased", () => {
     expect(formatDeletedTerm(["namespace", "ios"])).toBe("namespace is ios");
     expect(formatDeletedTerm(["not.model", "gpt-4o"])).toBe("model is not gpt-4o");
     expect(formatDeletedTerm(["property", null])).toBe("property");
   });
 });
 
-it("settings are written with the units people give them in", () => {
+it("settings are shown with their units", () => {
   expect(settingText("min_free", 2 ** 30)).toBe("1 GiB");
   expect(settingText("max_request_bytes", 1_000_000)).toBe("1000000 bytes");
   expect(settingText("idle_timeout", 600)).toBe("600 s");
@@ -103,14 +103,14 @@ describe("a gap", () => {
   const now = new Date(2026, 10, 21, 20, 0, 0);
   const at = (day: number, second: number) => new Date(2026, 10, day, 14, 1, second).toISOString();
 
-  it("names its day only when that was not today", () => {
+  it("has its day only if this is not today", () => {
     expect(gapSpan({ from_at: at(21, 2), to_at: at(21, 9) }, now)).toBe("14:01:02 – 14:01:09");
     expect(gapSpan({ from_at: at(20, 2), to_at: at(20, 9) }, now)).toBe("yesterday 14:01:02 – 14:01:09");
     expect(gapSpan({ from_at: at(20, 2), to_at: at(21, 9) }, now)).toBe("yesterday 14:01:02 – 14:01:09");
     expect(gapSpan({ from_at: at(21, 2), to_at: at(21, 2) }, now)).toBe("14:01:02");
   });
 
-  it("counts requests, but of a damaged journal its frames", () => {
+  it("has the number of requests, or the number of frames if the journal was damaged", () => {
     expect(gapCount({ count: 1204, reason: "log_unavailable" })).toBe("1,204 requests");
     expect(gapCount({ count: 1, reason: "damaged" })).toBe("1 journal frame");
   });

@@ -13,8 +13,9 @@ export class ScrollPosition {
   private lastTop = 0;
 
   /**
-   * `start` is the request at which the page starts. By default the page starts at the end of the thread. If the request
-   * is loaded later, the page starts at the end, too, and moves to the request unless the viewer has left the end.
+   * `start` is the request at which the page starts. By default, the page starts at the end of the thread. If the
+   * request is not loaded yet, the page starts at the end, and moves to the request when it is loaded, unless the
+   * viewer has left the end.
    */
   constructor(private start: string | undefined) {}
 
@@ -50,7 +51,10 @@ export class ScrollPosition {
     };
   };
 
-  /** Expanding content does not scroll to the end of the content, even at the end of the thread. */
+  /**
+   * A click on a button or summary counts as leaving the end, because the click may expand content. Otherwise, the page
+   * would scroll to the end of this content.
+   */
   private onClick = (event: Event): void => {
     const target = event.target as Element;
     if (!target.closest("button, summary")) return;
@@ -82,8 +86,8 @@ export class ScrollPosition {
     const { scroller } = this;
     const turns = this.turns();
     if (scroller === undefined || turns.length === 0) return;
-    // The viewer has scrolled, but the scroll event has not arrived yet. Without this call, a viewer who has just left
-    // the end would be moved back to it.
+    // If the positions differ, the viewer has scrolled, but the scroll event has not arrived yet. Without this call, a
+    // viewer who has just left the end would be moved back to it.
     if (scroller.scrollTop !== this.lastTop) this.onScroll();
     const first = turns.find((turn) => turn.dataset.request === this.start);
     if (first !== undefined) {

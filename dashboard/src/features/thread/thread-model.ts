@@ -14,7 +14,7 @@ export type Turn = {
   branchedFrom: number | undefined;
 };
 
-/** `from` is the first loaded turn, if earlier turns are not loaded. */
+/** `from` is the number of the first loaded turn, or `undefined` if all earlier turns are loaded. */
 export type ConversationTurns = Conversation & { isEstimated: boolean; from: number | undefined; parts: Turn[] };
 
 /**
@@ -54,7 +54,7 @@ function turnsOf(rows: readonly ThreadRow[]): Turn[] {
       row,
       repeatReason: row.repeats === null ? undefined : repeatReasonOf(repeated),
       isRepeated: repeated !== undefined,
-      // The conversation continues from the first success after failures.
+      // The first success after failures is not folded, because the conversation continues from it.
       isFolded: repeated !== undefined && (row.failed || !repeated.failed),
       branchedFrom: isBranch ? origin.turn : undefined,
     };

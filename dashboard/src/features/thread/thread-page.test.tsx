@@ -67,7 +67,7 @@ describe("a thread", () => {
     }
   });
 
-  it("can have a property value", async () => {
+  it("can consist of the requests with a property value", async () => {
     const requests = serve(THREE);
     await open("?property.session=8f3a");
     expect(await screen.findByRole("link", { name: "Filter by session 8f3a" })).toBeVisible();
@@ -109,7 +109,7 @@ describe("a thread", () => {
     expect(await turn("Turn 2")).toBeVisible();
   });
 
-  it("announces new requests of many that are not part of a conversation", async () => {
+  it("only announces new requests if most requests are not part of a conversation", async () => {
     const rows = Array.from({ length: 5 }, (_, at) => threadRow(String(at + 1), { conversation: String(at) }));
     serve(rows, { is_thread: false });
     await open();

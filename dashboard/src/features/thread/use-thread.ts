@@ -27,8 +27,9 @@ export type ThreadState = {
 const MAX_SEARCHED = 5_000;
 
 /**
- * `start` is a request that is loaded, even if it is not among the latest requests. `isAtEnd` returns whether the viewer
- * is at the end. Only there, new requests are shown immediately, and earlier pages are loaded until they have `start`.
+ * `start` is a request. If the latest page does not have it, earlier pages are loaded until one has it. `isAtEnd`
+ * returns whether the viewer is at the end of the thread. Only while the viewer is at the end, new requests are shown
+ * immediately, and earlier pages are loaded to find `start`.
  */
 export function useThread(search: LogSearch, start: string | undefined, isAtEnd: () => boolean): ThreadState {
   const query = useInfiniteQuery(threadQuery(search, start !== undefined));
@@ -54,7 +55,7 @@ export function useThread(search: LogSearch, start: string | undefined, isAtEnd:
       const ended = rows.filter((row) => row.outcome !== "open" && !known.has(row.id));
       if (ended.length === 0) return;
       announce(ended);
-      // New requests are shown immediately only if they are in conversations. For a busy label without conversations,
+      // New requests are shown immediately only if they are in conversations. In a busy thread without conversations,
       // the page would move constantly.
       if (isAtEnd() && (latest === undefined || mayBeConversation(latest))) refetch();
     },
