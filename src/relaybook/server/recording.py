@@ -63,7 +63,7 @@ def take_long_slices() -> None:
         return
     try:
         policy = os.sched_getscheduler(0)
-    except OSError:  # with musl, and in some containers
+    except OSError:  # raised with musl, and in some containers
         return
     if policy != os.SCHED_OTHER:
         return
