@@ -177,8 +177,9 @@ class _Reading:
     def __init__(self, prefixes: dict[str, str]) -> None:
         self._prefixes = prefixes
         self._sent_log: str | None = None
-        #: The prefix of the first tag, and the namespace. A value is `None` if the request does not set it.
+        #: The prefix of the first tag. `None` if the request has no tags.
         self.prefix: str | None = None
+        #: `None` if the request sets no namespace.
         self.namespace: str | None = None
         self.log: LogMode = "full"
         self.properties: dict[str, str] = {}

@@ -72,7 +72,7 @@ def test_under_load_no_connection_is_refused_and_no_stream_is_interrupted(server
     for _ in range(RELOADS):
         completed = reload(server)
         assert (completed.returncode, completed.stderr) == (0, "")
-        assert completed.stdout.startswith("Reloaded. Running requests keep the earlier settings")
+        assert completed.stdout.startswith("Reloaded. Running requests keep the settings from before the reload")
         workers.append(server.pid_of("relay"))
     for stream in streams:
         assert stream.end().endswith(b"data: [DONE]\n\n")

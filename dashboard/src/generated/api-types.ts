@@ -592,7 +592,7 @@ export type NewFeedback = {
   source?: string;
 };
 
-/** The feedback as it was accepted. */
+/** The accepted feedback, and whether it is already in the log. */
 export type AcceptedFeedback = {
   /** `stored`: the feedback was added to a finished request. `pending`: no finished request has the id yet. The feedback is added when a request with the id is recorded. */
   state: "pending" | "stored";
@@ -685,7 +685,7 @@ export type DeletionList = {
   data: (DeletionRow)[];
 };
 
-/** A parsed query. */
+/** The result of parsing a query. */
 export type ParsedQuery = {
   /** The query as parameters of `GET /api/requests`. Empty if the query is invalid. */
   params: ([string, string])[];

@@ -74,8 +74,8 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers)
 
 
-#: The modules in the order in which their routes are matched. ``downloads`` precedes ``detail``, because an id may
-#: contain slashes, so the route of ``detail`` also matches the paths of ``downloads``.
+#: The modules in the order in which their routes are matched. ``downloads`` must precede ``detail``. An id may contain
+#: slashes, so the route of ``detail`` also matches the paths of ``downloads``.
 _MODULES: Final = (
     requests,
     downloads,

@@ -87,7 +87,7 @@ def position_of(values: dict[str, str], *, only_older: bool = False) -> tuple[Cu
 
 
 def around_not_found(record_id: str) -> ApiError:
-    """Return the error for a page around a request that does not exist."""
+    """Return the error for the parameter ``around`` if no request has this id."""
     message = f"around must be a Relaybook id (Service-Request-Id), but no request has the id {record_id[:80]!r}."
     return ApiError("not_found", message, "around")
 

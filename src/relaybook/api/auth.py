@@ -203,9 +203,10 @@ class Guard:
             )
 
     def _check_token(self, headers: Headers, *, gives_feedback: bool) -> bool:
-        """Return whether the request has access because of its session cookie, not because of a token.
+        """Check the token or the session cookie. Return whether the session cookie gave access.
 
-        Return False if the dashboard has no token. Raises ApiError if access is denied.
+        The result is False if a token gave access, or if the dashboard has no token. Raises ApiError if access is
+        denied. With ``gives_feedback``, the feedback token also gives access.
         """
         token, feedback_token = self._options.token, self._options.feedback_token
         authorization = headers.getlist("authorization")

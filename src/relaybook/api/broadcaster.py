@@ -110,7 +110,7 @@ class Broadcaster:
         self._poller: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
         self._running: dict[str, Record] = {}
-        #: The ids of the requests whose end the previous poll read, and of those whose end the latest poll read. The
+        #: The ids of ended requests: first those that the previous poll read, then those that the latest poll read. The
         #: store may still list these requests as running.
         self._ended: tuple[set[str], set[str]] = (set(), set())
         #: Records up to this ``seq`` were offered.

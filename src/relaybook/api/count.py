@@ -1,4 +1,4 @@
-"""Count the requests that match a filter, within 300 ms.
+"""Count the requests that match a filter. Counting stops after 300 ms.
 
 The page shows such counts, for example in the menu of a namespace.
 """
@@ -27,7 +27,8 @@ COUNT_NS: Final = 300_000_000
 async def count_requests(request: Request) -> Response:
     """Return the number of finished requests that match the filter, and how many of them failed.
 
-    The newest requests are counted first. After 300 ms, counting stops, and `complete` in the response is `false`.
+    The newest requests are counted first. If counting takes longer than 300 ms, it is stopped, and `complete` in the
+    response is `false`.
     """
     filter_ = arguments.filter_of(arguments.pairs_of(request))
     async_reader = async_reader_of(request)

@@ -195,7 +195,7 @@ def _requested(deletions: Deletions, filter_: Filter, requests: int, by: str, ru
 
 
 def row_of(deletion: Deletion) -> DeletionRow:
-    """Return the API's row for a deletion."""
+    """Convert a deletion to the model that API responses contain."""
     return DeletionRow(
         id=deletion.id,
         state=deletion.state,

@@ -52,8 +52,11 @@ async def get_request(request: Request) -> Response:
     If several finished requests have the id, the newest is returned, and up to 20 others are in `also`.
 
     The data of a running request is updated once a second. Headers, messages and response of a running request are
-    `null` if its bodies are not logged, or if the bodies of request and response together exceed 512 KiB. Of all other
-    running requests, only the newest 32 have these fields.
+    `null` in these cases:
+
+    - Its bodies are not logged.
+    - The bodies of request and response together exceed 512 KiB.
+    - 32 newer running requests have these fields.
     """
     arguments.only(arguments.pairs_of(request))
     any_id: str = request.path_params["id"]

@@ -92,7 +92,7 @@ class ApiError(Exception):
 
 
 def error_response(error: ApiError) -> Response:
-    """Return the error as a response."""
+    """Return the JSON response for an error, with the status of its code."""
     kind = "api_error" if error.status >= 500 else "invalid_request_error"
     body = {"message": str(error), "type": kind, "param": error.param, "code": error.code}
     more: dict[str, str | int | None] = {} if error.term is None else {"term": error.term, "at": error.at}

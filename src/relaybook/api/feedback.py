@@ -97,8 +97,8 @@ async def give_feedback(request: Request) -> Response:
 async def summarize_feedback(request: Request) -> Response:
     """Return the number of requests that match the filter and have feedback, and the mean of all their scores.
 
-    Only finished requests are counted. The newest requests are searched first. After 300 ms, the search stops, and
-    `complete` in the response is `false`.
+    Only finished requests are counted. The newest requests are searched first. If the search takes longer than 300 ms,
+    it is stopped, and `complete` in the response is `false`.
     """
     filter_ = arguments.filter_of(arguments.pairs_of(request))
     async_reader = async_reader_of(request)

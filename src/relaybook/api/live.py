@@ -36,9 +36,9 @@ from relaybook.log.query.filters import BadFilter, needs_text
 _log = logging.getLogger("relaybook.api")
 routes = Routes("log")
 
-#: Maximum number of records to replay, and maximum time to find them. Beyond either limit, a client gets a ``gap``
-#: event.
+#: Maximum number of records to replay. If a client missed more records, it gets a ``gap`` event.
 MAX_REPLAY: Final = 10_000
+#: Maximum duration of a replay. If a replay takes longer, the client gets a ``gap`` event.
 _REPLAY_NS: Final = 5 * clock.NANOSECONDS
 #: A client that reads nothing for this long is disconnected.
 STALL_SECONDS: Final = 60.0
@@ -145,8 +145,8 @@ async def _replay(subscription: Subscription, async_reader: AsyncReader, resume_
     """Yield the rows recorded after ``resume_from`` and before the subscription started."""
     position = subscription.position
     if resume_from > position:
-        # If the client is only ahead of the last poll, the subscription sends all later rows. If the client is ahead of
-        # the log, its event id is from another log.
+        # If the log already contains ``resume_from``, the last poll was too early to see it. In this case, the
+        # subscription sends all later rows. Otherwise, the event id is from another log.
         if resume_from > await async_reader.run(lambda reader: reader.last_seq()):
             yield gap_event(position)
         return

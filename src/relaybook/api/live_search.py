@@ -22,7 +22,7 @@ _BATCH: Final = 500
 
 
 class SearchStreams:
-    """The number of open full-text connections."""
+    """Counts the open full-text connections, and limits their number to MAX_SEARCH_STREAMS."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -51,7 +51,7 @@ async def stream_matches(
     """
     yield b"retry: 2000\n\n"
     status = await async_reader.run(lambda reader: reader.status())
-    # The list that the client has loaded does not contain records that are not indexed yet, so these records are sent.
+    # The client has already loaded the indexed records. All other records are sent when they are indexed.
     indexed_to = min(status.last_seq, status.indexed_to)
     position = indexed_to if resume_from is None else min(resume_from, status.last_seq)
     # If the client's position is ahead of the log, the position is from another log.

@@ -43,8 +43,9 @@ async def list_namespaces(request: Request) -> Response:
     """Return namespaces with their counters, such as the number of requests.
 
     A namespace without requests is listed only while it is pinned. With `pinned=true` and a time range, `requests`,
-    `failed` and `last_at` cover only the requests in the time range. After 300 ms, counting these requests stops, and
-    `complete` in the response is `false`. The time range does not change the order of the namespaces.
+    `failed` and `last_at` cover only the requests in the time range. If counting these requests takes longer than
+    300 ms, it is stopped, and `complete` in the response is `false`. The time range does not change the order of the
+    namespaces.
     """
     params = arguments.only(arguments.pairs_of(request), "prefix", "pinned", "sort", "limit", "cursor", *_TIME_RANGE)
     limit, prefix = arguments.limit_of(params), params.get("prefix", "")
@@ -103,9 +104,9 @@ def _one_of(params: dict[str, str], name: str, choices: tuple[str, ...]) -> str:
 
 
 def namespace_of(row: NamespaceRow, count: Count | None = None) -> Namespace:
-    """Return a namespace as the API returns it.
+    """Convert a namespace of the store to the model that API responses contain.
 
-    ``count`` has the requests of a time range. If it is given, the result has no other counters.
+    ``count`` is the count of its requests in a time range. If ``count`` is given, it replaces the counters of ``row``.
     """
     last_at = count.last_at if count else row.last_at
     return Namespace(

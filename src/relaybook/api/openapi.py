@@ -70,7 +70,7 @@ _QUERY_MEANING: Final = (
 
 
 def parameter(name: str, meaning: str, schema: dict[str, Any] | None = None, place: str = "query") -> dict[str, Any]:
-    """Return the description of a parameter."""
+    """Describe a parameter for the OpenAPI document. ``place`` is ``query`` or ``path``."""
     schema = schema or {"type": "string"}
     return {"name": name, "in": place, "required": place == "path", "description": meaning, "schema": schema}
 

@@ -22,16 +22,17 @@ class LogMetrics:
     journal_lag_bytes: int | None = None
     journal_lag_seconds: float | None = None
     disk_free_bytes: int | None = None
-    #: Two metrics: the disk space that the journal and the store use, and the maximum that they may use. The maximum is
-    #: also `None` if there is no limit.
+    #: Disk space that the journal and the store use.
     disk_used_bytes: int | None = None
+    #: Disk space that the journal and the store may use. Also `None` if there is no limit.
     disk_budget_bytes: int | None = None
     days_left: float | None = None
     data_path: str | None = None
     #: Number of requests in the quarantine. The store rejected these requests.
     quarantined: int | None = None
-    #: The number of requests that ended since the recorder started, by outcome, and how many of them failed.
+    #: Number of requests that ended since the recorder started, by outcome.
     requests: Mapping[str, int] = field(default_factory=dict)
+    #: Number of these requests that failed.
     requests_failed: int = 0
     #: Histograms by name: relay_overhead, upstream_latency, commit.
     histograms: Mapping[str, Histogram] = field(default_factory=dict)

@@ -20,7 +20,7 @@ _HISTOGRAMS: Final = {
 
 
 def render(store: StoreStatus, running: int, frames_lost: int, log: LogMetrics) -> bytes:
-    """Return the response to a scrape."""
+    """Return the body of the response to a scrape."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Collector(store, running, frames_lost, log))
     return generate_latest(registry)

@@ -74,7 +74,7 @@ def values_until(reader: Reader, deadline_ns: int) -> ListValues:
 
 
 def parsed_query(text: str, caret: int, list_values: ListValues) -> ParsedQuery:
-    """Return the response for a query. ``caret`` is in code points."""
+    """Parse a query and suggest completions, as `GET /api/query` does. ``caret`` is in code points."""
     is_readable = len(text) <= MAX_CHARACTERS
     to_utf16 = _converter(text)
     parts = parts_of(text) if is_readable else []

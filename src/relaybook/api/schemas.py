@@ -370,7 +370,7 @@ class FeedbackSummary(Struct, kw_only=True):
 
 
 class AcceptedFeedback(Struct, kw_only=True):
-    """The feedback as it was accepted."""
+    """The accepted feedback, and whether it is already in the log."""
 
     state: Annotated[
         Literal["stored", "pending"],
@@ -462,7 +462,7 @@ class SavedFilterList(Struct, kw_only=True):
 
 
 class ParsedQuery(Struct, kw_only=True):
-    """A parsed query."""
+    """The result of parsing a query."""
 
     params: Annotated[
         list[tuple[str, str]],

@@ -71,7 +71,7 @@ def _stats_response(stats: Stats, by: str | None) -> StatsResponse:
     timestamps = _Timestamps()
     return StatsResponse(
         bucket_seconds=stats.span.bucket_us // 1_000_000,
-        # A bucket can begin or end outside the range of timestamps.
+        # The first bucket can begin before the earliest valid timestamp, and the last can end after the latest.
         from_=format_timestamp(max(stats.span.from_us, FIRST_US)),
         to=format_timestamp(min(stats.span.to_us, LAST_US)),
         groups=[

@@ -33,8 +33,8 @@ def backup(configuration: Configuration, target: Path) -> int:
     except OSError as error:
         raise CommandFailed(f"{error.filename or target} cannot be written: {error.strerror}.") from None
     print(
-        f"{plural(done.records, 'request is', 'requests are')} in {target}. All bodies have {done.total_bytes:,} "
-        f"bytes. The bodies that this command copied have {done.copied_bytes:,} bytes."
+        f"{plural(done.records, 'request is', 'requests are')} in {target}. The bodies have {done.total_bytes:,} "
+        f"bytes in total. This command copied {done.copied_bytes:,} bytes of bodies."
     )
     return 0
 

@@ -103,7 +103,7 @@ def _data(configuration: Configuration) -> str:
 
 
 def inaccessible(data: Path) -> Iterator[Path]:
-    """Yield the files and directories that this user cannot read and write.
+    """Yield the files and directories that this user cannot read or cannot write.
 
     ``lost+found`` is omitted, because the root of a file system has a directory of this name that belongs to root.
     """

@@ -67,7 +67,8 @@ def _record(configuration: Configuration, data: DataDirectory) -> None:
     supervisor, recorder = socket.socketpair()
     with supervisor, recorder:
         if record(configuration.settings, data, recorder.fileno(), until_read=True) == FAILED:
-            # for example, the store was damaged and was set aside, so the second attempt creates an empty store
+            # Try once more. For example, the first attempt may have set a damaged store aside. The second attempt then
+            # creates an empty store.
             record(configuration.settings, data, recorder.fileno(), until_read=True)
     if list_runs(data.journal):
         left = disk.bytes_below(data.journal)

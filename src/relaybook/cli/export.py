@@ -145,9 +145,9 @@ def _to_stdout(log: LogSource, terms: Terms, format_name: str, *, bodies: bool) 
 
 
 def _to_file(log: LogSource, wanted: _State, output: Path, *, resume: bool) -> int:
-    if output.is_symlink():  # otherwise, the file would replace the link
+    if output.is_symlink():  # otherwise, the export would replace the link with a file
         output = Path(os.path.realpath(output))
-    if output.exists() and not output.is_file():  # otherwise, it would replace a device such as /dev/null
+    if output.exists() and not output.is_file():  # the export must not replace a device such as /dev/null
         raise CommandFailed(f"{output} is not a regular file. To write to standard output, omit --output.")
     part = output.with_name(f"{output.name}.part")
     is_resumed = resume and part.exists()
@@ -183,7 +183,7 @@ def _fill(fd: int, log: LogSource, wanted: _State, output: Path, *, is_resumed: 
         try:
             download = log.export(state.terms, _options(state))
         except BaseException:
-            if not os.fstat(fd).st_size:  # otherwise, the file has the beginning of an earlier export
+            if not os.fstat(fd).st_size:  # keep the beginning of an earlier export
                 part.unlink()
             raise
         state.through = download.through

@@ -33,9 +33,9 @@ PLATFORM: Final = os.name
 #: Options that other programs have, and their equivalents in Relaybook.
 _EQUIVALENTS: Final = {"--port": "--listen HOST:PORT", "--host": "--listen HOST:PORT", "--limit": "-n N"}
 _ID_MISSING: Final = "The id of the request is missing. Write relaybook show ID. To list ids, run relaybook tail --ids."
-#: Settings that the demo sets itself.
 #: The file that the argument "-" stands for, by command. cyclopts would parse "-" as an option.
 _STREAMS: Final = {"import": "/dev/stdin", "export": "/dev/stdout"}
+#: Settings that the demo sets itself.
 _DEMO_SETTINGS: Final = ("upstream", "upstream_ca_file", "relay_url", "price_as")
 #: Settings that select the log to read.
 _LOG_SETTINGS: Final = ("data", "dashboard", "dashboard_url")
@@ -69,7 +69,8 @@ def serve(**flags: Any) -> int:
 @takes_settings(_DASHBOARD_SETTINGS)
 def dashboard(**flags: Any) -> int:
     """Serve only the dashboard of a log in ClickHouse. Servers on other machines write this log."""
-    settings = _server_settings({**flags, "listen": "127.0.0.1:0"})  # the default of listen could equal dashboard
+    # This command does not use ``listen``. Settings whose ``listen`` and ``dashboard`` are equal would be rejected.
+    settings = _server_settings({**flags, "listen": "127.0.0.1:0"})
     from relaybook.server.program import dashboard
 
     return dashboard(settings)
@@ -414,7 +415,7 @@ def _resolve(flags: dict[str, Any], *, for_server: bool = False) -> Configuratio
 
 
 def _server_settings(flags: dict[str, Any]) -> Settings:
-    """Return the settings. After a reload, these are the settings that the rehearsal has read."""
+    """Return the settings of the server. After a reload, the previous program has handed them over."""
     from relaybook.server.reload import taken_over
 
     handed = taken_over()

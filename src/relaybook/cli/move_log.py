@@ -115,7 +115,8 @@ def copy_log(source: Store, target: Store, name: str) -> None:
             gaps = Batch(gaps=[gap for gap in reader.gaps(0) if gap not in known_gaps])
             until_writable(lambda: writer.commit(gaps))
         labels = list(labels_of(reader))
-        # The target pins the first namespaces that it stores, even those that a person has unpinned in the SQLite log.
+        # The target pins the first namespaces that it stores. Unpin those that are not pinned in the SQLite log, unless
+        # they were pinned in the target before the copy.
         pinned = pinned_before | {label.namespace for label in labels}
         changes = labels + [
             LabelChange(namespace=label.namespace, pinned=False)
@@ -167,7 +168,7 @@ class _Requests:
         return True
 
     def _written(self, record_id: str, side: Side) -> Body | None:
-        """Write a body. `None` if the body is not stored or is damaged."""
+        """Copy a body to the target. Return its references there. `None` if it is not stored or is damaged."""
         chunks = self._reader.body(record_id, side)
         try:
             return None if chunks is None else Body(refs=[self._writer.write_body(part) for part in _joined(chunks)])

@@ -41,7 +41,10 @@ def reload(configuration: Configuration) -> int:
     if after.reloads == before.reloads:
         raise CommandFailed(f"The server keeps running unchanged, because the reload failed: {after.reason}")
     change = "" if after.version == before.version else f" {before.version} → {after.version}"
-    print(f"Reloaded{change}. Running requests keep the earlier settings, and have their reload_timeout to finish.")
+    print(
+        f"Reloaded{change}. Running requests keep the settings from before the reload. They must finish within "
+        "reload_timeout."
+    )
     return 0
 
 

@@ -114,9 +114,10 @@ def open_log(configuration: Configuration) -> LogSource:
 
 
 def _check_token(configuration: Configuration) -> None:
-    """Raise CommandFailed if a token would be sent to an address that only a file in the working directory names.
+    """Raise CommandFailed if the address comes from ./relaybook.toml, but the token comes from the environment.
 
-    Otherwise, the ``relaybook.toml`` of a foreign directory could choose who receives the token of the environment.
+    Otherwise, a ``relaybook.toml`` that somebody else wrote could send the token to any address. Loopback addresses are
+    allowed.
     """
     settings, sources = configuration.settings, configuration.sources
     name = "dashboard_url" if settings.dashboard_url else "dashboard"

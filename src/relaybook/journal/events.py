@@ -25,8 +25,9 @@ class Opened(msgspec.Struct, array_like=True):
     client_address: str
     log: Literal["full", "no-bodies"]
     key: str | None
-    #: Body bytes that arrived with the head, and whether these bytes are the whole body.
+    #: Body bytes that arrived with the head.
     body: bytes = b""
+    #: Whether ``body`` is the whole body of the request.
     complete: bool = False
 
 
@@ -57,9 +58,9 @@ class Closed(msgspec.Struct, array_like=True, frozen=True):
 
 
 class RefusalCounts(msgspec.Struct, array_like=True, frozen=True):
-    """The numbers of refused requests, by error code, and of unlogged requests.
+    """The number of refused requests by error code, and the number of unlogged requests.
 
-    The numbers count requests since the last COUNTED frame. Times are wall-clock nanoseconds.
+    Both numbers count requests since the last COUNTED frame. Times are wall-clock nanoseconds.
     """
 
     from_ns: int

@@ -76,7 +76,7 @@ class RunReader:
     def over(self) -> bool:
         """Whether the writer has ended.
 
-        If the writer has ended, lock the run, so that no other reader takes it over.
+        If the writer has ended, lock the run, so that no other reader takes over the run.
         """
         if self._lock is None:
             with suppress(FileNotFoundError):

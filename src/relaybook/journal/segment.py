@@ -19,8 +19,8 @@ VERSION: Final = 1
 HEADER_BYTES: Final = 128
 _HEADER: Final = Struct("<8sII16sQ")
 _MARK_INDEX: Final = 8
-#: If a read fails because the disk is damaged, the read is tried this many times, with pauses. Then zeros are read
-#: instead of this block.
+#: Reads that fail because the disk is damaged are repeated at most this many times per segment, with pauses. After
+#: that, each block that cannot be read is replaced by zeros.
 _TRIES: Final = 5
 _PAUSE_SECONDS: Final = 0.1
 _BLOCK_BYTES: Final = 4096

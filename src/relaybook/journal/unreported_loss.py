@@ -21,8 +21,8 @@ _LOST: Final = encode_event(
 class UnreportedLoss:
     """Collects the frames to write when the journal can be written again.
 
-    These are a CLOSED frame for each exchange that ended in a lost batch or continues unlogged, and the COUNTED frames
-    of the lost batches.
+    Each exchange that ended in a lost batch gets a CLOSED frame. Each exchange that continues unlogged also gets a
+    CLOSED frame. The COUNTED frames of lost batches are written again.
     """
 
     def __init__(self) -> None:

@@ -22,8 +22,8 @@ from relaybook.system import disk
 
 #: Seconds after which a segment is sealed if it contains frames of a request with ``Service-Log: no-bodies``.
 SEAL_AFTER_SECONDS: Final = 60.0
-#: All other segments are sealed after ``_MAX_AGE`` times as long, so that the journal does not keep the bytes of
-#: deleted requests.
+#: All other segments are sealed after this many times ``seal_after_seconds``. Otherwise, the journal could keep the
+#: bytes of deleted requests for a long time.
 _MAX_AGE: Final = 10
 
 
@@ -47,7 +47,7 @@ def _number_of(head: bytes) -> int:
 
 
 def _after(parts: list[bytes], number: int) -> list[bytes]:
-    """Return the heads and payloads of the frames with a higher number."""
+    """Return those heads and payloads in ``parts`` whose frame number is higher than ``number``."""
     return [part for at in range(0, len(parts), 2) if _number_of(parts[at]) > number for part in parts[at : at + 2]]
 
 
@@ -71,8 +71,10 @@ class JournalWriter:
         self._durable = durable
         self._seal_after_ns = int(seal_after_seconds * clock.NANOSECONDS)
         self._secret = int.from_bytes(os.urandom(4))
-        #: Two frame numbers: the last number that was assigned, and the last number that may be in a file.
-        self._number = self._written = 0
+        #: The last frame number that was assigned.
+        self._number = 0
+        #: The last frame number that may be in a file.
+        self._written = 0
         self._parts: list[bytes] = []
         self._unreported_loss = UnreportedLoss()
         #: ``add_lost_end(exchange)`` reports that the remaining frames of the exchange are lost. ``tick`` appends the

@@ -17,8 +17,8 @@ from relaybook.recorder.text_pass import TextPass
 
 log = logging.getLogger("relaybook.recorder")
 
-#: Time limit for imports, removal and maintenance. The step that exceeds the limit is finished. Most steps take at most
-#: 20 ms, and 30 ms more if their commit also checkpoints the database.
+#: Time limit for imports, removal and maintenance together. A step that has begun is finished, even after the limit.
+#: Most steps take at most 20 ms. If the commit of a step also checkpoints the database, the step takes 30 ms more.
 _REMOVAL_NS: Final = 15_000_000
 #: Time limit for imports. The rest of the time is for removal and maintenance.
 _IMPORT_NS: Final = 7_500_000

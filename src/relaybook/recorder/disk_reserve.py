@@ -39,7 +39,7 @@ class DiskReserve:
                 self._is_held = True
 
     def _exists(self) -> bool:
-        """Return whether a killed server left the file behind. A file that does not have the right size is removed."""
+        """Return whether the file exists, for example because a server was killed. Remove a file of another size."""
         try:
             status = self._path.stat(follow_symlinks=False)
         except FileNotFoundError:

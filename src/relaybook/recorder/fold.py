@@ -1,6 +1,6 @@
 """Assemble exchanges from the journal's frames.
 
-Every exchange is returned once, when its CLOSED frame is read or when its run ends without a CLOSED frame. After a
+Every exchange is returned once: when its CLOSED frame is read, or when its run ends without this frame. After a
 restart, exchanges that are already recorded are assembled again, but not returned. So no exchange is recorded twice.
 This module does no I/O.
 """
@@ -43,11 +43,12 @@ class Exchange(msgspec.Struct, array_like=True):
     asked_ns: int | None = None
     request_bytes: int = 0
     response_bytes: int = 0
-    #: The time in microseconds since OPENED, and the size in bytes, of each chunk from the upstream.
+    #: For each chunk from the upstream, the time in microseconds since OPENED.
     chunk_at_us: list[int] = []
+    #: For each chunk from the upstream, the size in bytes.
     chunk_bytes: list[int] = []
     chunks: int = 0
-    #: Number of body bytes in memory, which are in the ``rest`` of both bodies.
+    #: Number of body bytes in memory. These bytes are in ``request.rest`` and ``response.rest``.
     held: int = 0
     #: The first frame that is needed to rebuild this state, as (segment, offset, number). `None` if the state is in the
     #: store.
@@ -68,7 +69,7 @@ decode_exchange: Final = msgspec.msgpack.Decoder(Exchange).decode
 
 
 class Fold:
-    """The exchanges of one run.
+    """Assembles the exchanges of one run from its frames.
 
     ``recorded_to`` is the number of the last frame that the recorder had read and committed before it restarted.
     ``checkpoints`` are open exchanges whose state was moved to the store.

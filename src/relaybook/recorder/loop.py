@@ -118,9 +118,9 @@ _LIST_RUNS_EVERY_NS: Final = 500_000_000
 _IDLE_SECONDS: Final = 0.05
 #: If files of a run cannot be read or deleted, the run is tried again after this time.
 _PAUSE_NS: Final = 1 * clock.NANOSECONDS
-#: Maximum durations of background work: when there is nothing to read, and after a commit. Recording pauses during
-#: background work. While the recorder is behind, it does no background work.
+#: Maximum duration of background work when there is nothing to read. Recording pauses during background work.
 _IDLE_NS: Final = 50_000_000
+#: Maximum duration of background work after a commit. While the recorder is behind, it does no background work.
 _BUSY_NS: Final = 100_000_000
 _MANY_FRAMES: Final = 2000
 
@@ -189,7 +189,7 @@ class Recorder:
                 if not self._background.work(_IDLE_NS):
                     self._wait()
             self._commit()
-        self._crash_guard.clear()  # if the stop came while a body was read, this was not a crash
+        self._crash_guard.clear()  # a stop request during parsing is not a crash
 
     def step(self) -> bool:
         """Read once from every run, and commit if a commit is due. Return false if there was nothing to read."""
@@ -251,7 +251,7 @@ class Recorder:
         frames: list[Frame] = []
         with run.pausing():
             frames = run.reader.read()
-        if run.reader.place != before:  # this also happens at the end of a sealed segment
+        if run.reader.place != before:  # at the end of a sealed segment, the place changes without a frame
             self._changed = True
         self._is_behind = self._is_behind or len(frames) > _MANY_FRAMES
         if frames:
@@ -319,10 +319,11 @@ class Recorder:
         self._clean_up()
 
     def _checkpoints(self, run: Run) -> list[ExchangeCheckpoint]:
-        """Return the states of open exchanges that need an old segment, or whose bytes were moved to the store.
+        """Return the states of open exchanges that need an earlier segment, or whose bytes were moved to the store.
 
-        When bytes of an exchange are moved, its new state must be committed, too. Otherwise, the recorder would read
-        the exchange again after a restart, and would move the same bytes again.
+        The remaining bytes of these exchanges are also moved to the store. When bytes of an exchange are moved, its new
+        state must be committed, too. Otherwise, the recorder would read the exchange again after a restart, and would
+        move the same bytes again.
         """
         checkpoints: list[ExchangeCheckpoint] = []
         if run.is_replaying:

@@ -24,8 +24,9 @@ _COMMIT: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 class WrittenMetrics(msgspec.Struct):
     """The content of the metrics file."""
 
-    #: The number of ended requests by outcome, and the number of failed requests.
+    #: Number of ended requests by outcome.
     requests: dict[str, int] = {}
+    #: Number of ended requests that failed.
     failed: int = 0
     histograms: dict[str, Histogram] = {}
 

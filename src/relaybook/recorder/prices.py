@@ -36,22 +36,22 @@ _DECIMALS: Final = 12
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 #: Model names come from clients, so the cache is bounded.
 _MAX_CACHED_PLANS: Final = 4096
-#: APIs report usage in different shapes. These are the names of the library's extractors for each shape.
-#: ``_SHAPE_COUNTS`` has the counts that a shape always contains.
+#: APIs report usage in different shapes. For each shape, these are the names of the library's extractors.
 _FLAVORS: Final = {
     "chat": ("chat", "default"),
     "messages": ("default",),
     "responses": ("responses", "default"),
     "embeddings": ("embeddings", "default"),
 }
+#: For each shape, the counts that it always contains.
 _SHAPE_COUNTS: Final = {
     "chat": frozenset({"prompt_tokens", "completion_tokens"}),
     "messages": frozenset({"input_tokens", "output_tokens", "cache_read_input_tokens"}),
     "responses": frozenset({"input_tokens", "output_tokens"}),
     "embeddings": frozenset({"prompt_tokens"}),
 }
-#: Shapes for which the extractor of one provider is always used, and the provider. The extractors of other providers do
-#: not count all fields of these shapes.
+#: Shape → provider whose extractor is always used for the shape. The extractors of other providers do not count all
+#: fields of the shape.
 _EXTRACTED_AS: Final = {"messages": "anthropic"}
 #: Counts that plain rates can price. Reasoning is part of the output and has the same rate.
 _COUNTED_BY_RATES: Final = frozenset(

@@ -28,7 +28,7 @@ _TARGET: Final = 0.95
 
 
 class DiskUse(NamedTuple):
-    """The disk space of the journal and the store, and its limit, in bytes.
+    """The disk space in bytes that the journal and the store use (``used``) and may use (``budget``).
 
     ``budget`` is `None` if there is no limit.
     """
@@ -61,13 +61,15 @@ class RetentionSchedule:
         self._measure = measure
         self._settle_ns = settle_ns
         self._measure_ns = measure_ns
-        #: The age cutoffs in use. ``_shown`` has the age cutoffs of the current wall-clock day, which were first seen
-        #: at ``_shown_since_ns``.
+        #: The age cutoffs in use.
         self._by_age = Cutoffs()
+        #: The age cutoffs for the day that the wall clock shows.
         self._shown = Cutoffs()
+        #: Time at which the wall clock first showed this day.
         self._shown_since_ns = 0
-        #: The cutoffs that the disk budget requires, and whether the log is shrinking.
+        #: The cutoff that the disk budget requires.
         self._least = Cutoff()
+        #: Whether data is being removed because of the disk budget.
         self._is_shrinking = False
         #: Whether the store has nothing more to remove for the current cutoffs.
         self._is_complete = False

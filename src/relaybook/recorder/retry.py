@@ -12,7 +12,7 @@ log = logging.getLogger("relaybook.recorder")
 
 _FIRST_PAUSE_SECONDS: Final = 0.1
 _MAX_PAUSE_SECONDS: Final = 5.0
-#: Number of attempts after a stop was requested. These attempts take over 1.5 seconds.
+#: Number of attempts after a stop was requested. All attempts together take more than 1.5 seconds.
 _TRIES_AFTER_STOP: Final = 5
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ class Retry:
         return self._stop_requests() > 0
 
     def must_stop_now(self) -> bool:
-        """Return whether the recorder should stop now."""
+        """Return whether the recorder should stop without reading the rest of the journal."""
         return self._stop_requests() > 1
 
     def prepare(self) -> None:

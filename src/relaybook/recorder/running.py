@@ -1,8 +1,8 @@
 """Report the requests that have been running for over a second.
 
-Parsing bodies is the expensive part. For the newest requests, the log shows the bytes so far, so they are parsed after
-each change. Every other request is parsed only when it is first reported, when it is complete, and when its response
-has begun.
+Parsing bodies takes most of the time. The log shows the current bodies of the newest requests, so these requests are
+parsed after each change. Every other request is parsed only when it is first reported, after its last byte has arrived,
+and after the head of its response has arrived.
 """
 
 from collections.abc import Iterable
@@ -15,8 +15,9 @@ from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Exchange
 
-#: Limits for open exchanges that the log shows with their bytes. These bytes are copied to the store every second.
+#: Maximum number of open exchanges whose bodies the log shows. These bodies are copied to the store every second.
 MAX_SHOWN: Final = 32
+#: Maximum size of the bodies of such an exchange, request and response together.
 MAX_SHOWN_BYTES: Final = 512 << 10
 _EVERY_NS: Final = 1 * clock.NANOSECONDS
 _AFTER_NS: Final = 1 * clock.NANOSECONDS

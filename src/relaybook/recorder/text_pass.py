@@ -18,8 +18,9 @@ from relaybook.log.store.port import Entry, TextIndex, body_size
 log = logging.getLogger("relaybook.recorder")
 
 _BATCH_ENTRIES: Final = 200
-#: Maximum number of committed entries that stay in memory until they are indexed, and of their body bytes.
+#: Maximum number of committed entries that stay in memory until they are indexed.
 _MAX_FRESH: Final = 2000
+#: Maximum number of body bytes of these entries.
 _MAX_FRESH_BYTES: Final = 16 << 20
 _RETRY_NS: Final = 5 * clock.NANOSECONDS
 

@@ -28,7 +28,7 @@ class ClientFraming:
         self._head = b""
 
     def begin(self, relay_headers: bytes, *, keep_alive: bool) -> None:
-        """Prepare the head. The next call of ``encode`` returns the head before the body bytes, if there are any."""
+        """Prepare the head. The next call of ``encode`` returns the head, then the body bytes if there are any."""
         connection_line = b"" if keep_alive else b"\r\nConnection: close"
         self._head = b"%b\r\n%b%b\r\n\r\n" % (
             b"\r\n".join([self._status_line, *self._lines]),

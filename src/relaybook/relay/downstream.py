@@ -308,7 +308,7 @@ class ClientConnection(Connection):
         elif not self.body.complete and not self.waiting_for_flush:
             if self.reading:
                 self._sweep_body(self.exchange, now)
-            else:  # reading is paused because the upstream is slow, so measure the client anew
+            else:  # reading is paused because the upstream is slow, so restart the time limit of the body
                 self.body_since, self.deadline = now, now + settings.body_timeout
                 self.bytes_before = self.body_bytes
 

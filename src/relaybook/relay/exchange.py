@@ -123,7 +123,7 @@ class ExchangeContext(Protocol):
 
 
 class Exchange:
-    """One exchange.
+    """The state machine of one exchange.
 
     ``client`` is `None` once the client is gone. ``upstream`` is `None` while no connection is assigned.
     """
@@ -152,7 +152,7 @@ class Exchange:
         self.method = head.method
         self.target = head.target
         self.request_chunked = head.chunked
-        #: Longest first, because a key may begin with another key.
+        #: The API keys to mask in bodies, longest first, because a key may begin with another key.
         self.keys: Sequence[bytes] = head.keys
         if b"?" in head.target or len(head.keys) > 1:
             self.keys = sorted({*head.keys, *keys_in(head.target)}, key=len, reverse=True)

@@ -99,7 +99,7 @@ class ChunkedBody:
         if self._messages_begun > 1:
             self.surplus = data[-1:]
         if self.complete:
-            del chunks[self._body_chunks :]  # llhttp read these bytes as the body of the next message
+            del chunks[self._body_chunks :]  # llhttp parsed bytes after the body as another message
         body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
         framing = len(data) - len(body)
         if framing > 32:

@@ -46,8 +46,9 @@ class Gate:
         self._actions: _Queue = []
         self._armed = False
         self._syncing: _Queue | None = None
-        #: Whether some frames are written but not synced, and the timer that syncs frames that no action waits for.
+        #: Whether some frames are written but not synced.
         self._is_unsynced = False
+        #: The timer that syncs frames that no action waits for.
         self._late_timer: asyncio.TimerHandle | None = None
         self._syncer = _Syncer(loop, journal, self._synced) if durable else None
         #: Appends a frame to the journal batch: ``frame(kind, exchange, payload)``.

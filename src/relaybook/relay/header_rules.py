@@ -65,4 +65,4 @@ def replace_line(head: bytes, line: bytes, replacement: bytes) -> bytes:
 
 
 def drop(head: object, line: bytes, value: bytes) -> None:
-    """Handle a line that is not forwarded."""
+    """Ignore a line, so that it is not forwarded."""

@@ -6,13 +6,15 @@ KIB: Final = 1 << 10
 
 #: The maximum number of bytes in a request line. RFC 9112 §3 requires support for at least 8,000.
 MAX_REQUEST_LINE: Final = 8 * KIB
-#: Three maximums: the bytes in one header line, the bytes in all header lines, and the number of header lines. In a
-#: request, the header lines may also use the bytes that a short request line leaves free in ``MAX_HEAD``.
+#: The maximum number of bytes in one header line.
 MAX_HEADER_LINE: Final = 32 * KIB
+#: The maximum number of bytes in all header lines. In a request, the header lines may also use the bytes that a short
+#: request line leaves free in ``MAX_HEAD``.
 MAX_HEADERS_BYTES: Final = 64 * KIB
+#: The maximum number of header lines.
 MAX_HEADERS: Final = 100
-#: The maximum number of bytes in a Content-Length value, including white space. 2⁶³ has 19 digits, and Python parses at
-#: most 4,300 digits.
+#: The maximum number of bytes in a Content-Length value, including white space. Numbers up to 2⁶³ fit, because they
+#: have at most 19 digits. The limit is needed, because Python does not parse numbers of more than 4,300 digits.
 MAX_LENGTH_BYTES: Final = 64
 MAX_HEAD: Final = MAX_REQUEST_LINE + MAX_HEADERS_BYTES
 #: The maximum number of consecutive bytes of chunk framing, for example of an extension or of all trailers.
@@ -22,11 +24,12 @@ FRAMING_BASE: Final = 16 * KIB
 FRAMING_RATIO: Final = 8
 #: The maximum number of informational responses (1xx) before the final response.
 MAX_INFORMATIONAL: Final = 8
-#: The maximum number of bytes in one read from a socket. If more bytes than this are buffered, reading from the sender
-#: is paused.
+#: The maximum number of bytes in one read from a socket. While more bytes than this wait to be sent to one peer,
+#: reading from the other peer is paused.
 READ_BYTES: Final = 64 * KIB
-#: After a response that ends the connection, input is read and discarded up to this many bytes and seconds.
+#: After a response that ends the connection, at most this many bytes of input are read and discarded.
 LINGER_BYTES: Final = 256 * KIB
+#: Reading and discarding stops after this many seconds.
 LINGER_SECONDS: Final = 2.0
 #: The minimum rate of a request body after ``body_timeout``, in bytes per second.
 MIN_BODY_RATE: Final = 1 * KIB

@@ -216,7 +216,7 @@ class RequestHeadReader:
             )
 
     def _take_expect(self, head: RequestHead, line: bytes, value: bytes) -> None:
-        # A later line must not hide a value that is refused.
+        # Keep a value that will be refused, even if a later Expect line has an accepted value.
         if head.expect in (b"", b"100-continue"):
             head.expect = value.strip().lower()
 

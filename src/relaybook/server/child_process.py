@@ -63,7 +63,7 @@ class Child:
             log.error("child_not_started", extra={"role": self.role, "reason": str(error)})
             self._schedule_start()
             return
-        with suppress(OSError):  # the child died at once, and the supervisor will notice
+        with suppress(OSError):  # if the child has died already, the supervisor will notice
             self.channel.sendall(encode_config(self._config))
         log.info("child_started", extra={"role": self.role, "pid": self._process.pid})
         self.due_ns = None

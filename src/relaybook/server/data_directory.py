@@ -199,7 +199,7 @@ class DataDirectory:
 
 
 def days_left(data: DataDirectory, settings: Settings, free: int, oldest_us: int | None = None) -> float | None:
-    """Return the days until the disk is full, at last week's rate of new body bytes.
+    """Estimate the days until the disk is full if bodies are added at the same rate as in the last week.
 
     ``oldest_us`` is the start time of the oldest request. If it is `None`, this function uses the date of the oldest
     body. Returns `None` if the log is in ClickHouse, or if there is too little data for an estimate.

@@ -55,7 +55,8 @@ class DataProbe:
 def _seconds_since(oldest_ns: int | None) -> float | None:
     """Return the age of the oldest unread frame in seconds, or 0 if there is no unread frame.
 
-    `None` if the frame is later than the current time of the monotonic clock, because the machine was booted since.
+    `None` if the machine was rebooted after the frame was written, and the monotonic clock has not yet reached the time
+    of the frame again.
     """
     if oldest_ns is None:
         return 0.0

@@ -292,7 +292,7 @@ def check_log(settings: Settings, data: DataDirectory) -> None:
     raises nothing. The check runs before the server writes to the journal or the store.
     """
     if settings.store == "sqlite" and not data.has_log():
-        return  # importing the store would take a third of the time until the relay starts
+        return  # nothing to check, and importing the store would take a third of the time until the relay starts
 
     from relaybook.journal.reader import list_runs
     from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment, sequences

@@ -63,7 +63,7 @@ def take_long_slices() -> None:
         return
     try:
         policy = os.sched_getscheduler(0)
-    except OSError:  # with musl, and in some containers
+    except OSError:  # raised with musl, and in some containers
         return
     if policy != os.SCHED_OTHER:
         return
@@ -88,7 +88,7 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, unt
     store = open_store(data.store, settings)
     reserve = DiskReserve(data.reserve, settings.min_free)
     try:
-        # While the store is being opened, one stop request has the effect of two: opening is not retried.
+        # While the store is being opened, each stop request counts twice. So one request is enough to stop the retries.
         writer = _open(settings, store, Retry(reserve, lambda: 2 * stop_requests.count))
         try:
             recorder = _recorder(settings, data, store, writer, Retry(reserve, lambda: stop_requests.count))

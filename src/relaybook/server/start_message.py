@@ -13,7 +13,7 @@ from relaybook.system import disk
 
 
 def print_start(settings: Settings, base_url: str, dashboard: str) -> None:
-    """Print the start of ``relaybook serve``. ``dashboard`` is the local URL of the dashboard."""
+    """Print the start message of ``relaybook serve``. ``dashboard`` is the local URL of the dashboard."""
     data = DataDirectory(settings.data or Path())
     free = disk.free_bytes(data.path)
     days = days_left(data, settings, free)
@@ -39,7 +39,7 @@ def print_start(settings: Settings, base_url: str, dashboard: str) -> None:
 
 
 def print_dashboard_start(settings: Settings, base_url: str, dashboard: str) -> None:
-    """Print the start of ``relaybook dashboard``."""
+    """Print the start message of ``relaybook dashboard``."""
     public_url = f"  (public: {settings.dashboard_url})" if settings.dashboard_url else ""
     print_line(
         f"Relaybook {__version__}, only the dashboard\n"
@@ -51,7 +51,7 @@ def print_dashboard_start(settings: Settings, base_url: str, dashboard: str) -> 
 
 
 def print_demo_start(settings: Settings, base_url: str, dashboard: str) -> None:
-    """Print the start of ``relaybook demo``."""
+    """Print the start message of ``relaybook demo``."""
     _warn_if_public(settings)
     samples = (
         "The log contains sample data: requests from a tea shop, its customers and other programs, some with errors."

@@ -71,7 +71,7 @@ class Supervisor:
         signal.signal(signal.SIGHUP, self._on_sighup)
         signal.signal(signal.SIGUSR1, self._on_sigusr1)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        # before children start, because they inherit the mask
+        # Unblock signals before the children start, because children inherit the mask.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (*SIGNALS, signal.SIGCHLD))
         self._children = children
         others_due_ns = clock.monotonic_ns() + _OTHERS_DELAY_NS
@@ -180,7 +180,7 @@ class Supervisor:
                 if each.role == "relay":
                     each.close_listener()
                 if each.role == "recorder":
-                    each.wait_until_ready(_READY_SECONDS)  # otherwise, it could exit before recording data
+                    each.wait_until_ready(_READY_SECONDS)  # otherwise, SIGTERM could end the recorder too early
                 each.signal(signal.SIGTERM)
                 if self._signals > 1:
                     each.signal(signal.SIGTERM)

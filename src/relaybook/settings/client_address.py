@@ -5,7 +5,7 @@ from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Final
 
-#: Characters of an address that are kept, because a proxy can send any text.
+#: Longer addresses in X-Forwarded-For are truncated, because a proxy can send any text.
 _MAX_CHARACTERS: Final = 64
 
 

@@ -359,9 +359,9 @@ def check_store(store: str, budget: str | int) -> None:
 #: For each wildcard address, the loopback address of the same family.
 _WILDCARDS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not bound here
 _PORTS: Final = {"http": 80, "https": 443}
-#: The first segments of all paths that programs request, and of all addresses of the page. The sub-path of
-#: ``dashboard_url`` must not begin with any of these segments.
+#: The first segments of all paths that programs request.
 PROGRAM_SEGMENTS: Final = frozenset({"api", "v1", "metrics", "openapi.json", "healthz", "readyz", "assets"})
+#: The first segments of all addresses of the page.
 PAGE_SEGMENTS: Final = frozenset({"requests", "namespaces", "overview", "thread", "connect"})
 
 _EXAMPLES: Final = {

@@ -77,7 +77,8 @@ def allocate(descriptor: int, size: int, *, zero: bool) -> None:
         try:
             os.posix_fallocate(descriptor, 0, size)
             return
-        except OSError as error:  # musl does not emulate the call on volumes without it, such as network drives
+        # Some volumes, such as network drives, do not support the call, and musl does not emulate it.
+        except OSError as error:
             if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
                 raise
     write_at(descriptor, _ZEROS[: min(size, _FIRST)], 0)

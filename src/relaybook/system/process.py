@@ -6,7 +6,9 @@ from pathlib import Path
 
 
 def process_identity(pid: int) -> str | None:
-    """Return a text that tells a process from all others that have or had its pid, in this and other containers.
+    """Return a text that identifies a process even if another process has or had the same pid.
+
+    The other process may be in this container or in another one.
 
     The text has the PID namespace of this process, and the start time of the process ``pid`` in clock ticks since the
     boot (proc_pid_stat(5)). `None` if this namespace has no process ``pid``, and on systems without /proc.
@@ -28,5 +30,6 @@ def open_standard_streams() -> None:
     for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:  # Python found the descriptor closed
             os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
-            os.set_inheritable(descriptor, True)  # dup2 does nothing if the file got this descriptor
+            # Needed if os.open returned this descriptor, because dup2 then does nothing.
+            os.set_inheritable(descriptor, True)
             setattr(sys, name, open(descriptor, mode, closefd=False))  # noqa: SIM115 - open until the end

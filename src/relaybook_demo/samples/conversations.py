@@ -8,7 +8,7 @@ from typing import Final
 class Conversation:
     """The messages of a customer.
 
-    ``tool`` is the tool that is offered. If ``person`` is `None`, any customer can send the messages.
+    ``tool`` is the tool that is offered to the model. If ``person`` is `None`, any customer can send the messages.
     """
 
     turns: tuple[str, ...]

@@ -31,7 +31,10 @@ from relaybook_demo.samples.scenarios import (
 
 
 def opening(rng: random.Random) -> list[Scenario]:
-    """Return the first request of every namespace except customers, in the order that the dashboard should show."""
+    """Return the first request of every namespace, in the order in which the dashboard should show the namespaces.
+
+    The namespaces of customers are omitted.
+    """
     saturday = Question("When are you open on Saturday?", "support")
     at_home = (questions.HAIKU, Question("Tell me a joke about teapots."), Question("Hello!"))
     return [

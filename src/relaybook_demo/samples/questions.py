@@ -63,7 +63,10 @@ _CONTRACT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question. ``text`` is a string or the parts of a message. ``tool`` is the tool that is offered."""
+    """One question.
+
+    ``text`` is a string or the parts of a message. ``tool`` is the tool that is offered to the model.
+    """
 
     text: str | list[dict[str, Any]]
     feature: str = ""
@@ -152,7 +155,7 @@ FOR_DEVELOPERS: Final = (
     Question("A regular expression for dates like 2026-11-21, please.", model="o4-mini"),
 )
 
-#: Questions with long responses. So a request is running while someone looks at the log.
+#: Questions with long responses. They are asked so often that the log usually shows a running request.
 LONG: Final = (
     Question("Tell me a bedtime story about a lighthouse and a lost whale.", model="gpt-4o"),
     Question("Write our complete guide to brewing tea, as a page for the website.", "content", "gpt-4.1"),

@@ -37,9 +37,9 @@ CLIENT_TIMEOUT: Final = Fault(directives={"Sim-First-Token-Ms": "9000"}, timeout
 class Scenario:
     """The requests of one client. Each request is sent after the response to the previous request.
 
-    If ``namespace`` is `None`, no namespace header is sent. ``tool`` is the tool that is offered. ``directives``
-    replace the directives for the usual speed. ``fault`` is the fault of turn ``fault_turn``. For ``embeddings``, the
-    turns are the inputs.
+    If ``namespace`` is `None`, no namespace header is sent. ``tool`` is the tool that is offered to the model.
+    ``directives`` replace the directives for the usual speed. ``fault`` is the fault of turn ``fault_turn``. For
+    ``embeddings``, the turns are the inputs.
     """
 
     app: App

@@ -29,8 +29,9 @@ from relaybook_demo.samples.scenario import (
 )
 
 _STREAM_PROBABILITY: Final = 0.6
-#: The probability of a fault, and the faults with their weights.
+#: The probability that ``with_faults`` adds a fault to a scenario.
 _FAULT_PROBABILITY: Final = 0.15
+#: The faults. ``_FAULT_WEIGHTS`` has the weights with which they are chosen, in the same order.
 _FAULTS: Final = (
     RATE_LIMITED,
     CLIENT_CANCELS,
@@ -61,9 +62,9 @@ def single_question(
 
 
 def production_scenario(question: Question, rng: random.Random) -> Scenario:
-    """Return one question from the tea shop in production.
+    """Return a scenario in which the tea shop asks one question in production.
 
-    Some questions are traced, and all questions set a prompt cache key.
+    All requests set a prompt cache key, and some requests have a trace id.
     """
     headers = personas.properties(rng, question.feature) | (personas.trace_headers(rng) if rng.random() < 0.4 else {})
     scenario = single_question(personas.SHOP, "production", question, rng, headers)

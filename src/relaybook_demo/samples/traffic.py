@@ -60,7 +60,7 @@ class TrafficGenerator:
         self._client = client
 
     async def run_history(self) -> None:
-        """Run several scenarios of the history at a time."""
+        """Run all scenarios of the history, several at a time."""
         slots = asyncio.Semaphore(_HISTORY_CONCURRENCY)
 
         async def run_scenario(scenario: Scenario) -> None:
@@ -72,7 +72,7 @@ class TrafficGenerator:
                 group.create_task(run_scenario(scenario))
 
     async def repeat(self, endless: Iterator[Scenario], pause: Seconds) -> None:
-        """Run one scenario after another.
+        """Run one scenario after another, with pauses.
 
         The initial pause is random, so that clients do not start at the same time.
         """

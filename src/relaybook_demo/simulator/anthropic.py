@@ -37,7 +37,7 @@ _STATUS_ERRORS: Final = {
 
 
 def respond(request: Request, directives: Directives, stamp: Stamp) -> Reply:
-    """Return the reply to a request, with the name of Anthropic's request id header."""
+    """Return the reply to a request. The request id header and the error event are Anthropic's, not OpenAI's."""
     reply = _reply(request, directives, stamp)
     return replace(
         reply, request_id_header=b"request-id", error_event=Event(_error("api_error", "Overloaded"), b"error")

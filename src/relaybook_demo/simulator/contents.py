@@ -30,7 +30,7 @@ def encode_parts(parts: Iterable[bytes], encoding: str) -> Iterator[bytes]:
 
 
 def encode_whole(body: bytes, encoding: str) -> bytes:
-    """Return the whole body compressed."""
+    """Compress a whole body with one of the content encodings."""
     coder = _coder(encoding)
     return coder.add(body) + coder.finish()
 

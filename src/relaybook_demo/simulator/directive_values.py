@@ -26,8 +26,8 @@ class BadDirective(ValueError):
 class Break:
     """The place and the way in which a response is broken off.
 
-    For ``event``, ``number`` whole events are sent first. ``offset`` is the number of bytes that are then sent: of the
-    head, of the next event, or of the body.
+    With ``head``, ``offset`` bytes of the head are sent. With ``byte``, ``offset`` bytes of the body are sent. With
+    ``event``, ``number`` whole events are sent, followed by ``offset`` bytes of the next event.
     """
 
     place: Literal["head", "event", "byte", "end"]

@@ -28,7 +28,7 @@ def _directive(reader: Callable[[str], Any], default: Any = None) -> Any:
 class Directives:
     """The directives of one request. A field that has its default value does not change the simulator's behavior.
 
-    A field without a reader is a scalar and is parsed according to its type.
+    A field that is declared without a parser is a scalar, and is parsed according to its type.
     """
 
     # Content
