@@ -72,7 +72,7 @@ def decode(data: bytes, content_encoding: str | None, *, limit: int = LIMIT_BYTE
         decoded = _decode_one(_CODINGS[name](result.data, max_bytes), max_bytes)
         if decoded.state == "undecodable":
             return Decoded(data, "undecodable")
-        # The data of a result that is too large is truncated, so the next coding always finds it incomplete.
+        # A result that is too large is cut off. The next coding then reports ``cut``, but ``too_large`` is the cause.
         keeps_state = result.state == "too_large" or decoded.state == "decoded"
         result = Decoded(decoded.data, result.state if keeps_state else decoded.state)
     return result
