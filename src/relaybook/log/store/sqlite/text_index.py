@@ -46,8 +46,9 @@ _SET_AUTOMERGE: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('automerge'
 _AUTOMERGE: Final = 4
 #: Starts to merge all parts into one part. ``_MERGE`` continues the merge.
 _MERGE_ALL: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('merge', -64)"  # noqa: S608 - a constant
-#: Number of pages that one step frees. A sixteenth of all pages may stay free.
+#: Number of pages that one step frees.
 _VACUUMED_PAGES: Final = 128
+#: A sixteenth of all pages may stay free.
 _FREE_SHARE: Final = 16
 
 
@@ -194,8 +195,8 @@ def _log(directory: Path) -> _Log:
 def drop_if_ahead(directory: Path) -> None:
     """Delete an index that is ahead of its log.
 
-    Call this function before records are added. Afterwards, an index with words of lost requests can no longer be
-    detected.
+    Call this function before records are added. When new records have reached the ``seq`` of the index, an index with
+    words of lost requests can no longer be detected.
     """
     if not (directory / FILE).exists():
         return
