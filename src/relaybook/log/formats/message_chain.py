@@ -34,7 +34,7 @@ _MAX_ORIGINS: Final = 4
 _MAX_CHOICES: Final = 4
 #: A window key covers this number of messages before the response.
 _WINDOW: Final = 2
-#: Types of items from the assistant that have no role (Responses API). All other such types end in ``_call``.
+#: Types of items that the assistant sends without a role (Responses API). All other such types end in ``_call``.
 _ASSISTANT_ITEMS: Final = frozenset({"reasoning", "mcp_list_tools", "mcp_approval_request"})
 _SYSTEM: Final = frozenset({"system", "developer"})
 

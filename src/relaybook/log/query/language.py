@@ -157,7 +157,7 @@ def _reject_bad_star(part: Part, name: str) -> None:
     """Reject a misplaced ``*``.
 
     A ``*`` is allowed in quotes, and at the end of a value that can be searched by prefix. This function checks only
-    free text and ``contains``. In all other fields, ``checked_value`` rejects a ``*``.
+    free text and ``contains``. For all other fields, ``checked_value`` rejects a misplaced ``*``.
     """
     quoted = quoted_value(part.value + ("*" if part.has_star else ""))
     literal = f"{'-' if part.negated else ''}{part.name}:{quoted}"

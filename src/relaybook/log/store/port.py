@@ -302,7 +302,7 @@ class Writer(Protocol):
     def verify_newest(self) -> None:
         """Check that the newest requests can be read from the disk, without anything that the writer has in memory.
 
-        The recorder calls this method before it deletes the journal segments with these requests. Bodies are not read.
+        The recorder deletes the journal segments with these requests only if this check succeeds. Bodies are not read.
         Raises StoreDamaged and StoreUnavailable.
         """
 

@@ -42,8 +42,8 @@ class _Place(msgspec.Struct, array_like=True):
     """The entry that a recorder writes about itself.
 
     ``has_ended`` is True after the recorder was closed. ``server`` is the name of the recorder's server, which users
-    see. If the mark was written with new requests, ``delay_us`` is the time from the end of the request that ended last
-    to the commit. Otherwise, ``delay_us`` is 0.
+    see. If the mark was written with new requests, ``delay_us`` is the time that passed since the last of them ended.
+    Otherwise, ``delay_us`` is 0.
     """
 
     number: int
@@ -176,7 +176,7 @@ class Membership:
     def join(self) -> None:
         """Join the log, so that readers wait for this recorder.
 
-        No reader has read beyond the ``seq`` values that ``take`` returns after this call.
+        After this call, ``take`` returns only ``seq`` values above the positions of all readers.
         """
         taken = _taken(each for each in read_recorders(self._state) if each.name != self._name)
         while True:
@@ -218,7 +218,7 @@ class Membership:
 
         All requests with the ``seq`` values taken so far must already be inserted.
 
-        ``delay_us`` is the time since the last request of this commit ended, or 0 if the commit has no requests.
+        ``delay_us`` is the time since the last of the new requests ended, or 0 if the commit has no requests.
         """
         self._unit = max(self._unit, self._numbering.now())
         now_ns = clock.monotonic_ns()

@@ -1,7 +1,7 @@
 """Remove requests and their content by age.
 
-A removed request keeps a row with the data for charts. This row is deleted when it is older than the cutoff for
-aggregates. One mutation changes all rows of a pass.
+A removed request keeps a row with the data for charts. This row is deleted when the request is older than the
+cutoff for aggregates. One mutation changes all rows of a pass.
 """
 
 from collections.abc import Iterable

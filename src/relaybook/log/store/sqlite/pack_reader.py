@@ -192,7 +192,7 @@ class PackReader:
                         break
                     chain.append(base)
         except StoreDamaged:
-            content = None  # more bases may exist, but they are unknown; if so, the checksum of the last frame fails
+            content = None  # the last frame may need a base that was not found; its checksum then fails
         return chain, content
 
     def _key(self, frame: BodyRef) -> _Key | None:

@@ -39,9 +39,9 @@ _PREPARE: Final = (
 
 #: The statement of one compaction step.
 _MERGE: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('merge', 64)"  # noqa: S608 - a constant
-#: With ``automerge``, FTS5 counts each removed text as a written page, and merges many pages for each. When a whole day
-#: is removed, these merges would take twenty times as long as the removal, and up to 0.8 s per commit. So texts are
-#: removed with ``automerge`` 0.
+#: With ``automerge``, FTS5 counts each removed text as a written page, and merges many pages for each removed text.
+#: When a whole day is removed, these merges would take twenty times as long as the removal, and up to 0.8 s per commit.
+#: So texts are removed with ``automerge`` 0.
 _SET_AUTOMERGE: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('automerge', ?)"  # noqa: S608 - a constant
 _AUTOMERGE: Final = 4
 #: Starts to merge all parts into one part. ``_MERGE`` continues the merge.
