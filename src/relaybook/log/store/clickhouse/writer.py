@@ -325,6 +325,6 @@ class ClickHouseWriter:
 
 
 def _delay_us(entries: Iterable[Entry]) -> int:
-    """Return how long ago the newest of the requests ended, or 0 if no request has ended."""
+    """Return the time since the last of the requests ended, or 0 if no request has ended."""
     ended = [entry.record.ended_at for entry in entries if entry.record.ended_at is not None]
     return max(0, clock.wall_us() - max(ended)) if ended else 0
