@@ -4,8 +4,9 @@ The following rules apply to a request B and the requests before B:
 
 1. An assistant message in B can be the response to an earlier request. B then continues this request. If B has several
    such messages, the last one counts. The messages before the assistant message must equal all messages of the earlier
-   request, or end with its last two messages. Two are enough because clients trim the oldest messages. A match of all
-   messages takes precedence over a match of the last two. If several requests match, B continues the latest request.
+   request, or end with the last two messages of the earlier request. Two are enough because clients trim the oldest
+   messages. A match of all messages takes precedence over a match of the last two. If several requests match, B
+   continues the latest request.
 2. Otherwise, if B has the id of a response in ``previous_response_id`` (Responses API), B continues the request with
    this response.
 3. If B has the same messages as a request of the last 15 minutes and no ``previous_response_id``, B repeats this
@@ -22,8 +23,9 @@ from typing import Final, NamedTuple
 from relaybook.log.formats import MessageChain, decode_chain
 from relaybook.log.store.port import Link
 
-#: A later request with the same messages is not a retry: someone asked the same question again. A retry can start ten
-#: minutes after the first attempt, which is the timeout of OpenAI's SDK, plus the pause before the retry.
+#: Maximum time between a request and its repeat. After this time, a request with the same messages is not a retry:
+#: someone asked the same question again. The timeout of OpenAI's SDK is ten minutes. So a retry can start ten minutes
+#: after the first attempt, plus the pause before the retry.
 _REPEATS_WITHIN_US: Final = 15 * 60 * 1_000_000
 
 
@@ -91,7 +93,7 @@ class Conversations:
         return Position(before.conversation, before.turn + 1, continued, None, new_from, chain.messages)
 
     def _remember(self, chain: MessageChain, link: Link) -> None:
-        # With ``previous``, the messages are only the new ones of a longer conversation.
+        # If ``previous`` is set, the request contains only the new messages of a longer conversation.
         if chain.messages_key and chain.previous is None:
             self._by_messages_key[chain.messages_key] = link
         for key, window in chain.after:

@@ -11,7 +11,7 @@ from relaybook.log.record import Timestamp
 #: ``removing`` means that requests are still being removed. ``erasing`` means that all requests are removed and their
 #: bytes are being erased. ``done`` means that no file contains bytes of the requests.
 DeletionState = Literal["removing", "erasing", "done"]
-#: Fields whose values stay in a finished deletion, because they do not identify a person.
+#: Fields whose values stay in the filter after the requests are removed. The values do not identify a person.
 _KEPT_FIELDS: Final = ("from", "to", "status", "failed", "result", "kind", "outcome")
 
 

@@ -86,14 +86,14 @@ class FeedbackLog(Protocol):
 
 
 def combined(feedback: Iterable[Feedback]) -> list[Feedback]:
-    """Return the feedback sorted by source. If a source occurs several times, its last entry in ``feedback`` counts."""
+    """Return the last feedback of each source in ``feedback``, sorted by source."""
     return [each for _, each in sorted({each.source: each for each in feedback}.items())]
 
 
 def pending_id(any_id: str) -> str:
     """Return the id under which pending feedback is stored.
 
-    An id in the form of a Relaybook id is stored in lower case, because the request may have it in any case.
+    An id in the form of a Relaybook id is converted to lower case, because callers may write such an id in upper case.
     """
     lower = any_id.lower()
     return any_id if parse_id(lower) is None else lower

@@ -161,7 +161,7 @@ class Label(Struct, frozen=True):
 def looks_like_id(namespace: str) -> bool:
     """Return whether the name looks like the id of a user or session.
 
-    Names like these are not pinned automatically, because there are too many of them.
+    Such names are not pinned automatically, because a log can contain a very large number of them.
     """
     return _ID.search(namespace) is not None
 

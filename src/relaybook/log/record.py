@@ -113,7 +113,10 @@ class Record(msgspec.Struct, kw_only=True):
 
 
 class Detail(msgspec.Struct, kw_only=True, array_like=True):
-    """Fields that, like the bodies, only the detail view shows. Secrets in these fields are already redacted."""
+    """Fields that are shown only in the detail view, together with the bodies.
+
+    Secrets in these fields are already redacted.
+    """
 
     reason: str = ""
     #: Header lines as received, joined by CRLF.

@@ -19,7 +19,7 @@ DAY_US: Final = 86_400_000_000
 Fate = Literal["kept", "expired", "removed"]
 
 
-#: The reason for a removal, which is the age of the requests or a log that exceeds ``disk_budget``.
+#: The reason for a removal: the age of the requests, or that the log exceeds ``disk_budget``.
 RemovalReason = Literal["age", "disk_budget"]
 
 
@@ -77,7 +77,7 @@ class Cutoffs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return NamespacePatterns(self.by_pattern)
 
     def fate(self, namespace: str, ended_at: int) -> Fate:
-        """Return the fate of a request that ended at this time (microseconds since the epoch)."""
+        """Return whether a request is kept, expired or removed. ``ended_at`` is in microseconds since the epoch."""
         cutoff = self._patterns.find(namespace, self.general)
         if ended_at < cutoff.requests:
             return "removed"
@@ -126,7 +126,10 @@ def _before(midnight: int, days: int) -> int:
 
 
 def raised(cutoffs: Cutoffs, least: Cutoff) -> Cutoffs:
-    """Return the cutoffs, raised to at least ``least``. Used if the log exceeds its disk budget."""
+    """Return the cutoffs. Each cutoff before ``least`` is replaced by ``least``.
+
+    Used if the log exceeds its disk budget.
+    """
     return Cutoffs(
         general=_later(cutoffs.general, least),
         by_pattern={pattern: _later(cutoff, least) for pattern, cutoff in cutoffs.by_pattern.items()},

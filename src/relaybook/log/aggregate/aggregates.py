@@ -21,12 +21,12 @@ from relaybook.log.record import Record
 Distribution = dict[int, int]
 
 _distribution: Final = msgspec.msgpack.Decoder(Distribution).decode
-#: Number of distributions with cached percentiles (13 MB). Past buckets do not change, so an hourly chart of 30 days
-#: needs the same 13,000 distributions each time the chart is loaded.
+#: Maximum number of distributions whose percentiles are cached. A full cache takes 13 MB. Past buckets do not change,
+#: so an hourly chart of 30 days needs the same 13,000 distributions each time the chart is loaded.
 _CACHED_DISTRIBUTIONS: Final = 32_768
 _PER_OCTAVE: Final = 8
 #: Steps per bin. Percentiles are interpolated within a bin in steps of 0.3 %. The number of possible values is small,
-#: so each value is computed only once.
+#: so each value is computed once and then cached.
 _STEPS: Final = 32
 #: Token counts are capped at this value, so that a wrong count cannot overflow a sum. The cap is far above any real
 #: count.
@@ -53,7 +53,7 @@ class Aggregates(msgspec.Struct, array_like=True):
 
     @classmethod
     def of(cls, contributions: Sequence[Contribution]) -> Self:
-        """Return the aggregates of requests. There must be at least one contribution."""
+        """Sum the contributions of requests. ``contributions`` must not be empty."""
         failed, input_tokens, output_tokens, cost, is_known, durations, first_tokens = zip(*contributions, strict=True)
         return cls(
             len(contributions),
@@ -84,7 +84,7 @@ class Aggregates(msgspec.Struct, array_like=True):
     def without(self, others: Iterable["Aggregates"]) -> "Aggregates | None":
         """Return these aggregates minus ``others``, or `None` if no request is left.
 
-        Each of ``others`` aggregates some of the same requests. No request may be in two of ``others``.
+        Each item of ``others`` must cover some of the requests in these aggregates. No request may be in two items.
         """
         rest = Aggregates()
         rest.add(self)
@@ -105,8 +105,8 @@ class Aggregates(msgspec.Struct, array_like=True):
 class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
     """Aggregates whose distributions are still encoded as in the store.
 
-    Percentiles are cached by encoded distribution. So most distributions of a chart, which can have 6,000 points, are
-    not decoded when the chart is loaded again.
+    Percentiles are cached, and the cache key is the encoded distribution. A chart can have 6,000 points. When it is
+    loaded again, most of its distributions are not decoded.
     """
 
     requests: int

@@ -28,7 +28,7 @@ class Histogram(msgspec.Struct):
         self.total += seconds
 
     def buckets(self) -> list[tuple[str, int]]:
-        """Return the cumulative counts, which are pairs of upper bound and number of durations up to the bound.
+        """Return each upper bound with the number of durations that do not exceed the bound.
 
         The last bound is ``+Inf``.
         """

@@ -23,7 +23,7 @@ _TARGET_BUCKETS: Final = 120
 MAX_BUCKETS: Final = 3000
 MAX_GROUPS: Final = 20
 FIELDS: Final = ("namespace", "model", "outcome", "label")
-#: The name of a field that has the value "" for all requests. Its aggregates therefore cover all requests.
+#: The name of a field that has the value "" for all requests. The aggregates of this value cover all requests.
 ALL: Final = ""
 #: Fields whose aggregates over time are kept when requests are removed. Aggregates by property are also kept.
 KEPT_FIELDS: Final = ("namespace", "model", "outcome")
@@ -129,8 +129,8 @@ def span_of(query: StatsQuery, began_us: int | None) -> Span:
     """Return the whole buckets that a query covers.
 
     ``began_us`` is the start time of the log's first request, or `None` if the log is empty. Raises BadFilter if the
-    time range has more than MAX_BUCKETS buckets of the given length. The number of buckets of one day is not limited,
-    because there are no longer buckets.
+    time range has more than MAX_BUCKETS buckets of the given length. If the length is one day, the number of buckets is
+    not limited, because one day is the greatest length.
     """
     start = query.from_us
     if start is None:

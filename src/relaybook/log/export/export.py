@@ -189,7 +189,7 @@ class Export:
 
 
 def labels_of(reader: Reader) -> Iterator[LabelChange]:
-    """Yield the label of each pinned namespace, as the change that restores it."""
+    """Yield a change for each pinned namespace. The change restores the current label of the namespace."""
     after: str | None = None
     while True:
         deadline_ns = clock.monotonic_ns() + _NAMES_NS

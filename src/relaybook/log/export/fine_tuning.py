@@ -17,7 +17,7 @@ from relaybook.log.request_view import RequestView
 from relaybook.log.store.errors import BodyDamaged
 
 _CHAT_KINDS: Final = ("chat", "message", "response")
-#: Finish reasons that ``finish_of`` does not know, and that mean that the response is incomplete.
+#: Further finish reasons of incomplete responses. ``finish_of`` does not know these reasons.
 _NOT_WHOLE: Final = ("incomplete", "failed", "cancelled", "pause_turn", "error")
 _encode: Final = msgspec.json.Encoder().encode
 

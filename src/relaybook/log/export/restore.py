@@ -17,14 +17,14 @@ from relaybook.log.request_view import RequestView
 from relaybook.log.store.errors import BatchRejected
 from relaybook.log.store.port import Batch, Body, Entry, reject_unstorable
 
-#: 9000-01-01T00:00:00Z in microseconds. Later times are rejected, because times after the year 9999, such as the end of
-#: a retention period, cannot be formatted.
+#: 9000-01-01T00:00:00Z in microseconds. Later times are rejected. Otherwise, a time that is derived from them, such as
+#: the end of a retention period, could be after the year 9999. Such a time cannot be formatted.
 _END_US: Final = 221_845_392_000_000_000
 _decode: Final = msgspec.json.Decoder().decode
 
 
 class BadLine(ValueError):
-    """The line is not a request in the export format. The message says why."""
+    """The line is neither a request in the export format nor an EndLine. The message says why."""
 
 
 def read_line(line: bytes) -> Entry | EndLine:
@@ -132,7 +132,7 @@ def _detail(value: Any) -> Detail:
         }
     except UnicodeEncodeError:
         raise BadLine("detail has headers with characters above U+00FF") from None
-    # Detail is an array in msgpack, so its fields are converted one by one in their order.
+    # Detail is declared as ``array_like``, so ``_convert`` expects a list of all fields in their order.
     return _convert([fields.get(name, getattr(Detail(), name)) for name in Detail.__struct_fields__], Detail)  # type: ignore[no-any-return]
 
 

@@ -27,7 +27,7 @@ def choice_of(index: int, output_text: OutputText) -> dict[str, Any]:
 
 
 def objects(data: bytes, streamed: bool) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects of a response, which are the body itself or the data of its events up to ``[DONE]``."""
+    """Yield the JSON objects of a response: the body itself, or the data of each event before ``[DONE]``."""
     decoder = lenient.LenientDecoder(lenient.ANY)
     payloads = read_events(data) if streamed else iter((data,))
     for payload in payloads:
@@ -55,8 +55,9 @@ class _JoinedText:
 def merge(into: dict[str, Any], more: dict[str, Any]) -> None:
     """Merge a chunk's fields into ``into``.
 
-    Texts and lists are joined, and objects are merged. All other values are replaced, and so are ``id`` and ``type``.
-    Texts are only collected here. ``join`` joins them once, so that merging many chunks takes linear time.
+    Texts and lists are joined, and objects are merged. All other values are replaced. The texts ``id`` and ``type`` are
+    also replaced. This function only collects the parts of a text. ``join`` joins all parts at once, so that merging
+    many chunks takes linear time.
     """
     for name, value in more.items():
         before = into.get(name)

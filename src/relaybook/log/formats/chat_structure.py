@@ -65,7 +65,7 @@ def response_message(choice: dict[str, Any]) -> dict[str, Any]:
     calls = choice["tool_calls"]
     if any(call["type"] not in _FUNCTION_TYPES for call in calls):
         raise NotChat
-    if len(calls) == 1 and calls[0]["id"] is None:  # the older form of a call
+    if len(calls) == 1 and calls[0]["id"] is None:  # only calls in the deprecated form ``function_call`` have no id
         message["function_call"] = {"name": calls[0]["name"], "arguments": calls[0]["arguments"]}
     elif calls:
         message["tool_calls"] = [function_call(call["id"], call["name"], call["arguments"]) for call in calls]

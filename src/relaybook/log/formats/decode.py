@@ -21,8 +21,8 @@ State: TypeAlias = Literal["plain", "decoded", "cut", "too_large", "undecodable"
 _RATIO_APPLIES_BYTES: Final = 1 << 20
 _MAX_CODINGS: Final = 4
 _CHUNK_BYTES: Final = 4096
-#: The output of one call of zstd cannot be limited, so its input is limited. 256 bytes of input hold at most 64 blocks
-#: of 128 KiB.
+#: The output of one call of zstd cannot be limited, so the input of a call is limited. 256 bytes of input hold at most
+#: 64 blocks of 128 KiB.
 _ZSTD_CHUNK_BYTES: Final = 256
 _ZSTD_WINDOW_BYTES: Final = 8 << 20
 _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
@@ -72,7 +72,7 @@ def decode(data: bytes, content_encoding: str | None, *, limit: int = LIMIT_BYTE
         decoded = _decode_one(_CODINGS[name](result.data, max_bytes), max_bytes)
         if decoded.state == "undecodable":
             return Decoded(data, "undecodable")
-        # The data of a result that is too large is truncated, so the next coding always finds it incomplete.
+        # A result that is too large is cut off. The next coding then reports ``cut``, but ``too_large`` is the cause.
         keeps_state = result.state == "too_large" or decoded.state == "decoded"
         result = Decoded(decoded.data, result.state if keeps_state else decoded.state)
     return result

@@ -32,7 +32,7 @@ class Format:
     #: Facts of a response that is one JSON object. `None` if the data is not a JSON object.
     read_whole: Callable[[bytes], ResponseFacts | None]
     read_stream: ReadStream
-    #: The offset in a stream directly after the event with the first token and the event's blank line. `None` if there
+    #: The offset at which the first event with a token ends in a stream, after the event's blank line. `None` if there
     #: is no token.
     first_token_offset: Callable[[bytes], int | None]
     #: The response for the detail view. The second argument tells whether to parse the response as a stream. See

@@ -25,7 +25,7 @@ _ESCAPE: Final = re.compile(
 #: more than 4,300 digits.
 _LONG_INTEGER: Final = 19
 _MAX_DEPTH: Final = 100
-#: Maximum number of elements that are fitted in one list or object, to bound the time per body.
+#: Maximum number of elements of one list or object that ``fit`` converts, to bound the time per body.
 _MAX_ITEMS: Final = 10_000
 #: Maximum number of objects and lists in one document. A document of 16 MiB can hold five million of them, which would
 #: take 10 s and 3 GB of memory to parse.

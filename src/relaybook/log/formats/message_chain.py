@@ -32,9 +32,9 @@ from relaybook.log.formats.wire import Message, Part
 #: Number of assistant messages for which keys are computed, counted from the end of a request.
 _MAX_ORIGINS: Final = 4
 _MAX_CHOICES: Final = 4
-#: Number of messages before a response that a window key covers.
+#: A window key covers this number of messages before the response.
 _WINDOW: Final = 2
-#: Types of items from the assistant that have no role (Responses API). All other such types end in ``_call``.
+#: Types of items that the assistant sends without a role (Responses API). All other such types end in ``_call``.
 _ASSISTANT_ITEMS: Final = frozenset({"reasoning", "mcp_list_tools", "mcp_approval_request"})
 _SYSTEM: Final = frozenset({"system", "developer"})
 
@@ -97,7 +97,7 @@ def build_chain(request: MessageHashes, keys: Sequence[bytes]) -> MessageChain:
 def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:
     """Yield all messages except system messages. Consecutive assistant messages are merged.
 
-    A yielded tuple has the index after the message, whether the assistant sent the message, and the message's key.
+    A yielded tuple has the index of the next message, whether the assistant sent this message, and this message's key.
     """
     texts: list[str] = []
     calls: list[tuple[str | None, str]] = []

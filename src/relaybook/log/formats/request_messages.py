@@ -13,7 +13,8 @@ from relaybook.log.formats.media import describe_part
 
 ListMessages = Callable[[dict[str, Any]], list[object]]
 
-#: The fields with the messages of a request: chat, Responses API and embeddings, legacy completions.
+#: The field with the messages of a request: ``messages`` in chat completions, ``input`` in the Responses API and in
+#: embeddings, ``prompt`` in legacy completions.
 _MESSAGE_FIELDS: Final = ("messages", "input", "prompt")
 _COPIED_FIELDS: Final = (
     "name",

@@ -2,8 +2,8 @@
 
 The module follows https://html.spec.whatwg.org/multipage/server-sent-events.html. Lines end in CR, LF or CRLF. A
 leading byte order mark, comments and unknown fields are ignored. Several ``data`` lines form one event. Events without
-data are dropped. ``id`` and ``retry`` are for reconnecting clients and are ignored. Data stays bytes, so split or
-invalid characters do no harm.
+data are dropped. ``id`` and ``retry`` are for reconnecting clients and are ignored. Data is not decoded, so split
+or invalid characters do no harm.
 """
 
 import re

@@ -18,7 +18,7 @@ _Index: TypeAlias = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 class Part(Struct, gc=False):
     """One part of a message's content in a request.
 
-    ``Raw`` fields are decoded only for previews. The last four fields describe a file (Responses API).
+    ``Raw`` fields are decoded only for previews. The fields from ``filename`` on describe a file (Responses API).
     """
 
     type: str | None = None

@@ -22,7 +22,7 @@ TEXT_FIELDS: Final = ("namespace", "model", "outcome", "kind", "path", "key", "u
 CONTAINS: Final = "contains"
 #: The name of a term that searches prompt and response for words or a phrase.
 WORDS: Final = "words"
-#: Names of terms that compare a field of the record with a number, as in ``>2000.0``, and the name of the field.
+#: Maps each term that compares a number, as in ``>2000.0``, to the field of the record with this number.
 NUMBERS: Final = {
     "duration": "duration_ms",
     "first_token": "first_token_ms",
@@ -157,7 +157,7 @@ class Filter(msgspec.Struct, frozen=True):
 class Cursor(msgspec.Struct, frozen=True):
     """The position from which a page is read.
 
-    The page contains only records that are older or newer than the record ``seq``.
+    The page contains only older records than the record ``seq``, or only newer records, depending on ``direction``.
     """
 
     direction: Literal["older", "newer"]

@@ -1,6 +1,6 @@
 """Parse the query language: ``namespace:production -model:gpt-4o* duration:>2s "where is my refund"``.
 
-Words without a name and quoted phrases are searched in prompt and response, and all of them must be found. In
+Words and quoted phrases without a name are searched in prompt and response. All of them must be found. In
 ``name:value``, the names are the same as the names of query parameters. If a name has several values, one of the values
 must match. If the values are numbers, all must match, as in ``duration:>2s duration:<5s``. A leading ``-`` excludes
 matches. Values with white space are quoted. A ``*`` directly after a value makes the value a prefix. After a phrase,
@@ -18,12 +18,12 @@ from relaybook.settings.suggestions import closest
 
 MAX_CHARACTERS: Final = 4000
 MAX_PARTS: Final = 100
-#: Matches a name that is directly followed by a comparison, so the colon is missing.
+#: Matches a name that is directly followed by a comparison, without a colon.
 _MISSING_COLON: Final = re.compile(r"([A-Za-z_]+|property\.[^<>=]+)([<>=].+)")
-#: Operators of other query languages. They are rejected, because a search for these words would find nothing, without a
-#: hint why.
+#: Operators of other query languages. They are rejected. Otherwise, they would be searched as words. The search would
+#: find nothing, and the user would not know why.
 _OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
-#: Maps a rating of the page, as in ``feedback:good``, to the query that finds the requests with this rating.
+#: Maps a rating that the page uses, as in ``feedback:good``, to the query that finds the requests with this rating.
 _RATINGS: Final = {"good": "score:>0", "bad": "score:<0"}
 #: Matches ids that Relaybook or a provider gives to requests and responses.
 _REQUEST_ID: Final = re.compile(
@@ -157,7 +157,7 @@ def _reject_bad_star(part: Part, name: str) -> None:
     """Reject a misplaced ``*``.
 
     A ``*`` is allowed in quotes, and at the end of a value that can be searched by prefix. This function checks only
-    free text and ``contains``. In all other fields, ``checked_value`` rejects a ``*``.
+    free text and ``contains``. For all other fields, ``checked_value`` rejects a misplaced ``*``.
     """
     quoted = quoted_value(part.value + ("*" if part.has_star else ""))
     literal = f"{'-' if part.negated else ''}{part.name}:{quoted}"

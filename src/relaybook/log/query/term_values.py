@@ -225,7 +225,7 @@ def _timestamp(text: str, now_us: int, parameter: str) -> int:
 
 
 def _expected_timestamp(text: str, now_us: int) -> str:
-    """Return what to write instead of an invalid timestamp."""
+    """Return the end of an error message, which tells the user how to write a valid timestamp."""
     if _SPACE_FOR_PLUS.fullmatch(text):
         return f"a + in a URL means a space. Write the + as %2B: {text.replace(' ', '%2B')}."
     example = clock.format_timestamp(now_us)

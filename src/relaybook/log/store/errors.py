@@ -32,14 +32,14 @@ class StoreFull(StoreUnavailable):
 
 
 class StoreBusy(StoreUnavailable):
-    """An earlier insert of a process that died may still run.
+    """An earlier insert may still run, for example an insert of a process that died.
 
     Wait until the store can be written again. This takes at most 30 seconds.
     """
 
 
 def until_writable(write: Callable[[], T]) -> T:
-    """Call a function that writes, again and again while it raises StoreBusy. Return its result. Used by commands."""
+    """Call ``write`` until it does not raise StoreBusy, and return its result. Used by commands."""
     while True:
         try:
             return write()

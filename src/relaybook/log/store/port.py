@@ -302,16 +302,16 @@ class Writer(Protocol):
     def verify_newest(self) -> None:
         """Check that the newest requests can be read from the disk, without anything that the writer has in memory.
 
-        Only then does the recorder delete the journal segments with these requests. Bodies are not read. Raises
-        StoreDamaged and StoreUnavailable.
+        The recorder deletes the journal segments with these requests only if this check succeeds. Bodies are not read.
+        Raises StoreDamaged and StoreUnavailable.
         """
 
     def retain(self, cutoffs: Cutoffs, until_ns: int) -> Retained:
         """Remove requests and content according to the cutoffs. Stop at ``until_ns`` (monotonic clock).
 
-        Requests that ended before the cutoffs for requests are removed. They no longer appear in pages, counts, lists
-        and threads, but aggregates over time still count them. For requests that ended before the cutoffs for content,
-        only the content is removed. If the bodies of such a request were stored, its ``body_state`` becomes "expired".
+        A request that ended before the request cutoff is removed. It no longer appears in pages, counts, lists and
+        threads, but aggregates over time still count it. Any other request that ended before the content cutoff
+        loses its content. If its bodies were stored, its ``body_state`` becomes "expired".
         ``run_maintenance`` frees the space. Call ``retain`` again until ``is_complete`` is True. After a crash, calling
         ``retain`` continues the removal. Raises StoreUnavailable.
         """
@@ -628,7 +628,7 @@ class Store(Protocol):
         """
 
     def damage(self) -> str | None:
-        """Return what is wrong with the structure of the store, or `None` if nothing is. Bodies are not read.
+        """Return a problem with the structure of the store, or `None` if there is no problem. Bodies are not read.
 
         Raises StoreUnavailable and StoreDamaged.
         """

@@ -8,7 +8,7 @@
     requests_to_delete  the requests that deletions are removing
     state               everything else, by kind and key: positions of recorders, running requests, gaps, labels, ...
 
-A commit first inserts the rows of ``requests`` in one block. The commit then inserts one block into ``state``, with the
+A commit inserts the rows of ``requests`` in one block. The commit then inserts one block into ``state``, with the
 positions in the journal. After a crash between the two inserts, the recorder reads the same part of the journal again.
 The writer skips the requests that are already stored. ``docs/decisions/0020`` explains how the tables are sorted and
 indexed.

@@ -32,8 +32,8 @@ class Chunks:
         self._committed = self._committed_last()
         ((newest,),) = database.query("SELECT max(id) FROM chunks WHERE recorder = %(name)s", {"name": name})
         self._last = max(self._committed, newest)
-        #: The last committed chunk and the last written chunk when this process started. All chunks after the last
-        #: committed chunk are uncommitted, unless an interrupted commit still completes.
+        #: The last committed chunk and the last written chunk at the start of this process. The chunks after the last
+        #: committed chunk are uncommitted, unless an interrupted commit still completes. `None` if there are none.
         self._uncommitted = (self._committed, newest) if newest > self._committed else None
         with suppress(StoreUnavailable):  # the writer calls ``erase`` again after each commit
             self.erase()
@@ -50,7 +50,7 @@ class Chunks:
         try:
             self._database.insert("chunks", CHUNK_COLUMNS, [(chunk, self._name, bytes(data))])
         except StoreUnavailable:
-            self._erasures.add(str(chunk))  # the chunk may have been inserted, and a retry uses another number
+            self._erasures.add(str(chunk))  # the chunk may have been inserted, but a retry uses another number
             raise
         return BodyRef((chunk,), len(data))
 
@@ -73,7 +73,7 @@ class Chunks:
             return None
 
     def will_erase_uncommitted(self) -> None:
-        """Mark for erasure the chunks that an earlier process wrote and that belong to no request.
+        """Mark chunks for erasure that an earlier process wrote and that belong to no request.
 
         Call this method before the first commit, and only when no insert of the earlier process is running.
         """
@@ -89,7 +89,10 @@ class Chunks:
         self._uncommitted = None
 
     def will_erase_repeated(self, entries: Sequence[Entry]) -> None:
-        """Mark chunks for erasure if their request is already stored with other chunks, or was deleted."""
+        """Mark the chunks of entries for erasure if the stored requests do not contain these chunks.
+
+        Use this method for requests that are already stored, perhaps with other chunks, or that were deleted.
+        """
         written = {
             chunk for entry in entries for body in (entry.request, entry.response) for chunk, _ in chunks_of(body)
         }

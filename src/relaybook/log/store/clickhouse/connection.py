@@ -65,7 +65,7 @@ class Parameters:
 
 
 def quoted(text: str) -> str:
-    """Return text as a literal, for mutations, which have no parameters."""
+    """Return text as an SQL literal. Mutations need literals, because they cannot have parameters."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
@@ -89,7 +89,7 @@ class Database:
         self.address = address
         self._client: Any = None
         self._lock = threading.Lock()
-        #: A time by the server's clock in microseconds, and the monotonic time in nanoseconds when it was read.
+        #: A time by the server's clock in microseconds, and the monotonic time in nanoseconds when that time was read.
         self._server_time: tuple[int, int] | None = None
         self._version = 0
 

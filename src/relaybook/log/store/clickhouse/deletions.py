@@ -2,9 +2,10 @@
 
 The requests to delete are first listed in the table ``requests_to_delete``. Because of this list, the same requests are
 removed from every table, even if a step is repeated after a crash. Mutations then rewrite the parts that contain the
-requests. The table ``deleted`` keeps hashes of the ids, so that a recorder that died does not record a deleted request
-again. A deletion is done when the old versions of these parts and of ``state`` are deleted from the disk, and no
-journal has a segment with the requests. Any recorder can repeat each step.
+requests. The table ``deleted`` keeps hashes of the ids. After a crash, a recorder reads a part of its journal again.
+The hashes prevent it from recording deleted requests again. A deletion is done when two conditions are met. The old
+versions of the rewritten parts and of ``state`` are deleted from the disk, and no journal has a segment with the
+requests. Any recorder can repeat each step.
 """
 
 import sys
@@ -26,12 +27,14 @@ from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import RunPosition
 from relaybook.settings.store_url import DatabaseAddress
 
-#: How often to look for new deletions, and how often to continue waiting deletions.
+#: Interval at which the pass looks for new deletions.
 _LOOK_EVERY_NS: Final = 500_000_000
+#: Interval at which the pass tries to continue deletions that wait.
 _CONTINUE_EVERY_NS: Final = 100_000_000
-#: How often to remove the deleted keys of requests that were running.
+#: Interval at which rows of deleted keys are removed from ``state``. Most of these keys are ids of requests that no
+#: longer run.
 _CLEAN_EVERY_NS: Final = 600 * clock.NANOSECONDS
-#: Time limit for a slice of a search for substrings. The limit is doubled after a slice that found no request to read.
+#: Time limit for a slice of a search for substrings. The limit is doubled after a slice that read no request.
 _SLICE_NS: Final = 100_000_000
 #: The requests of a deletion.
 _ITS: Final = "FROM requests_to_delete WHERE deletion = "
@@ -56,8 +59,8 @@ _decode: Final = msgspec.msgpack.Decoder(Deletion).decode
 class _Task(msgspec.Struct):
     """The remaining work of a deletion, for requests whose ``seq`` is at most ``up_to``.
 
-    ``reached`` is the last ``seq`` in which substrings were searched. ``segments`` has, for each run of the journal,
-    the last segment that can have frames of the requests.
+    ``reached`` is the lowest ``seq`` in which substrings were searched so far. ``segments`` has, for each run of the
+    journal, the last segment that can have frames of the requests.
     """
 
     up_to: int
@@ -167,7 +170,7 @@ class DeletionPass:
             for table, where in ((table, rows.format(its)) for table, rows in _ROWS)
             if self._database.query(f"SELECT 1 FROM {table} WHERE {where} LIMIT 1")
         ]
-        if remaining:  # also if somebody killed a mutation
+        if remaining:  # start the mutations, or start them again if somebody killed one
             for table, where in remaining:
                 self._database.execute(f"ALTER TABLE {table} DELETE WHERE {where}")
             return 0
@@ -223,7 +226,7 @@ class DeletionPass:
     def _erase(self, key: str, task: _Task, positions: dict[str, RunPosition]) -> bool:
         """Mark a deletion as done if no file has bytes of its requests.
 
-        Returns False if ClickHouse still has such bytes.
+        Returns False if ClickHouse still has such bytes. Returns True even if a journal still has such bytes.
         """
         if not self._is_state_clean():
             return False

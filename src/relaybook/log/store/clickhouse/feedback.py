@@ -66,7 +66,8 @@ def _ids_of_requests(database: Database, any_ids: Sequence[str]) -> dict[str, st
     values = {"ids": list(any_ids)}
     newest: dict[str, int] = {}
     for name in FOREIGN_IDS:
-        # The projection of the id has no other columns. Removed requests have no foreign ids.
+        # The projection of a foreign id has only this id and ``seq``, so the query uses no other columns. It needs no
+        # condition on ``removed``, because removed requests have no foreign ids.
         sql = f"SELECT {name}, max(seq) FROM requests WHERE {name} IN %(ids)s GROUP BY {name}"
         newest.update(database.query(sql, values))
     sql = "SELECT id, id FROM requests WHERE id IN %(ids)s AND NOT removed"

@@ -22,7 +22,10 @@ def decode_labels(values: Mapping[str, bytes]) -> dict[str, Label]:
 
 
 class ClickHouseLabels:
-    """Changes labels. Implements ``Labels``, but one of two simultaneous changes to the same namespace is lost."""
+    """Changes labels. Implements ``Labels``.
+
+    If two changes to the same namespace are made at the same time, one of them is lost.
+    """
 
     def __init__(self, address: DatabaseAddress) -> None:
         self._database = Database(address)

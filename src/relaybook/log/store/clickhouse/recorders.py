@@ -42,8 +42,8 @@ class _Place(msgspec.Struct, array_like=True):
     """The entry that a recorder writes about itself.
 
     ``has_ended`` is True after the recorder was closed. ``server`` is the name of the recorder's server, which users
-    see. If the mark was written with new requests, ``delay_us`` is the time from the end of the request that ended last
-    to the commit. Otherwise, ``delay_us`` is 0.
+    see. If the mark was written with new requests, ``delay_us`` is the time that passed since the last of them ended.
+    Otherwise, ``delay_us`` is 0.
     """
 
     number: int
@@ -158,7 +158,8 @@ class Membership:
         """Read the entry that this recorder wrote about itself.
 
         Returns False if the recorder stopped without leaving the log. Raises StoreUnavailable if another server writes
-        as this recorder, because one data directory is a copy of the other. Both would use the same ``seq`` values.
+        under the name of this recorder. This happens if one data directory is a copy of the other. Both servers would
+        use the same ``seq`` values.
         """
         own = next((each for each in read_recorders(self._state) if each.name == self._name), None)
         if own is None:
@@ -175,14 +176,15 @@ class Membership:
     def join(self) -> None:
         """Join the log, so that readers wait for this recorder.
 
-        After that, ``take`` returns only ``seq`` values above every ``seq`` up to which readers have read.
+        After this call, ``take`` returns only ``seq`` values above the positions of all readers.
         """
         taken = _taken(each for each in read_recorders(self._state) if each.name != self._name)
         while True:
             if self._number in taken:
                 self._number = self._free_number(taken)
             self.write({})
-            # The marks read now include all marks that readers used before they saw this recorder.
+            # These marks are read after this recorder wrote its mark. So they include every mark that a reader used
+            # before the reader saw this recorder.
             others = [each for each in read_recorders(self._state) if each.name != self._name]
             taken = _taken(others)
             if self._number not in taken:
@@ -216,7 +218,7 @@ class Membership:
 
         All requests with the ``seq`` values taken so far must already be inserted.
 
-        ``delay_us`` is the time since the last request of this commit ended, or 0 if the commit has no requests.
+        ``delay_us`` is the time since the last of the new requests ended, or 0 if the commit has no requests.
         """
         self._unit = max(self._unit, self._numbering.now())
         now_ns = clock.monotonic_ns()
@@ -235,10 +237,8 @@ class Membership:
     def leads(self) -> bool:
         """Return whether this recorder is the one that removes requests.
 
-        The live recorder with the lowest name removes requests. The lowest name is the oldest, because names begin with
-        the time of their creation.
-
-        For a short time, this method can return True for two recorders.
+        This is the live recorder with the lowest name. The recorder with the lowest name is the oldest, because names
+        begin with the time of their creation. For a short time, this method can return True for two recorders.
         """
         now_ns = clock.monotonic_ns()
         if self._looked_ns is None or now_ns - self._looked_ns >= _MARK_EVERY_NS:

@@ -1,7 +1,7 @@
 """Remove requests and their content by age.
 
-A removed request keeps a row with the data for charts until the cutoff for aggregates. One mutation changes all rows of
-a pass.
+A removed request keeps a row with the data for charts. This row is deleted when the request is older than the
+cutoff for aggregates. One mutation changes all rows of a pass.
 """
 
 from collections.abc import Iterable
@@ -73,7 +73,7 @@ class RetentionPass:
             self._done = Cutoffs()
 
     def chunks(self, cutoffs: Cutoffs) -> list[int]:
-        """Return the chunks of the requests that lose their content."""
+        """Return the chunks of the requests that will be removed or will lose their content."""
         removed, expired = _conditions(cutoffs)
         sql = (
             "SELECT arrayJoin(arrayConcat(request_chunks, response_chunks)).1 FROM requests "
@@ -82,7 +82,7 @@ class RetentionPass:
         return [chunk for (chunk,) in self._database.query(sql)]
 
     def is_done(self, cutoffs: Cutoffs) -> bool:
-        """Return whether there is nothing to remove."""
+        """Return whether nothing is left to remove for these cutoffs."""
         return cutoffs == self._done
 
     def work(self, cutoffs: Cutoffs) -> Retained:

@@ -44,7 +44,7 @@ _USED: Final = (
 RECORD_COLUMNS: Final[dict[str, str]] = {
     name: "Int64" if name == "seq" else _type(name, _HINTS[name]) for name in _USED
 }
-#: The server rejects an insert that begins later than this time after the insert was sent.
+#: The server rejects an insert that begins more than this time after the insert was sent.
 MAX_SENT_US: Final = 10_000_000
 #: The other columns of ``requests``. ``record`` has the fields of the record that do not change, so that pages read one
 #: column instead of all. The chunks of a body have an id and a size. ``request`` and ``response`` are the bytes of a
@@ -79,7 +79,8 @@ FEEDBACK_COLUMNS: Final = {
     "at": "Int64",
     "version": "UInt64",
 }
-#: A larger cost is counted as this cost. Decimals with 15 digits after the point have at most 23 digits before it.
+#: A larger cost is counted as this cost, so that sums of costs cannot overflow. A sum has 15 digits after the decimal
+#: point and at most 23 digits before the point.
 _MAX_USD: Final = "1e9"
 #: The sums of a namespace, by name. Each part of ``requests`` stores these sums, so queries with only these expressions
 #: do not read the requests. The sum of costs is exact, so it does not depend on the order of the requests.
@@ -95,7 +96,7 @@ NAMESPACE_SUMS: Final = {
     "first_content_at": "minOrNullIf(started_at, has_content)",
 }
 HOUR_US: Final = 3_600_000_000
-#: The hour in which a request started, counted from the epoch.
+#: The hour in which a request started, as a number of hours since the epoch.
 STARTED_HOUR: Final = f"intDiv(started_at, {HOUR_US})"
 #: The expressions for charts, in the order of ``Aggregates``.
 AGGREGATES: Final = (
@@ -142,13 +143,15 @@ def _requests() -> str:
     indexes.append(f"PROJECTION by_namespace (SELECT namespace, removed, {sums} GROUP BY namespace, removed)")
     hour = f"{STARTED_HOUR}, removed, model, outcome"
     indexes.append(f"PROJECTION by_hour (SELECT {hour}, {', '.join(AGGREGATES)} GROUP BY {hour})")
-    # In the order of seq, the requests of a namespace with few requests would be far apart.
+    # The table is in the order of seq, so the requests of a small namespace are far apart. In this projection, they are
+    # close together.
     columns_by_namespace = ", ".join(dict.fromkeys(("namespace", "seq", "removed", *LISTED, *LINKED, *_CHARTED)))
     indexes.append(f"PROJECTION requests_by_namespace (SELECT {columns_by_namespace} ORDER BY namespace, seq)")
-    # Each part has the foreign ids in order, so that a request is found immediately. ClickHouse uses this order only
-    # for queries with no other columns than the foreign id and seq.
+    # These projections sort the foreign ids of each part, so that a request is found immediately. ClickHouse uses such
+    # a projection only for queries with no other columns than the foreign id and seq.
     indexes += [f"PROJECTION by_{name} (SELECT `{name}`, seq ORDER BY `{name}`)" for name in FOREIGN_IDS]
-    # An insert by a dead recorder must not begin after another recorder has queried which requests exist.
+    # After a recorder has died, its insert may still be on the way to the server. Such an insert must not begin after
+    # another process has queried which requests exist.
     in_time = f"CONSTRAINT in_time CHECK sent_at > toUnixTimestamp64Micro(now64(6)) - {MAX_SENT_US}"
     return (
         f"CREATE TABLE IF NOT EXISTS requests ({', '.join([*columns, *indexes, in_time])}) ENGINE = MergeTree "
@@ -164,7 +167,8 @@ TABLES: Final = (
     f"chunks Array(Int64)) ENGINE = MergeTree ORDER BY (deletion, seq) {_SETTINGS}",
     f"CREATE TABLE IF NOT EXISTS feedback ({', '.join(f'{name} {type_}' for name, type_ in FEEDBACK_COLUMNS.items())}) "
     f"ENGINE = ReplacingMergeTree(version) ORDER BY (id, source) {_SETTINGS}",
-    # A recorder may read a journal again that it has partly recorded. Older journals are not expected.
+    # A recorder may read a partly recorded journal again, and needs the hashes of the requests that were deleted in the
+    # meantime. Journals older than 30 days are not expected.
     "CREATE TABLE IF NOT EXISTS deleted (hash UInt64, at DateTime DEFAULT now()) ENGINE = MergeTree ORDER BY hash "
     f"TTL at + INTERVAL 30 DAY {_SETTINGS}",
 )

@@ -28,9 +28,9 @@ Changes = Mapping[tuple[str, str], bytes | None]
 class State:
     """The table ``state`` of a database.
 
-    Some values belong to one recorder, and all others to the whole log. Of the values of recorders, ``write`` and
-    ``read_own`` use those of the recorder named ``recorder``. ``recorder`` is empty if only values of the whole log are
-    written.
+    Some values belong to one recorder, and all others to the whole log. For a kind with values of recorders, ``write``
+    and ``read_own`` use only the values of the recorder named ``recorder``. ``recorder`` may be empty if only values of
+    the whole log are written.
     """
 
     def __init__(self, database: Database, recorder: str = "") -> None:
@@ -64,7 +64,7 @@ class State:
         )
 
     def read_all(self, kind: str) -> list[tuple[str, bytes]]:
-        """Return keys and values of a kind, with one item for each key and recorder that wrote the key."""
+        """Return pairs of key and value of a kind. If several recorders wrote a key, all their values are returned."""
         parameters = Parameters()
         sql = f"SELECT key, value FROM state FINAL WHERE kind = {parameters.add(kind)}"
         return self._database.query(sql, parameters.values, as_bytes=("value",))

@@ -22,7 +22,7 @@ LEFT JOIN (
 
 
 def stats(database: Database, state: State, question: StatsQuery, last: int, deadline_ns: int) -> Stats:
-    """Return aggregates. Raises DeadlinePassed.
+    """Return aggregates of requests over time, in groups. Raises DeadlinePassed.
 
     Requests are grouped by the field ``question.by``. The values with the most requests have one group each, and all
     other values form one group.
@@ -37,7 +37,8 @@ def stats(database: Database, state: State, question: StatsQuery, last: int, dea
     if not matching.is_complete:
         raise DeadlinePassed
     parameters = Parameters(matching.values)
-    # The stored sums of each hour are used for whole hours if these sums have the fields of the filter.
+    # If buckets are whole hours, the query refers only to the hour of a request. ClickHouse can then read the stored
+    # sums of each hour, if these sums have the fields of the filter.
     unit_us, started = (1, "started_at") if span.bucket_us % HOUR_US else (HOUR_US, STARTED_HOUR)
     from_us = max(span.from_us, kept_from(state, deadline_ns)) if is_kept else span.from_us
     source = (

@@ -125,8 +125,9 @@ class ClickHouseWriter:
         self._wait_for_inserts()
         self._chunks.will_erase_uncommitted()
         seqs = self._stored_seqs(batch.entries)
-        # If the recorder died between two inserts, it reads requests from the journal again, and some may have been
-        # deleted in the meantime. These stay deleted. In other batches, a deleted request was added again by a user.
+        # A batch with positions comes from the journal. If the recorder died between two inserts, it reads requests
+        # again, and some may have been deleted in the meantime. These requests stay deleted. A batch without positions
+        # is treated as an import, with which a user may add deleted requests again.
         known = seqs.keys() | (self._deleted_ids(batch.entries) if batch.positions else set())
         self._chunks.will_erase_repeated([entry for entry in batch.entries if entry.record.id in known])
         new = list({each.record.id: each for each in reversed(batch.entries) if each.record.id not in known}.values())
@@ -156,7 +157,7 @@ class ClickHouseWriter:
         """Return the ``seq`` of the requests that are stored, by id.
 
         Ids begin with a time, so ClickHouse searches only a few blocks of the table. If a request was removed by
-        retention and is imported again, the old row that aggregates still count is deleted.
+        retention and is imported again, its old row is deleted. Otherwise, aggregates would count the request twice.
         """
         ids = sorted({entry.record.id for entry in entries})
         found: dict[str, int] = {}
@@ -194,7 +195,7 @@ class ClickHouseWriter:
         store_feedback(self._database, ((e.record.id, each) for e in entries for each in e.record.feedback))
         today = datetime.fromtimestamp(clock.wall_us() // 1_000_000, UTC).date()
         texts = [self._text(entry) for entry in entries]
-        self._recorders.join_if_late()  # no slow step may follow, because readers soon pass the ``seq`` taken here
+        self._recorders.join_if_late()  # no slow step may follow, because readers do not wait long for the new requests
         seqs = self._recorders.take(len(entries))
         self._unanswered_us = sent_us = self._numbering.server_us()
         rows = [row_of(entry, seq, text, today, sent_us) for seq, entry, text in zip(seqs, entries, texts, strict=True)]
@@ -297,7 +298,7 @@ class ClickHouseWriter:
         return self._deletions.work() if self._recorders.leads() else 0
 
     def verify_newest(self) -> None:
-        """Do nothing, because the disk is ClickHouse's."""
+        """Do nothing, because ClickHouse manages the disk."""
 
     def run_maintenance(self, until_ns: int) -> bool:
         """Wait briefly if a deletion waits for ClickHouse. ClickHouse frees space by itself."""
@@ -324,6 +325,6 @@ class ClickHouseWriter:
 
 
 def _delay_us(entries: Iterable[Entry]) -> int:
-    """Return how long ago the newest of the requests ended, or 0 if no request has ended."""
+    """Return the time since the last of the requests ended, or 0 if no request has ended."""
     ended = [entry.record.ended_at for entry in entries if entry.record.ended_at is not None]
     return max(0, clock.wall_us() - max(ended)) if ended else 0

@@ -227,8 +227,8 @@ def _copy_file_range(source: int, target: int, start: int, length: int) -> int:
 def _ends_alike(source: int, target: int, length: int) -> bool:
     """Return whether two packs have the same bytes before ``length``. Only the last bytes are compared.
 
-    If the packs differ, they differ there, because a power failure loses only the last bytes. Bytes that are zero in
-    the source may have been erased after they were copied.
+    If the packs differ, the last bytes differ, because a power failure loses only the last bytes. A byte that is zero
+    in the source counts as equal, because it may have been erased after it was copied.
     """
     size = min(_COMPARED_BYTES, length)
     ours, theirs = os.pread(source, size, length - size), os.pread(target, size, length - size)

@@ -29,16 +29,17 @@ MAX_CHAIN_BYTES: Final = 16 << 20
 #: damaged, these frames are unreadable. If the base is removed, these frames are stored again.
 _MAX_COMMON_BYTES: Final = 8 << 10
 MAX_USES: Final = 100
-#: Limit of the memory of all cached bases, followed by the overhead of a base besides its content. A common base has a
-#: larger overhead, because it keeps its compressor's tables.
+#: Limit of the memory of all cached bases.
 MAX_MEMORY: Final = 32 << 20
+#: Memory that a base needs in addition to its content. A common base needs more, because it keeps its compressor's
+#: tables.
 _MEMORY: Final = 2 << 10
 _COMMON_MEMORY: Final = 80 << 10
 #: Lengths of the prefixes by which bodies are compared. The shortest prefix has 1,024 bytes, and each following prefix
 #: is 25 % longer than the previous one.
 _LENGTHS: Final = tuple(int(1024 * 1.25**step) for step in range(26))
-#: A base is found only if at least the first quarter of its body is a prefix of the new body. Otherwise, little of the
-#: base would be useful.
+#: A base is found only if the new body starts with at least the first quarter of the base's body. Otherwise, little of
+#: the base would be useful.
 _MIN_SHARE: Final = 4
 #: With the smaller hash table of compression level 1, zstd does not find most of the base.
 _PARAMETERS: Final = zstandard.ZstdCompressionParameters.from_level(1, hash_log=17, window_log=20, write_checksum=True)

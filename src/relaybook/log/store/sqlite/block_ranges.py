@@ -77,7 +77,10 @@ def _overlapping_blocks(
 
 
 def _merge_adjacent(blocks: Iterable[tuple[int, bool]], within: SeqRange) -> list[ClassifiedRange]:
-    """Merge adjacent blocks into one range if all are completely inside the time range, or all only partly."""
+    """Merge adjacent blocks of the same kind into one range.
+
+    The two kinds are blocks that are completely inside the time range, and blocks that are only partly inside.
+    """
     ranges: list[ClassifiedRange] = []
     for block, is_inside in blocks:
         (start, end), was_inside = ranges[-1] if ranges else ((0, -1), False)

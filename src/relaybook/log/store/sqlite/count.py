@@ -35,7 +35,7 @@ _BLOCKS: Final = """
 SELECT coalesce(sum(requests), 0), coalesce(sum(failed), 0), max(last_at)
 FROM block_ranges WHERE block BETWEEN ? AND ?
 """
-#: While the text index still has texts of removed requests, matches cannot be counted in the index alone.
+#: While the text index has texts of removed requests, matches of words cannot be counted in the text index alone.
 _HAS_REMOVED_TEXTS: Final = "SELECT EXISTS (SELECT 1 FROM removed_texts)"
 _LATEST: Final = "SELECT coalesce(max(last_at), 0) FROM block_ranges WHERE block BETWEEN ? AND ?"
 
@@ -56,9 +56,9 @@ def count(connection: apsw.Connection, filter_: Filter, deadline: Deadline) -> C
 
 
 class _Tally:
-    """The current count.
+    """Counts matches.
 
-    The count is still valid if the deadline ends the counting with apsw.InterruptError.
+    If the deadline ends the counting with apsw.InterruptError, the attributes have the count so far.
     """
 
     def __init__(self, connection: apsw.Connection, deadline: Deadline) -> None:

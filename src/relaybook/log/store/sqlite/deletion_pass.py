@@ -34,8 +34,8 @@ _REMOVED: Final = "UPDATE deletions SET state = 'erasing', filter = ?, segments 
 _DONE: Final = "UPDATE deletions SET state = 'done', segments = NULL, done_at = ? WHERE rowid = ?"
 _IS_ERASING: Final = "SELECT EXISTS (SELECT 1 FROM removed_frames) OR EXISTS (SELECT 1 FROM removed_texts)"
 _IS_TEXT_MISSING: Final = "SELECT EXISTS (SELECT 1 FROM requests WHERE seq > ? AND seq <= ?)"
-#: For each run, selects the last segment that can have frames of recorded requests, and the first segment that still
-#: exists.
+#: For each run, selects the last segment that can have frames of recorded requests, and the first segment that the
+#: recorder still needs. The recorder deletes all earlier segments.
 _SEGMENTS: Final = "SELECT run, read_segment - is_segment_start, replay_segment FROM positions"
 #: Records per transaction.
 _SLICE: Final = 128

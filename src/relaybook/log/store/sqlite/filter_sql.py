@@ -116,7 +116,7 @@ def _phrase(phrase: str) -> Condition:
 
 
 def _phrase_prefix(phrase: str) -> Condition:
-    """Match a phrase whose last word is a prefix.
+    """Return the condition for a phrase whose last word is a prefix.
 
     The condition searches the text itself. The index would be slower, because it would merge the positions of all
     words with this prefix.

@@ -174,7 +174,7 @@ class PackReader:
         return read_body(self._directory, frame)
 
     def _chain(self, frame: BodyRef) -> tuple[list[BodyRef], bytes | None]:
-        """Return the frames to read to restore ``frame``, and a cached content.
+        """Return the frames that must be read to restore ``frame``, and a cached content to start with.
 
         The frames start with ``frame``, and each next frame is the base of the frame before it. The cached content is
         the base of the last of these frames, or `None` if no base in the chain is cached. If ``frame`` itself is
@@ -192,7 +192,7 @@ class PackReader:
                         break
                     chain.append(base)
         except StoreDamaged:
-            content = None  # the last frame may have no base; if it has one, its checksum fails
+            content = None  # the last frame may need a base that was not found; its checksum then fails
         return chain, content
 
     def _key(self, frame: BodyRef) -> _Key | None:

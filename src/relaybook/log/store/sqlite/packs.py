@@ -28,7 +28,7 @@ from relaybook.system import disk
 MAX_PACK_BYTES: Final = 1 << 30
 _PACKS_PER_DAY: Final = 100_000
 
-#: A saved state with the lengths of all packs and the lengths that no transaction has stored yet.
+#: A saved state: first the lengths of all packs, then only the lengths that no transaction has stored yet.
 Mark = tuple[dict[int, int], dict[int, int]]
 
 
@@ -167,11 +167,11 @@ class PackWriter:
                 raise SyncFailed(f"{self._directory / pack_name(self._pack)} cannot be synced: {error}") from error
 
     def mark(self) -> Mark:
-        """Return the current state, to be restored if the transaction fails."""
+        """Return the lengths of all packs, for ``restore`` if the transaction fails."""
         return dict(self._ends), dict(self.lengths)
 
     def restore(self, mark: Mark) -> None:
-        """Restore a state. The next append overwrites the bytes that were appended after that state."""
+        """Set the lengths of the packs to ``mark``. The next append overwrites the bytes after these lengths."""
         self._ends, self.lengths = dict(mark[0]), dict(mark[1])
 
     def committed(self) -> None:

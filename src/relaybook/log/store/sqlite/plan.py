@@ -124,16 +124,18 @@ class Plan(NamedTuple):
 _LOG_SCAN: Final = Scan("requests AS r NOT INDEXED", "r.seq", Condition("1"))
 _BY_FAILURE: Final = "requests AS r INDEXED BY requests_failed"
 _FAILURE_SCAN: Final = Scan(_BY_FAILURE, "r.seq", Condition("r.failed = 1"), _BY_FAILURE)
-#: The terms that the index on failures can check without the record, and the factor by which this is cheaper.
+#: The terms that the index on failures can check without reading the record.
 _COVERED_BY_FAILURES: Final = frozenset({"failed", "namespace", "model", "from", "to"})
+#: If this index can check all terms, checking a record is cheaper by this factor.
 _DISCOUNT: Final = 8
-#: A statement of SQLite has at most 32,766 parameters (SQLITE_LIMIT_VARIABLE_NUMBER). Every scan has the parameters of
-#: all other terms, so 100 values in each of several terms would be too many. Then the log itself is scanned.
+#: If the scans have more parameters than this, the log itself is scanned. A statement of SQLite has at most 32,766
+#: parameters (SQLITE_LIMIT_VARIABLE_NUMBER). Every scan has the parameters of all other terms. So 100 values in each of
+#: several terms are too many.
 _MAX_BINDINGS: Final = 30_000
 
 
 def make_plan(connection: apsw.Connection, filter_: Filter, within: SeqRange) -> Plan:
-    """Plan a search. ``within`` is the range of ``seq`` to search."""
+    """Choose the index and the ranges for a search. The search is limited to the range ``within`` of ``seq``."""
     term_conditions = conditions(filter_)
     driving: int | None = None
     is_exact = True
@@ -231,7 +233,7 @@ def _by_table(table: str, columns: tuple[str, str], values: tuple[str, str]) -> 
 
 
 def _by_feedback(index: str, condition: Condition) -> Scan:
-    """Return a scan of feedback by an index. Without an index, the scan is in the order of the table, by ``seq``."""
+    """Return a scan of feedback that uses the index. If ``index`` is empty, the scan reads the table by ``seq``."""
     keys = f"feedback AS d {f'INDEXED BY {index}' if index else 'NOT INDEXED'}"
     return Scan(f"{keys} CROSS JOIN requests AS r ON r.seq = d.seq", "d.seq", condition, keys, repeats=True)
 
@@ -311,9 +313,9 @@ def _failures(connection: apsw.Connection, name: str, values: Sequence[str]) -> 
 
 
 def _condition_of_result(code: str) -> tuple[str, tuple[str, ...]] | None:
-    """Return a field and values. All requests with this result have one of the values in the field.
+    """Return a field and values. Every request with this result has one of these values in this field.
 
-    A value of ``finish_reason`` can be a list, such as ``stop,length``. It is enough if the list contains one of the
+    But for ``finish_reason``, a request can have a list, such as ``stop,length``. This list contains one of the
     returned values. `None` for ``complete`` and ``running``, because no index serves these results.
     """
     if code in _OUTCOMES:

@@ -20,7 +20,7 @@ Erasure = tuple[int, int, int]
 
 
 class RecorderStateTables:
-    """Writes the state within the caller's transaction, and reads it on restart."""
+    """Writes the recorder's state within the caller's transaction, and reads it after a restart."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -54,9 +54,9 @@ class RecorderStateTables:
         execute_many(_ADD_ERASURE, (ref.location for ref in batch.erase))
 
     def _ended(self, batch: Batch) -> dict[bytes, Entry | None]:
-        """Return the exchanges whose entries are in the batch and that have a checkpoint, each with its entry.
+        """Return the exchanges that have a checkpoint and that end with the batch, each with its entry.
 
-        The entry is `None` if it was rejected.
+        Such an exchange is in ``entries`` or in ``rejected``. If it was rejected, `None` is returned as its entry.
         """
         known = {*self._runs, *(checkpoint.exchange for checkpoint in batch.checkpoints)}
         if not known:

@@ -44,7 +44,7 @@ class RetentionPass:
         self._to_remove: list[int] = []
         self._to_expire: list[int] = []
         self.is_complete = True
-        #: Number of requests that the current pass removed or expired.
+        #: The number of requests that the current pass removed, and the number of requests that it expired.
         self._removed = self._expired = 0
 
     def work(self, cutoffs: Cutoffs, until_ns: int) -> Retained:

@@ -174,7 +174,7 @@ class RollupTables:
         return rest is None
 
     def _forget_property(self, name: str) -> None:
-        """Forget the name of a property that no record has. The number of the property is not reused."""
+        """Replace the name of a property that no record has. The number of the property is not reused."""
         field = self._fields.get(name)
         if field is not None:
             forgotten = f"property.{_forgotten(field.number)}"
@@ -256,7 +256,7 @@ class RollupTables:
         return series
 
     def _stop_aggregating(self, field: _Field) -> None:
-        """Stop aggregating a property that has too many values."""
+        """Mark a property that has too many values as open, and delete its series and aggregates."""
         field.is_open = True
         field.series.clear()
         execute = self._connection.execute

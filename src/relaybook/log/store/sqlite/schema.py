@@ -183,8 +183,8 @@ CREATE TABLE removed_frames (pack INTEGER NOT NULL, "offset" INTEGER NOT NULL, l
   PRIMARY KEY (pack, "offset")) STRICT, WITHOUT ROWID;
 CREATE TABLE removals (at INTEGER NOT NULL, reason TEXT NOT NULL, requests INTEGER NOT NULL,
   contents INTEGER NOT NULL) STRICT;
--- up_to: the newest seq when it was requested; position: the seq up to which its requests are removed
--- segments: the journal segments that may still have bytes, as {{run: segment}}
+-- up_to: the newest seq when the deletion was requested; position: the seq up to which its requests are removed
+-- segments: the last journal segment of each run that may still have bytes of the requests, as {{run: segment}}
 CREATE TABLE deletions (id TEXT NOT NULL UNIQUE, requested_at INTEGER NOT NULL, requested_by TEXT NOT NULL,
   filter TEXT NOT NULL, requests INTEGER NOT NULL, removed INTEGER NOT NULL, state TEXT NOT NULL,
   up_to INTEGER NOT NULL, position INTEGER NOT NULL, segments TEXT, done_at INTEGER) STRICT;

@@ -51,7 +51,7 @@ _decode: Final = msgspec.msgpack.Decoder(PackedAggregates).decode
 
 
 def stats(connection: apsw.Connection, question: StatsQuery, deadline: Deadline) -> Stats:
-    """Compute the statistics. Raises apsw.InterruptError at the deadline."""
+    """Return aggregates over time, from the rollups or from the log. Raises apsw.InterruptError at the deadline."""
     span = span_of(question, _began_at(connection))
     covered = _covered_series(connection, question)
     if covered is None:

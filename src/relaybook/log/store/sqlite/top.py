@@ -77,7 +77,7 @@ class _Ranking:
 def _promising_blocks(
     connection: apsw.Connection, plan: Plan, field: SortField, ranking: _Ranking
 ) -> Iterator[SeqRange]:
-    """Yield the blocks with the highest maxima, until no other block can contribute to the ranking."""
+    """Yield blocks in descending order of their maximum, until no other block can contribute to the ranking."""
     column = BLOCK_MAXIMA[field]
     sql = f"SELECT {column}, block FROM block_ranges WHERE block BETWEEN ? AND ? AND {column} IS NOT NULL"  # noqa: S608
     blocks = [

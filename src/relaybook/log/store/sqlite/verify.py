@@ -25,7 +25,9 @@ _STRUCTURE: Final = f"PRAGMA integrity_check({_MAX_PROBLEMS})"
 
 
 def verify(directory: Path, on_progress: Callable[[int, int], object]) -> Verification:
-    """Verify the store in a directory. ``on_progress`` gets the number of checked records and of all records.
+    """Check the database in a directory, and the body frames of every record.
+
+    ``on_progress`` is called with the number of records checked so far and the total.
 
     A request whose data is removed or moved during the check is not reported as damaged. Raises StoreUnavailable if
     there is no log or the log cannot be read, and StoreDamaged if the database is too damaged to be checked.
@@ -72,9 +74,10 @@ def structure_damage(directory: Path) -> str | None:
 
 
 def verify_newest(directory: Path, after: int) -> int:
-    """Read the rows of the requests after the ``seq`` ``after``, but at most the newest 100,000, from the files.
+    """Read the rows of requests with a ``seq`` above ``after`` from the disk, to find damage.
 
-    A new connection reads them, because open connections have pages in their caches. Returns the newest ``seq``.
+    At most the newest 100,000 rows are read. A new connection reads the rows, because an open connection would take
+    pages from its cache. Returns the newest ``seq``.
     Raises apsw.Error, for example apsw.CorruptError if a page is damaged. Bodies are not read.
     """
     connection = open_for_reading(directory)

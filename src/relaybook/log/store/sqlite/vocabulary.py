@@ -20,8 +20,8 @@ TOKENIZER: Final = ("unicode61", ["remove_diacritics", "2"])
 MAX_WORDS: Final = 256
 _TABLE: Final = f"CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('{{}}', '{WORDS}', 'instance')"
 _NEXT: Final = "SELECT term FROM temp.vocabulary WHERE term >= ? LIMIT 1"
-#: This character does not occur in words. The smallest string greater than a word is the word followed by this
-#: character.
+#: This character does not occur in words. A word followed by this character is greater than the word, and not greater
+#: than the next word.
 _SUCCESSOR: Final = "\x01"
 
 
