@@ -19,6 +19,8 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "h
 LAPTOP = {"viewport": {"width": 1280, "height": 800}}
 #: A narrow window at a zoom of 200 %.
 MAGNIFIED = {"viewport": {"width": 640, "height": 450}, "device_scale_factor": 2}
+#: Space between the edge and the text of a button without a border, in pixels.
+LINK_PADDING = 8
 FITS = "document.scrollingElement.scrollWidth <= document.documentElement.clientWidth"
 
 
@@ -50,6 +52,7 @@ def test_at_390_pixels_a_row_has_two_lines_and_nothing_scrolls_sideways(
         assert cell["y"] == pytest.approx(time["y"], abs=6)
     assert text["y"] >= time["y"] + time["height"] - 6
     assert result["x"] + result["width"] <= 390
+    expect(tab.page.get_by_role("slider", name="Requests over time")).to_be_visible()
     expect(tab.row(log[0])).to_contain_text("✗ 429 rate limited")
     expect(tab.row(log[0])).to_contain_text("Summarise this")
 
@@ -109,8 +112,25 @@ def test_at_390_pixels_a_request_fills_the_screen_and_fits(open_tab: OpenTab, wo
         "(() => { const frame = document.querySelector('[role=dialog] [data-request]');"
         " return frame.scrollWidth <= frame.clientWidth; })()"
     )
+    link = tab.drawer.get_by_role("button", name="Conversation").bounding_box()
+    heading = tab.drawer.get_by_role("heading", name="Timing").bounding_box()
+    assert link is not None
+    assert heading is not None
+    assert link["x"] + LINK_PADDING == pytest.approx(heading["x"], abs=1)
     tab.drawer.get_by_role("button", name="Close the request").tap()
     expect(tab.drawer).to_have_count(0)
+
+
+def test_at_390_pixels_the_bar_of_the_selected_rows_has_a_margin(
+    open_tab: OpenTab, world: World, log: list[str]
+) -> None:
+    tab = open_tab(world.dashboard, **PHONE).open_log()
+    tab.page.get_by_role("button", name="Select", exact=True).tap()
+    tab.row(log[0]).get_by_role("checkbox").tap()
+    bar = tab.page.get_by_role("region", name="Selected requests").bounding_box()
+    assert bar is not None
+    assert bar["x"] >= 8
+    assert bar["x"] + bar["width"] <= 390 - 8
 
 
 def test_a_long_press_opens_the_menu_of_a_value(open_tab: OpenTab, world: World, log: list[str]) -> None:
