@@ -19,7 +19,7 @@ export function Timing({ request }: { request: RequestDetail }) {
   const facts: (Fact & { value: string | null })[] = [
     {
       name: "relay",
-      value: relay_ms === null ? null : relay_ms < 0.05 ? "<0.1 ms" : duration(relay_ms),
+      value: relay_ms === null ? null : duration(relay_ms),
       title: "Time added by the relay",
     },
     {
