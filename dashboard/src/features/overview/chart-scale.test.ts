@@ -22,7 +22,7 @@ describe("the scale of a chart", () => {
     expect(scaleOf([bars, line([1, 2])], [1, 5000], true).isLog).toBe(false);
   });
 
-  it("has an end even without values", () => {
-    expect(scaleOf([line([null, null])], [null], false)).toEqual({ isLog: false, ticks: [0, 1, 2] });
+  it("has no ticks without values", () => {
+    expect(scaleOf([line([null, null])], [null], false)).toEqual({ isLog: false, ticks: [] });
   });
 });

@@ -10,9 +10,10 @@ export type Scale = { readonly ticks: readonly number[]; readonly isLog: boolean
 /** If the highest value is this many times the lowest typical value, a linear scale would flatten the low lines. */
 const LOG_RATIO = 10;
 
-/** The scale of a chart, with at least three ticks. Lines whose values differ tenfold get a logarithmic scale. */
+/** The scale of a chart, with at least three ticks, or without ticks if there are no values. Lines whose values differ tenfold get a logarithmic scale. */
 export function scaleOf(seriesList: readonly Series[], heights: readonly (number | null)[], isWhole: boolean): Scale {
   const lines = seriesList.filter(({ shape }) => shape === "line").map(({ values }) => positive(values));
+  if (heights.every((height) => height === null)) return { isLog: false, ticks: [] };
   const most = Math.max(0, ...positive(heights));
   const typical = lines.filter((values) => values.length > 0).map(median);
   const isLog = !isWhole && lines.length === seriesList.length && most >= LOG_RATIO * Math.min(...typical);
