@@ -68,11 +68,30 @@ def test_the_buttons_beside_a_long_filter_are_on_the_screen(
     expect(tab.page.get_by_text("1 request", exact=True)).to_be_in_viewport(ratio=1)
 
 
+def test_at_1024_pixels_two_values_of_the_filter_are_visible(open_tab: OpenTab, world: World, log: list[str]) -> None:
+    tab = open_tab(world.dashboard, viewport={"width": 1024, "height": 768})
+    tab.open_log("/requests?namespace=production&status=200")
+    expect(tab.page.get_by_text("1 request", exact=True)).to_be_visible()
+    for name in ("namespace is production", "status is 200"):
+        expect(tab.page.get_by_role("button", name=f"Remove {name}")).to_be_in_viewport(ratio=1)
+    expect(tab.page.get_by_role("slider", name="Requests over time")).to_be_visible()
+
+
 def _cells(tab: LogPage) -> tuple[int, int, int, int]:
     """Return the column numbers of time, namespace, result and text."""
     titles = tab.page.locator("[data-log] thead th").all_text_contents()
     place = {title.strip(): number for number, title in enumerate(titles, 1)}
     return place["Ended"], place["Namespace"], place["Result"], place["Question → answer"]
+
+
+def test_at_390_pixels_the_result_is_at_the_right_edge_of_a_sorted_row(
+    open_tab: OpenTab, world: World, log: list[str]
+) -> None:
+    tab = open_tab(world.dashboard, **PHONE).open_log("/requests?sort=cost_usd")
+    row = tab.row(log[1])
+    result = row.get_by_role("link", name="Filter by result").bounding_box()
+    assert result is not None
+    assert result["x"] + result["width"] == pytest.approx(382, abs=1)
 
 
 def test_at_390_pixels_a_row_stays_in_place_when_its_namespace_is_selected(
