@@ -77,6 +77,14 @@ def test_at_1024_pixels_two_values_of_the_filter_are_visible(open_tab: OpenTab, 
     expect(tab.page.get_by_role("slider", name="Requests over time")).to_be_visible()
 
 
+def test_a_value_that_is_cut_off_in_the_filter_fades_out(open_tab: OpenTab, world: World, log: list[str]) -> None:
+    tab = open_tab(world.dashboard, **PHONE)
+    tab.open_log("/requests?namespace=production&status=200&outcome=complete&kind=chat")
+    values = tab.page.get_by_role("button", name="Remove kind is chat").locator("xpath=../..")
+    assert values.evaluate("(box) => box.scrollWidth > box.clientWidth")
+    assert "gradient" in values.evaluate("(box) => getComputedStyle(box).maskImage")
+
+
 def _cells(tab: LogPage) -> tuple[int, int, int, int]:
     """Return the column numbers of time, namespace, result and text."""
     titles = tab.page.locator("[data-log] thead th").all_text_contents()
