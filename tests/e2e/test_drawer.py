@@ -156,8 +156,21 @@ def test_the_width_of_the_open_request_is_dragged_or_typed_and_kept(tab: LogPage
     assert width() == 708
     edge.focus()
     tab.press("End")
-    wait_until(lambda: width() == 960, what="the greatest width")
+    wait_until(lambda: width() == 880, what="the greatest width")
     expect(tab.row(log[0]).get_by_text("✓ 200")).to_be_in_viewport(ratio=1)
+
+
+def test_at_1024_pixels_there_is_space_for_the_log_beside_an_open_request(
+    open_tab: OpenTab, world: World, log: list[str]
+) -> None:
+    tab = open_tab(world.dashboard, viewport={"width": 1024, "height": 768}).open_log()
+    expect(tab.page.get_by_role("button", name="Copy API call")).to_be_visible()
+    tab.row(log[0]).get_by_text("Question 5?").click()
+    expect(tab.drawer).to_contain_text("Accra")
+    expect(tab.page.get_by_role("button", name="Copy API call")).to_be_hidden()
+    text = tab.page.get_by_role("columnheader", name="Question → answer").bounding_box()
+    assert text is not None
+    assert text["width"] >= 120
 
 
 def test_on_a_narrow_screen_the_request_is_a_dialog_that_keeps_the_focus(

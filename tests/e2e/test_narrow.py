@@ -19,6 +19,8 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "h
 LAPTOP = {"viewport": {"width": 1280, "height": 800}}
 #: A narrow window at a zoom of 200 %.
 MAGNIFIED = {"viewport": {"width": 640, "height": 450}, "device_scale_factor": 2}
+#: Space between the edge and the text of a button without a border, in pixels.
+LINK_PADDING = 8
 FITS = "document.scrollingElement.scrollWidth <= document.documentElement.clientWidth"
 
 
@@ -50,6 +52,7 @@ def test_at_390_pixels_a_row_has_two_lines_and_nothing_scrolls_sideways(
         assert cell["y"] == pytest.approx(time["y"], abs=6)
     assert text["y"] >= time["y"] + time["height"] - 6
     assert result["x"] + result["width"] <= 390
+    expect(tab.page.get_by_role("slider", name="Requests over time")).to_be_visible()
     expect(tab.row(log[0])).to_contain_text("✗ 429 rate limited")
     expect(tab.row(log[0])).to_contain_text("Summarise this")
 
@@ -65,11 +68,38 @@ def test_the_buttons_beside_a_long_filter_are_on_the_screen(
     expect(tab.page.get_by_text("1 request", exact=True)).to_be_in_viewport(ratio=1)
 
 
+def test_at_1024_pixels_two_values_of_the_filter_are_visible(open_tab: OpenTab, world: World, log: list[str]) -> None:
+    tab = open_tab(world.dashboard, viewport={"width": 1024, "height": 768})
+    tab.open_log("/requests?namespace=production&status=200")
+    expect(tab.page.get_by_text("1 request", exact=True)).to_be_visible()
+    for name in ("namespace is production", "status is 200"):
+        expect(tab.page.get_by_role("button", name=f"Remove {name}")).to_be_in_viewport(ratio=1)
+    expect(tab.page.get_by_role("slider", name="Requests over time")).to_be_visible()
+
+
+def test_a_value_that_is_cut_off_in_the_filter_fades_out(open_tab: OpenTab, world: World, log: list[str]) -> None:
+    tab = open_tab(world.dashboard, **PHONE)
+    tab.open_log("/requests?namespace=production&status=200&outcome=complete&kind=chat")
+    values = tab.page.get_by_role("button", name="Remove kind is chat").locator("xpath=../..")
+    assert values.evaluate("(box) => box.scrollWidth > box.clientWidth")
+    assert "gradient" in values.evaluate("(box) => getComputedStyle(box).maskImage")
+
+
 def _cells(tab: LogPage) -> tuple[int, int, int, int]:
     """Return the column numbers of time, namespace, result and text."""
     titles = tab.page.locator("[data-log] thead th").all_text_contents()
     place = {title.strip(): number for number, title in enumerate(titles, 1)}
     return place["Ended"], place["Namespace"], place["Result"], place["Question → answer"]
+
+
+def test_at_390_pixels_the_result_is_at_the_right_edge_of_a_sorted_row(
+    open_tab: OpenTab, world: World, log: list[str]
+) -> None:
+    tab = open_tab(world.dashboard, **PHONE).open_log("/requests?sort=cost_usd")
+    row = tab.row(log[1])
+    result = row.get_by_role("link", name="Filter by result").bounding_box()
+    assert result is not None
+    assert result["x"] + result["width"] == pytest.approx(382, abs=1)
 
 
 def test_at_390_pixels_a_row_stays_in_place_when_its_namespace_is_selected(
@@ -109,8 +139,25 @@ def test_at_390_pixels_a_request_fills_the_screen_and_fits(open_tab: OpenTab, wo
         "(() => { const frame = document.querySelector('[role=dialog] [data-request]');"
         " return frame.scrollWidth <= frame.clientWidth; })()"
     )
+    link = tab.drawer.get_by_role("button", name="Conversation").bounding_box()
+    heading = tab.drawer.get_by_role("heading", name="Timing").bounding_box()
+    assert link is not None
+    assert heading is not None
+    assert link["x"] + LINK_PADDING == pytest.approx(heading["x"], abs=1)
     tab.drawer.get_by_role("button", name="Close the request").tap()
     expect(tab.drawer).to_have_count(0)
+
+
+def test_at_390_pixels_the_bar_of_the_selected_rows_has_a_margin(
+    open_tab: OpenTab, world: World, log: list[str]
+) -> None:
+    tab = open_tab(world.dashboard, **PHONE).open_log()
+    tab.page.get_by_role("button", name="Select", exact=True).tap()
+    tab.row(log[0]).get_by_role("checkbox").tap()
+    bar = tab.page.get_by_role("region", name="Selected requests").bounding_box()
+    assert bar is not None
+    assert bar["x"] >= 8
+    assert bar["x"] + bar["width"] <= 390 - 8
 
 
 def test_a_long_press_opens_the_menu_of_a_value(open_tab: OpenTab, world: World, log: list[str]) -> None:

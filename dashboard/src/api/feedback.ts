@@ -43,16 +43,18 @@ export function useHasFeedback(): boolean {
 export type OwnFeedback = Pick<NewFeedback, "score" | "label" | "comment">;
 
 /**
- * The feedback on a request that was given on this page since the page was loaded. A row of the log may have been read
- * earlier, and then lacks this feedback.
+ * The feedback that was given on this page since the page was loaded, by the id of the request. Rows of the log may be
+ * older than this feedback.
  */
-function givenQuery(id: string) {
-  return queryOptions<RequestFeedback>({ queryKey: ["given-feedback", id], queryFn: skipToken, gcTime: Infinity });
-}
+const givenQuery = queryOptions<Readonly<Record<string, RequestFeedback>>>({
+  queryKey: ["given-feedback"],
+  queryFn: skipToken,
+  gcTime: Infinity,
+});
 
 /** The feedback on a row, including the feedback that was given on this page. */
 export function useFeedback({ id, feedback }: Row): readonly RequestFeedback[] {
-  return withFeedback(feedback, useQuery(givenQuery(id)).data);
+  return withFeedback(feedback, useQuery({ ...givenQuery, select: (given) => given[id] }).data);
 }
 
 /**
@@ -64,13 +66,13 @@ export function useGiveFeedback(id: string): UseMutationResult<AcceptedFeedback,
   return useMutation({
     mutationFn: async (changes: Partial<OwnFeedback>) => {
       const request = await client.fetchQuery({ ...requestQuery(id), staleTime: 0 });
-      const given = client.getQueryData(givenQuery(id).queryKey);
+      const given = client.getQueryData(givenQuery.queryKey)?.[id];
       const { score = null, label = null, comment = null } = ownFeedback(withFeedback(request.feedback, given)) ?? {};
       const feedback: NewFeedback = { score, label, comment, ...changes, source: OWN_SOURCE };
       return sendJson<AcceptedFeedback>("POST", apiUrl(`requests/${encodeURIComponent(id)}/feedback`), feedback);
     },
     onSuccess: ({ feedback }) => {
-      client.setQueryData(givenQuery(id).queryKey, feedback);
+      client.setQueryData(givenQuery.queryKey, (given) => ({ ...given, [id]: feedback }));
       // The URL may have another id of the open request.
       client.setQueriesData<RequestDetail>(
         { queryKey: ["request"], predicate: ({ state }) => (state.data as RequestDetail | undefined)?.id === id },

@@ -1,8 +1,9 @@
 /** Durations as text. */
 
-/** At most three digits, with the unit: `0.3 ms`, `412 ms`, `2.41 s`, `3 min 20 s`. `null` is a dash. */
+/** At most three digits, with the unit: `<0.1 ms`, `0.3 ms`, `412 ms`, `2.41 s`, `3 min 20 s`. `null` is a dash. */
 export function duration(ms: number | null): string {
   if (ms === null) return "–";
+  if (ms < 0.05) return "<0.1 ms";
   if (ms < 9.95) return `${ms.toFixed(1)} ms`;
   if (ms < 999.5) return `${Math.round(ms)} ms`;
   const seconds = ms / 1000;

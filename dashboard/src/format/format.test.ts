@@ -6,7 +6,8 @@ import { ago, day, listTime, utc } from "./time";
 
 describe("formatted values", () => {
   it("have a unit, and a dash for unknown values", () => {
-    expect([0.31, 412, 2410, 20_500, 200_000, 7_300_000, null].map(duration)).toEqual([
+    expect([0.04, 0.31, 412, 2410, 20_500, 200_000, 7_300_000, null].map(duration)).toEqual([
+      "<0.1 ms",
       "0.3 ms",
       "412 ms",
       "2.41 s",

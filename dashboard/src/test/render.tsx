@@ -10,8 +10,8 @@ import { type Label, LabelsContext } from "~/filters/labels";
 import { SearchContext } from "~/navigation/search-context";
 
 /**
- * Render at `/requests` or another path, with these search parameters and this hash. Returns functions that read the
- * current location.
+ * Render at `/requests` or another path, with these search parameters and this hash. Returns the queries, and
+ * functions that read the current location.
  */
 export async function renderAt(search: string, children: ReactNode, labels: Label[] = [], path = "/requests") {
   const history = createMemoryHistory({ initialEntries: [`${path}${search}`] });
@@ -34,5 +34,9 @@ export async function renderAt(search: string, children: ReactNode, labels: Labe
       </QueryClientProvider>
     </MantineProvider>,
   );
-  return { where: () => history.location.pathname + history.location.search, state: () => history.location.state };
+  return {
+    client,
+    where: () => history.location.pathname + history.location.search,
+    state: () => history.location.state,
+  };
 }

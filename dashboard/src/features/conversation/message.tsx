@@ -93,7 +93,11 @@ export function ToolCallView({ call }: { call: ToolCall }) {
             ƒ <strong>{call.name}</strong>(<bdi>{line.slice(0, MAX_IN_LINE)}</bdi>
             {line.length > MAX_IN_LINE && "…"})
           </span>
-          {call.id !== undefined && <span className={`${css.mono} nowrap`}>{call.id}</span>}
+          {call.id !== undefined && (
+            <span className={`${css.mono} ${css.callId}`} title={call.id}>
+              {call.id}
+            </span>
+          )}
         </Group>
       }
     >

@@ -1,6 +1,7 @@
 /** Ticks and scales of the charts. Pure. */
 
 import { shortCount } from "~/format/number";
+import { linearTicks } from "~/format/ticks";
 import { type Series, stackedValues } from "./series";
 
 /** The vertical scale of a chart. The ticks are in ascending order, and the highest tick is above all values. */
@@ -13,10 +14,12 @@ export type Scale = { readonly ticks: readonly number[]; readonly isLog: boolean
 const LOG_RATIO = 10;
 
 /**
- * The scale of a chart, with at least three ticks. A chart of lines has a logarithmic scale if `LOG_RATIO` is reached.
+ * The scale of a chart, with at least three ticks, or without ticks if there are no values. A chart of lines has a
+ * logarithmic scale if `LOG_RATIO` is reached.
  */
 export function scaleOf(seriesList: readonly Series[], heights: readonly (number | null)[], isWhole: boolean): Scale {
   const lines = seriesList.filter(({ shape }) => shape === "line").map(({ values }) => positive(values));
+  if (heights.every((height) => height === null)) return { isLog: false, ticks: [] };
   const most = Math.max(0, ...positive(heights));
   const typical = lines.filter((values) => values.length > 0).map(median);
   const isLog = !isWhole && lines.length === seriesList.length && most >= LOG_RATIO * Math.min(...typical);
@@ -27,17 +30,6 @@ export function scaleOf(seriesList: readonly Series[], heights: readonly (number
 export function isLogScale(seriesList: readonly Series[], isWhole: boolean): boolean {
   const heights = stackedValues(seriesList).flatMap(({ values }) => values);
   return scaleOf(seriesList, heights, isWhole).isLog;
-}
-
-/** Ticks from 0 in steps of 1, 2 or 5 times a power of ten. With `isWhole` the steps are whole numbers. */
-export function linearTicks(most: number, isWhole: boolean): number[] {
-  if (most <= 0) return [0, 1, 2];
-  const magnitude = 10 ** Math.floor(Math.log10(most / 4));
-  const nice = [1, 2, 5, 10].map((factor) => factor * magnitude).find((step) => most / step < 4) ?? most;
-  const step = isWhole ? Math.max(1, nice) : nice;
-  const steps = Math.floor(most / step) + 1;
-  // The ticks are rounded, so that 3 × 0.1 is 0.3.
-  return Array.from({ length: Math.max(2, steps) + 1 }, (_, at) => Number((at * step).toPrecision(12)));
 }
 
 /** Ticks at powers of ten. */
@@ -53,12 +45,6 @@ function positive(values: readonly (number | null)[]): number[] {
 
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-}
-
-/** A tick of durations: `500 ms`, `2 s`, `5 min`. */
-export function durationTick(ms: number): string {
-  if (ms < 1000) return `${ms} ms`;
-  return ms < 300_000 ? `${Number((ms / 1000).toPrecision(3))} s` : `${Number((ms / 60_000).toPrecision(3))} min`;
 }
 
 /** A tick of costs: `$0.02`, `$40`. */

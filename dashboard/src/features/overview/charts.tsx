@@ -9,11 +9,12 @@ import { replaceValue } from "~/domain/filter";
 import { duration } from "~/format/duration";
 import { money } from "~/format/money";
 import { count, plural, shortCount } from "~/format/number";
+import { durationTick } from "~/format/ticks";
 import type { Aggregate } from "~/generated/api-types";
 import { logHref } from "~/navigation/links";
 import { useOverview, useOverviewNavigate } from "~/navigation/overview-search";
 import { ChartPanel } from "./chart-panel";
-import { dollarTick, durationTick } from "./chart-scale";
+import { dollarTick } from "./chart-scale";
 import {
   costSeries,
   durationSeries,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bars, binsOf, gapsOf, nearest, type Timeline } from "./chunk-timeline";
+import { bars, binsOf, gapsOf, nearest, type Timeline, ticksOf } from "./chunk-timeline";
 
 const MANY: Timeline = Array.from({ length: 100_000 }, (_, index) => [index / 10, 7] as const);
 
@@ -53,4 +53,16 @@ describe("the chunks of a response", () => {
     expect([-5, 149, 151, 299, 301, 9999].map((ms) => nearest(few, ms))).toEqual([0, 0, 1, 1, 2, 2]);
     expect(nearest([], 5)).toBe(-1);
   });
+});
+
+it.each([
+  [0.8, [0, 0.2, 0.4, 0.6, 0.8]],
+  [412, [0, 100, 200, 300, 400]],
+  [1003, [0, 500, 1000]],
+  [2410, [0, 500, 1000, 1500, 2000]],
+  [8500, [0, 2000, 4000, 6000, 8000]],
+  [420_000, [0, 120_000, 240_000, 360_000]],
+  [0, [0]],
+])("a timeline of %d ms has a few round ticks", (total, ticks) => {
+  expect(ticksOf(total)).toEqual(ticks);
 });

@@ -1,5 +1,7 @@
 /** Chunks of a stream as bars on a timeline. Pure. */
 
+import { linearTicks } from "~/format/ticks";
+
 /** For each chunk: milliseconds since the request's headers arrived, and bytes. */
 export type Timeline = readonly (readonly [number, number])[];
 
@@ -48,6 +50,14 @@ export function bars(bins: readonly Bin[], height: number): string {
       return `M${column} ${height}v-${barHeight}h1v${barHeight}z`;
     })
     .join("");
+}
+
+/** The ticks of the time axis, in milliseconds. After five minutes they are round in minutes. */
+export function ticksOf(totalMs: number): number[] {
+  const unit = totalMs < 300_000 ? 1 : 60_000;
+  return linearTicks(totalMs / unit, false, 5)
+    .map((tick) => tick * unit)
+    .filter((ms) => ms <= totalMs);
 }
 
 /** The index of the chunk nearest to a time, or -1 if there are no chunks. */

@@ -41,7 +41,7 @@ const MIN_PX = 400;
 const DEFAULT_PX = 600;
 const STEP_PX = 32;
 /** The minimum width of the list. */
-const LIST_PX = 480;
+const LIST_PX = 560;
 
 /** The maximum width of the panel in this window. */
 function maxWidth(): number {

@@ -3,9 +3,10 @@
 import { type KeyboardEvent, type PointerEvent, useMemo, useState } from "react";
 import { duration } from "~/format/duration";
 import { bytes, count, plural } from "~/format/number";
+import { durationTick } from "~/format/ticks";
 import type { RequestDetail } from "~/generated/api-types";
 import { type Fact, FactList } from "~/ui/fact-list";
-import { bars, binsOf, gapsOf, nearest, type Timeline } from "./chunk-timeline";
+import { bars, binsOf, gapsOf, nearest, type Timeline, ticksOf } from "./chunk-timeline";
 import css from "./request.module.css";
 
 /** The durations of the request, and the chunks of the response. */
@@ -18,7 +19,7 @@ export function Timing({ request }: { request: RequestDetail }) {
   const facts: (Fact & { value: string | null })[] = [
     {
       name: "relay",
-      value: relay_ms === null ? null : relay_ms < 0.05 ? "<0.1 ms" : duration(relay_ms),
+      value: relay_ms === null ? null : duration(relay_ms),
       title: "Time added by the relay",
     },
     {
@@ -80,10 +81,11 @@ type Props = {
 const COLUMNS = 320;
 const HEIGHT = 32;
 
-/** The chunks on a timeline. The pointer or the arrow keys select a chunk. */
-export function TimingBar({ timeline, total, waiting, relay, pointed, onPoint }: Props) {
+/** The chunks on a timeline with its time axis. The pointer or the arrow keys select a chunk. */
+function TimingBar({ timeline, total, waiting, relay, pointed, onPoint }: Props) {
   const path = useMemo(() => bars(binsOf(timeline, total, COLUMNS), HEIGHT - 6), [timeline, total]);
   const x = (ms: number) => (Math.min(ms, total) / Math.max(total, 1e-6)) * COLUMNS;
+  const ticks = ticksOf(total);
   const at = timeline[pointed];
   const last = timeline.length - 1;
 
@@ -99,28 +101,42 @@ export function TimingBar({ timeline, total, waiting, relay, pointed, onPoint }:
   };
 
   return (
-    <div
-      className={css.timeline}
-      role="slider"
-      tabIndex={0}
-      aria-label="Chunks of the response over time"
-      aria-valuemin={1}
-      aria-valuemax={timeline.length}
-      aria-valuenow={Math.max(0, pointed) + 1}
-      aria-valuetext={at && `Chunk ${count(pointed + 1)} after ${duration(at[0])}, ${bytes(at[1])}`}
-      onPointerMove={onPointerMove}
-      onPointerLeave={() => onPoint(-1)}
-      onKeyDown={onKeyDown}
-      onFocus={() => pointed === -1 && onPoint(0)}
-      onBlur={() => onPoint(-1)}
-    >
-      <svg viewBox={`0 0 ${COLUMNS} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-        <rect fill="var(--color-border)" width={x(waiting)} height={HEIGHT} />
-        <rect fill="var(--color-text-muted)" width={Math.max(0.75, x(relay))} height={HEIGHT} />
-        <path className={css.bars} d={path} transform="translate(0 6)" />
-        {at !== undefined && <path className={css.pointed} d={`M${x(at[0])} 0v${HEIGHT}`} />}
-      </svg>
-    </div>
+    <>
+      <div
+        className={css.timeline}
+        role="slider"
+        tabIndex={0}
+        aria-label="Chunks of the response over time"
+        aria-valuemin={1}
+        aria-valuemax={timeline.length}
+        aria-valuenow={Math.max(0, pointed) + 1}
+        aria-valuetext={at && `Chunk ${count(pointed + 1)} after ${duration(at[0])}, ${bytes(at[1])}`}
+        onPointerMove={onPointerMove}
+        onPointerLeave={() => onPoint(-1)}
+        onKeyDown={onKeyDown}
+        onFocus={() => pointed === -1 && onPoint(0)}
+        onBlur={() => onPoint(-1)}
+      >
+        <svg viewBox={`0 0 ${COLUMNS} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+          <rect fill="var(--color-border)" width={x(waiting)} height={HEIGHT} />
+          <rect fill="var(--color-text-muted)" width={Math.max(0.75, x(relay))} height={HEIGHT} />
+          <path className={css.ticks} d={ticks.map((ms) => `M${x(ms)} 0v${HEIGHT}`).join("")} />
+          <path className={css.bars} d={path} transform="translate(0 6)" />
+          {at !== undefined && <path className={css.pointed} d={`M${x(at[0])} 0v${HEIGHT}`} />}
+        </svg>
+      </div>
+      <div className={css.axis} aria-hidden="true">
+        {ticks.map((ms) => {
+          const percent = (x(ms) / COLUMNS) * 100;
+          const shift = percent < 4 ? 0 : percent > 96 ? -100 : -50;
+          return (
+            <span key={ms} style={{ left: `${percent}%`, translate: `${shift}%` }}>
+              {durationTick(ms)}
+            </span>
+          );
+        })}
+      </div>
+    </>
   );
 }
 

@@ -17,12 +17,6 @@ it("shows the most frequent property after the namespace", () => {
   expect(usualColumns(undefined)).not.toContain("property.channel");
 });
 
-it("shows the feedback after the result if any request has feedback", () => {
-  expect(USUAL).not.toContain("feedback");
-  const columns = usualColumns(undefined, true);
-  expect(columns[columns.indexOf("result") + 1]).toBe("feedback");
-});
-
 it("shows the time and all chosen columns if there is space", () => {
   expect(visibleColumns(USUAL, WIDE)).toEqual(["time", ...USUAL]);
 });

@@ -78,9 +78,8 @@ function kindOf(id: ColumnId): Kind {
 }
 
 /** The columns that are shown if the reader has not chosen columns. `property` is the most frequent property. */
-export function usualColumns(property: string | undefined, hasFeedback = false): readonly ColumnId[] {
-  const columns = property === undefined ? USUAL : insertColumn(USUAL, propertyColumn(property));
-  return hasFeedback ? insertColumn(columns, "feedback") : columns;
+export function usualColumns(property: string | undefined): readonly ColumnId[] {
+  return property === undefined ? USUAL : insertColumn(USUAL, propertyColumn(property));
 }
 
 /** Insert a column at its usual place. */

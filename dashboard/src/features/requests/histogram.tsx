@@ -100,7 +100,7 @@ export function HistogramStrip({ bars, isOld, onChosen }: Props) {
   );
 }
 
-const HEIGHT = 26;
+const HEIGHT = 22;
 /** Bars are at least this high, so that a single request is visible. */
 const MIN_HEIGHT = 2;
 /** The maximum width of a bar, as a fraction of the histogram's width. */

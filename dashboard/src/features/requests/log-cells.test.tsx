@@ -2,7 +2,7 @@ import { act, screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 import { sampleRequest } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
-import { propertyColumn } from "./columns";
+import { type ColumnId, propertyColumn } from "./columns";
 import { LogCells } from "./log-cells";
 
 afterEach(() => vi.useRealTimers());
@@ -23,6 +23,24 @@ it("after midnight, the time of a request has its date", async () => {
   expect(await screen.findByRole("link", { name: "Open the request of 14:02:27" })).toBeVisible();
   await act(() => vi.advanceTimersByTimeAsync(3_000));
   expect(screen.getByRole("link", { name: "Open the request of 21 Nov 14:02" })).toBeVisible();
+});
+
+it.each<[ColumnId[], string]>([
+  [["text"], "Bad"],
+  [["text", "feedback"], "Badwrong tone"],
+])("shows feedback in the text until it has a column: %j", async (columns, text) => {
+  const feedback = { source: "dashboard", score: -1, label: "wrong tone", comment: null, at: "2026-11-21T14:02:27Z" };
+  await renderAt(
+    "",
+    <table>
+      <tbody>
+        <tr>
+          <LogCells row={sampleRequest({ feedback: [feedback] })} columns={columns} />
+        </tr>
+      </tbody>
+    </table>,
+  );
+  expect(await screen.findByTitle("dashboard: Bad, wrong tone")).toHaveTextContent(text);
 });
 
 it("the number of properties without a column has a tooltip with their names and values", async () => {

@@ -53,6 +53,7 @@ function contentOf(id: ColumnId, row: Row, columns: readonly ColumnId[]): ReactN
       return (
         <>
           <PreviewCell row={row} />
+          {!columns.includes("feedback") && <FeedbackCell row={row} isMark />}
           <MoreProperties row={row} columns={columns} />
         </>
       );
@@ -113,20 +114,23 @@ function ValueCell({ name, value }: { name: string; value: string | null }) {
   );
 }
 
-/** The latest feedback: its score and its label. All feedback is shown on hover. */
-function FeedbackCell({ row }: { row: Row }) {
+/** The latest feedback: its score and its label, or as a mark only one of them. All feedback is shown on hover. */
+function FeedbackCell({ row, isMark = false }: { row: Row; isMark?: boolean }) {
   const feedback = useFeedback(row);
   const latest = latestFeedback(feedback);
   if (latest === undefined) return null;
   const { score, label } = latest;
   return (
-    <span className={css.scores} title={feedback.map((each) => `${each.source}: ${feedbackText(each)}`).join("\n")}>
+    <span
+      className={isMark ? css.feedbackMark : css.scores}
+      title={feedback.map((each) => `${each.source}: ${feedbackText(each)}`).join("\n")}
+    >
       {score !== null && (
         <FilterLink name="score" value={String(score)} className={pageCss.textLink} visibleText={ratingText(latest)}>
           {ratingText(latest)}
         </FilterLink>
       )}
-      {label !== null && <ValueCell name="label" value={label} />}
+      {label !== null && !(isMark && score !== null) && <ValueCell name="label" value={label} />}
       {score === null && label === null && <span className="muted">comment</span>}
     </span>
   );

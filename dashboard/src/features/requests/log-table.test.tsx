@@ -23,7 +23,6 @@ it("the pointer is not inside a table that was removed", async () => {
       list={list}
       gaps={[]}
       property={undefined}
-      hasFeedback={false}
       anchor={undefined}
       selected={undefined}
       scroller={createRef()}

@@ -32,8 +32,6 @@ type Props = {
   gaps: readonly LogGap[];
   /** The most frequent property. It has a column if the reader has not chosen other columns. */
   property: string | undefined;
-  /** Whether any request has feedback. If so, feedback has a column, too. */
-  hasFeedback: boolean;
   anchor: Anchor | undefined;
   selected: string | undefined;
   scroller: RefObject<HTMLElement | null>;
@@ -58,11 +56,11 @@ export function useIsNarrow(): boolean {
 
 /** The rows of the log: a real table that contains only the rows near the visible rows. */
 export const LogTable = memo(function LogTable(props: Props) {
-  const { list, gaps, property, hasFeedback, anchor, selected, scroller, onPointerInside } = props;
+  const { list, gaps, property, anchor, selected, scroller, onPointerInside } = props;
   const [view, setView] = useLogView();
   const isNarrow = useIsNarrow();
   const width = useWidth(scroller);
-  const chosen = view.columns ?? usualColumns(property, hasFeedback);
+  const chosen = view.columns ?? usualColumns(property);
   const columns = useStable(visibleColumns(chosen, { width, isNarrow, sort: list.search.sort }));
   const measures = isNarrow ? NARROW : view.isCompact ? COMPACT : COMFORTABLE;
   const rowHeight = measures.row;

@@ -4,7 +4,6 @@ import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation, useParams } from "@tanstack/react-router";
 import { Suspense, useCallback, useMemo, useRef, useState } from "react";
 import { apiUrl } from "~/api/client";
-import { useHasFeedback } from "~/api/feedback";
 import { notPinned, propertiesQuery, usePin } from "~/api/namespaces";
 import { requestQuery } from "~/api/requests";
 import { useStatus } from "~/api/status";
@@ -85,7 +84,6 @@ export function RequestsPage() {
   const gaps = useStatus((status) => status.gaps) ?? NO_GAPS;
   const pinning = usePin();
   const property = useQuery(propertiesQuery()).data?.data[0]?.value;
-  const hasFeedback = useHasFeedback();
   const { rows, includesNewest } = log.list;
   const selection = useRowSelection(log.list.key, rows);
   const isNarrow = useIsNarrow();
@@ -204,7 +202,6 @@ export function RequestsPage() {
                 list={log.list}
                 gaps={isSorted ? NO_GAPS : gaps}
                 property={property}
-                hasFeedback={hasFeedback}
                 anchor={anchor}
                 selected={selected}
                 scroller={scroller}

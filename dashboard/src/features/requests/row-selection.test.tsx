@@ -1,6 +1,7 @@
-import { act, renderHook, screen } from "@testing-library/react";
+import { act, renderHook, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
+import { countQuery } from "~/api/requests";
 import { sampleRequest } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { RowSelectionContext, SelectAllCheckbox, SelectionBar, useRowSelection } from "./row-selection";
@@ -54,10 +55,28 @@ it("copies the ids in the order of the rows", async () => {
   const user = userEvent.setup();
   await renderAt("", <SelectionBar selection={result.current} rows={ROWS} />);
   expect(screen.getByRole("region", { name: "Selected requests" })).toHaveTextContent(
-    `2 selected of ${ROWS.length} loaded`,
+    `2 selected · ${ROWS.length} loaded`,
   );
   await user.click(screen.getByRole("button", { name: "Copy ids" }));
   expect(await navigator.clipboard.readText()).toBe("b\nd\n");
+});
+
+it("says how many requests match if the page knows it", async () => {
+  const { result } = selectionOf();
+  act(() => result.current.toggle("a"));
+  const fetch = vi.spyOn(globalThis, "fetch");
+  const { client } = await renderAt("", <SelectionBar selection={result.current} rows={ROWS} />);
+  const bar = screen.getByRole("region", { name: "Selected requests" });
+  const { queryKey } = countQuery({ filter: [], range: {} });
+  for (const [requests, complete, text] of [
+    [1204, true, "1 selected · 5 loaded of 1,204Copy ids"],
+    [1204, false, "1 selected · 5 loaded of at least 1,204Copy ids"],
+    [5, true, "1 selected · 5 loadedCopy ids"],
+  ] as const) {
+    client.setQueryData(queryKey, { requests, complete, failed: 0, last_at: null });
+    await waitFor(() => expect(bar).toHaveTextContent(text));
+  }
+  expect(fetch).not.toHaveBeenCalled();
 });
 
 it("selects all rows, or none if all are selected", () => {

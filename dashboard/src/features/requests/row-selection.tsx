@@ -1,9 +1,12 @@
 /** Select rows in order to copy them: a checkbox in each row and in the head, a switch for phones, and the actions. */
 
 import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { createContext, useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { countQuery } from "~/api/requests";
 import { count } from "~/format/number";
 import type { Row } from "~/generated/api-types";
+import { useLogSearch } from "~/navigation/search-context";
 import { CopyButton } from "~/ui/copy-button";
 import css from "./row-selection.module.css";
 
@@ -142,13 +145,25 @@ export function SelectionSwitch({ selection, isOn, onChange }: SwitchProps) {
 /** The actions for the selected rows. They are not shown if no rows are selected. */
 export function SelectionBar({ selection, rows }: { selection: RowSelection; rows: readonly Row[] }) {
   const { ids, clear } = selection;
+  // The filter bar reads the number of matches.
+  const counted = useQuery({ ...countQuery(useLogSearch()), enabled: false });
+  const matches = counted.isPlaceholderData ? undefined : counted.data;
   if (ids.size === 0) return null;
   const selected = () => rows.filter((row) => ids.has(row.id));
   return (
     <section className={css.bar} aria-label="Selected requests">
       <span>
         <span role="status">{count(ids.size)} selected</span>{" "}
-        <span className="muted">of {count(rows.length)} loaded</span>
+        <span className="muted">
+          · {count(rows.length)} loaded
+          {matches !== undefined && matches.requests > rows.length && (
+            <>
+              {" "}
+              of {matches.complete ? "" : "at least "}
+              {count(matches.requests)}
+            </>
+          )}
+        </span>
       </span>
       <CopyButton text={() => linesOf(selected().map((row) => row.id))} label="ids">
         Copy ids

@@ -166,7 +166,7 @@ export function ThreadHead({ thread }: { thread: ThreadState }) {
       {latest !== undefined && latest.data.length > 0 && <FactList facts={facts} />}
       {filter.length > 0 && (
         <span className={css.way}>
-          <LogLink>open in the log</LogLink>
+          <LogLink>Open in the log</LogLink>
         </span>
       )}
     </Group>

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { durationTick, linearTicks } from "./ticks";
+
+describe("the ticks of an axis", () => {
+  it.each([
+    [1, true, [0, 1, 2]],
+    [60, true, [0, 20, 40, 60, 80]],
+    [3, true, [0, 1, 2, 3, 4]],
+    [0.0109, false, [0, 0.005, 0.01, 0.015]],
+    [652, false, [0, 200, 400, 600, 800]],
+    [0, true, [0, 1, 2]],
+  ])("ends above the highest value, with at least three ticks: %s", (most, isWhole, ticks) => {
+    expect(linearTicks(most, isWhole)).toEqual(ticks);
+  });
+
+  it("has three ticks or more for every highest value", () => {
+    for (let most = 0.0013; most < 1e7; most *= 1.37) {
+      const ticks = linearTicks(most, false);
+      expect(ticks.length).toBeGreaterThanOrEqual(3);
+      expect(ticks.length).toBeLessThanOrEqual(5);
+      expect(ticks.at(-1)).toBeGreaterThan(most);
+    }
+  });
+});
+
+it("ticks of durations are round", () => {
+  expect([0, 500, 1000, 1500, 120_000, 600_000].map(durationTick)).toEqual([
+    "0",
+    "500 ms",
+    "1 s",
+    "1.5 s",
+    "120 s",
+    "10 min",
+  ]);
+});
