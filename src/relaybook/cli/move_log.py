@@ -150,7 +150,7 @@ class _Requests:
             while entries := self._reader.entries(after, _RECORDS, _BATCH_BYTES):
                 after = entries[-1].record.seq or 0
                 new = [entry for entry in entries if self._add_large_bodies(entry)]
-                until_writable(partial(self._writer.commit, Batch(entries=new)))
+                until_writable(partial(self._writer.commit, Batch(entries=new, is_import=True)))
                 done += len(entries)
                 added += sum((entry.record.seq or 0) > last_seq for entry in new)
                 on_progress(done, total)

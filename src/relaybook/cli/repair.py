@@ -129,7 +129,7 @@ def _requeue(path: Path, settings: Settings | None) -> int:
     try:
         for file in files:
             try:
-                batch = Batch(entries=[decode_quarantined(file.read_bytes())])
+                batch = Batch(entries=[decode_quarantined(file.read_bytes())], is_import=True)
                 until_writable(partial(writer.commit, batch))
             except (BatchRejected, msgspec.MsgspecError) as error:
                 rejected += 1
@@ -185,6 +185,6 @@ def _readable(store: SetAside) -> Iterator[Entry | None]:
 
 def _commit(writer: Writer, entries: list[Entry]) -> None:
     try:
-        writer.commit(Batch(entries=entries))
+        writer.commit(Batch(entries=entries, is_import=True))
     except (StoreUnavailable, BatchRejected) as error:
         raise CommandFailed(str(error)) from None

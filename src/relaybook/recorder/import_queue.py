@@ -56,11 +56,11 @@ def add_entries(writer: Writer, last_seq: int, entries: Sequence[Entry]) -> Outc
     """
     rejected: dict[int, str] = {}
     try:
-        writer.commit(Batch(entries=list(entries)))
+        writer.commit(Batch(entries=list(entries), is_import=True))
     except BatchRejected:
         for number, entry in enumerate(entries):
             try:
-                writer.commit(Batch(entries=[entry]))
+                writer.commit(Batch(entries=[entry], is_import=True))
             except BatchRejected as error:
                 rejected[number] = str(error)
     added = {entry.record.id for entry in entries if (entry.record.seq or 0) > last_seq}

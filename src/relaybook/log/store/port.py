@@ -115,6 +115,8 @@ class Batch(msgspec.Struct, kw_only=True):
     - ``finished_runs`` deletes the positions and checkpoints of runs that have been read completely.
     - ``erase`` lists body bytes that must be unreadable within seconds after the commit. The store completes the
       erasure even after a crash.
+    - ``is_import`` means that a user adds the entries, for example from an exported file. Such entries are stored even
+      if they were deleted earlier. Entries from a journal are not stored again after they were deleted.
     - ``refused`` has the number of requests that were not admitted, by error code. The store adds these numbers to its
       counts.
     """
@@ -128,6 +130,7 @@ class Batch(msgspec.Struct, kw_only=True):
     refused: dict[str, int] = {}
     erase: list[BodyRef] = []
     rejected: list[str] = []
+    is_import: bool = False
 
 
 class Page(msgspec.Struct, kw_only=True):

@@ -125,10 +125,8 @@ class ClickHouseWriter:
         self._wait_for_inserts()
         self._chunks.will_erase_uncommitted()
         seqs = self._stored_seqs(batch.entries)
-        # A batch with positions comes from the journal. If the recorder died between two inserts, it reads requests
-        # again, and some may have been deleted in the meantime. These requests stay deleted. A batch without positions
-        # is treated as an import, with which a user may add deleted requests again.
-        known = seqs.keys() | (self._deleted_ids(batch.entries) if batch.positions else set())
+        # If the recorder died between two inserts, it reads requests again, and some may have been deleted meanwhile.
+        known = seqs.keys() | (set() if batch.is_import else self._deleted_ids(batch.entries))
         self._chunks.will_erase_repeated([entry for entry in batch.entries if entry.record.id in known])
         new = list({each.record.id: each for each in reversed(batch.entries) if each.record.id not in known}.values())
         new.reverse()
