@@ -116,7 +116,7 @@ def test_a_damaged_index_loses_no_request(tmp_path: Path) -> None:
 def test_an_unreadable_store_is_left_where_it_is(tmp_path: Path) -> None:
     data = logged(tmp_path, [an_entry()])
     (data.store / DATABASE).write_bytes(b"\x55" * PAGE)
-    with pytest.raises(CommandFailed, match="Salvage cannot read .*store.corrupt-"):
+    with pytest.raises(CommandFailed, match=r"Salvage cannot read .*store.corrupt-"):
         repair(tmp_path, salvage=True, requeue=False)
     (aside,) = list_set_aside(data.store)
     assert DamagedStore(aside).gap().count == 0
