@@ -83,7 +83,7 @@ def position_of(values: dict[str, str], *, only_older: bool = False) -> tuple[Cu
     around = values.get("around")
     if around is not None and (cursor or not around):
         raise BadFilter("around", "around must be the id of a request and cannot be combined with cursor.")
-    return cursor, around
+    return cursor, None if around is None else around.lower()
 
 
 def around_not_found(record_id: str) -> ApiError:

@@ -134,8 +134,10 @@ class Broadcaster:
                 self._poller = asyncio.create_task(self._poll())
             subscription = Subscription(filter_, self.position)
             self._subscriptions.add(subscription)
+        recently_ended = self._ended[0] | self._ended[1]
         for record in reversed(self._running.values()):
-            subscription.offer(record, row_event(record))
+            if record.id not in recently_ended:
+                subscription.offer(record, row_event(record))
         if self.is_closed:
             subscription.close()
         return subscription

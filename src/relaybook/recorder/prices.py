@@ -165,14 +165,17 @@ class Prices:
         if stated is not None:
             return stated, FROM_PROVIDER
         shape = _shape(usage)
-        key = (upstream, model, response_model, service_tier, shape, at_us // _DAY_US)
+        context = {"service_tier": service_tier} if service_tier else {}
+        if usage.get("speed") == "fast":
+            context["speed"] = "fast"
+        key = (upstream, model, response_model, *context.items(), shape, at_us // _DAY_US)
         try:
             plan = self._plans[key]
         except KeyError:
             if len(self._plans) >= _MAX_CACHED_PLANS:
                 self._plans.clear()
             plan = self._plans[key] = self._make_plan(
-                upstream, (response_model, model), service_tier, shape, _timestamp(at_us)
+                upstream, (response_model, model), context, shape, _timestamp(at_us)
             )
         if plan is None:
             return _UNKNOWN
@@ -180,7 +183,7 @@ class Prices:
         return _UNKNOWN if dollars is None or dollars > _MAX_USD else (dollars, self._version)
 
     def _make_plan(
-        self, upstream: str, models: tuple[str | None, ...], tier: str | None, shape: str | None, at: datetime
+        self, upstream: str, models: tuple[str | None, ...], context: Mapping[str, str], shape: str | None, at: datetime
     ) -> _Plan | None:
         provider = self._provider(upstream)
         if provider is None or shape is None:
@@ -191,12 +194,12 @@ class Prices:
         for name in models:
             model = provider.find_model(name, all_providers=known_providers) if name else None
             if model is not None:
-                # If the model was found at another provider, that provider's prices for service tiers do not apply.
+                # If the model was found at another provider, that provider's special prices do not apply.
                 is_own = any(model is own for own in provider.models)
-                context = {"service_tier": tier} if tier and model.price_variants and is_own else {}
-                rates = _rates(model, context, at)
+                used = context if model.price_variants and is_own else {}
+                rates = _rates(model, used, at)
                 extractor = find_provider_by_id(known_providers, _EXTRACTED_AS.get(shape, "")) or provider
-                return _Plan(provider, model, context, _paths(extractor, shape), rates)
+                return _Plan(provider, model, used, _paths(extractor, shape), rates)
         return None
 
     def _provider(self, upstream: str) -> "Provider | None":

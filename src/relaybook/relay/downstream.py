@@ -84,7 +84,7 @@ class ClientConnection(Connection):
         cached = self.head_cache.lookup(data)
         start = cached[1] if cached else data.find(b"\r\n\r\n") + 4
         if start < 4 or start > MAX_HEAD:
-            self._wait_for_head(data)
+            self._wait_for_head(data[:start] if start > MAX_HEAD else data)
             return b""
         self.partial, self.keep_alive = b"", False
         head = cached[0] if cached else None

@@ -17,6 +17,7 @@ from relaybook.relay.limits import MAX_HEADERS, MAX_LENGTH_BYTES
 _STATUS_LINE: Final = re.compile(rb"HTTP/1\.[01] [1-9]\d\d(?: [\t -~\x80-\xff]*)?")
 _IDLE_SECONDS: Final = re.compile(rb"timeout=(\d{1,6})")
 _IGNORED_OPTIONS: Final = frozenset({b"", b"close", b"keep-alive", b"content-length", b"transfer-encoding"})
+_NO_STATUS_LINE: Final = "its first line is not a status line of HTTP/1.1 or HTTP/1.0"
 _RELAY_HEADERS: Final = (b"request-id", b"namespace", b"warning", b"error")
 
 
@@ -76,7 +77,7 @@ class ResponseHeadReader:
         # llhttp accepts CR and LF before the status line, and control characters in the reason phrase. Both are refused
         # here.
         if not _STATUS_LINE.fullmatch(first):
-            raise ResponseHeadError("its first line is not a status line of HTTP/1.1 or HTTP/1.0")
+            raise ResponseHeadError(_NO_STATUS_LINE)
         lines = logged.split(b"\r\n") if logged else []
         if len(lines) > MAX_HEADERS:
             raise ResponseHeadError(f"{len(lines)} headers; at most {MAX_HEADERS} are allowed")
@@ -136,3 +137,11 @@ class ResponseHeadReader:
     def _take_secret(self, head: ResponseHead, line: bytes, value: bytes) -> None:
         head.lines.append(line)
         head.logged = replace_line(head.logged, line, self._redacted(line))
+
+
+def check_beginning(data: bytes) -> None:
+    """Raise ResponseHeadError if an incomplete head is invalid regardless of the bytes that follow."""
+    if not b"HTTP/".startswith(data[:5]):
+        raise ResponseHeadError(_NO_STATUS_LINE)
+    if data.count(b"\n") != data.count(b"\r\n"):
+        raise ResponseHeadError("a line of its head ends with LF only")

@@ -16,7 +16,7 @@ from relaybook.relay.exchange import Exchange, ResponseState
 from relaybook.relay.framing import Body, ChunkedBody, FramingError, LengthBody, NoBody, UntilClose
 from relaybook.relay.limits import MAX_HEADERS_BYTES, MAX_INFORMATIONAL, READ_BYTES
 from relaybook.relay.pool import Pool
-from relaybook.relay.response_head import ResponseHead, ResponseHeadError
+from relaybook.relay.response_head import ResponseHead, ResponseHeadError, check_beginning
 
 
 class UpstreamConnection(Connection):
@@ -162,6 +162,7 @@ class UpstreamConnection(Connection):
             if end < 0:
                 if len(data) > MAX_HEADERS_BYTES:
                     raise ResponseHeadError(f"a head of more than {MAX_HEADERS_BYTES} bytes")
+                check_beginning(data)
                 self.partial = data
                 return
             head = self.relay.response_heads.read(data[: end + 4])

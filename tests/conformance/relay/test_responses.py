@@ -50,6 +50,22 @@ def test_nine_interim_responses_are_a_protocol_error(world: World) -> None:
     assert world.server.record(world.run(work()))["outcome"] == "upstream_failed"
 
 
+@pytest.mark.parametrize(
+    "beginning",
+    [b"HTTP/1.1 200 OK\nContent-Length: 2\n\nok", b"HTTP/1.1 200 OK\r\nContent-Length: 2\n", b"220 ready\r\n", b"{"],
+    ids=["all lines end with LF", "one line ends with LF", "a greeting", "a body without a head"],
+)
+def test_a_head_that_cannot_become_valid_fails_before_the_upstream_closes(world: World, beginning: bytes) -> None:
+    async def work() -> None:
+        name = world.responds(beginning)
+        async with world.client() as client, asyncio.timeout(10):
+            response = await client.exchange(ask(name))
+        assert response.status == 502
+        assert json.loads(response.body)["error"]["code"] == "upstream_protocol_error"
+
+    world.run(work())
+
+
 def test_a_response_without_a_length_ends_with_the_connection(world: World) -> None:
     async def work() -> None:
         async def script(line: UpstreamConnection, _: Received) -> None:

@@ -272,7 +272,9 @@ CASES: Final = [
         "counted",
         {
             "a header line over 32 KiB": framed(b"X-A: " + b"a" * 33_000, LENGTH),
-            "headers over 64 KiB": framed(*[b"X-%d: " % n + b"a" * 1000 for n in range(80)], LENGTH),
+            "headers over 64 KiB": framed(
+                *[b"X-%d: " % n + b"a" * 1000 for n in range(80)], LENGTH, body=b"\n" + QUESTION
+            ),
             "1 MiB of headers without an empty line": b"GET /v1/models HTTP/1.1\r\n" + b"X-A: a\r\n" * (1 << 17),
             "101 headers": request(*[b"X-%d: a" % n for n in range(99)]),
         },

@@ -138,6 +138,33 @@ def test_a_row_that_ended_in_the_previous_poll_is_not_brought_back() -> None:
     assert broadcaster._changed([running_of(1)], set()) == []
 
 
+def test_a_new_subscription_does_not_get_a_row_that_ended_during_the_latest_poll() -> None:
+    class EndsDuringPoll(MemoryStore):
+        reads = 0
+
+        def running(self, filter_: Filter) -> list[Record]:
+            found = super().running(filter_)
+            self.reads += 1
+            if self.reads == 2:  # the first read is for the first subscription
+                record(self, record_of(1))
+            return found
+
+    store = EndsDuringPoll()
+    store.commit(Batch(running=[open_of(1), open_of(2)]))
+
+    async def test() -> None:
+        broadcaster = Broadcaster(store, poll_seconds=60)
+        first = await broadcaster.subscribe(ALL)
+        assert await take_ids(first, 3) == [running_of(1).id, running_of(2).id, record_of(1).id]
+        second = await broadcaster.subscribe(ALL)
+        assert second.position == 1
+        assert await take_ids(second, 1) == [running_of(2).id]
+        broadcaster.unsubscribe(first)
+        broadcaster.unsubscribe(second)
+
+    asyncio.run(test())
+
+
 def test_more_records_than_one_poll_reads_are_sent_completely_and_in_order() -> None:
     store = MemoryStore()
     records = [record_of(number) for number in range(1, 901)]

@@ -187,6 +187,12 @@ def test_a_page_around_a_running_request_is_the_first_page() -> None:
     assert [row["id"] for row in page["running"]] == [running_of(2).id]
 
 
+def test_around_accepts_an_id_in_upper_case() -> None:
+    record_id = "0199a3d2-0000-7000-8000-00000000000a"
+    page = client_of(log_of(record_of(1, id=record_id))).get(f"/api/requests?around={record_id.upper()}").json()
+    assert ids(page) == [record_id]
+
+
 def test_around_an_unknown_id_is_not_found() -> None:
     assert error(client_of(), "/api/requests?around=nobody") == (404, "around", "not_found")
 

@@ -322,6 +322,14 @@ def test_messages_cost_what_the_librarys_extractor_for_anthropic_says(
         assert found == pytest.approx(expected, rel=1e-9)
 
 
+def test_anthropics_fast_mode_has_its_own_prices() -> None:
+    usage, model, prices = messages_usage(1000, 500, 2000, 0, 0, 0), "claude-opus-5", Prices("anthropic")
+    found = cost(usage | {"speed": "fast"}, model, LOCAL, service_tier="standard", prices=prices)
+    assert found == pytest.approx((1000 * 10 + 500 * 50 + 2000 * 1.0) / 1e6)
+    for plain in (usage, usage | {"speed": "standard"}, usage | {"speed": None}, usage | {"speed": {"fast": 1}}):
+        assert cost(plain, model, LOCAL, service_tier="standard", prices=prices) == pytest.approx(found / 2)
+
+
 def test_messages_usage_is_counted_as_anthropics_at_any_provider() -> None:
     usage = messages_usage(1000, 0, 100_000, 0, 0, 0)
     found = cost(usage, "claude-haiku-4-5-20251001", LOCAL, prices=Prices("google"))

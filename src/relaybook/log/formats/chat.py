@@ -72,7 +72,7 @@ class ChatReader:
             facts.response_model = clean(chunk.model)
         if facts.completion_id is None and chunk.id:
             facts.completion_id = clean(chunk.id)
-        if chunk.data:
+        if chunk.data and chunk.data[0].embedding:
             facts.output_preview = _embeddings_preview(chunk.data)
         if chunk.service_tier:
             facts.service_tier = chunk.service_tier

@@ -47,7 +47,9 @@ def _details(inner: dict[str, Any]) -> list[str]:
         match = _DATA_URL.match(data)
         if match is not None and not details and match[1]:
             details.append(match[1])
-        if match is not None or inner.get("data") or inner.get("file_data"):
+        if inner.get("type") == "text":  # a document as plain text (Anthropic)
+            details.append(format_size(len(data.encode(errors="replace"))))
+        elif match is not None or inner.get("data") or inner.get("file_data"):
             details.append(format_size((len(data) - (match.end() if match else 0)) * 3 // 4))
     return details
 

@@ -35,7 +35,9 @@ _MAX_CHOICES: Final = 4
 #: A window key covers this number of messages before the response.
 _WINDOW: Final = 2
 #: Types of items that the assistant sends without a role (Responses API). All other such types end in ``_call``.
-_ASSISTANT_ITEMS: Final = frozenset({"reasoning", "mcp_list_tools", "mcp_approval_request"})
+_ASSISTANT_ITEMS: Final = frozenset(
+    {"reasoning", "compaction", "program", "program_output", "mcp_list_tools", "mcp_approval_request"}
+)
 _SYSTEM: Final = frozenset({"system", "developer"})
 
 
@@ -121,6 +123,8 @@ def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:
 def _is_from_assistant(message: Message) -> bool:
     if message.role is not None or message.type is None:
         return message.role == "assistant"
+    if message.type == "tool_search_output":
+        return message.execution == "server"
     return message.type.endswith("_call") or message.type in _ASSISTANT_ITEMS
 
 

@@ -201,7 +201,7 @@ def _facts(response: Response, output_text: OutputText) -> ResponseFacts:
         service_tier=clean_or_none(response.service_tier),
         output_preview=output_preview(output_text),
         output_characters=output_text.characters(),
-        output_keys=output_keys([output_text]) if output_text.characters() else [],
+        output_keys=output_keys([output_text]) if output_text.characters() or response.output else [],
         understood=bool(response.output is not None or response.model or response.error or output_text.text),
     )
     if response.error:

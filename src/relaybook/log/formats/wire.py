@@ -66,6 +66,7 @@ class Message(Struct, gc=False):
     arguments: str | None = None
     input: str | None = None
     output: Any = None
+    execution: str | None = None
 
 
 class Request(Struct, gc=False):

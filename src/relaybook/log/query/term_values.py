@@ -216,7 +216,7 @@ def _timestamp(text: str, now_us: int, parameter: str) -> int:
     if relative := _RELATIVE.fullmatch(text):
         return now_us - int(relative[1]) * _SECONDS[relative[2]] * 1_000_000
     try:
-        at = datetime.fromisoformat(text)
+        at = datetime.fromisoformat(text.upper())
         at = at if at.tzinfo else at.replace(tzinfo=UTC)
         since = at - datetime(1970, 1, 1, tzinfo=UTC)
     except (ValueError, OverflowError):

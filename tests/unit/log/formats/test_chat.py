@@ -228,6 +228,7 @@ def test_legacy_completions_and_embeddings_are_parsed() -> None:
     assert (facts.understood, facts.input_tokens, facts.output_tokens, facts.output_preview) == (True, 3, None, "1 × 9")
     packed = base64.b64encode(bytes(4 * 1536)).decode()
     assert whole({"data": [{"embedding": packed}] * 3}).output_preview == "3 × 1,536"
+    assert whole({"data": [{"object": "chat.completion", "id": "c"}]}).output_preview is None  # a list of completions
 
 
 def test_a_message_beside_a_delta_is_not_counted_twice() -> None:

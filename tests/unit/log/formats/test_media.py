@@ -21,12 +21,16 @@ PNG = base64.b64encode(bytes(33_999)).decode()
         ({"type": "input_audio", "input_audio": {"data": PNG, "format": "wav"}}, "[audio wav 34 kB]"),
         ({"type": "file", "file": {"filename": "report.pdf", "file_data": PNG}}, "[file report.pdf 34 kB]"),
         ({"type": "input_file", "filename": "a.txt"}, "[file a.txt]"),
+        ({"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": PNG}},
+         "[document pdf 34 kB]"),
+        ({"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "café " * 100}},
+         "[document plain 600 B]"),
         ({"type": "hologram", "depth": 3}, "[hologram]"),
         ({"type": "image_url"}, "[image]"),
         ({"type": "image_url", "image_url": 7}, "[image]"),
         ({"type": "input_audio", "input_audio": {"data": 5, "format": []}}, "[audio]"),
     ],
-)
+)  # fmt: skip
 def test_a_part_is_described_by_type_and_size(part: dict[str, Any], words: str) -> None:
     assert describe_part(part) == words
 

@@ -167,15 +167,28 @@ SAID = {"type": "message", "role": "assistant", "content": [{"type": "output_tex
         {"type": "local_shell_call", "call_id": "c", "action": {"type": "exec", "command": ["date"]}},
         {"type": "reasoning", "id": "r", "summary": [], "content": [{"type": "reasoning_text", "text": "Hm."}]},
         {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "Hm."}]},
+        {"type": "compaction", "id": "c", "encrypted_content": "gAAA"},
+        {"type": "program", "id": "p", "call_id": "c", "code": "1 + 1", "fingerprint": "f"},
+        {"type": "program_output", "id": "p", "call_id": "c", "result": "2", "status": "completed"},
+        {"type": "tool_search_output", "id": "t", "execution": "server", "status": "completed", "tools": []},
     ],
 )
 def test_the_responses_api_has_items(item: dict[str, Any]) -> None:
     output = [{"type": "reasoning", "id": "r", "summary": []}, item, SAID]
     earlier = turn("Weather in Rome?", {"id": "resp_1", "output": output}, "response")
-    told = {"type": f"{item['type']}_output", "call_id": "c", "output": "ok"}
+    told = {"type": "function_call_output", "call_id": "c", "output": "ok"}
     later = turn([*ASKED, *output, told], kind="response")
     assert follows(later, earlier) == "all"
     assert later.origins[0].new_from == 4
+
+
+def test_a_tool_search_of_the_client_is_not_from_the_assistant() -> None:
+    call = {"type": "tool_search_call", "call_id": "c", "execution": "client", "arguments": {"query": "weather"}}
+    found = {"type": "tool_search_output", "call_id": "c", "execution": "client", "tools": []}
+    earlier = turn(ASKED, {"output": [call]}, "response")
+    later = turn([*ASKED, call, found], {"output": [SAID]}, "response")
+    assert follows(later, earlier) == "all"
+    assert follows(turn([*ASKED, call, found, SAID, user("x")], kind="response"), later) == "all"
 
 
 def test_the_input_of_a_custom_tool_is_part_of_the_key() -> None:

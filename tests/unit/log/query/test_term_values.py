@@ -14,6 +14,7 @@ from relaybook.log.query.term_values import canonical_name, checked_value, liste
         ("-7d", A_TIMESTAMP - 7 * 86_400_000_000),
         ("-0s", A_TIMESTAMP),
         ("2026-11-21T14:02:31Z", A_TIMESTAMP),
+        ("2026-11-21t14:02:31z", A_TIMESTAMP),  # RFC 3339 §5.6 allows lower case
         ("2026-11-21T15:02:31.000042+01:00", A_TIMESTAMP + 42),
         ("2026-11-21T14:02:31", A_TIMESTAMP),
         ("1969-12-31T23:59:59.999999Z", -1),
