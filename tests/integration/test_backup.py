@@ -287,7 +287,8 @@ def test_a_location_that_cannot_be_decoded_is_damage(tmp_path: Path) -> None:
     connection.close()
     found = open_store(tmp_path / "store").verify(lambda done, total: None)
     assert (found.records, found.damaged) == (3, 1)
-    assert found.problems[0].startswith(f"request {ids[1]}: the location of the bodies is damaged")
+    beginning = f"request {ids[1]}: the database value with the location of the bodies is damaged"
+    assert found.problems[0].startswith(beginning)
     path = set_aside(tmp_path / "store")
     assert path is not None
     salvaged = [entry and entry.record.id for entry in DamagedStore(path).entries()]

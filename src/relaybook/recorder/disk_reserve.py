@@ -39,7 +39,10 @@ class DiskReserve:
                 self._is_held = True
 
     def _exists(self) -> bool:
-        """Return whether the file exists, for example because a server was killed. Remove a file of another size."""
+        """Return whether the file exists and has the right size. If the size is wrong, remove the file.
+
+        The file remains, for example, if a server was killed.
+        """
         try:
             status = self._path.stat(follow_symlinks=False)
         except FileNotFoundError:

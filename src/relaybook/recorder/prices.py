@@ -50,7 +50,7 @@ _SHAPE_COUNTS: Final = {
     "responses": frozenset({"input_tokens", "output_tokens"}),
     "embeddings": frozenset({"prompt_tokens"}),
 }
-#: Shape → provider whose extractor is always used for the shape. The extractors of other providers do not count all
+#: Shape → provider whose extractor is always used for the shape. The extractors of other providers ignore some
 #: fields of the shape.
 _EXTRACTED_AS: Final = {"messages": "anthropic"}
 #: Counts that plain rates can price. Reasoning is part of the output and has the same rate.

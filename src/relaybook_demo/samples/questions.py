@@ -35,7 +35,7 @@ def _chunk(name: bytes, data: bytes) -> bytes:
 DATA_URL: Final = "data:image/png;base64," + base64.b64encode(draw_png()).decode()
 
 
-#: The response format for classified tickets.
+#: The response format of a request that classifies a support ticket.
 _TICKET: Final = {
     "type": "json_schema",
     "json_schema": {

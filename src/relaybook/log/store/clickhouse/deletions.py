@@ -78,7 +78,7 @@ def read_deletions(state: State, limit: int) -> list[Deletion]:
 
 
 class ClickHouseDeletions:
-    """Stores the deletions that any process requests. Implements ``Deletions``."""
+    """Stores requested deletions. Any process can request a deletion. Implements ``Deletions``."""
 
     def __init__(self, address: DatabaseAddress, numbering: Numbering | None = None) -> None:
         self._database = Database(address)

@@ -93,7 +93,7 @@ class RollupTables:
         self._is_loaded = True
 
     def store(self, records: Iterable[Record]) -> None:
-        """Add finished records that were not added before."""
+        """Add finished records. Each record may be added only once."""
         if not self._is_loaded:
             self._load()
         self._is_loaded = False  # the state is valid again after the commit

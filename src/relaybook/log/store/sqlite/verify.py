@@ -100,7 +100,7 @@ def _problem(packs: PackReader, bodies: bytes | None) -> str | None:
         for ref in location.refs():
             packs.separate(ref)
     except msgspec.MsgspecError as error:
-        return f"the location of the bodies is damaged: {error}"
+        return f"the database value with the location of the bodies is damaged: {error}"
     except (BodyDamaged, StoreUnavailable) as error:
         return str(error)
     return None
