@@ -109,6 +109,31 @@ def test_frames_that_follow_the_deletion_of_the_files_are_in_new_files(
     assert reader.over
 
 
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_segment_that_is_created_again_after_a_failure_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """The reader opens the first file before its creation fails. The second file has the same name."""
+    readers: list[RunReader] = []
+    sync_directory = disk.sync_directory
+
+    def open_and_fail_once(path: Path) -> None:
+        if not readers and segment_path(path, number).exists():
+            readers.append(RunReader(path, Place(number, HEADER_BYTES, 0)))
+            assert readers[0].read() == []
+            raise OSError(errno.EIO, "failed")
+        sync_directory(path)
+
+    monkeypatch.setattr(disk, "sync_directory", open_and_fail_once)
+    writer = make_writer(tmp_path, durable=True)
+    bodies = [bytes([number]) * 65536 for number in range(20)]  # more than fit in one segment
+    put(writer, *bodies)
+    writer.sync()
+    (reader,) = readers
+    assert payloads_of(read_all(reader))[-1:] == bodies[-1:]
+    assert not reader.finished
+
+
 def test_a_body_larger_than_a_segment_spans_several_segments(tmp_path: Path) -> None:
     writer = make_writer(tmp_path)
     reader = RunReader(writer.path)

@@ -169,13 +169,16 @@ class RunReader:
         If ``place`` names no segment yet, the current segment is the oldest segment that still exists.
         """
         if self._segment is not None:
-            return self._segment
+            is_empty = max(self.place.offset, self._segment.mark) <= HEADER_BYTES
+            if not (is_empty and self._segment.was_created_again):
+                return self._segment
+            self._close_segment()
         with suppress(FileNotFoundError):
             wanted = self.place.segment or next(iter(sequences(self.path)), 0)
             if wanted:
                 with suppress(JournalDamaged):
                     self._segment = OldSegment(self.path, wanted)
-                    self._begins_late = self.place == START and wanted > 1
+                    self._begins_late = self._begins_late or (self.place == START and wanted > 1)
                     self.place = Place(wanted, max(self.place.offset, HEADER_BYTES), self.place.number)
         return self._segment
 

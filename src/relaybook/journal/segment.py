@@ -144,6 +144,16 @@ class OldSegment:
         return int(secret)
 
     @property
+    def was_created_again(self) -> bool:
+        """Whether the path now names another file.
+
+        If the creation of a segment fails, for example because a sync fails, the writer deletes the file and creates it
+        again. A reader may have opened the first file.
+        """
+        status = os.fstat(self._descriptor)
+        return disk.identity(self.path) not in (None, (status.st_dev, status.st_ino))
+
+    @property
     def mark(self) -> int:
         """The offset up to which the file is written, at most the size of the file."""
         return min(self._marks[_MARK_INDEX], self.size)
