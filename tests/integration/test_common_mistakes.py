@@ -2,9 +2,7 @@
 
 import http.client
 import json
-import socket
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -52,15 +50,12 @@ def test_the_suggested_base_url_works(world: World) -> None:
     assert response.choices[0].message.content
 
 
-def test_a_reverse_proxy_that_keeps_its_prefix_gets_the_reason(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        address = f"127.0.0.1:{listener.getsockname()[1]}"
-    flags = ("--listen", address, "--dashboard", "127.0.0.1:0", "--relay-url", f"http://{address}/relay/v1")
-    with SimulatedProvider(tmp_path) as provider, Server(tmp_path, provider.url, *flags) as server:
-        response = parse(send_raw(server.port, at(b"/relay/v1/chat/completions", b"POST")))
+def test_a_prefix_before_v1_gets_the_reason(world: World) -> None:
+    response = parse(send_raw(world.server.port, at(b"/relay/v1/chat/completions", b"POST")))
     assert response.status == 404
     assert response.error["message"] == (
-        "The path begins with /relay, but the relay expects /v1. Let the reverse proxy remove /relay."
+        "The path begins with /relay, but the relay expects /v1. Remove /relay from the base URL, or let the reverse "
+        "proxy remove /relay."
     )
 
 

@@ -129,6 +129,13 @@ def test_standard_output_is_the_default(source: list[str], capfdbinary: pytest.C
     assert capfdbinary.readouterr().out.splitlines() == output
 
 
+def test_a_file_without_the_option_is_refused(source: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", *source, "requests.csv"]) == 2
+    output = capsys.readouterr()
+    assert (output.out, "use --output requests.csv." in output.err) == ("", True)
+    assert main(["export", *source, "-"]) == 2
+
+
 @needs("jq")
 def test_jq_reads_json_lines(source: list[str], tmp_path: Path) -> None:
     assert main(["export", *source, "--bodies", "-o", "log.jsonl"]) == 0

@@ -178,6 +178,7 @@ def test_check_reports_a_missing_pack_as_requests_without_bodies(
     assert repair(tmp_path, salvage=True, requeue=False) == 0
     assert "2 requests" in (output := capsys.readouterr().out)
     assert "1 of them without bodies" in output
+    assert "A search for words finds these requests only after a server was started" in output
     reader = SqliteReader(data.store)
     found = [reader.get(entry.record.id) for entry in entries]
     reader.close()

@@ -8,6 +8,7 @@ import csv
 import errno
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -35,6 +36,8 @@ _END_START: Final = b'{"end":true,'
 _SPREADSHEETS: Final = ("xlsx", "xls", "ods")
 _RESUMABLE: Final = ("jsonl", "csv")
 _PARQUET_END: Final = b"PAR1"
+#: A filter that is probably meant as the file to write.
+_FILE: Final = re.compile(r"[^=:\"]+\.(?:csv|jsonl|parquet)", re.IGNORECASE)
 _TIMES: Final = ("from", "to")
 
 
@@ -59,6 +62,9 @@ def export(
     resume: bool,
 ) -> int:
     """Export the matching requests. Raises BadArgument and CommandFailed."""
+    file = next((each for each in filters if _FILE.fullmatch(each)), None)
+    if file is not None:
+        raise BadArgument(f"{escape(file)!r} is not a filter. To write to this file, use --output {escape(file)}.")
     format_name = format_name or _format_of(output)
     if format_name not in FILE_FORMATS:
         raise BadArgument(f"--format is {escape(format_name[:80])!r}: expected one of {', '.join(FILE_FORMATS)}.")

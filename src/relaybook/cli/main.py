@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -350,14 +351,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(argv: list[str]) -> int:
     if argv[0] in _STREAMS:
-        argv = [_STREAMS[argv[0]] if word == "-" else word for word in argv]
+        # Only the option of ``export`` can be a file. Every argument of ``import`` is a file.
+        argv = [
+            _STREAMS[argv[0]] if word == "-" and (argv[0] == "import" or before in ("-o", "--output")) else word
+            for before, word in pairwise(["", *argv])
+        ]
     try:
         return int(app(argv, exit_on_error=False, print_error=False) or 0)
     except UnknownOptionError as error:
         message = _missing_flag(argv) or _demo_setting(argv) or _excluding_filter(argv) or _equivalent(argv)
         return _end(message or str(error), BAD_SETTINGS)
     except MissingArgumentError as error:
-        is_show = argv[:1] == ["show"] and len(argv) == 1
+        is_show = argv[:1] == ["show"]
         return _end(_ID_MISSING if is_show else _excluding_filter(argv) or str(error), BAD_SETTINGS)
     except UnusedCliTokensError as error:
         unexpected = " ".join(error.unused_tokens or [])

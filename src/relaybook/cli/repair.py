@@ -100,6 +100,8 @@ def _salvage_one(store: SetAside, writer: Writer) -> int:
     name = Path(store.location).name
     copied = plural(done.copied, f"request from {name} is", f"requests from {name} are")
     print(f"{mark} salvage: {copied} now in the log{suffix}")
+    if done.copied:
+        print("  A search for words finds these requests only after a server was started with this data directory.")
     if done.unreadable:
         unreadable = plural(done.unreadable, "request", "requests")
         print(f"  {unreadable} could not be read, so {store.location} was not renamed.")
@@ -176,8 +178,8 @@ def _readable(store: SetAside) -> Iterator[Entry | None]:
         yield from store.entries()
     except StoreDamaged as error:
         raise CommandFailed(
-            f"Salvage cannot read {store.location}: {error.__cause__ or error}. A database repair tool may recover "
-            "requests."
+            f"Salvage cannot read {store.location}: {error.__cause__ or error}. Nothing was copied. The server can "
+            "start with an empty log. The .recover command of SQLite may be able to read more."
         ) from None
     except StoreUnavailable as error:
         raise CommandFailed(str(error)) from None

@@ -7,7 +7,6 @@ writes to a connection.
 
 import re
 from typing import Final
-from urllib.parse import urlsplit
 
 from relaybook.errors import RelayError
 from relaybook.relay import response_lines
@@ -155,9 +154,12 @@ def _not_found_message(relay: RelayContext, head: RequestHead) -> str:
     path = head.target.partition(b"?")[0][:80].decode("latin-1")
     if path.startswith(("/api", "/requests")):
         return f"{path} is not a path of the relay. The log is at {relay.dashboard_url}."
-    prefix = urlsplit(relay.base_url).path.removesuffix("/v1")
-    if prefix and path.startswith(f"{prefix}/"):
-        return f"The path begins with {prefix}, but the relay expects /v1. Let the reverse proxy remove {prefix}."
+    prefix, v1, _ = path.partition("/v1/")
+    if v1:
+        return (
+            f"The path begins with {prefix}, but the relay expects /v1. Remove {prefix} from the base URL, or let the "
+            f"reverse proxy remove {prefix}."
+        )
     return f"The path is not a path of the relay. Your base URL probably lacks /v1. Use {relay.base_url}"
 
 

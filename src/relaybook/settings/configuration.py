@@ -31,6 +31,10 @@ FLAGS: Final = tuple(name for name, field in FIELDS.items() if field.metadata["f
 _SERVICE_LINK: Final = re.compile(r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$")
 
 
+#: Paths of endpoints, which follow the base URL. A longer path comes before its end.
+_ENDPOINTS: Final = ("/chat/completions", "/completions", "/responses", "/messages", "/embeddings", "/models")
+
+
 @dataclass(frozen=True)
 class Configuration:
     """The settings and their sources: "flag", "environment RELAYBOOK_LISTEN", "relaybook.toml" or "default".
@@ -204,7 +208,9 @@ def _token_warnings(settings: Settings) -> list[str]:
 
 
 def _upstream_warnings(settings: Settings) -> list[str]:
+    base = settings.upstream.rstrip("/")
+    if endpoint := next((path for path in _ENDPOINTS if base.endswith(path)), None):
+        return [f"The upstream {base} is an endpoint. The base URL is probably {base.removesuffix(endpoint)}."]
     if urlsplit(settings.upstream).path.strip("/"):
         return []
-    base = settings.upstream.rstrip("/")
     return [f"The upstream {base} has no path. Most providers need a path, such as {base}/v1."]

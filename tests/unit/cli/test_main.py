@@ -88,6 +88,7 @@ def test_only_servers_warn_of_a_feedback_token_without_a_dashboard_token(
         (["tail", "--", "-5"], "-5 would exclude the word 5. For the latest 5 requests, write -n 5."),
         (["tail", "caf\udce9"], r"The filter caf\udce9 is not valid UTF-8. Set the terminal to UTF-8."),
         (["show"], "The id of the request is missing. Write relaybook show ID"),
+        (["show", "--json"], "The id of the request is missing. Write relaybook show ID"),
         (["serve", "--port", "4200"], "Unknown option: --port. Use --listen HOST:PORT."),
         (["tail", "--limit=5"], "Unknown option: --limit. Use -n N."),
         (["tail", "--namespace", "ios"], "Write the filter without dashes: namespace=VALUE"),

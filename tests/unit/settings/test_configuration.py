@@ -132,6 +132,13 @@ def test_an_upstream_without_a_path_warns(tmp_path: Path, upstream: str) -> None
     assert warning.endswith("such as http://127.0.0.1:9/v1.")
 
 
+@pytest.mark.parametrize("endpoint", ["/chat/completions", "/completions", "/messages/"])
+def test_an_endpoint_as_upstream_warns(tmp_path: Path, endpoint: str) -> None:
+    upstream = f"http://127.0.0.1:9/v1{endpoint}"
+    (warning,) = resolve({"upstream": upstream}, {"HOME": "/h"}, tmp_path).server_warnings
+    assert warning.endswith("is an endpoint. The base URL is probably http://127.0.0.1:9/v1.")
+
+
 def test_relative_data_becomes_absolute(tmp_path: Path) -> None:
     assert resolve({"data": "log"}, {}, tmp_path).data == tmp_path / "log"
 

@@ -68,7 +68,11 @@ def _terms(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Sequence[
     for raw_name, value in pairs:
         parameter = parse_parameter(raw_name)
         if parameter is None:
-            suggestion = suggest(raw_name.removeprefix("not.").removeprefix("begins."), (*NAMES, *other_names))
+            wanted = raw_name.removeprefix("not.").removeprefix("begins.")
+            first, dot, rest = wanted.partition(".")
+            suggestion = suggest(wanted, (*NAMES, *other_names))
+            if dot and rest and suggest(first, ("property",)):
+                suggestion = f" Did you mean property.{rest[:80]}?"
             known = ", ".join((*NAMES, "property.<name>", "q", *other_names))
             raise BadFilter(raw_name, f"{raw_name[:80]!r} is not a known parameter.{suggestion or f' Known: {known}.'}")
         name, negated, is_prefix = parameter

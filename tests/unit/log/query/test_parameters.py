@@ -40,6 +40,7 @@ def test_property_names_in_parameters_are_normalized_like_tags() -> None:
     ("name", "value", "expected"),
     [
         ("modell", "x", "is not a known parameter. Did you mean model?"),
+        ("propery.user-id", "x", "is not a known parameter. Did you mean property.user-id?"),
         ("q", "modell:x", "is not a known name. Did you mean model? To search"),
         ("property.", "x", "is not a known parameter"),
         ("not.", "x", "is not a known parameter"),
