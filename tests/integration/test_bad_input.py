@@ -154,7 +154,7 @@ TAG_CASES: Final = [
     TagCase("a misspelled header (the warning suggests the right one)", (b"Service-Namspace: a",), ("unknown_header",)),
     TagCase("a property without a name", (b"Service-Property-: a",), ("unknown_header",)),
     TagCase(
-        "another value of `Service-Log` (treated as `no-bodies`)",
+        "an unknown value of `Service-Log` (treated as `no-bodies`)",
         (b"Service-Log: none",),
         ("unknown_log_value",),
         body_state="no_bodies",

@@ -78,7 +78,7 @@ export type Row = {
   tokens_estimated: boolean;
   /** Cost in US dollars. An unknown cost is `null`, never 0. */
   cost_usd: number | null;
-  /** Version of the price list that was used to compute the cost. */
+  /** Version of the price list for the cost. `provider` if the response contained the cost. */
   prices_version: string | null;
   /** Reason why the model stopped. */
   finish_reason: string | null;
@@ -264,7 +264,7 @@ export type RequestDetail = {
   tokens_estimated: boolean;
   /** Cost in US dollars. An unknown cost is `null`, never 0. */
   cost_usd: number | null;
-  /** Version of the price list that was used to compute the cost. */
+  /** Version of the price list for the cost. `provider` if the response contained the cost. */
   prices_version: string | null;
   /** Reason why the model stopped. */
   finish_reason: string | null;
@@ -351,7 +351,7 @@ export type StatsPoint = {
   at: string;
 };
 
-/** The 50th, 95th and 99th percentiles in milliseconds, accurate to 5 %. `null` without measurements. */
+/** The 50th, 95th and 99th percentiles in milliseconds, accurate to 5 %. `null` if nothing was measured. */
 export type Percentiles = {
   p50: number | null;
   p95: number | null;
@@ -478,7 +478,7 @@ export type ThreadRow = {
   tokens_estimated: boolean;
   /** Cost in US dollars. An unknown cost is `null`, never 0. */
   cost_usd: number | null;
-  /** Version of the price list that was used to compute the cost. */
+  /** Version of the price list for the cost. `provider` if the response contained the cost. */
   prices_version: string | null;
   /** Reason why the model stopped. */
   finish_reason: string | null;
@@ -840,7 +840,7 @@ export type Removal = {
   reason: "age" | "disk_budget";
   /** Number of requests that were removed. */
   requests: number;
-  /** Number of other requests whose content was removed. */
+  /** Number of requests that lost only their content. */
   contents: number;
 };
 

@@ -56,7 +56,7 @@ async def get_request(request: Request) -> Response:
 
     - Its bodies are not logged.
     - The bodies of request and response together exceed 512 KiB.
-    - 32 newer running requests have these fields.
+    - There are 32 newer running requests that have these fields.
     """
     arguments.only(arguments.pairs_of(request))
     any_id: str = request.path_params["id"]

@@ -61,7 +61,7 @@ MEANINGS: Final[dict[str, str]] = {
     "reasoning_tokens": "Number of output tokens used for reasoning.",
     "tokens_estimated": "`true` if a number of tokens is an estimate, because the response did not contain the number.",
     "cost_usd": "Cost in US dollars. An unknown cost is `null`, never 0.",
-    "prices_version": "Version of the price list that was used to compute the cost.",
+    "prices_version": "Version of the price list for the cost. `provider` if the response contained the cost.",
     "finish_reason": "Reason why the model stopped.",
     "user": "Value of `user` in the request body.",
     "safety_identifier": "Value of `safety_identifier` in the request body.",

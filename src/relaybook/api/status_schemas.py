@@ -68,7 +68,7 @@ class Removal(Struct, kw_only=True):
         RemovalReason, Meta(description="`age`: the data was too old. `disk_budget`: the log took too much disk space.")
     ]
     requests: Annotated[int, Meta(description="Number of requests that were removed.")]
-    contents: Annotated[int, Meta(description="Number of other requests whose content was removed.")]
+    contents: Annotated[int, Meta(description="Number of requests that lost only their content.")]
 
 
 class RetentionClock(Struct, kw_only=True):

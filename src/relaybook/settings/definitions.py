@@ -152,7 +152,7 @@ class Settings:
     seal_after: float = setting(
         60.0,
         "A journal segment that receives bytes of a no-bodies request is closed (sealed) after this time. Other "
-        "segments are closed after ten times as long. Only closed segments can be deleted",
+        "segments are closed after ten times this time. Only closed segments can be deleted",
     )
     min_free: int = setting(
         1 * GIB, "If less disk space than this is free, new requests cannot be logged, and when_log_fails applies"

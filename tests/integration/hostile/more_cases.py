@@ -122,7 +122,7 @@ MORE_CASES: Final[list[Case]] = [
         "counted",
         {
             "an absolute target without a host": at(b"http:///v1/models"),
-            "an absolute target with another port": at(b"http://127.0.0.1:81/v1/models"),
+            "an absolute target with a port other than the relay's": at(b"http://127.0.0.1:81/v1/models"),
             "an absolute target with a user name": at(b"http://user@127.0.0.1/v1/models"),
             "an absolute target with `..`": at(b"http://127.0.0.1/v1/../smuggled"),
             "`/v1/%2e/x`": at(b"/v1/%2e/smuggled"),
@@ -158,7 +158,7 @@ MORE_CASES: Final[list[Case]] = [
         417,
         "expectation_failed",
         "counted",
-        {"a second `Expect` with another value": request(b"Expect: 100-continue", b"Expect: x", LENGTH, body=QUESTION)},
+        {"a second `Expect` with the value `x`": request(b"Expect: 100-continue", b"Expect: x", LENGTH, body=QUESTION)},
     ),
     *cases(
         "Chunks",
