@@ -115,7 +115,7 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.close()
 
     def stalled(self, now: float, seconds: float) -> bool:
-        """Return whether the kernel has accepted no byte of the write buffer for ``seconds``.
+        """Return whether the kernel accepted no byte of the write buffer during the last ``seconds`` seconds.
 
         The sweep of the relay calls this method a few times a second.
         """
