@@ -351,7 +351,7 @@ export type StatsPoint = {
   at: string;
 };
 
-/** The 50th, 95th and 99th percentiles in milliseconds, accurate to 5 %. `null` without measurements. */
+/** The 50th, 95th and 99th percentiles in milliseconds, accurate to 5 %. `null` if nothing was measured. */
 export type Percentiles = {
   p50: number | null;
   p95: number | null;
@@ -825,7 +825,7 @@ export type RetentionStatus = {
 
 /** One kind of data and how long this data is kept. */
 export type RetentionClock = {
-  /** The setting: the number of days after which the data is removed. 0 means no age limit. */
+  /** Number of days after which the data is removed, as in the settings. 0 means no age limit. */
   days: number;
   /** The oldest day (UTC) for which the log still has data of this kind. `null` if the log has no such data, or if the day is unknown. */
   oldest_day: string | null;

@@ -18,7 +18,7 @@ from relaybook.log.query.filters import BadTermCode
 
 
 class Percentiles(Struct, kw_only=True):
-    """The 50th, 95th and 99th percentiles in milliseconds, accurate to 5 %. `null` without measurements."""
+    """The 50th, 95th and 99th percentiles in milliseconds, accurate to 5 %. `null` if nothing was measured."""
 
     p50: float | None
     p95: float | None

@@ -32,7 +32,7 @@ class BodyPolicy:
         self._keep_other = keep_other_bodies
 
     def move_large(self, exchanges: Iterable[Exchange]) -> int:
-        """If open exchanges exceed the limits for memory, move their bytes to the store.
+        """If bodies of open exchanges exceed the memory limits, move them to the store.
 
         Return the number of moved bytes.
         """

@@ -71,7 +71,7 @@ class Connection(asyncio.BufferedProtocol):
                 self.transport.pause_reading()
 
     def reset(self) -> None:
-        """Close the connection with a TCP reset, so that the remote end does not see a clean end.
+        """Close the connection with a TCP reset, so that the remote end sees an error and not a normal end.
 
         Unsent bytes are dropped.
         """
