@@ -825,7 +825,7 @@ export type RetentionStatus = {
 
 /** One kind of data and how long this data is kept. */
 export type RetentionClock = {
-  /** The setting: the number of days after which the data is removed. 0 means no age limit. */
+  /** Number of days after which the data is removed, as in the settings. 0 means no age limit. */
   days: number;
   /** The oldest day (UTC) for which the log still has data of this kind. `null` if the log has no such data, or if the day is unknown. */
   oldest_day: string | null;

@@ -94,15 +94,15 @@ def filter_parameters() -> list[dict[str, Any]]:
         parameter("property.<name>", "Exact value of the property.", texts),
         parameter(
             "begins.<name>",
-            "Prefix of a value of the parameter `<name>`. `<name>` is a parameter above whose value is free text. "
+            "Prefix of a value of the parameter `<name>`. `<name>` is a parameter listed above that accepts any text. "
             "If a parameter has several prefixes or exact values, at least one of them must match. For `words`, all of "
             "them must match. `begins.words=my refun` matches a phrase whose last word starts with `refun`.",
             texts,
         ),
         parameter(
             "not.<name>",
-            "Excludes the requests that the parameter `<name>` selects. `<name>` is any parameter above except `from`, "
-            "`to` and `q`.",
+            "Excludes the requests that the parameter `<name>` selects. `<name>` is any parameter listed above "
+            "except `from`, `to` and `q`.",
             texts,
         ),
     ]

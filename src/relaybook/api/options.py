@@ -32,7 +32,7 @@ class LogMetrics:
     quarantined: int | None = None
     #: Number of requests that ended since the recorder started, by outcome.
     requests: Mapping[str, int] = field(default_factory=dict)
-    #: Number of these requests that failed.
+    #: Number of requests that ended since the recorder started and that failed.
     requests_failed: int = 0
     #: Histograms by name: relay_overhead, upstream_latency, commit.
     histograms: Mapping[str, Histogram] = field(default_factory=dict)

@@ -76,7 +76,7 @@ class RetentionClock(Struct, kw_only=True):
 
     days: Annotated[
         int,
-        Meta(description="The setting: the number of days after which the data is removed. 0 means no age limit."),
+        Meta(description="Number of days after which the data is removed, as in the settings. 0 means no age limit."),
     ]
     oldest_day: Annotated[
         str | None,

@@ -78,7 +78,7 @@ class _Store:
 
 
 class _Server:
-    """The log of a running server. Batches are small, because the server records nothing else while it adds one."""
+    """The log of a running server. Batches are small, because the server records nothing else while it adds a batch."""
 
     max_entries = 200
     max_bytes = 1 << 20

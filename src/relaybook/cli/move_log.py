@@ -33,7 +33,7 @@ _BATCH_BYTES: Final = 32 << 20
 #: Bodies larger than a batch are copied in parts of about this size.
 _PART_BYTES: Final = 8 << 20
 _DELETIONS: Final = 1000
-#: The beginning of the name of the directory to which the files of a SQLite log are moved. The time follows.
+#: The files of a SQLite log are moved to a directory. Its name is this prefix, followed by the time.
 _MOVED: Final = "store.moved-"
 
 
@@ -168,7 +168,7 @@ class _Requests:
         return True
 
     def _written(self, record_id: str, side: Side) -> Body | None:
-        """Copy a body to the target. Return its references there. `None` if it is not stored or is damaged."""
+        """Copy a body to the target. Return the copy, or `None` if the body is not stored or is damaged."""
         chunks = self._reader.body(record_id, side)
         try:
             return None if chunks is None else Body(refs=[self._writer.write_body(part) for part in _joined(chunks)])

@@ -22,7 +22,7 @@ _READ_BYTES: Final = 4 << 20
 class Place(msgspec.Struct, frozen=True, order=True, array_like=True):
     """A position between two frames.
 
-    The next frame is at ``offset`` in ``segment``, and its number is above ``number``.
+    The next frame is at ``offset`` in ``segment``, and its number is higher than ``number``.
     """
 
     segment: int
@@ -96,8 +96,8 @@ class RunReader:
     def read(self, most_bytes: int = _READ_BYTES) -> list[Frame]:
         """Return the next frames, up to about ``most_bytes``; empty if there are none yet.
 
-        Damaged bytes are skipped, and lost frames are counted. Raises JournalTooNew if a segment has a newer format,
-        and OSError if a file of the run cannot be opened.
+        Damaged bytes are skipped, and lost frames are counted. Raises JournalTooNew if a segment has a format of a
+        newer version of Relaybook, and OSError if a file of the run cannot be opened.
         """
         over = self.over
         while not self._finished:
@@ -244,11 +244,11 @@ class RunReader:
         return Unread(total, since_ns)
 
     def segments_before(self, segment: int) -> list[int]:
-        """Return the numbers of the files before ``segment``, except for files that are not read yet."""
+        """Return the sequence numbers of the files before ``segment``. Files that are not read yet are omitted."""
         return [number for number in sequences(self.path) if number < min(segment, self.place.segment)]
 
     def remove_before(self, segment: int) -> int:
-        """Delete the ``segments_before`` ``segment`` and return their number. Each deletion may take 12 ms."""
+        """Delete the segments that ``segments_before`` returns, and return how many. Each deletion may take 12 ms."""
         numbers = self.segments_before(segment)
         for number in numbers:
             segment_path(self.path, number).unlink(missing_ok=True)

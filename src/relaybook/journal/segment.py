@@ -31,7 +31,7 @@ class JournalDamaged(Exception):
 
 
 class JournalTooNew(Exception):
-    """A segment was written by a newer version. The text names the file and says what to do."""
+    """A newer version of Relaybook wrote the segment. The text names the file and says what to do."""
 
 
 def segment_path(run: Path, sequence: int) -> Path:
@@ -48,7 +48,10 @@ class NewSegment:
     """A segment for writing. Only ``create`` may run on another thread."""
 
     def __init__(self, descriptor: int, sequence: int, size: int, *, durable: bool) -> None:
-        """With ``durable``, call ``mark`` after each sync to raise the mark. Otherwise, ``write`` raises the mark."""
+        """With ``durable``, the caller raises the mark with ``mark`` after each sync.
+
+        Otherwise, ``write`` raises the mark.
+        """
         self._marks_writes = not durable
         self.descriptor = descriptor
         self.sequence = sequence

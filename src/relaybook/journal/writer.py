@@ -22,7 +22,7 @@ from relaybook.system import disk
 
 #: Seconds after which a segment is sealed if it contains frames of a request with ``Service-Log: no-bodies``.
 SEAL_AFTER_SECONDS: Final = 60.0
-#: All other segments are sealed after this many times ``seal_after_seconds``. Otherwise, the journal could keep the
+#: All other segments are sealed after ``_MAX_AGE * seal_after_seconds`` seconds. Otherwise, the journal could keep the
 #: bytes of deleted requests for a long time.
 _MAX_AGE: Final = 10
 

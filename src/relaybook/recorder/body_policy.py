@@ -1,9 +1,10 @@
 """Decide how much of a body is stored, and where the body is kept while its exchange is open.
 
 The bodies of an open exchange stay in memory while they have at most 256 KiB in total. If they exceed 256 KiB, their
-bytes are moved to the store before the record is written. If all open exchanges together exceed 64 MiB, the largest are
-moved. Bodies of unsupported formats are stored whole up to the size in the setting ``keep_other_bodies``. If such a
-body is larger, only its first 64 KiB, its length and its SHA-256 are stored.
+bytes are moved to the store before the record is written. If the bodies of all open exchanges together exceed 64 MiB,
+the bodies of the largest exchanges are moved. Bodies of unsupported formats are stored whole up to the size in the
+setting ``keep_other_bodies``. If a body exceeds this size, only its first 64 KiB, its length and its SHA-256 are
+stored.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ from relaybook.recorder.fold import Exchange
 
 MAX_HELD_BYTES: Final = 256 << 10
 TRUNCATED_BYTES: Final = 64 << 10
-#: Maximum number of body bytes of all open exchanges of a run in memory.
+#: Maximum number of body bytes in memory, for all open exchanges of one run together.
 MAX_TOTAL_HELD_BYTES: Final = 64 << 20
 
 
@@ -31,7 +32,7 @@ class BodyPolicy:
         self._keep_other = keep_other_bodies
 
     def move_large(self, exchanges: Iterable[Exchange]) -> int:
-        """If open exchanges exceed the limits for memory, move their bytes to the store.
+        """If bodies of open exchanges exceed the memory limits, move them to the store.
 
         Return the number of moved bytes.
         """
@@ -61,7 +62,7 @@ class BodyPolicy:
         return moved
 
     def apply(self, exchange: Exchange, entry: Entry) -> tuple[Entry, list[BodyRef]]:
-        """Truncate the bodies of an entry that must not be stored whole.
+        """Truncate those bodies of an entry that must not be stored whole.
 
         Return the entry, and the references to stored bytes that must be erased.
         """

@@ -75,7 +75,7 @@ class DiskReserve:
         return True
 
     def remove(self) -> None:
-        """Remove the file when the recorder stops, because only a running recorder needs the reserve."""
+        """Remove the file. Call this method when the recorder stops, because only a running recorder needs the file."""
         with suppress(OSError):
             self._path.unlink()
         self._is_held = False

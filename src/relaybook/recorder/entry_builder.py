@@ -47,7 +47,7 @@ class EntryBuilder:
     def running(self, exchange: Exchange, *, read_bodies: bool = True, is_shown: bool = False) -> Running:
         """Return the current state of an open exchange.
 
-        With ``is_shown``, include the headers and the bytes that both bodies have so far. The log shows this content.
+        With ``is_shown``, include the headers, and the body bytes that have arrived so far. The log shows this content.
         """
         record, _ = self._record(exchange, Closed("interrupted"), _headers(exchange), read_bodies=read_bodies)
         record.outcome, record.failed = "open", bool(record.status and record.status >= 400)
@@ -177,7 +177,10 @@ class EntryBuilder:
         return body.rest[0] if len(body.rest) == 1 else b"".join(body.rest)
 
     def _count(self, record: Record, request_body: bytes, response: formats.ResponseFacts) -> None:
-        """Set the tokens and the cost from the provider's usage, or else from an estimate. Estimates are marked."""
+        """Set the tokens and the cost from the usage in the response, or else from an estimate.
+
+        Estimates are marked.
+        """
         if formats.estimate_usage(record.kind, response, request_body):
             record.tokens_estimated = True
             record.input_tokens, record.output_tokens = response.input_tokens, response.output_tokens

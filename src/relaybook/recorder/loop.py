@@ -289,7 +289,7 @@ class Recorder:
             self._gaps.append(Gap(from_at=now_us, to_at=now_us, count=lost, reason="damaged"))
 
     def _move_large_bodies(self, run: Run) -> None:
-        """Move large bodies of open exchanges from memory to the store, except while replaying recorded exchanges."""
+        """Move large bodies of open exchanges from memory to the store. Do nothing while the run is replayed."""
         if run.is_replaying:
             return
         self._bytes += self._body_policy.move_large(run.fold.open.values())
@@ -319,11 +319,11 @@ class Recorder:
         self._clean_up()
 
     def _checkpoints(self, run: Run) -> list[ExchangeCheckpoint]:
-        """Return the states of open exchanges that need an earlier segment, or whose bytes were moved to the store.
+        """Return the states of open exchanges that need old segments, or whose bytes were moved to the store.
 
-        The remaining bytes of these exchanges are also moved to the store. When bytes of an exchange are moved, its new
-        state must be committed, too. Otherwise, the recorder would read the exchange again after a restart, and would
-        move the same bytes again.
+        Old segments are those before the segment that is being read. The remaining bytes of the returned exchanges are
+        also moved to the store. When bytes of an exchange are moved, its new state must be committed, too. Otherwise,
+        the recorder would read the exchange again after a restart, and would move the same bytes again.
         """
         checkpoints: list[ExchangeCheckpoint] = []
         if run.is_replaying:
@@ -396,7 +396,7 @@ class Recorder:
             del self._runs[name]
 
     def _remove_before(self, run: Run, segment: int) -> None:
-        """Remove the segments of the run before ``segment``, unless the store is damaged.
+        """Remove the run's segments before ``segment``. If the store is damaged, raise StoreDamaged and remove nothing.
 
         The journal may be the only readable copy of the newest requests, even if the store has accepted them.
         """

@@ -86,7 +86,7 @@ class _Path(NamedTuple):
     group: str | None
     name: str
     counts: str
-    #: Whether the path is ignored if an earlier path has the same count.
+    #: Whether the path is ignored if an earlier path has a count above 0 with the same library name.
     is_alternative: bool = False
 
 

@@ -19,7 +19,7 @@ _SETTLE_NS: Final = 10 * 60 * clock.NANOSECONDS
 #: After a failure, retention pauses for this time.
 _AGAIN_NS: Final = 5 * clock.NANOSECONDS
 _MEASURE_NS: Final = 10 * clock.NANOSECONDS
-#: While the log shrinks, its size is measured this many times as often.
+#: While the log shrinks, its size is measured ``_OFTEN`` times as often as usual.
 _OFTEN: Final = 10
 _HOUR_US: Final = DAY_US // 24
 _MINUTE_US: Final = _HOUR_US // 60

@@ -17,7 +17,7 @@ from relaybook.recorder.fold import Exchange
 
 #: Maximum number of open exchanges whose bodies the log shows. These bodies are copied to the store every second.
 MAX_SHOWN: Final = 32
-#: Maximum size of the bodies of such an exchange, request and response together.
+#: If the request and response bodies of an exchange together have more bytes, the log does not show them.
 MAX_SHOWN_BYTES: Final = 512 << 10
 _EVERY_NS: Final = 1 * clock.NANOSECONDS
 _AFTER_NS: Final = 1 * clock.NANOSECONDS

@@ -20,7 +20,7 @@ log = logging.getLogger("relaybook.recorder")
 _BATCH_ENTRIES: Final = 200
 #: Maximum number of committed entries that stay in memory until they are indexed.
 _MAX_FRESH: Final = 2000
-#: Maximum number of body bytes of these entries.
+#: Maximum number of body bytes of the entries in memory.
 _MAX_FRESH_BYTES: Final = 16 << 20
 _RETRY_NS: Final = 5 * clock.NANOSECONDS
 

@@ -19,7 +19,7 @@ from relaybook.relay.routes import Route
 from relaybook.settings.client_address import client_address
 from relaybook.tags import Tags
 
-#: Each part of a body is searched for each key, so many keys would slow down all requests.
+#: Each part of a body is searched for each key. A large number of keys would slow down all requests.
 _MAX_KEYS: Final = 16
 #: Only digits match, because anyone can register a name such as 127.0.0.1.example.
 _LOOPBACK: Final = re.compile(rb"127(?:\.\d{1,10}){1,3}")

@@ -37,7 +37,7 @@ class ClientFraming:
         )
 
     def encode(self, chunk: bytes, *, complete: bool = False) -> bytes:
-        """Encode the body bytes of one read for sending. Set ``complete`` for the last body bytes."""
+        """Encode the body bytes of one read for sending. ``complete`` is true for the last body bytes."""
         if self.is_event_stream and chunk:
             self._tail = chunk[-4:] if len(chunk) >= 4 else (self._tail + chunk)[-4:]
         if self._chunked:

@@ -71,7 +71,7 @@ class Connection(asyncio.BufferedProtocol):
                 self.transport.pause_reading()
 
     def reset(self) -> None:
-        """Close the connection with a TCP reset, so that the remote end does not see a clean end.
+        """Close the connection with a TCP reset, so that the remote end sees an error and not a normal end.
 
         Unsent bytes are dropped.
         """
@@ -115,7 +115,7 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.close()
 
     def stalled(self, now: float, seconds: float) -> bool:
-        """Return whether the kernel has accepted no byte of the write buffer for ``seconds``.
+        """Return whether the kernel accepted no byte of the write buffer during the last ``seconds`` seconds.
 
         The sweep of the relay calls this method a few times a second.
         """

@@ -68,8 +68,8 @@ class RelayContext:
         self.refused: Counter[str] = Counter()
         self.unlogged = 0
         self.counts_since_ns = 0
-        #: The accepted Host names in lower case. `None` accepts every name, and is used if the relay does not listen on
-        #: loopback.
+        #: The accepted Host names in lower case. `None` if every name is accepted, because the relay does not listen on
+        #: a loopback address.
         self.host_names: frozenset[bytes] | None = None
         if is_loopback(split_address(settings.listen, "listen")[0]):
             self.host_names = frozenset([*_LOOPBACK_NAMES, *(name.lower().encode() for name in settings.hosts)])

@@ -45,8 +45,8 @@ def _reason(error: Exception) -> str:
     """Return the reason for a failed connection in words, such as ``connection refused``."""
     if not isinstance(error, OSError) or isinstance(error, ssl.SSLError) or error.errno is None:
         return str(error)
-    # asyncio's error text has the address instead of the system's text, so the system's text is looked up by number.
-    # Resolver errors have negative numbers and their own text.
+    # asyncio's error text contains the address but not the system's error text. So the system's text is looked up by
+    # the error number. Resolver errors have negative numbers and their own text.
     text = os.strerror(error.errno) if error.errno > 0 else error.strerror or str(error)
     return text[:1].lower() + text[1:]
 

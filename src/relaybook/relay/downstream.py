@@ -143,8 +143,8 @@ class ClientConnection(Connection):
     def _end_body(self, body: Body, surplus: bytes) -> None:
         """Keep the bytes after a request as the start of the next request.
 
-        The parser of chunked bodies does not return the bytes after the body. If there are such bytes, the connection
-        closes after the response.
+        If bytes follow a chunked body, the connection closes after the response, because the parser of chunked bodies
+        does not return these bytes.
         """
         if isinstance(body, ChunkedBody) and surplus:
             self.keep_alive = False
@@ -267,7 +267,7 @@ class ClientConnection(Connection):
         return rest
 
     def cut(self, _: bytes) -> None:
-        """End a broken response so that the client does not see a clean end.
+        """End a broken response so that the client cannot mistake it for a complete response.
 
         With ``reset_on_cut``, the connection is reset and unsent bytes are dropped. Otherwise, all written bytes are
         still sent.

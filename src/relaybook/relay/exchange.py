@@ -477,7 +477,7 @@ class Exchange:
     def _cut_stream(self, message: str) -> None:
         """Cut a response whose head was sent. First send an error event if the format and the stream allow an event.
 
-        The response never ends cleanly.
+        The response never ends like a complete response.
         """
         client, framing = self.client, self.framing
         if client is None or framing is None:

@@ -12,7 +12,7 @@ from relaybook.relay.limits import MIN_SECRET_BYTES
 
 _SCHEME: Final = re.compile(rb"(?i)(?:bearer|basic|digest|negotiate|hmac|aws4-hmac-sha256) +")
 #: The name of a query parameter, with the ``=`` after it. In this pattern, a name cannot contain ``?``. So each name is
-#: scanned only once. Otherwise, a scan of 8 KiB of ``?-`` would take a second.
+#: scanned only once. Otherwise, a scan of 8 KiB that repeat ``?-`` would take a second.
 _NAME: Final = re.compile(rb"[?&]([^=&#?]*)=")
 _VALUE: Final = re.compile(rb"[^&#]*")
 #: The values of parameters whose name ends with one of these words are secrets.

@@ -1,4 +1,4 @@
-"""Delay each send until the journal contains the frames that describe the sent bytes.
+"""Delay each send until the journal contains the frames with the bytes to send.
 
 During one iteration of the event loop, sends are queued as actions. At the end of the iteration, the journal batch is
 written with one ``write``, then the actions run in order. With ``durability = power``, the actions also wait for a
@@ -6,8 +6,8 @@ sync. One sync serves all actions that were queued during the previous sync (gro
 for, such as CLOSED, are synced together with other frames, or after ``LATE_SYNC_SECONDS``.
 
 An action runs only if the journal contains every frame that was appended before the action was queued. If the journal
-cannot be written, the actions of the batch are dropped. The only exception is ``when_log_fails = forward``: the actions
-then run although their frames are lost.
+cannot be written, the actions of the batch are dropped. The only exception is ``when_log_fails = forward``: in this
+case, the actions run although their frames are lost.
 """
 
 import asyncio

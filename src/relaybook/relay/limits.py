@@ -31,7 +31,7 @@ READ_BYTES: Final = 64 * KIB
 LINGER_BYTES: Final = 256 * KIB
 #: Reading and discarding stops after this many seconds.
 LINGER_SECONDS: Final = 2.0
-#: The minimum rate of a request body after ``body_timeout``, in bytes per second.
+#: For each second that a request body takes after ``body_timeout``, at least this many bytes must have arrived.
 MIN_BODY_RATE: Final = 1 * KIB
 #: The maximum number of warnings in the headers of a response. The record has all warnings.
 MAX_WARNING_HEADERS: Final = 32

@@ -15,7 +15,8 @@ class Client(Protocol):
 
     keep_alive: bool
     version_1_0: bool
-    #: Whether a broken response must end with a reset, because a closed connection would look like a clean end.
+    #: Whether a broken response must end with a reset, because a closed connection would look like the end of a
+    #: complete response.
     reset_on_cut: bool
     #: Number of response bytes that wait for the journal.
     queued_bytes: int
@@ -53,7 +54,7 @@ class Upstream(Protocol):
         """Start or stop reading from the upstream."""
 
     def stalled(self, now: float, seconds: float) -> bool:
-        """Return whether the kernel has accepted no byte of the write buffer for ``seconds``."""
+        """Return whether the kernel accepted no byte of the write buffer during the last ``seconds`` seconds."""
 
     def finished(self, *, reusable: bool) -> None:
         """Release the connection from its exchange, and put it into the pool or close it."""

@@ -66,7 +66,8 @@ class UpstreamConnection(Connection):
     def release(self, data: bytes) -> None:
         """Write bytes to the socket. ``relay.gate`` calls this method when the journal contains the earlier frames.
 
-        If a pooled connection has ended before a byte of the request is written, a new connection sends the request.
+        If a pooled connection has ended before a byte of the request is written, the request is sent on a new
+        connection.
         """
         self.queued_bytes -= len(data)
         exchange = self.exchange

@@ -34,7 +34,7 @@ _BACKLOG = 4096
 _FIRST_REQUEST_SECONDS = 0.1
 #: The limit on open files that a relay requests if the system has no hard limit.
 _MAX_DESCRIPTORS = 1 << 20
-#: Number of descriptors that are not connections: segments of the journal, pipes and files of libraries.
+#: Number of descriptors that are not connections: segments of the journal, pipes, and files that libraries open.
 _OTHER_DESCRIPTORS = 64
 #: If the limit on open files allows fewer connections than this, the limit is probably a mistake.
 _FEW_CONNECTIONS = 1000

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # not loaded by relay workers
     from relaybook.recorder.retention_schedule import DiskUse
 
 _LOCK: Final = "serve.lock"
-#: How long ``open`` waits for the lock, which ``is_served`` of another process holds for a moment.
+#: Seconds for which ``open`` waits for the lock. In another process, ``is_served`` may hold the lock for a moment.
 _LOCK_WAIT_SECONDS: Final = 0.5
 
 

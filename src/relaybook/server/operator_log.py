@@ -95,7 +95,7 @@ class Lines(logging.Formatter):
 
 
 def log_to_stderr() -> None:
-    """Set up the operator's log of this process, with sentences on a terminal and with JSON lines otherwise."""
+    """Set up this process's operator's log: sentences if standard error is a terminal, otherwise JSON lines."""
     is_terminal = sys.stderr.isatty()
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Lines() if is_terminal else JsonLines())

@@ -44,7 +44,7 @@ log = logging.getLogger("relaybook.recorder")
 _LOCK_WAIT_SECONDS: Final = 60.0
 #: ``struct sched_attr`` of sched_setattr(2): size, policy, flags, nice, priority, runtime, deadline, period.
 _ATTRIBUTES: Final = struct.Struct("=IIQiIQQQ")
-#: The longest slice that Linux allows. The default slice is about 3 ms.
+#: The longest time slice that Linux allows. The default time slice is about 3 ms.
 _SLICE_NS: Final = 100_000_000
 #: The number of the system call on each machine. glibc before 2.41 has no function for this call.
 _SCHED_SETATTR: Final = {"x86_64": 314, "aarch64": 274, "riscv64": 274}

@@ -133,8 +133,8 @@ class Settings:
     header_timeout: float = setting(10.0, "Maximum time to wait for a request's headers")
     body_timeout: float = setting(
         30.0,
-        "Maximum time to wait for the next bytes of a request body. A body that takes longer than this time must "
-        "arrive at 1 KiB/s or faster",
+        "Maximum time to wait for the next bytes of a request body. For each second after this time, at "
+        "least 1 KiB of the body must have arrived",
     )
     keep_alive_timeout: float = setting(75.0, "Idle client connections are closed after this time")
     write_timeout: float = setting(60.0, "Clients that accept no bytes of a response for this time are disconnected")

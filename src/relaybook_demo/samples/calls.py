@@ -70,7 +70,7 @@ async def _remove_status_directive(request: Any) -> None:
 async def send(client: openai.AsyncOpenAI, request: Request) -> Response | None:
     """Send a request and return the response.
 
-    `None` if the request failed or was canceled, which is part of the sample traffic.
+    `None` if the request failed or was canceled. Some samples fail or are canceled on purpose.
     """
     client = client.with_options(
         api_key=request.key, max_retries=request.retries, timeout=request.timeout_s or _TIMEOUT_S

@@ -22,7 +22,7 @@ Seconds = tuple[float, float]
 
 #: With this seed, the first scenarios of everyday traffic differ from the scenarios of the history.
 _SEED: Final = 1923
-#: The history is sent faster than people can type and read.
+#: Factor by which responses in the history are faster than responses in everyday traffic.
 _HISTORY_SPEEDUP: Final = 2.5
 _HISTORY_CONCURRENCY: Final = 10
 _TURN_PAUSE: Final[Seconds] = (4.0, 9.0)

@@ -51,7 +51,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class FixedTokens:
-    """Tokens that a directive sets in place of the model's tokens."""
+    """Tokens that a directive sets. They replace the tokens that the simulated model would return."""
 
     tokens: tuple[str, ...]
 

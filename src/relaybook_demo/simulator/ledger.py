@@ -27,7 +27,10 @@ MAX_STORED_BYTES: Final = 64 * 1024
 
 
 class Entry(msgspec.Struct, omit_defaults=True):
-    """One line of the ledger. Bytes are base64, headers are decoded as Latin-1, and ``at_ns`` is the wall clock."""
+    """One line of the ledger.
+
+    Bytes are base64, headers are decoded as Latin-1, and ``at_ns`` is the wall-clock time.
+    """
 
     n: int
     event: EventName
@@ -59,7 +62,7 @@ class Tally(Protocol):
 
 
 class NoTally:
-    """The tally of a ledger that is off."""
+    """The tally if the ledger mode is ``off``."""
 
     def add(self, data: bytes) -> None:
         """Do nothing."""
