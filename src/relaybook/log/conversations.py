@@ -7,8 +7,8 @@ The following rules apply to a request B and the requests before B:
    request, or end with the last two messages of the earlier request. Two are enough because clients trim the oldest
    messages. A match of all messages takes precedence over a match of the last two. If several requests match, B
    continues the latest request.
-2. Otherwise, if B has the id of a response in ``previous_response_id`` (Responses API), B continues the request with
-   this response.
+2. Otherwise, if B has the id of a response in ``previous_response_id`` (Responses API), B continues the request that
+   received this response.
 3. If B has the same messages as a request of the last 15 minutes and no ``previous_response_id``, B repeats this
    request. B is then a retry, or a variant with a different response. This rule also applies if B continues a request
    by rule 1.

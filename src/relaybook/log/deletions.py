@@ -47,7 +47,7 @@ class Deletions(Protocol):
 
 
 def without_values(filter_: Filter) -> Filter:
-    """Return the filter without values and property names that could identify a person."""
+    """Return the filter without any values or property names that could identify a person."""
     return Filter(tuple(_without_values(filter_)))
 
 

@@ -50,12 +50,13 @@ class RequestView:
         is_running: bool = False,
         damage: str | None = None,
     ) -> None:
-        """``damage`` says why headers and bodies cannot be read."""
+        """``damage`` says why headers and bodies cannot be read. `None` if they are not damaged."""
         self.record = record
         self.detail = detail
         self.is_running = is_running
         self.damage = damage
-        #: False for a running request whose headers are not in the store yet, and if the headers are damaged.
+        #: Whether the headers can be read. False if they are damaged, or if the headers of a running request are not
+        #: stored yet.
         self.has_headers = damage is None
         self._sizes: dict[Side, int | None] = {"request": request_size, "response": response_size}
         self._transferred = transferred

@@ -102,7 +102,7 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Return the rules of the settings.
+        """Return the rules that the settings define.
 
         A value that a namespace does not set is taken from the general settings.
         """

@@ -60,7 +60,8 @@ class Result(msgspec.Struct, frozen=True):
     ]
 
 
-#: Codes and texts of error responses from the upstream, by status. The code of all other statuses is ``error``.
+#: Codes and texts of error responses from the upstream, by status. Any status that is not listed has the code
+#: ``error``.
 ERROR_STATUSES: Final[dict[int, tuple[Code, str]]] = {
     400: ("bad_request", "bad request"),
     401: ("unauthorized", "unauthorized"),

@@ -25,8 +25,8 @@ _distribution: Final = msgspec.msgpack.Decoder(Distribution).decode
 #: so an hourly chart of 30 days needs the same 13,000 distributions each time the chart is loaded.
 _CACHED_DISTRIBUTIONS: Final = 32_768
 _PER_OCTAVE: Final = 8
-#: Steps per bin. Percentiles are interpolated within a bin in steps of 0.3 %. The number of possible values is small,
-#: so each value is computed once and then cached.
+#: Number of steps into which a bin is divided. A percentile is interpolated within its bin, in steps of 0.3 %. There
+#: are few possible percentiles, so each of them is computed once and then cached.
 _STEPS: Final = 32
 #: Token counts are capped at this value, so that a wrong count cannot overflow a sum. The cap is far above any real
 #: count.
@@ -84,7 +84,8 @@ class Aggregates(msgspec.Struct, array_like=True):
     def without(self, others: Iterable["Aggregates"]) -> "Aggregates | None":
         """Return these aggregates minus ``others``, or `None` if no request is left.
 
-        Each item of ``others`` must cover some of the requests in these aggregates. No request may be in two items.
+        Every request in an item of ``others`` must also be in these aggregates. No request may be in two items of
+        ``others``.
         """
         rest = Aggregates()
         rest.add(self)
@@ -105,8 +106,8 @@ class Aggregates(msgspec.Struct, array_like=True):
 class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
     """Aggregates whose distributions are still encoded as in the store.
 
-    Percentiles are cached, and the cache key is the encoded distribution. A chart can have 6,000 points. When it is
-    loaded again, most of its distributions are not decoded.
+    Percentiles are cached, and the cache key is the encoded distribution. A chart can have 6,000 points. When the chart
+    is loaded again, most of its percentiles are in the cache, and their distributions are not decoded.
     """
 
     requests: int

@@ -9,8 +9,9 @@ import msgspec
 class Histogram(msgspec.Struct):
     """A histogram of durations.
 
-    ``bounds`` are upper bounds in seconds, ascending. ``counts`` has the number of durations in the bucket of each
-    bound, and finally the number of durations above the last bound. ``total`` is the sum of all durations in seconds.
+    ``bounds`` are upper bounds in seconds, ascending. ``counts`` has one number per bound: the number of durations in
+    the bucket that ends at this bound. One more number at the end of ``counts`` is the number of durations above the
+    last bound. ``total`` is the sum of all durations in seconds.
     """
 
     bounds: tuple[float, ...]

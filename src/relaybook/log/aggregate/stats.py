@@ -23,7 +23,7 @@ _TARGET_BUCKETS: Final = 120
 MAX_BUCKETS: Final = 3000
 MAX_GROUPS: Final = 20
 FIELDS: Final = ("namespace", "model", "outcome", "label")
-#: The name of a field that has the value "" for all requests. The aggregates of this value cover all requests.
+#: The name of a field that does not exist in records. All requests are aggregated under the value "" of this field.
 ALL: Final = ""
 #: Fields whose aggregates over time are kept when requests are removed. Aggregates by property are also kept.
 KEPT_FIELDS: Final = ("namespace", "model", "outcome")
@@ -58,7 +58,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Group(msgspec.Struct, kw_only=True):
-    """The aggregates of the requests with the same value of ``StatsQuery.by``.
+    """The aggregates of the requests with the same value of the field ``StatsQuery.by``.
 
     ``value`` is `None` for requests without a value, for ``Stats.other``, and if requests are not grouped.
     """
@@ -113,9 +113,10 @@ def _bucket(text: str) -> int:
 
 
 def kept_field(query: StatsQuery) -> str | None:
-    """Return the field whose kept aggregates (see KEPT_FIELDS) answer a query.
+    """Return the field whose aggregates are enough for the result of a query.
 
-    `None` if the query can be answered only from the requests in the log.
+    The aggregates of this field are kept when requests are removed (see KEPT_FIELDS). `None` if the result can be
+    computed only from the requests in the log.
     """
     terms = query.filter_.terms
     if len(terms) > 1 or any(term.negated or term.prefixes for term in terms):
@@ -154,7 +155,7 @@ def _fitting(from_us: int, to_us: int) -> int:
 
 
 def groups_of(points_by_value: Mapping[str | None, Points]) -> list[Group]:
-    """Return a group for each value of ``StatsQuery.by``."""
+    """Return a group for each value of the field ``StatsQuery.by``."""
     return [Group(value=value, points=points, total=total_of(points)) for value, points in points_by_value.items()]
 
 

@@ -21,7 +21,7 @@ MAX_PROPERTIES: Final = 500
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _NOTES: Final = ("warnings", "advice")
 _COLUMNS: Final = ("id", "seq", "started_at", "ended_at", "result")
-#: The columns before the columns of properties.
+#: The first columns of each row. The columns for single properties follow.
 COLUMNS: Final = (*_COLUMNS, *(name for name in FIELDS if name not in (*_COLUMNS, "properties")), "properties")
 
 

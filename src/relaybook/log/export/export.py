@@ -86,9 +86,9 @@ FILE_FORMATS: Final = {
 class ExportQuery(msgspec.Struct, frozen=True, kw_only=True):
     """The contents of an export.
 
-    Only requests with a ``seq`` above ``after`` and at most ``through`` are exported. If ``through`` is `None`, the
-    export ends with the last request that the filter can find when the export starts (see ``_last_seq``). With ``end``,
-    the last line is an EndLine.
+    A request is exported only if its ``seq`` is greater than ``after`` and not greater than ``through``. If ``through``
+    is `None`, the export ends with the last request that the filter can find when the export starts (see
+    ``_last_seq``). If ``end`` is True, the last line is an EndLine.
     """
 
     file_format: FileFormat
@@ -189,7 +189,10 @@ class Export:
 
 
 def labels_of(reader: Reader) -> Iterator[LabelChange]:
-    """Yield a change for each pinned namespace. The change restores the current label of the namespace."""
+    """Yield a label change for each pinned namespace.
+
+    The change contains the namespace's current label, so it can be applied to another log.
+    """
     after: str | None = None
     while True:
         deadline_ns = clock.monotonic_ns() + _NAMES_NS

@@ -17,7 +17,7 @@ from relaybook.log.request_view import RequestView
 from relaybook.log.store.errors import BodyDamaged
 
 _CHAT_KINDS: Final = ("chat", "message", "response")
-#: Further finish reasons of incomplete responses. ``finish_of`` does not know these reasons.
+#: Finish reasons of incomplete responses, in addition to the reasons that ``finish_of`` knows.
 _NOT_WHOLE: Final = ("incomplete", "failed", "cancelled", "pause_turn", "error")
 _encode: Final = msgspec.json.Encoder().encode
 

@@ -46,8 +46,8 @@ class JsonLines:
 
 def _with_bodies(record: Record, view: RequestView) -> Iterable[bytes]:
     try:
-        # Both bodies are read before the record is written. So if a body cannot be read, the record is written with
-        # the state "expired".
+        # Both bodies are read before the record is written. So if a body cannot be read, the record is written with the
+        # ``body_state`` "expired".
         request, response = (_body(view, side) for side in get_args(Side))
     except BodyDamaged:
         record = msgspec.structs.replace(record, body_state="expired")

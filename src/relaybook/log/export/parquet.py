@@ -35,7 +35,7 @@ _FEEDBACK: Final = pa.list_(
     pa.struct({"source": _TEXT, "score": pa.float64(), "label": _TEXT, "comment": _TEXT, "at": _TIMESTAMP})
 )
 _PAIRS: Final = pa.list_(pa.struct({"name": _TEXT, "value": _TEXT}))
-#: ``parts`` is JSON, and is set only if the content is more than text.
+#: Column type for messages. ``parts`` is JSON. It is set only if the content of the message is more than text.
 _MESSAGES: Final = pa.list_(
     pa.struct(
         {

@@ -56,8 +56,8 @@ def merge(into: dict[str, Any], more: dict[str, Any]) -> None:
     """Merge a chunk's fields into ``into``.
 
     Texts and lists are joined, and objects are merged. All other values are replaced. The texts ``id`` and ``type`` are
-    also replaced. This function only collects the parts of a text. ``join`` joins all parts at once, so that merging
-    many chunks takes linear time.
+    also replaced. This function collects the parts of a text without joining them. ``join`` later joins all parts at
+    once. So merging many chunks takes linear time.
     """
     for name, value in more.items():
         before = into.get(name)

@@ -170,7 +170,7 @@ def first_token_offset(data: bytes) -> int | None:
 
 
 def _embeddings_preview(data: list[Embedding]) -> str:
-    """Return a preview such as ``3 × 1,536``: the number of embeddings, and the dimensions of the first."""
+    """Return a preview such as ``3 × 1,536``: the number of embeddings, and the dimensions of the first one."""
     raw = bytes(data[0].embedding)
     numbers = raw.count(b",") + 1 if raw.startswith(b"[") else (len(raw) - 2) * 3 // 16
     return f"{len(data):,} × {numbers:,}"

@@ -1,4 +1,4 @@
-"""Convert requests and responses of any API to the structure of chat completions that fine-tuning requires.
+"""Convert requests and responses of any API to the structure of chat completions, which fine-tuning requires.
 
 Reasoning is omitted, because the structure has no field for reasoning. For any other content that the structure cannot
 express, functions raise NotChat.
@@ -43,7 +43,7 @@ def function_tools(tools: Iterable[object], parameters: str) -> list[dict[str, A
     """Convert tools to the structure of chat completions.
 
     The given tools have the fields of their function at the top level. ``parameters`` is the name of the field with the
-    schema.
+    schema of the arguments.
     """
     return [_function_tool(tool, parameters) for tool in tools]
 

@@ -22,7 +22,7 @@ _RATIO_APPLIES_BYTES: Final = 1 << 20
 _MAX_CODINGS: Final = 4
 _CHUNK_BYTES: Final = 4096
 #: The output of one call of zstd cannot be limited, so the input of a call is limited. 256 bytes of input hold at most
-#: 64 blocks of 128 KiB.
+#: 64 compressed blocks, and each block becomes at most 128 KiB of output.
 _ZSTD_CHUNK_BYTES: Final = 256
 _ZSTD_WINDOW_BYTES: Final = 8 << 20
 _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
@@ -123,7 +123,8 @@ def _gzip(data: bytes, max_bytes: int) -> _Chunks:
 
 
 def _deflate(data: bytes, max_bytes: int) -> _Chunks:
-    # RFC 9110 specifies the zlib format, but old servers send raw deflate. The zlib header includes a checksum.
+    # RFC 9110 specifies the zlib format, but old servers send raw deflate. A zlib header can be recognized, because it
+    # includes a checksum.
     has_header = len(data) < 2 or (data[0] & 15 == 8 and not (data[0] << 8 | data[1]) % 31)
     return _inflate(data, max_bytes, _ZLIB if has_header else _RAW_DEFLATE, None)
 

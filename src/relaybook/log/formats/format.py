@@ -19,7 +19,7 @@ class ReadStream(Protocol):
 
 
 def leave_unknown(facts: ResponseFacts, request: bytes) -> bool:
-    """Leave missing token counts unknown."""
+    """Estimate nothing, so that missing token counts stay unknown. Used by formats without an estimate."""
     return False
 
 
@@ -29,23 +29,24 @@ class Format:
 
     kind: Kind
     read_request: Callable[[bytes], RequestFacts]
-    #: Facts of a response that is one JSON object. `None` if the data is not a JSON object.
+    #: Returns the facts of a response that is one JSON object. `None` if the data is not a JSON object.
     read_whole: Callable[[bytes], ResponseFacts | None]
     read_stream: ReadStream
-    #: The offset at which the first event with a token ends in a stream, after the event's blank line. `None` if there
-    #: is no token.
+    #: Returns the offset in a stream at which the first event with a token ends. The offset is after the event's blank
+    #: line. `None` if there is no token.
     first_token_offset: Callable[[bytes], int | None]
-    #: The response for the detail view. The second argument tells whether to parse the response as a stream. See
-    #: ``assemble_response``.
+    #: Returns the response for the detail view. The second argument tells whether to parse the response as a stream.
+    #: See ``assemble_response``.
     assemble: Callable[[bytes, bool], dict[str, Any]]
-    #: The messages of a request body for the detail view, in the structure of chat messages, or as texts.
+    #: Returns the messages of a request body for the detail view. Each message has the structure of a chat message or
+    #: is a text.
     list_messages: Callable[[dict[str, Any]], list[object]]
-    #: The fields of a request body that ``list_messages`` reads. All other fields are parameters.
+    #: Returns the names of the fields of a request body that ``list_messages`` reads. All other fields are parameters.
     message_fields: Callable[[dict[str, Any]], tuple[str, ...]]
     #: Estimates the token counts that the response does not have. Returns whether any count was estimated.
     estimate_usage: Callable[[ResponseFacts, bytes], bool] = leave_unknown
-    #: The messages and tools of a request body as fields of a chat completions request. Raises NotChat. `None` if
-    #: requests of this kind have no messages.
+    #: Returns the messages and tools of a request body as fields of a chat completions request. Raises NotChat. The
+    #: attribute is `None` if requests of this kind have no messages.
     to_chat: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     #: The response header with the provider's id of the request.
     request_id_header: str = "x-request-id"
@@ -54,7 +55,7 @@ class Format:
 def stream_end(*, is_done: bool, complete: bool) -> StreamEnded:
     """Return how a stream ended.
 
-    A stream with an end mark is ``done``, whatever happened to the connection afterwards.
+    A stream with an end mark is ``done``, even if the connection failed afterwards.
     """
     if is_done:
         return "done"

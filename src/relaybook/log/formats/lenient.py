@@ -126,7 +126,7 @@ def _finite_or_none(digits: str) -> float | None:
 def sanitize(value: object, depth: int = _MAX_DEPTH) -> object:
     """Make a value acceptable to any JSON encoder and browser.
 
-    Long integers become text, and values nested deeper than 100 levels are cut.
+    Long integers become text, and objects and lists below level 100 are replaced by a text that says so.
     """
     if isinstance(value, dict | list):
         if not depth:

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from relaybook.log.formats.text import clean
 
-#: Maps the type of a part to its name in descriptions, and to the field with its bytes or URL.
+#: Maps the type of a part to two texts: the name of such a part in descriptions, and the name of the field with the
+#: part's bytes or URL.
 _PARTS: Final = {
     "image_url": ("image", "image_url"),
     "input_image": ("image", "image_url"),

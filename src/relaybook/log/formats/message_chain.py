@@ -34,7 +34,8 @@ _MAX_ORIGINS: Final = 4
 _MAX_CHOICES: Final = 4
 #: A window key covers this number of messages before the response.
 _WINDOW: Final = 2
-#: Types of items that the assistant sends without a role (Responses API). All other such types end in ``_call``.
+#: Types of items that come from the assistant but have no role (Responses API). Items whose type ends in ``_call`` also
+#: come from the assistant, but are not listed here.
 _ASSISTANT_ITEMS: Final = frozenset(
     {"reasoning", "compaction", "program", "program_output", "mcp_list_tools", "mcp_approval_request"}
 )
@@ -99,7 +100,7 @@ def build_chain(request: MessageHashes, keys: Sequence[bytes]) -> MessageChain:
 def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:
     """Yield all messages except system messages. Consecutive assistant messages are merged.
 
-    A yielded tuple has the index of the next message, whether the assistant sent this message, and this message's key.
+    Each tuple describes one message: the index of the message after it, whether the assistant sent it, and its key.
     """
     texts: list[str] = []
     calls: list[tuple[str | None, str]] = []
@@ -140,7 +141,7 @@ def _calls(message: Message) -> Iterator[tuple[str | None, str]]:
 
 
 def _assistant_text(message: Message) -> str:
-    """Return the text of an assistant message without reasoning, which many clients do not send again."""
+    """Return the text of an assistant message without the reasoning. Many clients do not send the reasoning again."""
     if message.type == "reasoning":
         return ""
     if isinstance(message.content, list):

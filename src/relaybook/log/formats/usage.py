@@ -3,7 +3,8 @@
 from relaybook.log.formats.facts import ResponseFacts, Usage
 
 _INPUT = ("prompt_tokens", "input_tokens")
-#: Names of the count of cached input tokens, if the count is not in the details (DeepSeek, Moonshot).
+#: Names of top-level fields with the number of cached input tokens. DeepSeek and Moonshot send this number there
+#: instead of in the details.
 CACHED = ("prompt_cache_hit_tokens", "cached_tokens")
 OUTPUT = ("completion_tokens", "output_tokens")
 _INPUT_DETAILS = ("prompt_tokens_details", "input_tokens_details")

@@ -157,7 +157,8 @@ class Filter(msgspec.Struct, frozen=True):
 class Cursor(msgspec.Struct, frozen=True):
     """The position from which a page is read.
 
-    The page contains only older records than the record ``seq``, or only newer records, depending on ``direction``.
+    If ``direction`` is "older", the page has only records whose ``seq`` is lower than the cursor's ``seq``. If it is
+    "newer", the page has only records whose ``seq`` is higher.
     """
 
     direction: Literal["older", "newer"]

@@ -112,7 +112,8 @@ class Batch(msgspec.Struct, kw_only=True):
     - ``checkpoints`` replaces earlier checkpoints of the same exchanges. The checkpoint of an exchange is deleted if
       the exchange is in ``entries`` or in ``rejected``. ``rejected`` has the ids of requests that the store rejected.
       The recorder has written these requests to the directory ``quarantine``.
-    - ``finished_runs`` deletes the positions and checkpoints of runs that have been read completely.
+    - ``finished_runs`` lists runs that have been read completely. The positions and checkpoints of these runs are
+      deleted.
     - ``erase`` lists body bytes that must be unreadable within seconds after the commit. The store completes the
       erasure even after a crash.
     - ``is_import`` means that a user adds the entries, for example from an exported file. Such entries are stored even
@@ -156,8 +157,8 @@ class StoredRecord(msgspec.Struct, kw_only=True):
     """A record with the data for the detail view.
 
     Sizes refer to the transferred bodies. A size is `None` if the body is not stored. ``request`` and ``response`` are
-    set if the store had already read the bodies with the detail. Otherwise both are `None`, and ``Reader.body`` reads
-    the bodies. If the detail and the bodies cannot be read, ``damage`` says why, and the detail is empty.
+    set if the store had already read the bodies with the detail. Otherwise both are `None`. Then use ``Reader.body`` to
+    read the bodies. If the detail and the bodies cannot be read, ``damage`` says why, and the detail is empty.
     """
 
     record: Record
@@ -272,7 +273,8 @@ class Retained(msgspec.Struct, frozen=True, kw_only=True):
 class Writer(Protocol):
     """The interface through which the recorder writes to a store. Only one thread of one process uses a writer."""
 
-    #: Minimum time between two commits, unless a batch is full. Stores with expensive small commits use a longer time.
+    #: Minimum time between two commits, unless a batch is full. The time is longer for stores in which small commits
+    #: are expensive.
     commit_interval_ns: int
 
     def commit(self, batch: Batch) -> None:
@@ -313,10 +315,10 @@ class Writer(Protocol):
         """Remove requests and content according to the cutoffs. Stop at ``until_ns`` (monotonic clock).
 
         A request that ended before the request cutoff is removed. It no longer appears in pages, counts, lists and
-        threads, but aggregates over time still count it. Any other request that ended before the content cutoff
-        loses its content. If its bodies were stored, its ``body_state`` becomes "expired".
-        ``run_maintenance`` frees the space. Call ``retain`` again until ``is_complete`` is True. After a crash, calling
-        ``retain`` continues the removal. Raises StoreUnavailable.
+        threads, but is still included in aggregates over time. Any other request that ended before the content cutoff
+        loses its content. If its bodies were stored, its ``body_state`` becomes "expired". ``run_maintenance`` frees
+        the space. Call ``retain`` again until ``is_complete`` is True. After a crash, calling ``retain`` continues the
+        removal. Raises StoreUnavailable.
         """
 
     def delete(self, until_ns: int) -> int:

@@ -33,7 +33,8 @@ class Chunks:
         ((newest,),) = database.query("SELECT max(id) FROM chunks WHERE recorder = %(name)s", {"name": name})
         self._last = max(self._committed, newest)
         #: The last committed chunk and the last written chunk at the start of this process. The chunks after the last
-        #: committed chunk are uncommitted, unless an interrupted commit still completes. `None` if there are none.
+        #: committed chunk are uncommitted, unless an interrupted commit still completes. `None` if there are no
+        #: uncommitted chunks.
         self._uncommitted = (self._committed, newest) if newest > self._committed else None
         with suppress(StoreUnavailable):  # the writer calls ``erase`` again after each commit
             self.erase()

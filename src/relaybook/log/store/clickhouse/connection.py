@@ -104,8 +104,9 @@ class Database:
     def next_version(self) -> int:
         """Return a version for rows that replace other rows.
 
-        The version comes from the server's clock. It is higher than all earlier versions of this process, and than all
-        versions in the tables when this process began, even if the clock has gone back. Raises StoreUnavailable.
+        The version comes from the server's clock. It is higher than all versions that this process has returned so far.
+        It is also higher than all versions that were in the tables when this process began. Both are true even if the
+        clock has gone back. Raises StoreUnavailable.
         """
         now_us = self.server_us()
         if self._version == 0:
@@ -145,7 +146,7 @@ class Database:
             self._connected().command(sql, parameters=values or None, settings=settings)
 
     def insert(self, table: str, types: Mapping[str, str], rows: Sequence[Sequence[Any]], query_id: str = "") -> None:
-        """Insert rows in one block. ``types`` are the columns with their types.
+        """Insert rows in one block. ``types`` maps each column to its type.
 
         Raises BatchRejected if a value does not fit its column, and StoreUnavailable. After StoreUnavailable, the rows
         may be in the table, or may be inserted later. If the connection ends without a response, ``clickhouse-connect``

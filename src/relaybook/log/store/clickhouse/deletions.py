@@ -36,9 +36,9 @@ _CONTINUE_EVERY_NS: Final = 100_000_000
 _CLEAN_EVERY_NS: Final = 600 * clock.NANOSECONDS
 #: Time limit for a slice of a search for substrings. The limit is doubled after a slice that read no request.
 _SLICE_NS: Final = 100_000_000
-#: The requests of a deletion.
+#: SQL that selects the requests of a deletion. The id of the deletion must follow.
 _ITS: Final = "FROM requests_to_delete WHERE deletion = "
-#: The rows to delete, as a table and a condition.
+#: Tables, each with the condition for the rows to delete.
 _ROWS: Final = (
     ("feedback", "id IN (SELECT id {0})"),
     ("chunks", "id IN (SELECT arrayJoin(chunks) {0})"),
@@ -59,8 +59,8 @@ _decode: Final = msgspec.msgpack.Decoder(Deletion).decode
 class _Task(msgspec.Struct):
     """The remaining work of a deletion, for requests whose ``seq`` is at most ``up_to``.
 
-    ``reached`` is the lowest ``seq`` in which substrings were searched so far. ``segments`` has, for each run of the
-    journal, the last segment that can have frames of the requests.
+    ``reached`` is the lowest ``seq`` whose request has been searched for substrings so far. ``segments`` has, for each
+    run of the journal, the last segment that can have frames of the requests.
     """
 
     up_to: int
@@ -224,9 +224,10 @@ class DeletionPass:
         )
 
     def _erase(self, key: str, task: _Task, positions: dict[str, RunPosition]) -> bool:
-        """Mark a deletion as done if no file has bytes of its requests.
+        """Mark a deletion as done if neither ClickHouse nor a journal has bytes of its requests.
 
-        Returns False if ClickHouse still has such bytes. Returns True even if a journal still has such bytes.
+        Returns False if ClickHouse still has such bytes. If only a journal has such bytes, the deletion is not marked,
+        but the method returns True.
         """
         if not self._is_state_clean():
             return False

@@ -110,7 +110,7 @@ def join_pending(database: Database, state: State, ended: Iterable[str]) -> None
 
 
 def _without_replaced(database: Database, feedback: list[tuple[str, Feedback]]) -> list[tuple[str, Feedback]]:
-    """Return the feedback without items for which the same source has already stored later feedback."""
+    """Return the feedback, except items for which the same or later feedback from the same source is stored."""
     if not feedback:
         return []
     sql = "SELECT id, source, at FROM feedback FINAL WHERE id IN %(ids)s"

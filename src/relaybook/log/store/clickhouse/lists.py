@@ -16,7 +16,7 @@ from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Count, FeedbackTotals, Page, ValueCount
 
 _SUMS: Final = ("requests", "failures", "input_sum", "output_sum", "cost_sum", "costed", "first_at", "last_at")
-#: Namespaces with their sums, including pinned namespaces without requests.
+#: Selects all namespaces with their sums, including pinned namespaces without requests.
 _NAMESPACES: Final = f"""
 SELECT s.namespace AS namespace, sum(s.requests) AS requests, sum(s.failures) AS failed, sum(s.input_sum),
   sum(s.output_sum), toFloat64(sum(s.cost_sum)) AS cost_usd, sum(s.costed) AS costed, min(s.first_at) AS first_at,
@@ -32,7 +32,8 @@ FROM (
 def count(database: Database, filter_: Filter, last: int, deadline_ns: int) -> Count:
     """Count the matches in windows of ``seq`` values, from the newest window to the oldest.
 
-    If all terms are on the namespace, one query counts all matches from the sums of the namespaces.
+    If all terms of the filter are conditions on the namespace, a single query counts all matches. ClickHouse can answer
+    this query from the stored sums of the namespaces.
     """
     if all(term.name == "namespace" for term in filter_.terms):
         return _count_of_namespaces(database, filter_, deadline_ns)

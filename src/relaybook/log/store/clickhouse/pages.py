@@ -29,7 +29,10 @@ _IN_ORDER: Final = frozenset(("namespace", "model", "outcome", "failed", "from",
 
 
 class Found(NamedTuple):
-    """Rows in scan order. ``reached`` is the last ``seq`` that was examined, if the deadline ended the search."""
+    """Rows in scan order.
+
+    ``reached`` is the last examined ``seq`` if the deadline ended the search, otherwise `None`.
+    """
 
     rows: list[Row]
     reached: int | None
@@ -117,7 +120,7 @@ def _where(
 
 
 def older(database: Database, filter_: Filter, limit: int, below: int, deadline_ns: int) -> Page:
-    """Return the newest matches below a ``seq``."""
+    """Return the newest matches whose ``seq`` is lower than ``below``."""
     found = search(database, filter_, (1, below - 1), limit + 1, deadline_ns, newest_first=True)
     records = list(records_of(found.rows[:limit]))
     load_feedback(database, records)
@@ -135,7 +138,10 @@ def older(database: Database, filter_: Filter, limit: int, below: int, deadline_
 
 
 def newer(database: Database, filter_: Filter, limit: int, above: int, last: int, deadline_ns: int) -> Page:
-    """Return a page of the oldest matches above a ``seq``. Within the page, the newest match is first."""
+    """Return a page of the oldest matches whose ``seq`` is higher than ``above``.
+
+    Within the page, the newest match is first.
+    """
     found = search(database, filter_, (above + 1, last), limit, deadline_ns, newest_first=False)
     records = list(records_of(found.rows))[::-1]
     load_feedback(database, records)
@@ -153,7 +159,7 @@ def newer(database: Database, filter_: Filter, limit: int, above: int, last: int
 
 
 def has_older(database: Database, filter_: Filter, seq: int, deadline_ns: int) -> bool:
-    """Return whether there are matches below a ``seq``. Also returns True if the deadline ended the search."""
+    """Return whether there are matches with a lower ``seq``. Also returns True if the deadline ended the search."""
     found = search(database, filter_, (1, seq - 1), 1, deadline_ns, newest_first=True, columns="1")
     return bool(found.rows) or found.reached is not None
 

@@ -2,7 +2,7 @@
 
 A call sends one or a few queries. The search queries of a call may run only until the call's deadline.
 
-Missing tables are created, so that a log to which no recorder has written yet is read as empty.
+A reader creates missing tables. So a log to which no recorder has written yet is empty and causes no error.
 """
 
 from collections import Counter

@@ -209,7 +209,10 @@ class Membership:
         return [self._numbering.first(unit) + self._number for unit in range(first, first + count)]
 
     def number_above(self, last: int) -> int:
-        """Return a chunk number above ``last`` that no other recorder returns. Chunk numbers are not ``seq`` values."""
+        """Return a chunk number that is higher than ``last`` and that no other recorder uses.
+
+        It is not a ``seq`` value.
+        """
         unit = max(last // self._numbering.slots + 1, self._numbering.now())
         return self._numbering.first(unit) + self._number
 
@@ -237,8 +240,8 @@ class Membership:
     def leads(self) -> bool:
         """Return whether this recorder is the one that removes requests.
 
-        This is the live recorder with the lowest name. The recorder with the lowest name is the oldest, because names
-        begin with the time of their creation. For a short time, this method can return True for two recorders.
+        Of all live recorders, the recorder with the oldest name removes requests. A name begins with the time at which
+        it was created. For a short time, this method can return True for two recorders.
         """
         now_ns = clock.monotonic_ns()
         if self._looked_ns is None or now_ns - self._looked_ns >= _MARK_EVERY_NS:

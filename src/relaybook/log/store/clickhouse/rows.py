@@ -14,7 +14,8 @@ from relaybook.log.store.port import Body, Entry, RunPosition, body_size
 
 #: The fields of a record that change. The writer assigns ``seq``. The other fields change when the content expires.
 _CHANGING: Final = LISTED[1:]
-#: The columns that ``record_of`` reads, for ``requests AS r``. ``record`` has all other fields.
+#: The columns that ``record_of`` reads, for ``requests AS r``. The column ``record`` has all other fields of the
+#: record.
 RECORD: Final = ", ".join(f"r.{name}" for name in LISTED)
 _NAMES: Final = tuple(RECORD_COLUMNS)
 _NOTES: Final = ("warnings", "advice")

@@ -10,9 +10,9 @@ from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.errors import StoreTooNew
 
 VERSION: Final = 1
-#: Column types. All other fields are text.
+#: Maps the type of a field to the type of its column. Fields of other types are stored as text.
 _SCALARS: Final = {int: "Int64", float: "Float64", bool: "Bool"}
-#: Text with few different values.
+#: Fields with text that has few different values.
 _FEW_VALUES: Final = frozenset(
     ("outcome", "route", "path", "kind", "key", "model", "error_code", "finish_reason", "body_state")
 )
@@ -32,7 +32,8 @@ def _type(name: str, hint: Any) -> str:
 
 
 _HINTS: Final = get_type_hints(Record)
-#: The fields of a record that filters, charts, lists and mutations use. Pages read all others from ``record``.
+#: The fields of a record that filters, charts, lists and mutations use. Pages read all other fields from the column
+#: ``record``.
 _USED: Final = (
     *("id", "seq", "started_at", "ended_at", "outcome", "failed", "namespace", "properties", "warnings", "advice"),
     *("route", "path", "kind", "key", "model", "status", "error_code", "error_message", "duration_ms"),
@@ -47,10 +48,10 @@ RECORD_COLUMNS: Final[dict[str, str]] = {
 #: The server rejects an insert that begins more than this time after the insert was sent.
 MAX_SENT_US: Final = 10_000_000
 #: The other columns of ``requests``. ``record`` has the fields of the record that do not change, so that pages read one
-#: column instead of all. The chunks of a body have an id and a size. ``request`` and ``response`` are the bytes of a
-#: body after its chunks. Sizes are NULL if a body is not stored. ``words`` are the searchable words. ``duration_bin``
-#: and ``first_token_bin`` are the bins of these durations in a distribution. ``sent_at`` is the time of the insert by
-#: the server's clock.
+#: column instead of one per field. The chunks of a body have an id and a size. ``request`` and ``response`` have the
+#: bytes of the bodies that follow the chunks. Sizes are NULL if a body is not stored. ``words`` are the searchable
+#: words. ``duration_bin`` and ``first_token_bin`` are the bins of these durations in a distribution. ``sent_at`` is the
+#: time of the insert by the server's clock.
 REQUEST_COLUMNS: Final[dict[str, str]] = RECORD_COLUMNS | {
     "record": "String",
     "detail": "String",
@@ -79,11 +80,12 @@ FEEDBACK_COLUMNS: Final = {
     "at": "Int64",
     "version": "UInt64",
 }
-#: A larger cost is counted as this cost, so that sums of costs cannot overflow. A sum has 15 digits after the decimal
-#: point and at most 23 digits before the point.
+#: If a request costs more than this, it is counted with this cost, so that sums of costs cannot overflow. A sum has 15
+#: digits after the decimal point and at most 23 digits before the point.
 _MAX_USD: Final = "1e9"
-#: The sums of a namespace, by name. Each part of ``requests`` stores these sums, so queries with only these expressions
-#: do not read the requests. The sum of costs is exact, so it does not depend on the order of the requests.
+#: The sums of a namespace. The keys are the names of the sums. Each part of ``requests`` stores these sums, so queries
+#: with only these expressions do not read the requests. The sum of costs is exact, so it does not depend on the order
+#: of the requests.
 NAMESPACE_SUMS: Final = {
     "requests": "count()",
     "failures": "countIf(failed)",

@@ -14,14 +14,14 @@ from relaybook.log.store.clickhouse.filter_sql import condition
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Entry
 
-#: Requests per query.
+#: Number of requests that one query reads.
 _FEW: Final = 100
 
 
 class Containing(NamedTuple):
     """The ``seqs`` of matches, in scan order.
 
-    ``reached`` is the last ``seq`` that was examined, if the deadline ended the search.
+    ``reached`` is the last examined ``seq`` if the deadline ended the search, otherwise `None`.
     """
 
     seqs: list[int]

@@ -68,8 +68,8 @@ class ClickHouseWriter:
     ) -> None:
         """Create or open the log. ``name`` identifies this recorder. Only one writer can use a name at a time.
 
-        ``server`` is the name of this server that users see. ``lock`` is a descriptor to close with the writer. Raises
-        StoreTooNew and StoreUnavailable.
+        ``server`` is the name of this server that users see. ``lock`` is a file descriptor, which ``close`` closes.
+        Raises StoreTooNew and StoreUnavailable.
         """
         self._lock = lock
         self._database = Database(address)

@@ -77,14 +77,14 @@ class MemoryStore:
         self._entries: list[Entry] = []
         self._by_id: dict[str, Entry] = {}
         self._last_seq = 0
-        #: Removed records that aggregates over time still count.
+        #: Removed records that are still included in aggregates over time.
         self._counted: list[Record] = []
         self._aggregates_from = 0
         #: The ids of requests whose content has expired.
         self._expired: set[str] = set()
         self._last_removal: Removal | None = None
-        #: The deletions, oldest first. ``_deleted_to`` has, by the id of a deletion, the newest ``seq`` when the
-        #: deletion was requested.
+        #: The deletions, oldest first. ``_deleted_to`` maps the id of a deletion to the ``seq`` of the newest record at
+        #: the time when the deletion was requested.
         self._deletions: list[Deletion] = []
         self._deleted_to: dict[str, int] = {}
         self._bodies_by_ref: dict[BodyRef, bytes] = {}

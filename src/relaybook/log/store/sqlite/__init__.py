@@ -5,7 +5,7 @@
     <directory>/relaybook.sqlite          rows, counters, positions (and -wal, -shm while it is open)
     <directory>/text.sqlite               full-text index: filled asynchronously, can be rebuilt from the log
     <directory>/store.lock                lock file, held by the single writer
-    <directory>/bodies/2026-11-21-01.pack append-only file of body frames (zstd); each row locates its frames
+    <directory>/bodies/2026-11-21-01.pack append-only file of body frames (zstd); rows have frame locations
 
 Directories have mode 0700, files 0600. A commit writes the body frames of its entries to the pack before the end of the
 transaction that refers to them. The length of each pack is part of the transaction. So after a crash, all frames that

@@ -66,8 +66,8 @@ class Base:
         #: frame.
         self.bases: int = 0 if base is None else base.bases + 1
         self.chain_bytes: int = len(content) + (0 if base is None else base.chain_bytes)
-        #: The keys under which this frame is found. If a later frame has the same key, this key finds only the later
-        #: frame.
+        #: The keys by which this frame can be found. If a later frame has the same key, only the later frame can be
+        #: found by this key.
         self.keys = set(keys)
         self.is_common = keys[-1] >> 32 == 0
         self.memory: int = len(content) + (_COMMON_MEMORY if self.is_common else _MEMORY)

@@ -63,7 +63,7 @@ class DeletionPass:
         self._reader: SqliteReader | None = None
         self._search_ns = _SEARCH_NS
         self._looked_ns = 0
-        #: Deletions whose last step failed. They are tried after the others.
+        #: Deletions whose last step failed. They are tried after all other deletions.
         self._failed: set[int] = set()
         #: Deletions for which the text index was compacted, and deletions for which it is being compacted.
         self._compacted: set[int] = set()
@@ -177,7 +177,10 @@ class DeletionPass:
         return True
 
     def _are_read(self, segments: dict[str, int]) -> bool:
-        """Return whether the journal segments that the recorder had read by the end of the removal are deleted."""
+        """Return whether the recorder no longer needs the given journal segments and all earlier ones.
+
+        ``segments`` has the last such segment of each run. The recorder deletes segments that it no longer needs.
+        """
         return all(replay > segments[run] for run, _, replay in self._connection.execute(_SEGMENTS) if run in segments)
 
     def close(self) -> None:

@@ -158,7 +158,7 @@ def starts_with(column: str, prefix: str) -> Condition:
 
 
 def after_prefix(prefix: str) -> str | None:
-    """Return the smallest string greater than all strings with the prefix.
+    """Return the first string, in sort order, that comes after all strings with the prefix.
 
     `None` if there is no such string. SQLite compares UTF-8 bytes, so strings sort by code point. Surrogates are
     skipped, because UTF-8 cannot encode them.

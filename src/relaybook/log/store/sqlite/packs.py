@@ -206,7 +206,7 @@ class PackWriter:
 
 
 def read_body(directory: Path, ref: BodyRef, base: bytes | None = None) -> bytes:
-    """Return the original bytes of a body frame. ``base`` is the content of the frame's base, if any.
+    """Return the original bytes of a body frame. ``base`` is the content of the frame's base, or `None`.
 
     Raises BodyDamaged if the bytes cannot be restored.
     """

@@ -278,7 +278,7 @@ def _scores(connection: apsw.Connection, value: str) -> Iterator[float]:
         score = connection.execute(f"{sql} {further} ?", (score,)).get
 
 
-#: Sorting this many records takes 10 ms.
+#: If at most this number of records match, they are sorted. Sorting them takes at most 10 ms.
 _FEW_SCORES: Final = 20_000
 
 

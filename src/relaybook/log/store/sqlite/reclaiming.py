@@ -28,7 +28,8 @@ _FORGET_FRAME: Final = 'DELETE FROM removed_frames WHERE pack = ? AND "offset" =
 _TEXTS: Final = "SELECT first, last FROM removed_texts ORDER BY first LIMIT 64"
 _FORGET_TEXTS: Final = "DELETE FROM removed_texts WHERE first = ?"
 _SHORTEN_TEXTS: Final = "UPDATE removed_texts SET first = ? WHERE first = ?"
-#: A backup checks whether this number has changed, because frames in its snapshot may be erased before it copies them.
+#: Increases the number of erasures. A backup checks whether this number has changed, because frames in the backup's
+#: snapshot may be erased before the backup copies them.
 _COUNT_ERASURE: Final = "UPDATE totals SET value = value + 1 WHERE name = 'erasures'"
 _OLDEST_CHECKPOINT: Final = "SELECT min(exchange) FROM checkpoints"
 #: Limits of one step.

@@ -59,7 +59,7 @@ class Remover:
     """Removes requests on the writer's connection, within the caller's transaction."""
 
     def __init__(self, connection: apsw.Connection, bases: Bases, *, keeps_labels: bool) -> None:
-        """With ``keeps_labels``, a pinned namespace is kept when it has no requests.
+        """With ``keeps_labels``, a pinned namespace is kept even if it has no requests left.
 
         A namespace that a person has unpinned is also kept, so that it is not pinned automatically again.
         """

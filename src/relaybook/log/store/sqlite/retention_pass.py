@@ -40,7 +40,8 @@ class RetentionPass:
         #: The cutoffs of the current or the last pass, and the next block to examine.
         self._cutoffs: Cutoffs | None = None
         self._block = 0
-        #: Records of examined blocks that will be removed, and records that will expire.
+        #: The ``seq`` of records in examined blocks: the records that will be removed, and the records that will
+        #: expire.
         self._to_remove: list[int] = []
         self._to_expire: list[int] = []
         self.is_complete = True

@@ -79,7 +79,7 @@ class RollupTables:
         self._load()
 
     def _load(self) -> None:
-        """Read the stored state: initially, after a failed transaction, and after ``subtract``."""
+        """Read the stored state. This is necessary at the start, after a failed transaction, and after ``subtract``."""
         self._fields = {
             name: _Field(number, name, is_open=bool(is_open))
             for number, name, is_open in self._connection.execute("SELECT id, field, is_open FROM rollup_fields")

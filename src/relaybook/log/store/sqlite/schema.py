@@ -120,7 +120,7 @@ CREATE TABLE value_counts (field TEXT NOT NULL, value TEXT NOT NULL, requests IN
 CREATE TABLE totals (name TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 -- identity: identifies the log; its text index has the same value
 -- erasures: the number of times that body frames were erased or a pack was deleted, see reclaiming.py
--- lineage: the same in a log and its backups until one of the backups is written to, see become_a_log
+-- lineage: the same in a log and its backups; a backup that is written to gets another value, see become_a_log
 INSERT INTO totals VALUES ('records', 0), ('last_seq', 0), ('namespaces', 0), ('auto_pinned', 0), ('erasures', 0),
   ('identity', random()), ('lineage', random());
 
@@ -136,7 +136,7 @@ CREATE TRIGGER namespaces_counted AFTER INSERT ON namespaces
   BEGIN UPDATE totals SET value = value + 1 WHERE name = 'namespaces'; END;
 CREATE TRIGGER namespaces_uncounted AFTER DELETE ON namespaces
   BEGIN UPDATE totals SET value = value - 1 WHERE name = 'namespaces'; END;
--- the maxima of the namespaces from `first` to below the next zone, see zone_maps.py
+-- the maxima of one zone: the names from `first` (inclusive) to the next zone (exclusive), see zone_maps.py
 CREATE TABLE namespace_zones (first TEXT NOT NULL PRIMARY KEY, names INTEGER NOT NULL, requests INTEGER NOT NULL,
   failed INTEGER NOT NULL, cost_usd REAL NOT NULL, last_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 INSERT INTO namespace_zones VALUES ('', 0, 0, 0, 0.0, 0);

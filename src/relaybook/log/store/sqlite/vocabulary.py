@@ -15,13 +15,13 @@ from relaybook.log.store.sqlite.filter_sql import fts_phrase
 
 #: Name and arguments of the FTS5 tokenizer.
 TOKENIZER: Final = ("unicode61", ["remove_diacritics", "2"])
-#: Maximum number of words. Looking up a word takes about 0.1 ms, and a query needs a few KiB of memory for each word
-#: and index segment.
+#: Maximum number of words to which a prefix is expanded. Looking up a word takes about 0.1 ms, and a query needs a few
+#: KiB of memory for each word and index segment.
 MAX_WORDS: Final = 256
 _TABLE: Final = f"CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('{{}}', '{WORDS}', 'instance')"
 _NEXT: Final = "SELECT term FROM temp.vocabulary WHERE term >= ? LIMIT 1"
-#: This character does not occur in words. A word followed by this character is greater than the word, and not greater
-#: than the next word.
+#: This character does not occur in words. In sort order, a word with this character at its end comes directly after the
+#: same word without it, and before the next word.
 _SUCCESSOR: Final = "\x01"
 
 
