@@ -25,6 +25,7 @@ from relaybook.log.store.clickhouse.reader import ClickHouseReader
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.errors import BatchRejected, StoreUnavailable
 from relaybook.log.store.port import Batch, Body, RunPosition
+from relaybook.recorder.loop import MAX_ENTRIES
 from relaybook.settings.store_url import DatabaseAddress
 
 pytestmark = needs_clickhouse
@@ -106,6 +107,15 @@ def test_a_recorder_that_died_does_not_record_a_deleted_request_again(
     # Whoever imports a deleted request wants it back.
     again.commit(Batch(entries=[an_entry(id=entry.record.id, namespace="imported")], is_import=True))
     assert Database(log).query("SELECT count() FROM requests WHERE namespace = 'imported'") == [(1,)]
+
+
+def test_the_largest_batch_of_the_recorder_is_stored_and_can_be_repeated(log: DatabaseAddress) -> None:
+    writer = ClickHouseWriter(log, a_name())
+    position = RunPosition(read_to=(1, 100, 1), replay_from=(1, 100, 1))
+    batch = Batch(entries=[an_entry(None, None) for _ in range(MAX_ENTRIES)], positions={"run": position})
+    for _ in range(2):
+        writer.commit(batch)
+    assert Database(log).query("SELECT count() FROM requests") == [(MAX_ENTRIES,)]
 
 
 def test_a_deletion_begins_mutations_again_that_were_killed(log: DatabaseAddress, reader: ClickHouseReader) -> None:

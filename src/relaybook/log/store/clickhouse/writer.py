@@ -183,7 +183,8 @@ class ClickHouseWriter:
             f"WHERE sipHash64(id) IN (SELECT hash FROM deleted WHERE hash IN (SELECT {hashes}))"
         )
         ids = [entry.record.id for entry in entries]
-        return {found for (found,) in self._database.query(sql, {"ids": ids})} if ids else set()
+        some = (ids[start : start + _IDS] for start in range(0, len(ids), _IDS))
+        return {found for each in some for (found,) in self._database.query(sql, {"ids": each})}
 
     def _insert(self, entries: Sequence[Entry]) -> dict[str, int]:
         """Insert new requests, and return their ``seq`` by id.
