@@ -109,6 +109,22 @@ def test_frames_that_follow_the_deletion_of_the_files_are_in_new_files(
     assert reader.over
 
 
+def test_the_writer_continues_if_it_cannot_find_out_whether_its_files_were_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = make_writer(tmp_path)
+    wait_until(lambda: writer.spare_ready)
+
+    def fail(self: Path) -> bool:
+        raise OSError(errno.EIO, "failed")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "exists", fail)
+        assert writer.mend() is None
+    put(writer, b"after")
+    assert payloads_of(read_all(RunReader(writer.path))) == [b"after"]
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_segment_that_is_created_again_after_a_failure_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int

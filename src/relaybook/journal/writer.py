@@ -281,8 +281,9 @@ class JournalWriter:
 
         Otherwise return `None`. If another program has deleted files of the run, the next batch goes to a new file.
         """
-        if self._spare.done():
-            self._replace_deleted()
+        with suppress(OSError):  # if the disk cannot be read, the files are probably still there
+            if self._spare.done():
+                self._replace_deleted()
         failed = self._spare.exception() if self._spare.done() else None
         if failed is not None:
             self._spare = self._maker.submit(self._make_segment, self._sequence + 1)
