@@ -55,7 +55,7 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
   const [isNotCopied, setNotCopied] = useState(false);
   const copy = () => void toClipboard(Promise.resolve(value)).then(close, () => setNotCopied(true));
   const failure = isNotCopied
-    ? "Copying is blocked by the browser. Select the value in the open request instead."
+    ? "Copying is blocked by the browser. Open a request with this value, and select the value there."
     : pinning.error && notPinned(pinning.variables, pinning.error);
   const counting = found.error === null ? "Counting…" : "The requests could not be counted.";
 

@@ -113,7 +113,7 @@ class Broadcaster:
         #: The ids of ended requests: first those that the previous poll read, then those that the latest poll read. The
         #: store may still list these requests as running.
         self._ended: tuple[set[str], set[str]] = (set(), set())
-        #: Records up to this ``seq`` were offered.
+        #: The next poll reads the records after this ``seq``, and offers them to the subscriptions.
         self.position = 0
         #: Whether ``close`` was called. All live connections then end.
         self.is_closed = False

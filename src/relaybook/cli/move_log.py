@@ -115,8 +115,8 @@ def copy_log(source: Store, target: Store, name: str) -> None:
             gaps = Batch(gaps=[gap for gap in reader.gaps(0) if gap not in known_gaps])
             until_writable(lambda: writer.commit(gaps))
         labels = list(labels_of(reader))
-        # The target pins the first namespaces that it stores. Unpin those that are not pinned in the SQLite log, unless
-        # they were pinned in the target before the copy.
+        # In a new log, the target pins the first namespaces automatically. Unpin namespaces that are not pinned in the
+        # SQLite log, unless they were pinned in the target before the copy.
         pinned = pinned_before | {label.namespace for label in labels}
         changes = labels + [
             LabelChange(namespace=label.namespace, pinned=False)

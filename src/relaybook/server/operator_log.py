@@ -48,7 +48,8 @@ SENTENCES: Final = {
         "copy back the readable records, stop the server and run relaybook check --salvage"
     ),
     "store_unavailable": "the store is unavailable and will be tried again in {next_try_seconds} s: {reason}",
-    "sync_failed": "the disk failed to sync, so the recorder restarts from the journal: {reason}",
+    "sync_failed": "the disk failed to sync, so the recorder restarts and reads the unrecorded part of the journal "
+    "again: {reason}",
     "text_not_indexed": "the search index could not be updated and will be updated later: {reason}",
     "text_not_read": "the text of request {id} could not be indexed. Please report this error:",
     "text_pass_failed": "the search index could not be updated and will be updated later. Please report this error:",

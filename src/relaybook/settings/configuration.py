@@ -31,8 +31,8 @@ FLAGS: Final = tuple(name for name, field in FIELDS.items() if field.metadata["f
 _SERVICE_LINK: Final = re.compile(r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$")
 
 
-#: Paths of endpoints, which follow the base URL. A longer path comes before its end.
-_ENDPOINTS: Final = ("/chat/completions", "/completions", "/responses", "/messages", "/embeddings", "/models")
+#: Paths that follow the base URL. ``/models`` is not included, because the base URL of some providers ends with it.
+_ENDPOINTS: Final = ("/chat/completions", "/completions", "/responses", "/messages", "/embeddings")
 
 
 @dataclass(frozen=True)

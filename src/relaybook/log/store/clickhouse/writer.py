@@ -194,7 +194,8 @@ class ClickHouseWriter:
         store_feedback(self._database, ((e.record.id, each) for e in entries for each in e.record.feedback))
         today = datetime.fromtimestamp(clock.wall_us() // 1_000_000, UTC).date()
         texts = [self._text(entry) for entry in entries]
-        self._recorders.join_if_late()  # no slow step may follow, because readers do not wait long for the new requests
+        # The insert must begin soon after this call, because readers wait only a short time for the new requests.
+        self._recorders.join_if_late()
         seqs = self._recorders.take(len(entries))
         self._unanswered_us = sent_us = self._numbering.server_us()
         rows = [row_of(entry, seq, text, today, sent_us) for seq, entry, text in zip(seqs, entries, texts, strict=True)]
