@@ -233,13 +233,18 @@ def test_deletions_do_not_wait_for_a_server_that_is_forgotten(
     deletion = ClickHouseDeletions(log).request(Filter((Term("namespace", ("gone",)),)), 1, "a test")
     with pytest.raises(StoreUnavailable, match="away:/data is not lost, because it wrote to the log"):
         store.forget_server("away:/data")
-    monkeypatch.setattr(recorders, "_LIVE_US", 1_000_000)
+    monkeypatch.setattr(recorders, "_MARK_EVERY_NS", 0)
+    monkeypatch.setattr(recorders, "_LIVE_US", 5_000_000)
 
     def state() -> str:
         alive.delete(0)
         return reader.deletions(1)[0].state
 
-    wait_until(lambda: state() == "erasing", 60, what="the removal")
+    def live() -> list[str]:
+        alive.delete(0)
+        return [each.server for each in reader.status().recorders if each.is_live]
+
+    wait_until(lambda: state() == "erasing" and live() == ["here"], 60, what="the removal and the loss of a server")
     for _ in range(50):
         assert state() == "erasing"
     with pytest.raises(StoreUnavailable, match=r"No lost server .* has the name other\. Lost servers: away:/data\."):
