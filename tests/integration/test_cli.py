@@ -131,7 +131,7 @@ def test_running_requests_are_last_and_unfinished_without_a_server(with_running:
     assert "◐ Running" in asked.stdout.splitlines()[-1]
     assert "◌ Unfinished" in read.stdout.splitlines()[-1]
     shown = relaybook(tmp_path, "show", entry(4, "ios").record.id, *where).stdout
-    assert "◌ Unfinished, no server is running on this log" in shown.replace("\n", " ")
+    assert "◌ Unfinished: no server is running on this log" in shown.replace("\n", " ")
     only = relaybook(tmp_path, "tail", "--json", "namespace=web", "--dashboard", free_address(), "--data", "data")
     assert len(only.stdout.splitlines()) == 1
 

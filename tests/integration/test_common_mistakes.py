@@ -107,6 +107,14 @@ def test_every_path_of_the_relay_at_the_dashboards_port_names_the_relay(world: W
     assert world.server.base_url in error["message"]
 
 
+def test_an_unknown_path_of_the_dashboard_gets_the_start_of_api_paths(world: World) -> None:
+    connection = http.client.HTTPConnection(urlsplit(world.server.dashboard).netloc, timeout=10)
+    connection.request("GET", "/requests.json")
+    error = json.loads(connection.getresponse().read())["error"]
+    connection.close()
+    assert "API paths begin with /api." in error["message"]
+
+
 def test_a_base_url_with_the_whole_path_gets_advice(world: World) -> None:
     ledger = Ledger(world.provider)
     error = not_found(f"{world.server.base_url}/chat/completions")

@@ -132,7 +132,7 @@ def _as_api_error(error: Exception, request: Request) -> ApiError:
         case HTTPException(status_code=405):
             return ApiError("method_not_allowed", f"{request.method} is not supported by this path. See /openapi.json.")
         case _:
-            return ApiError("not_found", "No endpoint has this path. See /openapi.json.")
+            return ApiError("not_found", "No endpoint has this path. API paths begin with /api. See /openapi.json.")
 
 
 class ErrorMiddleware:

@@ -32,7 +32,7 @@ def transcript(detail: dict[str, Any]) -> str:
 
 
 def _fields(detail: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    yield "result", ", ".join(filter(None, (result(detail), _error(detail))))
+    yield "result", _result(detail)
     yield "namespace", detail["namespace"]
     yield "properties", _pairs(detail["properties"])
     response_model = detail["response_model"]
@@ -60,14 +60,16 @@ def _fields(detail: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "also", f"{other['id']}, {local_time(other['started_at'])}"
 
 
-def _error(detail: dict[str, Any]) -> str:
+def _result(detail: dict[str, Any]) -> str:
     if not detail.get("is_served", True):
         return (
-            "no server is running on this log; the outcome is in the journal and will be recorded when a server starts"
+            f"{result(detail)}: no server is running on this log. The outcome is in the journal and will be recorded "
+            "when a server starts."
         )
     is_success = detail["outcome"] in ("open", "complete", "client_closed") and not detail["failed"]
     reason = None if is_success else detail.get("reason")
-    return ": ".join(filter(None, (detail["error_code"], detail["error_message"] or reason)))
+    code = ", ".join(filter(None, (result(detail), detail["error_code"])))
+    return ": ".join(filter(None, (code, detail["error_message"] or reason)))
 
 
 def _timing(detail: dict[str, Any]) -> str:

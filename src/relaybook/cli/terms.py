@@ -12,7 +12,7 @@ from relaybook.cli.source import LogSource
 from relaybook.log.likely_values import likely_value
 from relaybook.log.query.filters import MAX_LIMIT, WORDS, BadFilter, Filter
 from relaybook.log.query.parameters import parse_filter
-from relaybook.log.query.term_values import canonical_name
+from relaybook.log.query.term_values import FAILED_WORDS, canonical_name
 
 _MAX_LISTED: Final = 8
 _FIELD: Final = re.compile(r"-?[A-Za-z][\w.-]*:")
@@ -127,6 +127,8 @@ def _text_hint(log: LogSource, parsed: Filter) -> str:
     The likely reason is that the text is an id, a namespace or part of a word, or that bodies are not logged.
     """
     found = [term for term in parsed.terms if term.name == WORDS and not term.negated]
+    if any(value.lower() in FAILED_WORDS for term in found for value in term.values):
+        return " To find failed requests, write failed=true"
     if found and any(row["body_state"] == "no_bodies" for row in log.latest([], 1)):
         return " The latest request was logged without bodies (setting log or header Service-Log), so it has no text."
     word = next((term.values[0] for term in found if term.values), "")

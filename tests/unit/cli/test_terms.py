@@ -141,6 +141,11 @@ def test_a_search_for_an_id_or_a_namespace_is_explained() -> None:
     assert "Only whole words match" in hint_for(Log(["ios"], known_id="chatcmpl-9"), "chatcmpl-8")
 
 
+@pytest.mark.parametrize(("term", "is_explained"), [("Failed", True), ("error", True), ("tea", False)])
+def test_the_filter_for_failed_requests_is_suggested(term: str, is_explained: bool) -> None:
+    assert (hint_for(Log(), term) == " To find failed requests, write failed=true") == is_explained
+
+
 @pytest.mark.parametrize("side", ["request", "response"])
 def test_the_path_of_a_body_is_not_looked_up_as_an_id(side: str) -> None:
     assert "Only whole words match" in hint_for(Log(known_id=f"chatcmpl-9/{side}"), f"chatcmpl-9/{side}")

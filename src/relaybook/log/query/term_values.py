@@ -41,6 +41,8 @@ _FINGERPRINT: Final = re.compile(r"[0-9a-f]{12}", re.ASCII)
 _NUMBER: Final = re.compile(r"(>=|<=|>|<|=)?\s*\$?(-?\d{1,15}(?:\.\d{1,15})?)(ms|s|m|h)?", re.ASCII)
 _MILLISECONDS: Final = {"ms": 1.0, "s": 1000.0, "m": 60_000.0, "h": 3_600_000.0}
 _DURATIONS: Final = ("duration", "first_token")
+#: Words that users write to find failed requests.
+FAILED_WORDS: Final = ("failed", "failure", "error")
 #: The allowed values of each term with a fixed set of values.
 CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "outcome": get_args(Outcome),
@@ -140,7 +142,8 @@ def checked_value(name: str, value: str, now_us: int, shown_name: str, *, is_pre
         reject("text with at least one letter or digit")
     choices = CHOICES.get(name)
     if choices is not None and value not in choices:
-        reject(f"one of {', '.join(choices)}")
+        find_failed = ". To find all failed requests, filter by failed (true or false)" if value in FAILED_WORDS else ""
+        reject(f"one of {', '.join(choices)}{find_failed}")
     if name in ("id", "key"):
         value = value.lower()
     if name == "id" and not is_prefix and parse_id(value) is None:
