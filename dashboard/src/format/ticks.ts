@@ -13,9 +13,8 @@ export function linearTicks(most: number, isWhole: boolean, maxSteps = 4): numbe
   return Array.from({ length: Math.max(2, steps) + 1 }, (_, at) => Number((at * step).toPrecision(12)));
 }
 
-/** A tick of durations: `0`, `500 ms`, `2 s`, `5 min`. */
+/** A tick of durations: `0`, `500 ms`, `2 s`, `1,000 s`. Round seconds are not round minutes, so there are no minutes. */
 export function durationTick(ms: number): string {
   if (ms === 0) return "0";
-  if (ms < 1000) return `${ms} ms`;
-  return ms < 300_000 ? `${Number((ms / 1000).toPrecision(3))} s` : `${Number((ms / 60_000).toPrecision(3))} min`;
+  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toLocaleString("en-US")} s`;
 }
