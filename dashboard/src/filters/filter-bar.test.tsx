@@ -1,4 +1,4 @@
-import { fireEvent, screen, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 import { renderAt } from "~/test/render";
 import { FilterBar } from "./filter-bar";
@@ -43,6 +43,13 @@ it.each(["namespace=a&namespace=b", "not.namespace=a", "namespace=a&model=o1", "
     expect(screen.queryByRole("link", LINK)).toBeNull();
   },
 );
+
+it("the number of finished requests is not shown if only running requests match", async () => {
+  vi.stubGlobal("fetch", async () => Response.json({ requests: 0, failed: 0, last_at: null, complete: true }));
+  const { client } = await renderAt("?outcome=open", <FilterBar />);
+  await waitFor(() => expect(client.isFetching()).toBe(0));
+  expect(screen.queryByText("0 requests")).toBeNull();
+});
 
 it("the export menu downloads the filtered requests, and shows the command for the same file", async () => {
   await show("?namespace=ios&from=-1h", false);

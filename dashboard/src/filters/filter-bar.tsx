@@ -15,7 +15,7 @@ import { countQuery, untilNextCount } from "~/api/requests";
 import { statusQuery } from "~/api/status";
 import { isConversationQuery } from "~/api/thread";
 import { ApiError } from "~/domain/api-error";
-import { type Filter, hasWords, removeLastValue, removeValue } from "~/domain/filter";
+import { type Filter, hasWords, isOnlyValue, removeLastValue, removeValue } from "~/domain/filter";
 import { describeValue, termLabel } from "~/domain/filter-text";
 import { count, plural } from "~/format/number";
 import type { RequestCount } from "~/generated/api-types";
@@ -45,6 +45,8 @@ export function FilterBar({ children }: { children?: ReactNode }) {
   });
   // A placeholder is the count of the previous filter.
   const matches = counted.isPlaceholderData ? undefined : counted.data;
+  // Running requests are not counted, so the count would be 0 although the log shows them.
+  const isOnlyRunning = isOnlyValue(search.filter, "outcome", "open");
   const canBeSaved = search.filter.length > 0 || Object.keys(search.range).length > 0 || search.sort !== undefined;
   const keptFocus = useKeptFocus(search.filter);
   return (
@@ -60,7 +62,7 @@ export function FilterBar({ children }: { children?: ReactNode }) {
         <QueryIndexing className={css.indexing} />
         <ConversationLink filter={search.filter} />
         {children}
-        {matches !== undefined && <Matches matches={matches} />}
+        {matches !== undefined && !isOnlyRunning && <Matches matches={matches} />}
         <ExportButton matches={matches} />
       </Group>
     </section>
