@@ -40,6 +40,7 @@ _CALL: Final = "tool_use"
 _RESULT: Final = "tool_result"
 _USER_ID: Final = "user_id"
 _INPUT: Final = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+_CACHE_WRITES: Final = ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")
 _MAX_COUNT: Final = 2**63 - 1
 
 
@@ -305,6 +306,7 @@ def _output_key(output: OutputText) -> bytes:
 
 def _set_usage(facts: ResponseFacts, usage: Usage) -> None:
     """Set usage and token counts. The input count includes tokens written to the cache and read from the cache."""
+    usage = _with_compactions(usage)
     facts.usage = usage
     tier = usage.get("service_tier")
     facts.service_tier = clean_or_none(tier) if isinstance(tier, str) else None
@@ -314,6 +316,23 @@ def _set_usage(facts: ResponseFacts, usage: Usage) -> None:
     counts = [count_of(usage, (name,)) for name in _INPUT]
     total = sum(count or 0 for count in counts)
     facts.input_tokens = total if counts[0] is not None and total <= _MAX_COUNT else None
+
+
+def _with_compactions(usage: Usage) -> Usage:
+    """Return the usage with the tokens of compactions, which Anthropic omits from the other counts of the usage."""
+    iterations = usage.get("iterations")
+    for iteration in iterations if isinstance(iterations, list) else ():
+        if iteration.get("type") == "compaction":
+            usage = usage | _sums(usage, iteration, (*_INPUT, "output_tokens"))
+            writes = usage.get("cache_creation")
+            if isinstance(writes, dict):
+                usage["cache_creation"] = writes | _sums(writes, iteration.get("cache_creation"), _CACHE_WRITES)
+    return usage
+
+
+def _sums(counts: object, others: object, names: tuple[str, ...]) -> dict[str, int]:
+    sums = {name: (count_of(counts, (name,)) or 0) + (count_of(others, (name,)) or 0) for name in names}
+    return {name: min(count, _MAX_COUNT) for name, count in sums.items()}
 
 
 def read_whole(data: bytes) -> ResponseFacts | None:

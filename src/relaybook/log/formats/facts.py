@@ -20,8 +20,11 @@ Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 _Scalar: TypeAlias = Count | float | str | bool | None
 
-#: The provider's ``usage`` as received, but only numbers, texts, and one level of objects with details.
-Usage: TypeAlias = dict[str, _Scalar | dict[str, _Scalar]]
+_Counts: TypeAlias = dict[str, _Scalar | dict[str, _Scalar]]
+
+#: The provider's ``usage`` as received, but only numbers, texts, one level of objects with details, and lists of such
+#: objects.
+Usage: TypeAlias = dict[str, _Scalar | dict[str, _Scalar] | list[_Counts]]
 
 
 class Origin(Struct, array_like=True, frozen=True, gc=False):

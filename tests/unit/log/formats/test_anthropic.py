@@ -22,6 +22,7 @@ USAGE: Final[dict[str, Any]] = {
     "server_tool_use": {"web_search_requests": 1},
     "service_tier": "standard",
 }
+HUGE_COMPACTION: Final = {"type": "compaction", "output_tokens": 2**62, "cache_creation": 5}
 THINKING: Final[dict[str, Any]] = {"type": "thinking", "thinking": "Look it up.", "signature": "EqQB"}
 TEXT: Final[dict[str, Any]] = {"type": "text", "text": "I will look.", "citations": None}
 CALL: Final[dict[str, Any]] = {
@@ -248,6 +249,21 @@ def test_the_later_usage_replaces_only_what_it_has() -> None:
     assert (facts.input_tokens, facts.output_tokens, facts.cached_tokens) == (116, 7, 100)
 
 
+def test_tokens_of_compactions_are_added_because_the_totals_omit_them() -> None:
+    compaction = {"type": "compaction", **USAGE, "input_tokens": 1000, "output_tokens": 200}
+    iterations = [compaction, {"type": "message", **USAGE}, {"type": "advisor_message", **USAGE}]
+    facts = whole(usage={**USAGE, "iterations": iterations})
+    assert (facts.input_tokens, facts.output_tokens, facts.cached_tokens) == (
+        1000 + USAGE["input_tokens"] + 2 * (5 + USAGE["cache_read_input_tokens"]),
+        200 + USAGE["output_tokens"],
+        2 * USAGE["cache_read_input_tokens"],
+    )
+    assert facts.usage is not None
+    assert facts.usage["cache_creation"] == {"ephemeral_5m_input_tokens": 10, "ephemeral_1h_input_tokens": 0}
+    streamed = stream(START + event("message_delta", delta={}, usage={"output_tokens": 15, "iterations": iterations}))
+    assert streamed.output_tokens == 215
+
+
 @pytest.mark.parametrize("wrong", [None, -1, "9", 1.5, {}, [], 2**63, True])
 def test_invalid_token_counts_are_unknown(wrong: Any) -> None:
     facts = whole(usage={"input_tokens": wrong, "output_tokens": wrong, "cache_read_input_tokens": wrong})
@@ -420,6 +436,7 @@ POISON: Final = [
     event("content_block_start", index=0, content_block={"type": "tool_use", "name": 5, "input": [1]}),
     event("message_delta", delta=None, usage={"output_tokens": 9e300}),
     event("message_start", message={"usage": {"input_tokens": 2**62, "cache_read_input_tokens": 2**62}}),
+    event("message_delta", delta={}, usage={"output_tokens": 2**62, "iterations": 2 * [HUGE_COMPACTION]}),
 ]
 
 

@@ -141,7 +141,7 @@ def test_an_invalid_choice_loses_only_that_choice() -> None:
     result = read(
         CHAT_RESPONSE, b'{"choices":[null,{"index":"x","delta":{"content":"a"}}],"usage":{"prompt_tokens":-1,"x":[1]}}'
     )
-    assert result == ChatResponse(choices=[Choice(delta=AssistantMessage(content="a"))], usage={})
+    assert result == ChatResponse(choices=[Choice(delta=AssistantMessage(content="a"))], usage={"x": []})
 
 
 def test_sanitized_values_fit_every_json_encoder() -> None:
