@@ -70,7 +70,7 @@ class Program:
         return self.stderr_path.read_text()
 
     def printed(self, pattern: str, seconds: float = 60.0) -> str:
-        """Wait until the program has printed a pattern, and return its first group."""
+        """Wait until the program has printed a pattern, and return its first group. Kill the program if it does not."""
 
         def read() -> str | None:
             found = re.search(pattern, self.stdout)
@@ -78,7 +78,11 @@ class Program:
                 raise AssertionError(f"it ended with {self.process.returncode}: {self.stdout}{self.stderr}")
             return found[1] if found else None
 
-        return wait_until(read, seconds, f"printing {pattern}")
+        try:
+            return wait_until(read, seconds, f"printing {pattern}")
+        except BaseException:
+            self.kill()  # the caller is often a constructor, and then nothing else can end the process
+            raise
 
     def stop(self, seconds: float = 40.0) -> int:
         """Stop the process with SIGTERM and return its exit code."""

@@ -116,21 +116,6 @@ def test_the_end_of_a_row_is_sent_even_if_the_row_no_longer_matches() -> None:
     with_broadcaster(store, test)
 
 
-def test_a_stale_list_of_running_rows_does_not_bring_back_an_ended_one() -> None:
-    store = MemoryStore()
-
-    async def test(broadcaster: Broadcaster) -> None:
-        subscription = await broadcaster.subscribe(ALL)
-        record(store, record_of(1), running=[open_of(1)])
-        record(store, record_of(2))
-        assert await take_ids(subscription, 2) == [record_of(1).id, record_of(2).id]
-        record(store, record_of(3))
-        assert await take_ids(subscription, 1) == [record_of(3).id]
-        broadcaster.unsubscribe(subscription)
-
-    with_broadcaster(store, test)
-
-
 def test_a_row_that_ended_in_the_previous_poll_is_not_brought_back() -> None:
     broadcaster = Broadcaster(MemoryStore(), poll_seconds=1)
     assert broadcaster._changed([], {running_of(1).id}) == []
