@@ -10,8 +10,8 @@ from relaybook.log.store.errors import StoreMisconfigured, StoreTooNew, StoreUna
 from relaybook.recorder.quarantine import list_quarantined
 from relaybook.server.data_directory import DataDirectory, DataInUse
 from relaybook.server.operator_log import log_to_stderr
-from relaybook.server.program import LaterVersion, check_log
 from relaybook.server.recording import record
+from relaybook.server.start_checks import LaterVersion, check_log
 from relaybook.settings.configuration import Configuration
 from relaybook.settings.definitions import BadSetting
 from relaybook.system import disk

@@ -9,7 +9,6 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -29,6 +28,7 @@ from relaybook.server.reload import (
     rehearse,
     taken_over,
 )
+from relaybook.server.start_checks import LaterVersion, check_data, check_settings
 from relaybook.server.start_message import (
     has_openai_sdk,
     print_dashboard_start,
@@ -42,7 +42,6 @@ from relaybook.settings.definitions import (
     BAD_SETTINGS,
     BadSetting,
     Settings,
-    check_upstream,
     host_for_clients,
     split_address,
 )
@@ -125,24 +124,7 @@ def _run(
     handed = taken_over()
     data = DataDirectory(settings.data)
     try:
-        is_rehearsed = handed is not None and not handed.is_rehearsal
-        if not is_rehearsed:
-            _check_ca_file(settings)
-            if relays:
-                check_upstream(settings.upstream, settings.listen)
-            if simulator is None and settings.price_as is not None:
-                from relaybook.recorder.prices import check_price_as  # the import takes time and memory
-
-                check_price_as(settings.price_as)
-        if handed and handed.is_rehearsal:
-            _check_unchanged(settings, data, handed)
-        data.open(handed.serve_lock if handed else None)
-        if not is_rehearsed:
-            check_log(settings, data)
-            if not relays:
-                _check_no_journal(data)
-        names = ("listen", "dashboard") if relays else ("dashboard",)
-        listeners = {name: _listener(settings, name, data, handed) for name in names}
+        listeners = _open(settings, data, handed, relays=relays, is_demo=simulator is not None)
     except (BadSetting, DataInUse, LaterVersion) as error:
         print(f"relaybook: {error}", file=sys.stderr)
         return BAD_SETTINGS
@@ -157,24 +139,6 @@ def _run(
     def config(role: str) -> WorkerConfig:
         return WorkerConfig(role, settings, base_url, dashboard_url, sample_data=simulator is not None)
 
-    def reload(running: list[RunningChild]) -> None:
-        sockets = {_listener_key(settings, name): listener.fileno() for name, listener in listeners.items()}
-        handover = HandedOver(sockets, data.lock, children_lock, running)
-        try:
-            if simulator:
-                raise ReloadRefused("a demo cannot be reloaded. Stop the demo and start it again")
-            handover.settings = rehearse(handover)
-            hand_over(handover, lambda: supervisor.is_stopping)
-        except ReloadRefused as refused:
-            log.error("reload_refused", extra={"reason": str(refused)})
-            serving = _read_serving(data, has_recorder=relays)
-            data.write_serving(msgspec.structs.replace(serving, refusals=serving.refusals + 1, reason=str(refused)))
-
-    def on_replaced() -> None:
-        serving = _read_serving(data, has_recorder=relays)
-        data.write_serving(msgspec.structs.replace(serving, version=__version__, reloads=serving.reloads + 1))
-        log.info("reloaded", extra={"version": __version__})
-
     children_lock = handed.children_lock if handed else data.lock_for_children()
     if not handed:
         data.write_serving(_new_serving(has_recorder=relays))
@@ -187,7 +151,8 @@ def _run(
         if has_openai_sdk():
             children.append(Child(config("traffic"), None, children_lock))
     predecessors = [Predecessor(running) for running in handed.children] if handed else []
-    supervisor = Supervisor(predecessors, settings.drain_timeout, reload, on_replaced)
+    reloading = _Reloading(settings, data, listeners, children_lock, has_recorder=relays, is_demo=simulator is not None)
+    supervisor = Supervisor(predecessors, settings.drain_timeout, reloading.reload, reloading.completed)
     code = supervisor.run(children, lambda: say_start(settings, base_url, local_url))
     data.close()
     if code == 0 and settings.store != "sqlite" and _has_unrecorded(data):
@@ -196,11 +161,73 @@ def _run(
     return code
 
 
-def _has_unrecorded(data: DataDirectory) -> bool:
-    from relaybook.journal.reader import list_runs
-    from relaybook.recorder.quarantine import list_quarantined
+def _open(
+    settings: Settings, data: DataDirectory, handed: HandedOver | None, *, relays: bool, is_demo: bool
+) -> dict[str, socket.socket]:
+    """Check the settings and the data, lock the data directory, and return the listening sockets by setting.
 
-    return bool(list_runs(data.journal) or list_quarantined(data.quarantine))
+    After a reload, the rehearsal has already made the checks. Raises BadSetting, DataInUse and LaterVersion.
+    """
+    is_checked = handed is not None and not handed.is_rehearsal
+    if not is_checked:
+        check_settings(settings, relays=relays, is_demo=is_demo)
+    if handed and handed.is_rehearsal:
+        _check_unchanged(settings, data, handed)
+    data.open(handed.serve_lock if handed else None)
+    if not is_checked:
+        check_data(settings, data, relays=relays)
+    names = ("listen", "dashboard") if relays else ("dashboard",)
+    return {name: _listener(settings, name, data, handed) for name in names}
+
+
+class _Reloading:
+    """Reloads the server, and writes the numbers of reloads and refused reloads to the lock file."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        data: DataDirectory,
+        listeners: dict[str, socket.socket],
+        children_lock: int,
+        *,
+        has_recorder: bool,
+        is_demo: bool,
+    ) -> None:
+        self._settings = settings
+        self._data = data
+        self._listeners = listeners
+        self._children_lock = children_lock
+        self._has_recorder = has_recorder
+        self._is_demo = is_demo
+
+    def reload(self, running: list[RunningChild], is_stopping: Callable[[], bool]) -> None:
+        """Replace this program by the installed program. Returns only if the reload is refused."""
+        sockets = {_listener_key(self._settings, name): each.fileno() for name, each in self._listeners.items()}
+        handover = HandedOver(sockets, self._data.lock, self._children_lock, running)
+        try:
+            if self._is_demo:
+                raise ReloadRefused("a demo cannot be reloaded. Stop the demo and start it again")
+            handover.settings = rehearse(handover)
+            hand_over(handover, is_stopping)
+        except ReloadRefused as refused:
+            log.error("reload_refused", extra={"reason": str(refused)})
+            serving = self._serving()
+            changed = msgspec.structs.replace(serving, refusals=serving.refusals + 1, reason=str(refused))
+            self._data.write_serving(changed)
+
+    def completed(self) -> None:
+        """Count a reload, after the children of this program have replaced those of the previous program."""
+        serving = self._serving()
+        changed = msgspec.structs.replace(serving, version=__version__, reloads=serving.reloads + 1)
+        self._data.write_serving(changed)
+        log.info("reloaded", extra={"version": __version__})
+
+    def _serving(self) -> Serving:
+        """Return the server's state from the lock file, or a new state if the lock file is unreadable."""
+        try:
+            return self._data.read_serving()
+        except (OSError, msgspec.MsgspecError):
+            return _new_serving(has_recorder=self._has_recorder)
 
 
 def _check_unchanged(settings: Settings, data: DataDirectory, handed: HandedOver) -> None:
@@ -223,14 +250,11 @@ def _check_unchanged(settings: Settings, data: DataDirectory, handed: HandedOver
         )
 
 
-def _check_no_journal(data: DataDirectory) -> None:
-    """Raise BadSetting if the data directory has a journal, which the dashboard alone could not record."""
-    if any(data.journal.iterdir()):
-        raise BadSetting(
-            "data",
-            f"{data.path} has the journal of a server. relaybook dashboard cannot record this journal. Choose "
-            "another directory with --data.",
-        )
+def _has_unrecorded(data: DataDirectory) -> bool:
+    from relaybook.journal.reader import list_runs
+    from relaybook.recorder.quarantine import list_quarantined
+
+    return bool(list_runs(data.journal) or list_quarantined(data.quarantine))
 
 
 def _import_roles() -> None:
@@ -245,14 +269,6 @@ def _new_serving(*, has_recorder: bool) -> Serving:
     return Serving(os.getpid(), __version__, process_identity(os.getpid()), has_recorder=has_recorder)
 
 
-def _read_serving(data: DataDirectory, *, has_recorder: bool) -> Serving:
-    """Return the server's state from the lock file, or a new state if the lock file is unreadable."""
-    try:
-        return data.read_serving()
-    except (OSError, msgspec.MsgspecError):
-        return _new_serving(has_recorder=has_recorder)
-
-
 def _listener_key(settings: Settings, name: str) -> str:
     return f"{name} {getattr(settings, name)}"
 
@@ -262,55 +278,6 @@ def _listener(settings: Settings, name: str, data: DataDirectory, handed: Handed
     if handed:
         return socket.socket(fileno=handed.listeners[_listener_key(settings, name)])
     return _bind(getattr(settings, name), name, data)
-
-
-class LaterVersion(Exception):
-    """A later version of Relaybook than this one wrote the data. The message names the version and says what to do."""
-
-
-def _check_ca_file(settings: Settings) -> None:
-    """Raise BadSetting if ``upstream_ca_file`` contains no certificates or cannot be read."""
-    path = settings.upstream_ca_file
-    if path is None:
-        return
-    import ssl
-
-    try:
-        ssl.create_default_context(cafile=str(path))
-    except OSError as error:  # includes ssl.SSLError
-        raise BadSetting(
-            "upstream_ca_file",
-            f"upstream_ca_file is {path}, which could not be loaded: {error.strerror or error}. Set upstream_ca_file "
-            "to a PEM file with certificates, or omit the setting to use the system's certificates.",
-        ) from error
-
-
-def check_log(settings: Settings, data: DataDirectory) -> None:
-    """Raise LaterVersion if a later version than this one wrote the journal or the store.
-
-    Raises BadSetting if the store cannot be used with these settings. If the store is unavailable or damaged, the check
-    raises nothing. The check runs before the server writes to the journal or the store.
-    """
-    if settings.store == "sqlite" and not data.has_log():
-        return  # nothing to check, and importing the store would take a third of the time until the relay starts
-
-    from relaybook.journal.reader import list_runs
-    from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment, sequences
-    from relaybook.log.store import open_store
-    from relaybook.log.store.errors import StoreMisconfigured, StoreTooNew, StoreUnavailable
-
-    try:
-        for run in list_runs(data.journal):
-            for sequence in sequences(run)[:1]:
-                with suppress(JournalDamaged, OSError):  # the recorder reports damage and errors
-                    OldSegment(run, sequence).close()
-        open_store(data.store, settings).check()
-    except (JournalTooNew, StoreTooNew) as error:
-        raise LaterVersion(str(error)) from error
-    except StoreMisconfigured as error:
-        raise BadSetting("store", str(error)) from error
-    except StoreUnavailable:
-        return  # the recorder retries, or sets a damaged store aside
 
 
 def _bind(address: str, name: str, data: DataDirectory) -> socket.socket:

@@ -42,10 +42,14 @@ class Supervisor:
         self,
         predecessors: list[Predecessor],
         drain_seconds: float,
-        reload: Callable[[list[RunningChild]], None],
+        reload: Callable[[list[RunningChild], Callable[[], bool]], None],
         on_replaced: Callable[[], None],
     ) -> None:
-        """``reload`` returns only on failure. ``on_replaced`` is called when all predecessors were told to finish."""
+        """``on_replaced`` is called when all predecessors were told to finish.
+
+        ``reload`` returns only on failure. It gets the children and a function that says whether the server is
+        stopping.
+        """
         self._children: list[Child] = []
         self._predecessors = predecessors
         self._drain_seconds = drain_seconds
@@ -91,15 +95,11 @@ class Supervisor:
                 self._is_reload_requested = False
                 notify_systemd(f"RELOADING=1\nMONOTONIC_USEC={clock.monotonic_ns() // 1000}")
                 self._is_ready_sent = False
-                self._reload([running for each in self._all_children() for running in each.to_hand_over()])
+                running = [running for each in self._all_children() for running in each.to_hand_over()]
+                self._reload(running, lambda: self._signals > 0)
                 self._notify_ready()
         notify_systemd("STOPPING=1")
         return 0 if self._stop() else _KILLED
-
-    @property
-    def is_stopping(self) -> bool:
-        """Whether a signal to stop was received."""
-        return self._signals > 0
 
     def _on_stop_signal(self, *_: Any) -> None:
         self._signals += 1

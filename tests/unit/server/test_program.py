@@ -12,6 +12,7 @@ from relaybook.log.store.files import DATABASE
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server import program
 from relaybook.server.data_directory import DataDirectory
+from relaybook.server.start_checks import LaterVersion, check_log
 from relaybook.settings.definitions import BAD_SETTINGS, Settings
 
 
@@ -21,12 +22,12 @@ def test_an_unreadable_segment_does_not_hide_a_store_of_a_later_version(tmp_path
     run.mkdir(parents=True)
     (run / "0000000000000001.segment").touch()
     SqliteWriter(data.store).close()
-    program.check_log(Settings(data=tmp_path), data)
+    check_log(Settings(data=tmp_path), data)
     connection = apsw.Connection(str(data.store / DATABASE))
     connection.pragma("user_version", 99)
     connection.close()
-    with pytest.raises(program.LaterVersion):
-        program.check_log(Settings(data=tmp_path), data)
+    with pytest.raises(LaterVersion):
+        check_log(Settings(data=tmp_path), data)
 
 
 def test_a_server_that_cannot_start_leaves_no_signal_blocked(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ class FakeChild:
 
 @pytest.mark.parametrize("hanging", [None, "relay", "recorder", "dashboard"])
 def test_the_exit_code_tells_whether_a_child_was_killed(hanging: str | None) -> None:
-    supervisor = Supervisor([], 1.0, lambda _: None, lambda: None)
+    supervisor = Supervisor([], 1.0, lambda *_: None, lambda: None)
     children = [FakeChild(role, hangs=role == hanging) for role in ("relay", "recorder", "dashboard")]
     supervisor._children = cast(Any, children)
     assert supervisor._stop() == (hanging is None)
@@ -48,7 +48,7 @@ def test_the_exit_code_tells_whether_a_child_was_killed(hanging: str | None) -> 
 
 def test_run_returns_1_if_a_child_was_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     for stopped, code in ((True, 0), (False, 1)):
-        supervisor = Supervisor([], 1.0, lambda _: None, lambda: None)
+        supervisor = Supervisor([], 1.0, lambda *_: None, lambda: None)
         for name in ("set_wakeup_fd", "signal", "pthread_sigmask"):
             monkeypatch.setattr(signal, name, lambda *_, **__: None)
         monkeypatch.setattr(supervisor, "_stop", lambda stopped=stopped: stopped)

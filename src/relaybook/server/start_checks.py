@@ -1,0 +1,83 @@
+"""Check the settings and the data before the server writes to the journal or the store."""
+
+from contextlib import suppress
+
+from relaybook.server.data_directory import DataDirectory
+from relaybook.settings.definitions import BadSetting, Settings, check_upstream
+
+
+class LaterVersion(Exception):
+    """A later version of Relaybook than this one wrote the data. The message names the version and says what to do."""
+
+
+def check_settings(settings: Settings, *, relays: bool, is_demo: bool) -> None:
+    """Raise BadSetting if the server cannot work with these settings."""
+    _check_ca_file(settings)
+    if relays:
+        check_upstream(settings.upstream, settings.listen)
+    if not is_demo and settings.price_as is not None:
+        from relaybook.recorder.prices import check_price_as  # the import takes time and memory
+
+        check_price_as(settings.price_as)
+
+
+def check_data(settings: Settings, data: DataDirectory, *, relays: bool) -> None:
+    """Raise BadSetting or LaterVersion if the server cannot work with the log and the journal."""
+    check_log(settings, data)
+    if not relays:
+        _check_no_journal(data)
+
+
+def _check_ca_file(settings: Settings) -> None:
+    """Raise BadSetting if ``upstream_ca_file`` contains no certificates or cannot be read."""
+    path = settings.upstream_ca_file
+    if path is None:
+        return
+    import ssl
+
+    try:
+        ssl.create_default_context(cafile=str(path))
+    except OSError as error:  # includes ssl.SSLError
+        raise BadSetting(
+            "upstream_ca_file",
+            f"upstream_ca_file is {path}, which could not be loaded: {error.strerror or error}. Set upstream_ca_file "
+            "to a PEM file with certificates, or omit the setting to use the system's certificates.",
+        ) from error
+
+
+def check_log(settings: Settings, data: DataDirectory) -> None:
+    """Raise LaterVersion if a later version than this one wrote the journal or the store.
+
+    Raises BadSetting if the store cannot be used with these settings. If the store is unavailable or damaged, the check
+    raises nothing. The check runs before the server writes to the journal or the store.
+    """
+    if settings.store == "sqlite" and not data.has_log():
+        return  # nothing to check, and importing the store would take a third of the time until the relay starts
+
+    from relaybook.journal.reader import list_runs
+    from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment, sequences
+    from relaybook.log.store import open_store
+    from relaybook.log.store.errors import StoreMisconfigured, StoreTooNew, StoreUnavailable
+
+    try:
+        for run in list_runs(data.journal):
+            for sequence in sequences(run)[:1]:
+                with suppress(JournalDamaged, OSError):  # the recorder reports damage and errors
+                    OldSegment(run, sequence).close()
+        open_store(data.store, settings).check()
+    except (JournalTooNew, StoreTooNew) as error:
+        raise LaterVersion(str(error)) from error
+    except StoreMisconfigured as error:
+        raise BadSetting("store", str(error)) from error
+    except StoreUnavailable:
+        return  # the recorder retries, or sets a damaged store aside
+
+
+def _check_no_journal(data: DataDirectory) -> None:
+    """Raise BadSetting if the data directory has a journal, which the dashboard alone could not record."""
+    if any(data.journal.iterdir()):
+        raise BadSetting(
+            "data",
+            f"{data.path} has the journal of a server. relaybook dashboard cannot record this journal. Choose "
+            "another directory with --data.",
+        )
