@@ -14,7 +14,7 @@ from relaybook.api.errors import AUTHENTICATE, ApiError
 from relaybook.api.options import options_of
 from relaybook.api.routes import Routes
 from relaybook.page.page import Document, Page
-from relaybook.settings.definitions import PROGRAM_SEGMENTS
+from relaybook.settings.addresses import PROGRAM_SEGMENTS
 
 
 def is_navigation(scope: Scope) -> bool:

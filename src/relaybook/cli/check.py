@@ -23,8 +23,9 @@ from relaybook.journal.segment import JournalDamaged, JournalTooNew, OldSegment,
 from relaybook.recorder.prices import check_price_as
 from relaybook.server.data_directory import DataDirectory
 from relaybook.server.listening import bind_error, listen
+from relaybook.settings import BadSetting
+from relaybook.settings.addresses import check_upstream, split_address
 from relaybook.settings.configuration import Configuration
-from relaybook.settings.definitions import BadSetting, check_upstream, split_address
 from relaybook.system import disk
 
 _UPSTREAM_SECONDS: Final = 5.0

@@ -12,8 +12,8 @@ from relaybook.server.data_directory import DataDirectory, DataInUse
 from relaybook.server.operator_log import log_to_stderr
 from relaybook.server.recording import record
 from relaybook.server.start_checks import LaterVersion, check_log
+from relaybook.settings import BadSetting
 from relaybook.settings.configuration import Configuration
-from relaybook.settings.definitions import BadSetting
 from relaybook.system import disk
 
 

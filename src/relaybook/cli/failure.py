@@ -1,4 +1,4 @@
-"""Define the errors and exit codes of commands. ``settings.definitions`` defines the exit code ``BAD_SETTINGS``."""
+"""Define the errors and exit codes of commands. ``relaybook.settings`` defines the exit code ``BAD_SETTINGS``."""
 
 from typing import Final
 

@@ -19,8 +19,9 @@ from cyclopts.exceptions import MissingArgumentError, UnknownOptionError, Unused
 from relaybook import __version__, program
 from relaybook.cli.failure import FAILED, INTERRUPTED, BadArgument, CommandFailed
 from relaybook.cli.flags import takes_settings
+from relaybook.settings import BAD_SETTINGS, BadSetting
 from relaybook.settings.configuration import FIELDS, FLAGS, Configuration, flag_of, resolve, variable_of
-from relaybook.settings.definitions import BAD_SETTINGS, BadSetting, Settings, is_utf8
+from relaybook.settings.definitions import Settings, is_utf8
 from relaybook.system.process import open_standard_streams
 
 USAGE: Final = f"""\

@@ -5,8 +5,8 @@ from typing import Final
 
 from relaybook.cli.failure import BadArgument
 from relaybook.server.listening import bind_error
+from relaybook.settings.addresses import split_address
 from relaybook.settings.configuration import flag_of
-from relaybook.settings.definitions import split_address
 from relaybook_demo.simulator import SimulatorSettings, run
 
 #: Number of ledger entries that are kept in memory. If there is a ledger file, it contains all entries.

@@ -17,8 +17,8 @@ from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
 from relaybook.cli.server_log import Download, NoServer, ServerLog
 from relaybook.log.query.filters import SortField
+from relaybook.settings.addresses import host_for_clients, is_loopback, split_address
 from relaybook.settings.configuration import FILE_NAME, Configuration
-from relaybook.settings.definitions import host_for_clients, is_loopback, split_address
 
 #: Names and values of filters, as in the query string of the API.
 Terms = list[tuple[str, str]]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from relaybook.log.formats.facts import Usage
 from relaybook.log.formats.usage import CACHED, OUTPUT, count_of, output_of
-from relaybook.settings.definitions import BadSetting
+from relaybook.settings import BadSetting
 from relaybook.settings.suggestions import suggest
 
 if TYPE_CHECKING:

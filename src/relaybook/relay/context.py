@@ -19,7 +19,8 @@ from relaybook.relay.peers import Dial
 from relaybook.relay.request_head import RequestHeadReader
 from relaybook.relay.response_head import ResponseHeadReader
 from relaybook.relay.routes import Route, UpstreamUrl
-from relaybook.settings.definitions import Settings, is_loopback, split_address
+from relaybook.settings.addresses import is_loopback, split_address
+from relaybook.settings.definitions import Settings
 from relaybook.tags import TagReader
 
 _LOOPBACK_NAMES = (b"localhost", b"127.0.0.1", b"[::1]")

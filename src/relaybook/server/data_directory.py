@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from relaybook.settings.definitions import BadSetting, Settings
+from relaybook.settings import BadSetting
+from relaybook.settings.definitions import Settings
 from relaybook.system import disk
 
 if TYPE_CHECKING:  # not loaded by relay workers

@@ -38,13 +38,9 @@ from relaybook.server.start_message import (
 )
 from relaybook.server.supervisor import Supervisor
 from relaybook.server.worker_config import WorkerConfig
-from relaybook.settings.definitions import (
-    BAD_SETTINGS,
-    BadSetting,
-    Settings,
-    host_for_clients,
-    split_address,
-)
+from relaybook.settings import BAD_SETTINGS, BadSetting
+from relaybook.settings.addresses import host_for_clients, split_address
+from relaybook.settings.definitions import Settings
 from relaybook.system.process import process_identity
 
 log = logging.getLogger("relaybook.server")

@@ -3,7 +3,9 @@
 from contextlib import suppress
 
 from relaybook.server.data_directory import DataDirectory
-from relaybook.settings.definitions import BadSetting, Settings, check_upstream
+from relaybook.settings import BadSetting
+from relaybook.settings.addresses import check_upstream
+from relaybook.settings.definitions import Settings
 
 
 class LaterVersion(Exception):

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from relaybook import __version__, program
 from relaybook.server.data_directory import DataDirectory, days_left
-from relaybook.settings.definitions import Settings, is_loopback, split_address
+from relaybook.settings.addresses import is_loopback, split_address
+from relaybook.settings.definitions import Settings
 from relaybook.system import disk
 
 

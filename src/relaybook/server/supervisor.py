@@ -17,7 +17,7 @@ from typing import Any, Final
 from relaybook import clock
 from relaybook.server.child_process import Child, Predecessor
 from relaybook.server.reload import SIGNALS, RunningChild
-from relaybook.settings.definitions import BAD_SETTINGS
+from relaybook.settings import BAD_SETTINGS
 
 log = logging.getLogger("relaybook.server")
 

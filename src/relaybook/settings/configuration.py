@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Final, get_type_hints
 from urllib.parse import urlsplit
 
-from relaybook.settings.definitions import BadSetting, Settings, is_utf8
+from relaybook.settings import BadSetting
+from relaybook.settings.definitions import Settings, is_utf8
 from relaybook.settings.suggestions import suggest
 from relaybook.settings.typed_values import BadValue, format_value, parse_value
 

@@ -5,32 +5,19 @@ docs/reference/settings.md are derived from the fields of ``Settings``. ``config
 module checks them. Durations are in seconds, and sizes are in bytes.
 """
 
-import ipaddress
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, Literal, NewType
-from urllib.parse import urlsplit
 
+from relaybook.settings import BadSetting
+from relaybook.settings.addresses import check_base_url, check_proxies, check_sub_path, is_loopback, split_address
 from relaybook.settings.store_url import parse_store_url
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _MIN_SECRET_CHARACTERS: Final = 32
-#: The exit code of a command, or of a process of the server, whose settings are wrong.
-BAD_SETTINGS: Final = 2
-
-
 #: A number of days, from 0 to 100 years.
 Days = NewType("Days", int)
-
-
-class BadSetting(ValueError):
-    """A setting is invalid. ``name`` is the name of the setting. The message is one line that says what to change."""
-
-    def __init__(self, name: str, message: str) -> None:
-        super().__init__(message)
-        self.name = name
 
 
 def setting(default: Any, text: str, *, secret: bool = False, flag: bool = True) -> Any:
@@ -178,9 +165,19 @@ class Settings:
     price_as: str | None = setting(None, "Provider whose prices are used if the prices of the upstream are unknown")
 
     def __post_init__(self) -> None:
-        split_address(self.listen, "listen")
+        self._check_addresses()
+        self._check_secrets()
+        if self.data is not None and not is_utf8(str(self.data)):
+            raise BadSetting(
+                "data", f"data is {str(self.data)!r}, which is not UTF-8 text. Choose another directory with --data."
+            )
+        check_store(self.store, self.disk_budget)
+        self._check_numbers()
+        self._check_header_prefix()
+
+    def _check_addresses(self) -> None:
         host, port = split_address(self.dashboard, "dashboard")
-        if port and split_address(self.listen, "listen") == (host, port):
+        if split_address(self.listen, "listen") == (host, port) and port:
             raise BadSetting(
                 "dashboard", f"dashboard and listen are both {self.dashboard}. Choose another port for one of them."
             )
@@ -190,6 +187,21 @@ class Settings:
                 f"dashboard is {self.dashboard}, so other machines could read the log without a token. "
                 "Set RELAYBOOK_DASHBOARD_TOKEN, or use 127.0.0.1.",
             )
+        check_base_url("upstream", self.upstream)
+        if self.relay_url is not None:
+            check_base_url("relay_url", self.relay_url)
+        if self.dashboard_url is not None:
+            check_base_url("dashboard_url", self.dashboard_url)
+            check_sub_path(self.dashboard_url)
+        check_proxies(self.trusted_proxies)
+
+    def _check_secrets(self) -> None:
+        for name in ("dashboard_token", "feedback_token"):
+            token = getattr(self, name)
+            if token == "":
+                raise BadSetting(name, f"{name} is empty. Set a token, or omit the setting.")
+            if token and token != token.strip():
+                raise BadSetting(name, f"{name} begins or ends with white space, such as a line break. Remove it.")
         if self.feedback_token and self.feedback_token == self.dashboard_token:
             raise BadSetting(
                 "feedback_token",
@@ -203,24 +215,8 @@ class Settings:
                 f"{_MIN_SECRET_CHARACTERS}, so that nobody can guess the secret. To make one, run openssl rand -hex "
                 "32.",
             )
-        if self.data is not None and not is_utf8(str(self.data)):
-            raise BadSetting(
-                "data", f"data is {str(self.data)!r}, which is not UTF-8 text. Choose another directory with --data."
-            )
-        check_base_url("upstream", self.upstream)
-        if self.relay_url is not None:
-            check_base_url("relay_url", self.relay_url)
-        if self.dashboard_url is not None:
-            check_base_url("dashboard_url", self.dashboard_url)
-            _check_sub_path(self.dashboard_url)
-        for name in ("dashboard_token", "feedback_token"):
-            token = getattr(self, name)
-            if token == "":
-                raise BadSetting(name, f"{name} is empty. Set a token, or omit the setting.")
-            if token and token != token.strip():
-                raise BadSetting(name, f"{name} begins or ends with white space, such as a line break. Remove it.")
-        check_store(self.store, self.disk_budget)
-        check_proxies(self.trusted_proxies)
+
+    def _check_numbers(self) -> None:
         for name in POSITIVE:
             if getattr(self, name) <= 0:
                 raise BadSetting(name, f"{name} is {getattr(self, name)}: expected a number above 0.")
@@ -237,6 +233,10 @@ class Settings:
                 "max_journal",
                 f"max_journal is {self.max_journal}. The minimum is {self.min_max_journal} (four segments per worker).",
             )
+
+    def _check_header_prefix(self) -> None:
+        if not self.header_prefix:
+            raise BadSetting("header_prefix", "header_prefix is empty. Set at least one prefix, such as Service.")
         for prefix in self.header_prefix:
             if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,31}", prefix):
                 raise BadSetting(
@@ -244,8 +244,6 @@ class Settings:
                     f"header_prefix contains {prefix!r}: expected a letter, then at most 31 letters or digits, "
                     "such as Service.",
                 )
-        if not self.header_prefix:
-            raise BadSetting("header_prefix", "header_prefix is empty. Set at least one prefix, such as Service.")
 
     def shown(self) -> dict[str, Any]:
         """Return all settings by name. Secrets are replaced by "set, not shown"."""
@@ -286,26 +284,6 @@ POSITIVE = (
 )
 
 
-def split_address(text: str, name: str) -> tuple[str, int]:
-    """Split ``host:port``. An IPv6 host is in brackets, which are removed. Raises BadSetting."""
-    host, colon, port = text.rpartition(":")
-    bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
-    is_valid_host = _is_host(bare) and not (":" in bare and bare == host)
-    if not (colon and is_valid_host and port.isascii() and port.isdigit()):
-        raise BadSetting(name, f"{name} is {text!r}: expected host:port, such as 127.0.0.1:4100.")
-    if int(port) > 65535:
-        raise BadSetting(name, f"{name} is {text!r}. The largest port is 65535.")
-    return bare, int(port)
-
-
-def _is_host(text: str) -> bool:
-    """Return whether the text can be a host name or an address."""
-    try:
-        return text.isprintable() and bool(text.encode("idna"))
-    except UnicodeError:
-        return False
-
-
 def is_utf8(text: str) -> bool:
     """Return whether the text can be encoded as UTF-8. Text from the system can contain bytes that are not UTF-8."""
     try:
@@ -313,33 +291,6 @@ def is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def host_for_clients(host: str) -> str:
-    """Return the host for clients on this machine: the loopback address if ``host`` is a wildcard address."""
-    return _WILDCARDS.get(host, host)
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether the host is ``localhost`` or a loopback address, which only this machine can reach."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def check_proxies(trusted_proxies: Sequence[str]) -> None:
-    """Raise BadSetting if one of the proxies is neither an address nor a network."""
-    for each in trusted_proxies:
-        try:
-            ipaddress.ip_network(each, strict=False)
-        except ValueError:
-            raise BadSetting(
-                "trusted_proxies",
-                f"trusted_proxies has {each!r}: expected an address such as 10.0.0.7, or a network such as 10.0.0.0/8.",
-            ) from None
 
 
 def check_store(store: str, budget: str | int) -> None:
@@ -353,65 +304,4 @@ def check_store(store: str, budget: str | int) -> None:
     if isinstance(budget, int):
         raise BadSetting(
             "disk_budget", "disk_budget limits a log in the data directory, but store is ClickHouse. Omit disk_budget."
-        )
-
-
-#: For each wildcard address, the loopback address of the same family.
-_WILDCARDS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not bound here
-_PORTS: Final = {"http": 80, "https": 443}
-#: The first segments of all paths that programs request.
-PROGRAM_SEGMENTS: Final = frozenset({"api", "v1", "metrics", "openapi.json", "healthz", "readyz", "assets"})
-#: The first segments of all addresses of the page.
-PAGE_SEGMENTS: Final = frozenset({"requests", "namespaces", "overview", "thread", "connect"})
-
-_EXAMPLES: Final = {
-    "upstream": "https://api.openai.com/v1",
-    "relay_url": "https://llm.example.com/v1",
-    "dashboard_url": "https://log.example.com",
-}
-
-
-def check_upstream(upstream: str, listen: str) -> None:
-    """Raise BadSetting if the upstream is the relay itself, which would send requests to itself."""
-    parts = urlsplit(upstream)
-    listen_host, port = split_address(listen, "listen")
-    hosts = {host_for_clients((parts.hostname or "").lower()), host_for_clients(listen_host.lower())}
-    are_same = len(hosts) == 1 or (all(map(is_loopback, hosts)) and (listen_host in _WILDCARDS or "localhost" in hosts))
-    if are_same and (parts.port or _PORTS[parts.scheme]) == port:
-        raise BadSetting(
-            "upstream",
-            f"upstream is {upstream}, but the relay itself listens on {listen}. Set upstream to the URL of the "
-            "provider, or choose another port with --listen.",
-        )
-
-
-def check_base_url(name: str, url: str) -> None:
-    """Raise BadSetting if the setting ``name`` is not a base URL for HTTP."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError:
-        parts, port = urlsplit(""), None
-    is_clean = url.isascii() and url.isprintable() and " " not in url
-    is_server = _is_host(parts.hostname or "") and "@" not in parts.netloc and port != 0
-    is_valid = parts.scheme in ("http", "https") and is_server and is_clean
-    if not is_valid and "@" in url:  # the message must not contain a password
-        raise BadSetting(
-            name,
-            f"{name} contains a user name or password. Use a URL such as {_EXAMPLES[name]}.",
-        )
-    if not is_valid:
-        hint = "" if "://" in url else " It must start with https:// or http://."
-        raise BadSetting(name, f"{name} is {url!r}: expected a URL such as {_EXAMPLES[name]}.{hint}")
-    if parts.query or parts.fragment:
-        raise BadSetting(name, f"{name} contains ? or #. Use a URL such as {_EXAMPLES[name]}.")
-
-
-def _check_sub_path(dashboard_url: str) -> None:
-    """Raise BadSetting if the sub-path of ``dashboard_url`` begins with a segment of the dashboard's own paths."""
-    path = urlsplit(dashboard_url).path
-    if path.lstrip("/").partition("/")[0] in PROGRAM_SEGMENTS | PAGE_SEGMENTS:
-        raise BadSetting(
-            "dashboard_url",
-            f"dashboard_url has the path {path}, which the dashboard itself uses. Choose another path, such as /logs.",
         )

@@ -13,7 +13,8 @@ from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.server import program
 from relaybook.server.data_directory import DataDirectory
 from relaybook.server.start_checks import LaterVersion, check_log
-from relaybook.settings.definitions import BAD_SETTINGS, Settings
+from relaybook.settings import BAD_SETTINGS
+from relaybook.settings.definitions import Settings
 
 
 def test_an_unreadable_segment_does_not_hide_a_store_of_a_later_version(tmp_path: Path) -> None:

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from relaybook.settings import BadSetting
 from relaybook.settings.configuration import FIELDS, FLAGS, default_data, flag_of, resolve, variable_of
-from relaybook.settings.definitions import BadSetting, Days, NamespaceSettings
+from relaybook.settings.definitions import Days, NamespaceSettings
 
 
 def test_every_setting_has_a_default(tmp_path: Path) -> None:

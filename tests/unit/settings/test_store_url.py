@@ -2,7 +2,8 @@
 
 import pytest
 
-from relaybook.settings.definitions import BadSetting, Settings
+from relaybook.settings import BadSetting
+from relaybook.settings.definitions import Settings
 from relaybook.settings.store_url import DatabaseAddress, parse_store_url
 
 

@@ -1,0 +1,115 @@
+"""Check and split addresses and base URLs: of listeners, clients, proxies and the upstream."""
+
+import ipaddress
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import urlsplit
+
+from relaybook.settings import BadSetting
+
+#: For each wildcard address, the loopback address of the same family.
+_WILDCARDS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not bound here
+_PORTS: Final = {"http": 80, "https": 443}
+#: The first segments of all paths that programs request.
+PROGRAM_SEGMENTS: Final = frozenset({"api", "v1", "metrics", "openapi.json", "healthz", "readyz", "assets"})
+#: The first segments of all addresses of the page.
+PAGE_SEGMENTS: Final = frozenset({"requests", "namespaces", "overview", "thread", "connect"})
+
+_EXAMPLES: Final = {
+    "upstream": "https://api.openai.com/v1",
+    "relay_url": "https://llm.example.com/v1",
+    "dashboard_url": "https://log.example.com",
+}
+
+
+def split_address(text: str, name: str) -> tuple[str, int]:
+    """Split ``host:port``. An IPv6 host is in brackets, which are removed. Raises BadSetting."""
+    host, colon, port = text.rpartition(":")
+    bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    is_valid_host = _is_host(bare) and not (":" in bare and bare == host)
+    if not (colon and is_valid_host and port.isascii() and port.isdigit()):
+        raise BadSetting(name, f"{name} is {text!r}: expected host:port, such as 127.0.0.1:4100.")
+    if int(port) > 65535:
+        raise BadSetting(name, f"{name} is {text!r}. The largest port is 65535.")
+    return bare, int(port)
+
+
+def _is_host(text: str) -> bool:
+    """Return whether the text can be a host name or an address."""
+    try:
+        return text.isprintable() and bool(text.encode("idna"))
+    except UnicodeError:
+        return False
+
+
+def host_for_clients(host: str) -> str:
+    """Return the host for clients on this machine: the loopback address if ``host`` is a wildcard address."""
+    return _WILDCARDS.get(host, host)
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether the host is ``localhost`` or a loopback address, which only this machine can reach."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def check_proxies(trusted_proxies: Sequence[str]) -> None:
+    """Raise BadSetting if one of the proxies is neither an address nor a network."""
+    for each in trusted_proxies:
+        try:
+            ipaddress.ip_network(each, strict=False)
+        except ValueError:
+            raise BadSetting(
+                "trusted_proxies",
+                f"trusted_proxies has {each!r}: expected an address such as 10.0.0.7, or a network such as 10.0.0.0/8.",
+            ) from None
+
+
+def check_upstream(upstream: str, listen: str) -> None:
+    """Raise BadSetting if the upstream is the relay itself, which would send requests to itself."""
+    parts = urlsplit(upstream)
+    listen_host, port = split_address(listen, "listen")
+    hosts = {host_for_clients((parts.hostname or "").lower()), host_for_clients(listen_host.lower())}
+    are_same = len(hosts) == 1 or (all(map(is_loopback, hosts)) and (listen_host in _WILDCARDS or "localhost" in hosts))
+    if are_same and (parts.port or _PORTS[parts.scheme]) == port:
+        raise BadSetting(
+            "upstream",
+            f"upstream is {upstream}, but the relay itself listens on {listen}. Set upstream to the URL of the "
+            "provider, or choose another port with --listen.",
+        )
+
+
+def check_base_url(name: str, url: str) -> None:
+    """Raise BadSetting if the setting ``name`` is not a base URL for HTTP."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    is_clean = url.isascii() and url.isprintable() and " " not in url
+    is_server = _is_host(parts.hostname or "") and "@" not in parts.netloc and port != 0
+    is_valid = parts.scheme in ("http", "https") and is_server and is_clean
+    if not is_valid and "@" in url:  # the message must not contain a password
+        raise BadSetting(
+            name,
+            f"{name} contains a user name or password. Use a URL such as {_EXAMPLES[name]}.",
+        )
+    if not is_valid:
+        hint = "" if "://" in url else " It must start with https:// or http://."
+        raise BadSetting(name, f"{name} is {url!r}: expected a URL such as {_EXAMPLES[name]}.{hint}")
+    if parts.query or parts.fragment:
+        raise BadSetting(name, f"{name} contains ? or #. Use a URL such as {_EXAMPLES[name]}.")
+
+
+def check_sub_path(dashboard_url: str) -> None:
+    """Raise BadSetting if the sub-path of ``dashboard_url`` begins with a segment of the dashboard's own paths."""
+    path = urlsplit(dashboard_url).path
+    if path.lstrip("/").partition("/")[0] in PROGRAM_SEGMENTS | PAGE_SEGMENTS:
+        raise BadSetting(
+            "dashboard_url",
+            f"dashboard_url has the path {path}, which the dashboard itself uses. Choose another path, such as /logs.",
+        )
