@@ -1,7 +1,7 @@
 """This part measures the memory that a connection or stream takes in the relay.
 
-Memory is the resident memory (RSS) of the relay process beyond its memory without connections. Each active stream sends
-one event of 280 bytes per second.
+Memory is the growth of the resident memory (RSS) of the relay process, compared with the process without connections.
+Each active stream sends one event of 280 bytes per second.
 """
 
 import asyncio
