@@ -77,6 +77,15 @@ def test_a_property_with_too_many_values_is_read_from_the_log_and_has_no_rollups
     assert fields.execute("SELECT count(*) FROM rollups WHERE field = ?", (field,)).get == 0
 
 
+def test_a_namespace_that_looks_like_an_id_takes_no_series_from_another_namespace(tmp_path: Path) -> None:
+    letters = [f"{first}{second}" for first in "abcdefghijklmnop" for second in "abcdefghijklmnop"]
+    assert len(letters) == MAX_VALUES["namespace"]
+    write(tmp_path, an_entry(namespace="user-4711"), *(an_entry(namespace=name) for name in letters))
+    assert {ask(tmp_path, Term("namespace", (name,))).source for name in letters} == {"rollups"}
+    write(tmp_path, an_entry(namespace="one more"))
+    assert ask(tmp_path, Term("namespace", ("one more",))).source == "log"
+
+
 def test_a_million_names_create_no_rollups(tmp_path: Path) -> None:
     write(tmp_path, *(an_entry(properties={f"p{number}": "x"}) for number in range(MAX_PROPERTIES + 50)))
     write(tmp_path, *(an_entry(model=f"m{number}", namespace=f"n{number % 1000}-") for number in range(2000)))

@@ -243,7 +243,7 @@ class RollupTables:
 
     def _new_series(self, field: _Field, value: str | None) -> _Series | None:
         stored_value: str | None = value
-        if len(field.series) >= field.max_series:
+        if len(field.series) - (None in field.series) >= field.max_series:
             if field.name.startswith("property."):
                 self._stop_aggregating(field)
                 return None
