@@ -14,7 +14,8 @@ from msgspec import Meta, Struct
 from relaybook.ids import parse_id
 from relaybook.log.record import Feedback
 
-#: How long feedback waits for its request, in microseconds. Feedback on a running request waits until the request ends.
+#: How long pending feedback is kept, in microseconds. Feedback on a running request is kept until the request ends,
+#: even if this takes longer.
 PENDING_US: Final = 3_600_000_000
 #: The maximum number of pending feedback entries. Each entry takes at most 20 KB.
 MAX_PENDING: Final = 10_000
@@ -106,7 +107,7 @@ def latest_label(feedback: Iterable[Feedback]) -> str | None:
 
 
 def too_many_sources() -> TooMuchFeedback:
-    """Return the error for a request with too much feedback."""
+    """Return the error for a request with feedback from too many sources."""
     return TooMuchFeedback(f"The request already has feedback from {MAX_SOURCES} other sources, which is the maximum.")
 
 

@@ -58,7 +58,8 @@ class Cutoff(msgspec.Struct, frozen=True):
 class Cutoffs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The general cutoffs, and the cutoffs of namespaces that match a pattern.
 
-    Aggregates of times before ``aggregates`` are removed. ``reason`` is the reason for all removals.
+    ``aggregates`` is a time in microseconds since the epoch: aggregates of earlier times are removed. ``reason`` is the
+    reason for all removals.
     """
 
     general: Cutoff = Cutoff()
@@ -126,7 +127,7 @@ def _before(midnight: int, days: int) -> int:
 
 
 def raised(cutoffs: Cutoffs, least: Cutoff) -> Cutoffs:
-    """Return the cutoffs. Each cutoff before ``least`` is replaced by ``least``.
+    """Return the cutoffs, and replace each cutoff that is earlier than ``least`` by ``least``.
 
     Used if the log exceeds its disk budget.
     """

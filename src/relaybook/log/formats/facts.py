@@ -20,15 +20,15 @@ Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 _Scalar: TypeAlias = Count | float | str | bool | None
 
-#: The provider's ``usage`` as received, but only numbers, texts, and one level of objects with details.
+#: The provider's ``usage`` as received, without lists and without objects below the second level.
 Usage: TypeAlias = dict[str, _Scalar | dict[str, _Scalar]]
 
 
 class Origin(Struct, array_like=True, frozen=True, gc=False):
     """An earlier exchange that a request may continue; see ``message_chain``.
 
-    ``new_from`` is the index of the first message after the assistant message that was the response of the earlier
-    exchange. ``window`` is the window key, or 0 if there are too few messages for a window key.
+    ``new_from`` is the index of the first message after the response of the earlier exchange. ``window`` is the window
+    key, or 0 if there are too few messages for a window key.
     """
 
     new_from: int
@@ -88,7 +88,7 @@ class ResponseFacts(Struct, gc=False):
     #: Number of generated characters in all choices: text, reasoning, refusal, transcript and tool calls.
     output_characters: int = 0
     stream_ended: StreamEnded | None = None
-    #: Whether the response has an error, even if its status is 200.
+    #: Whether the body contains an error. The status of such a response can be 200.
     has_error: bool = False
     #: The key of each choice's output; see ``message_chain``.
     output_keys: list[bytes] = []

@@ -25,7 +25,8 @@ _COPIED_FIELDS: Final = (
     "reasoning",
     "reasoning_content",
 )
-#: Number of messages returned from each end of the list. The same limit applies to the parts of a message.
+#: From longer lists, only this many messages are returned from the start of the list, and as many from its end. The
+#: same limit applies to the parts of a message.
 _MAX_PER_END: Final = 5000
 
 
