@@ -25,7 +25,7 @@ _COPIED_FIELDS: Final = (
     "reasoning",
     "reasoning_content",
 )
-#: From longer lists, only this many messages are returned from the start of the list, and as many from its end. The
+#: If a list is longer than twice this number, only this many messages from its start and from its end are returned. The
 #: same limit applies to the parts of a message.
 _MAX_PER_END: Final = 5000
 

@@ -119,9 +119,7 @@ def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
 
 
 def fold_stream(data: bytes) -> tuple[Response, OutputText, object, bool]:
-    """Return the last response object, the output from the deltas, the first error, and whether the stream is
-    complete.
-    """
+    """Return the last response object, the joined deltas, the first error, and whether the stream is complete."""
     last, output_text = Response(), OutputText()
     tools: dict[int, Tool] = {}
     error: object = None

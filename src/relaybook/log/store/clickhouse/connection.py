@@ -211,7 +211,7 @@ class Database:
                 "A log in ClickHouse needs the package clickhouse-connect: pip install 'clickhouse-connect>=1.12'."
             ) from None
         for name in ("clickhouse_connect", "urllib3"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # Relaybook's errors have the same text
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # Relaybook's own errors contain these messages
         host, port, database, user, password, secure = self.address
         return clickhouse_connect.get_client(
             host=host,
