@@ -124,7 +124,7 @@ class LabelChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class NotPinned(ValueError):
-    """The change sets a color, group or position of a namespace that is not pinned after the change."""
+    """The namespace is not pinned after the change, so the change cannot set its color, group or position."""
 
 
 class Labels(Protocol):

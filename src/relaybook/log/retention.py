@@ -24,9 +24,10 @@ RemovalReason = Literal["age", "disk_budget"]
 
 
 class Removal(msgspec.Struct, frozen=True, kw_only=True):
-    """One removal, with the number of removed requests and the number of other requests that lost their content.
+    """One removal.
 
-    ``at`` is in microseconds since the epoch.
+    ``at`` is in microseconds since the epoch. ``requests`` is the number of removed requests. ``contents`` is the
+    number of other requests that lost their content.
     """
 
     at: int
@@ -105,7 +106,7 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
     def of(cls, settings: Settings) -> Self:
         """Return the rules that the settings define.
 
-        A value that a namespace does not set is taken from the general settings.
+        If the settings of a namespace do not contain a value, the general value is used.
         """
         general = Rule(body_days=settings.keep_bodies_days, days=settings.keep_days)
         by_pattern = {

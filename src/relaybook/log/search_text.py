@@ -2,8 +2,8 @@
 
 The search text starts with the response and the error message, followed by the messages from newest to oldest. The text
 index holds at most 16,384 characters per request. In a long conversation, the oldest messages are beyond this limit.
-Such messages are indexed only for earlier requests that also sent them. If a request is logged without bodies, its text
-has only Relaybook's error message, if there is one.
+Such messages are indexed only for earlier requests that also contained them. If a request is logged without bodies, its
+text has only Relaybook's error message, if there is one.
 """
 
 import logging

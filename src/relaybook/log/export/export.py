@@ -24,7 +24,7 @@ from relaybook.log.request_view import RequestView
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Reader
 
-#: Approximate size of the chunks that ``chunks`` yields.
+#: Approximate size in bytes of each part of the file that ``Export.chunks`` yields.
 _CHUNK_BYTES: Final = 256 * 1024
 _BATCH: Final = 500
 _NAMES_NS: Final = 10 * clock.NANOSECONDS
@@ -134,8 +134,8 @@ class Export:
         if query.through is not None and query.through > last:
             raise BadFilter(
                 "through",
-                f"through is {query.through}, but the last seq of this log is {last}. The download was started from "
-                "another log.",
+                f"through is {query.through}, but the last seq of this log is {last}. The value is from a "
+                "download of another log.",
             )
         self.through = last if query.through is None else query.through
         self._query = query

@@ -186,7 +186,7 @@ def _is_call(kind: str | None, name: object) -> bool:
 
 
 def _sorted_json(value: object) -> str:
-    """Return arguments as JSON with sorted keys and no white space, because clients may reformat the arguments."""
+    """Return arguments as JSON in a fixed form (sorted keys, no white space), because clients may reformat them."""
     return msgspec.json.encode(lenient.sanitize(value or {}), order="sorted").decode()
 
 

@@ -21,8 +21,8 @@ State: TypeAlias = Literal["plain", "decoded", "cut", "too_large", "undecodable"
 _RATIO_APPLIES_BYTES: Final = 1 << 20
 _MAX_CODINGS: Final = 4
 _CHUNK_BYTES: Final = 4096
-#: The output of one call of zstd cannot be limited, so the input of a call is limited. 256 bytes of input hold at most
-#: 64 compressed blocks, and each block becomes at most 128 KiB of output.
+#: Number of bytes that zstd gets in one call. The input is limited, because the output of a call cannot be limited. 256
+#: bytes hold at most 64 compressed blocks, and each block becomes at most 128 KiB of output.
 _ZSTD_CHUNK_BYTES: Final = 256
 _ZSTD_WINDOW_BYTES: Final = 8 << 20
 _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"

@@ -91,7 +91,10 @@ def output_key(text: str, calls: Sequence[tuple[str | None, str]]) -> bytes:
 
 
 def build_chain(request: MessageHashes, keys: Sequence[bytes]) -> MessageChain:
-    """Return the keys of an exchange. If the response has no output, no request can continue the exchange."""
+    """Return the keys of an exchange. ``keys`` are the keys of the response's choices.
+
+    If the response has no output, ``keys`` is empty, and no request can continue the exchange.
+    """
     after = [(_number(_hash(request.chain + key)), _window(request.last, key)) for key in keys]
     messages_key = _number(request.chain) if request.chain else 0
     return MessageChain(request.messages, messages_key, after, request.origins, request.previous)

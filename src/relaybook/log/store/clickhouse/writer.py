@@ -218,7 +218,7 @@ class ClickHouseWriter:
         running = None if batch.running is None else {each.record.id: each for each in batch.running}
         ended = self._running & recorded if running is None else set(self._running)
         changes: _NewValues = {(kind, key): None for key in ended for kind in ("running", "running_content")}
-        self._running |= (running or {}).keys() - recorded  # these may be written even if the response is lost
+        self._running |= (running or {}).keys() - recorded  # ClickHouse may store these even if its response is lost
         for key, each in (running or {}).items():
             if key not in recorded:
                 record = msgspec.structs.replace(each.record, seq=None)
