@@ -3,10 +3,10 @@
 The following rules apply to a request B and the requests before B:
 
 1. An assistant message in B can be the response to an earlier request. B then continues this request. If B has several
-   such messages, the last one counts. The messages before the assistant message must equal all messages of the earlier
-   request, or end with the last two messages of the earlier request. Two equal messages are enough, because clients may
-   have removed the oldest messages. A match of all messages takes precedence over a match of the last two. If several
-   requests match, B continues the latest request.
+   such messages, the last one counts. The messages of B before the assistant message must equal all messages of the
+   earlier request, or end with its last two messages. Two equal messages are enough, because clients may have removed
+   the oldest messages. A match of all messages takes precedence over a match of the last two. If several requests
+   match, B continues the latest request.
 2. Otherwise, if B has the id of a response in ``previous_response_id`` (Responses API), B continues the request that
    received this response.
 3. If B has the same messages as a request of the last 15 minutes and no ``previous_response_id``, B repeats this

@@ -94,7 +94,7 @@ def combined(feedback: Iterable[Feedback]) -> list[Feedback]:
 def pending_id(any_id: str) -> str:
     """Return the id under which pending feedback is stored.
 
-    An id in the form of a Relaybook id is converted to lower case, because callers may write such an id in upper case.
+    A Relaybook id is converted to lower case, because callers may send it in upper case.
     """
     lower = any_id.lower()
     return any_id if parse_id(lower) is None else lower

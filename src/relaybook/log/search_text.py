@@ -22,8 +22,8 @@ MAX_CHARACTERS: Final = 16_384
 def text_of(entry: Entry, max_characters: int = MAX_CHARACTERS) -> str:
     """Return the first ``max_characters`` characters of the request's search text.
 
-    The result is empty if the request has no text, or if reading the bodies fails unexpectedly. In case of a failure,
-    the error is logged and not raised, so that one request cannot block the indexing of all other requests.
+    The result is empty if the request has no text, or if reading the bodies fails unexpectedly. Such an error is logged
+    and not raised, so that one request cannot block the indexing of all other requests.
     """
     if format_of(entry.record.kind) is None:
         return ""

@@ -40,8 +40,8 @@ class Decoded(NamedTuple):
 
     ``state`` is ``plain`` if the body has no content coding. With ``decoded``, the data is the whole body. With
     ``cut``, the data is the decodable beginning. With ``too_large``, the data is the part up to the limit. With
-    ``undecodable``, the data is not decoded, because a coding is unknown, there are too many codings, or no byte could
-    be decoded.
+    ``undecodable``, the data is the body as it was given: a coding is unknown, there are too many codings, or no byte
+    could be decoded.
     """
 
     data: bytes

@@ -21,8 +21,8 @@ _T = TypeVar("_T")
 _ESCAPE: Final = re.compile(
     r"\\(?:[^u]|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}))"
 )
-#: Integers with at least this many digits are returned as text, because stores have 64-bit integers and int() rejects
-#: more than 4,300 digits.
+#: Integers with at least this many digits are returned as text. Stores have 64-bit integers, and int() rejects more
+#: than 4,300 digits.
 _LONG_INTEGER: Final = 19
 _MAX_DEPTH: Final = 100
 #: Maximum number of elements of one list or object that ``fit`` converts, to bound the time per body.
@@ -61,8 +61,8 @@ class LenientDecoder(Generic[_T]):
     """Decodes many documents: strictly first, and leniently if this fails.
 
     After lenient decoding failed for 100 documents or succeeded for 10,000 documents, only strict decoding is tried.
-    Without these limits, a body could take too long: 16 MiB can hold two million malformed events, and each takes 20
-    µs.
+    Without these limits, a body could take too long: 16 MiB can hold two million malformed events, and each event takes
+    20 µs.
     """
 
     def __init__(self, decoder: "msgspec.json.Decoder[_T]") -> None:

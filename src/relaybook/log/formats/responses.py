@@ -237,8 +237,8 @@ def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
 def _to_chat(body: dict[str, Any]) -> dict[str, Any]:
     """Return the messages and tools of a request body as fields of a chat completions request.
 
-    Raises NotChat if these fields cannot express the request, or if the request refers to messages or a prompt that
-    only the provider has.
+    Raises NotChat if these fields cannot express the request. Also raises NotChat if the request refers to messages or
+    a prompt that only the provider has.
     """
     if any(body.get(name) for name in ("previous_response_id", "conversation", "prompt")):
         raise NotChat

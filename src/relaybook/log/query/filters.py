@@ -91,7 +91,7 @@ class BadFilter(ValueError):
     """A query parameter is invalid. ``str`` returns a message with the invalid term and its position.
 
     ``reason`` says what is wrong and what is expected. If the parameter is a query, ``term`` is the invalid term as
-    written, and ``at`` is the offset of the term in the query in UTF-16 code units. ``code`` identifies the error for
+    written. ``at`` is the offset of this term in the query, in UTF-16 code units. ``code`` identifies the error for
     programs. ``replacement`` is a valid term that the user probably meant, or `None`. If the name of the term is
     invalid and no valid name is similar, ``known_names`` are the valid names.
     """
