@@ -1,4 +1,4 @@
-"""Map request paths to kinds of requests, and define the error event for broken streams of each kind.
+"""Map request paths to kinds of requests, and define the event that tells a client that its stream broke.
 
 The relay and the log share this mapping. The module does no I/O. ``log/formats`` parses the bodies of some kinds.
 """

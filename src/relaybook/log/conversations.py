@@ -3,10 +3,10 @@
 The following rules apply to a request B and the requests before B:
 
 1. An assistant message in B can be the response to an earlier request. B then continues this request. If B has several
-   such messages, the last one counts. The messages before the assistant message must equal all messages of the earlier
-   request, or end with the last two messages of the earlier request. Two are enough because clients trim the oldest
-   messages. A match of all messages takes precedence over a match of the last two. If several requests match, B
-   continues the latest request.
+   such messages, the last one counts. The messages of B before the assistant message must equal all messages of the
+   earlier request, or end with its last two messages. Two equal messages are enough, because clients may have removed
+   the oldest messages. A match of all messages takes precedence over a match of the last two. If several requests
+   match, B continues the latest request.
 2. Otherwise, if B has the id of a response in ``previous_response_id`` (Responses API), B continues the request that
    received this response.
 3. If B has the same messages as a request of the last 15 minutes and no ``previous_response_id``, B repeats this
@@ -23,9 +23,8 @@ from typing import Final, NamedTuple
 from relaybook.log.formats import MessageChain, decode_chain
 from relaybook.log.store.port import Link
 
-#: Maximum time between a request and its repeat. After this time, a request with the same messages is not a retry:
-#: someone asked the same question again. The timeout of OpenAI's SDK is ten minutes. So a retry can start ten minutes
-#: after the first attempt, plus the pause before the retry.
+#: Maximum time between a request and its repeat. After this time, a request with the same messages is not considered a
+#: retry. OpenAI's SDK retries after a timeout of ten minutes and a pause.
 _REPEATS_WITHIN_US: Final = 15 * 60 * 1_000_000
 
 

@@ -11,7 +11,8 @@ from relaybook.log.record import Timestamp
 #: ``removing`` means that requests are still being removed. ``erasing`` means that all requests are removed and their
 #: bytes are being erased. ``done`` means that no file contains bytes of the requests.
 DeletionState = Literal["removing", "erasing", "done"]
-#: Fields whose values stay in the filter after the requests are removed. The values do not identify a person.
+#: Fields whose values identify no person. These values stay in the filter of a deletion when its requests have been
+#: removed.
 _KEPT_FIELDS: Final = ("from", "to", "status", "failed", "result", "kind", "outcome")
 
 

@@ -14,7 +14,8 @@ from msgspec import Meta, Struct
 from relaybook.ids import parse_id
 from relaybook.log.record import Feedback
 
-#: How long feedback waits for its request, in microseconds. Feedback on a running request waits until the request ends.
+#: How long pending feedback is kept, in microseconds. Feedback on a running request is kept until the request ends,
+#: even if this takes longer.
 PENDING_US: Final = 3_600_000_000
 #: The maximum number of pending feedback entries. Each entry takes at most 20 KB.
 MAX_PENDING: Final = 10_000
@@ -93,7 +94,7 @@ def combined(feedback: Iterable[Feedback]) -> list[Feedback]:
 def pending_id(any_id: str) -> str:
     """Return the id under which pending feedback is stored.
 
-    An id in the form of a Relaybook id is converted to lower case, because callers may write such an id in upper case.
+    A Relaybook id is converted to lower case, because callers may send it in upper case.
     """
     lower = any_id.lower()
     return any_id if parse_id(lower) is None else lower
@@ -106,7 +107,7 @@ def latest_label(feedback: Iterable[Feedback]) -> str | None:
 
 
 def too_many_sources() -> TooMuchFeedback:
-    """Return the error for a request with too much feedback."""
+    """Return the error for a request with feedback from too many sources."""
     return TooMuchFeedback(f"The request already has feedback from {MAX_SOURCES} other sources, which is the maximum.")
 
 

@@ -12,8 +12,8 @@ from relaybook.log.query.term_values import LISTED_FIELDS
 from relaybook.log.store.port import Reader
 from relaybook.settings.suggestions import closest
 
-#: Minimum length of a text that is searched anywhere in values. A shorter text is searched only at the start of values,
-#: because too many values contain it.
+#: A text of at least this length is searched anywhere in the known values. A shorter text is searched only at the start
+#: of the values, because too many values contain it.
 _MIN_PART: Final = 4
 
 

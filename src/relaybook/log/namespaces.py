@@ -58,7 +58,7 @@ _DECODER: Final[msgspec.json.Decoder[NamespaceCursor]] = msgspec.json.Decoder(Na
 
 
 def cursor_after(row: NamespaceRow, sort: NamespaceSort) -> NamespaceCursor:
-    """Return the cursor that points to a row, for a list with this sort."""
+    """Return the cursor of the page that follows a row, in a list with this sort."""
     value: Any = getattr(row, sort) or 0
     return NamespaceCursor(sort, value, row.namespace)
 
@@ -66,7 +66,7 @@ def cursor_after(row: NamespaceRow, sort: NamespaceSort) -> NamespaceCursor:
 def parse_namespace_cursor(text: str, sort: NamespaceSort) -> NamespaceCursor:
     """Parse a cursor written by ``str(cursor)`` for the same sort.
 
-    Raises BadFilter if the text is not a cursor or belongs to another sort.
+    Raises BadFilter if the text is not a cursor, or was written for another sort.
     """
     try:
         cursor = _DECODER.decode(text)
@@ -124,7 +124,7 @@ class LabelChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class NotPinned(ValueError):
-    """The change sets a color, group or position of a namespace that is not pinned after the change."""
+    """The namespace is not pinned after the change, so the change cannot set its color, group or position."""
 
 
 class Labels(Protocol):
@@ -137,10 +137,9 @@ class Labels(Protocol):
         """
 
 
-#: Maximum number of namespaces that a log pins automatically over its lifetime. Later namespaces are pinned only by
-#: users.
+#: Maximum number of namespaces that are ever pinned automatically in one log. After that, only users pin namespaces.
 MAX_AUTO_PINNED: Final = 8
-#: Matches names that look like generated ids: addresses, numbers, UUIDs and other hexadecimal.
+#: Matches names that look like ids: email addresses, numbers, UUIDs and other hexadecimal ids.
 _ID: Final = re.compile(r"@|\d{3}|[0-9a-f]{8}", re.IGNORECASE)
 _ENVIRONMENTS: Final = "production prod staging stage development dev test testing qa sandbox preview local default ci"
 _CHANNELS: Final = (

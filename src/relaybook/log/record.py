@@ -122,8 +122,8 @@ class Detail(msgspec.Struct, kw_only=True, array_like=True):
     #: Header lines as received, joined by CRLF.
     request_head: bytes = b""
     response_head: bytes = b""
-    #: For each response chunk: the time from the request head to the arrival of the chunk in microseconds, and the size
-    #: of the chunk in bytes.
+    #: For each response chunk: the time from the arrival of the request head to the arrival of the chunk in
+    #: microseconds, and the size of the chunk in bytes.
     chunk_at_us: list[int] = []
     chunk_bytes: list[int] = []
     #: SHA-256 (hex) of the whole body. The hash is set only if the body is large and its format is not supported,

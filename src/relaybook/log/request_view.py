@@ -119,7 +119,7 @@ class RequestView:
         return self.detail.request_headers if side == "request" else self.detail.response_headers
 
     def content_encoding(self, side: Side) -> str | None:
-        """Return the content codings as one list (RFC 9110 §5.3). `None` if the body has no content coding."""
+        """Return all content codings, separated by commas (RFC 9110 §5.3). `None` if the body has no content coding."""
         head = self.detail.request_head if side == "request" else self.detail.response_head
         if b"content-encoding" not in head.lower():
             return None  # faster than splitting all headers

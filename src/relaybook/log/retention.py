@@ -24,9 +24,10 @@ RemovalReason = Literal["age", "disk_budget"]
 
 
 class Removal(msgspec.Struct, frozen=True, kw_only=True):
-    """One removal, with the number of removed requests and the number of other requests that lost their content.
+    """One removal.
 
-    ``at`` is in microseconds since the epoch.
+    ``at`` is in microseconds since the epoch. ``requests`` is the number of removed requests. ``contents`` is the
+    number of other requests that lost their content.
     """
 
     at: int
@@ -58,7 +59,8 @@ class Cutoff(msgspec.Struct, frozen=True):
 class Cutoffs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The general cutoffs, and the cutoffs of namespaces that match a pattern.
 
-    Aggregates of times before ``aggregates`` are removed. ``reason`` is the reason for all removals.
+    ``aggregates`` is a time in microseconds since the epoch: aggregates of earlier times are removed. ``reason`` is the
+    reason for all removals.
     """
 
     general: Cutoff = Cutoff()
@@ -104,7 +106,7 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
     def of(cls, settings: Settings) -> Self:
         """Return the rules that the settings define.
 
-        A value that a namespace does not set is taken from the general settings.
+        If the settings of a namespace do not contain a value, the general value is used.
         """
         general = Rule(body_days=settings.keep_bodies_days, days=settings.keep_days)
         by_pattern = {
@@ -126,7 +128,7 @@ def _before(midnight: int, days: int) -> int:
 
 
 def raised(cutoffs: Cutoffs, least: Cutoff) -> Cutoffs:
-    """Return the cutoffs. Each cutoff before ``least`` is replaced by ``least``.
+    """Return the cutoffs, and replace each cutoff that is earlier than ``least`` by ``least``.
 
     Used if the log exceeds its disk budget.
     """

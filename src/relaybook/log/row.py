@@ -135,8 +135,8 @@ def result_of(record: Record) -> Result:
 def _upstream_failure(error_code: str | None, status: int | None) -> Result:
     """Return the result of a failed upstream request.
 
-    If the upstream was unreachable or timed out, and Relaybook sent an error response, the text begins with the status
-    of this response.
+    If Relaybook sent an error response because the upstream was unreachable or timed out, the text begins with the
+    status of this response.
     """
     code, text = next(
         (failure for failure in UPSTREAM_FAILURES.items() if failure[0] == error_code),

@@ -1,4 +1,4 @@
-"""Define saved filters, which are named links to a part of the log. All users of the log share them.
+"""Define saved filters, which all users of the log share. A saved filter gives a name to a part of the log.
 
 A filter is stored as query parameters, so relative times such as ``-1h`` stay relative. ``SavedFilters`` is an
 interface that stores implement, like ``Labels`` in ``log/namespaces.py``.

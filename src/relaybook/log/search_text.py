@@ -2,8 +2,8 @@
 
 The search text starts with the response and the error message, followed by the messages from newest to oldest. The text
 index holds at most 16,384 characters per request. In a long conversation, the oldest messages are beyond this limit.
-Such messages are indexed only for earlier requests that also sent them. If a request is logged without bodies, its text
-has only Relaybook's error message, if there is one.
+Such messages are indexed only for earlier requests that also contained them. If a request is logged without bodies, its
+text has only Relaybook's error message, if there is one.
 """
 
 import logging
@@ -22,8 +22,8 @@ MAX_CHARACTERS: Final = 16_384
 def text_of(entry: Entry, max_characters: int = MAX_CHARACTERS) -> str:
     """Return the first ``max_characters`` characters of the request's search text.
 
-    The result is empty if the request has no text, or if reading the bodies fails unexpectedly. In case of a failure,
-    the error is logged and not raised, so that one request cannot block the indexing of all other requests.
+    The result is empty if the request has no text, or if reading the bodies fails unexpectedly. Such an error is logged
+    and not raised, so that one request cannot block the indexing of all other requests.
     """
     if format_of(entry.record.kind) is None:
         return ""

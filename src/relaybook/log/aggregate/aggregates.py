@@ -1,8 +1,8 @@
 """Aggregate the counts, tokens, cost and durations of requests.
 
-A distribution counts durations in logarithmic bins that start at 1 µs. Eight bins cover a doubling of the duration. A
-percentile is accurate to 4.5 % (half a bin). A distribution needs only a few dozen small numbers for any number of
-requests. Two distributions are merged by adding their counts. Pure, without I/O.
+A distribution counts durations in logarithmic bins that start at 1 µs. Each bin ends 9 % above its start (eight bins
+per doubling), so a percentile is accurate to 4.5 % (half a bin). A distribution needs only a few dozen small numbers
+for any number of requests. Two distributions are merged by adding their counts. Pure, without I/O.
 """
 
 from bisect import bisect_left
@@ -21,12 +21,13 @@ from relaybook.log.record import Record
 Distribution = dict[int, int]
 
 _distribution: Final = msgspec.msgpack.Decoder(Distribution).decode
-#: Maximum number of distributions whose percentiles are cached. A full cache takes 13 MB. Past buckets do not change,
-#: so an hourly chart of 30 days needs the same 13,000 distributions each time the chart is loaded.
+#: Maximum number of distributions whose percentiles are cached. A full cache takes 13 MB. An hourly chart of 30 days
+#: has 13,000 distributions. Past buckets do not change, so the same distributions are needed each time the chart is
+#: loaded.
 _CACHED_DISTRIBUTIONS: Final = 32_768
 _PER_OCTAVE: Final = 8
-#: Number of steps into which a bin is divided. A percentile is interpolated within its bin, in steps of 0.3 %. There
-#: are few possible percentiles, so each of them is computed once and then cached.
+#: Number of steps into which a bin is divided. A percentile is rounded to the middle of a step (0.3 %). So there are
+#: few different percentiles, and each of them is computed once and then cached.
 _STEPS: Final = 32
 #: Token counts are capped at this value, so that a wrong count cannot overflow a sum. The cap is far above any real
 #: count.
@@ -106,8 +107,8 @@ class Aggregates(msgspec.Struct, array_like=True):
 class PackedAggregates(msgspec.Struct, array_like=True, frozen=True):
     """Aggregates whose distributions are still encoded as in the store.
 
-    Percentiles are cached, and the cache key is the encoded distribution. A chart can have 6,000 points. When the chart
-    is loaded again, most of its percentiles are in the cache, and their distributions are not decoded.
+    A chart can have 6,000 points. When the chart is loaded again, most of its percentiles are found in a cache, whose
+    key is the encoded distribution. So most distributions need not be decoded.
     """
 
     requests: int

@@ -18,12 +18,13 @@ MINUTE_US: Final = 60_000_000
 _DAY_S: Final = 86_400
 #: Allowed bucket lengths in seconds. Each length divides a day.
 BUCKETS: Final = (60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, _DAY_S)
-#: If no bucket length is given, the shortest length that results in at most this number of buckets is chosen.
+#: The target number of buckets. If a query has no bucket length, the shortest length is chosen that results in at most
+#: this many buckets.
 _TARGET_BUCKETS: Final = 120
 MAX_BUCKETS: Final = 3000
 MAX_GROUPS: Final = 20
 FIELDS: Final = ("namespace", "model", "outcome", "label")
-#: The name of a field that does not exist in records. All requests are aggregated under the value "" of this field.
+#: A field that records do not have. Its value is "" for every request, so its aggregates cover all requests.
 ALL: Final = ""
 #: Fields whose aggregates over time are kept when requests are removed. Aggregates by property are also kept.
 KEPT_FIELDS: Final = ("namespace", "model", "outcome")
@@ -113,10 +114,10 @@ def _bucket(text: str) -> int:
 
 
 def kept_field(query: StatsQuery) -> str | None:
-    """Return the field whose aggregates are enough for the result of a query.
+    """Return the field from whose aggregates the result of a query can be computed.
 
-    The aggregates of this field are kept when requests are removed (see KEPT_FIELDS). `None` if the result can be
-    computed only from the requests in the log.
+    These aggregates are kept when requests are removed (see KEPT_FIELDS). `None` if the result must be computed from
+    the requests.
     """
     terms = query.filter_.terms
     if len(terms) > 1 or any(term.negated or term.prefixes for term in terms):
@@ -127,7 +128,7 @@ def kept_field(query: StatsQuery) -> str | None:
 
 
 def span_of(query: StatsQuery, began_us: int | None) -> Span:
-    """Return the whole buckets that a query covers.
+    """Return the time range of a query, extended to whole buckets.
 
     ``began_us`` is the start time of the log's first request, or `None` if the log is empty. Raises BadFilter if the
     time range has more than MAX_BUCKETS buckets of the given length. If the length is one day, the number of buckets is
@@ -162,8 +163,8 @@ def groups_of(points_by_value: Mapping[str | None, Points]) -> list[Group]:
 def build(span: Span, groups: Iterable[Group], source: Literal["rollups", "log"], rest: Iterable[Group] = ()) -> Stats:
     """Return statistics with the groups in descending order of their number of requests.
 
-    Groups after the first MAX_GROUPS are merged into ``other``. Each group in ``rest`` combines several values that
-    cannot be separated, so these groups are also merged into ``other``.
+    Groups after the first MAX_GROUPS are merged into ``other``. So are the groups in ``rest``: each of them already
+    combines the requests of several values.
     """
     largest = sorted(
         (group for group in groups if group.points),

@@ -1,8 +1,8 @@
 """Export the requests that match a filter, in recording order.
 
 Requests recorded after the start of the export are omitted, and so are requests deleted during the export. If the
-bodies of a request expire during the export, the request is handled like any request without bodies. Memory use does
-not depend on the number of requests.
+bodies of a request expire during the export, the request is exported like any other request without bodies. Memory use
+does not depend on the number of requests.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,13 +24,13 @@ from relaybook.log.request_view import RequestView
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Reader
 
-#: Approximate size of the chunks that ``chunks`` yields.
+#: Approximate size in bytes of each part of the file that ``Export.chunks`` yields.
 _CHUNK_BYTES: Final = 256 * 1024
 _BATCH: Final = 500
 _NAMES_NS: Final = 10 * clock.NANOSECONDS
 #: Maximum number of labels in an EndLine.
 MAX_LABELS: Final = 100
-#: Number of consecutive reads without progress after which the export fails, because the store is too slow.
+#: After this many consecutive reads without progress, the export fails, because the store is too slow.
 _MAX_STALLS: Final = 5
 
 
@@ -45,7 +45,7 @@ class FileFormat(NamedTuple):
     media_type: str
     bodies: bool | None
     open_encoder: Callable[[Reader, bool], Encoder]
-    #: Whether an EndLine can follow the last request.
+    #: Whether the file is text, so that an EndLine can follow the last request.
     is_text: bool = True
 
 
@@ -84,7 +84,7 @@ FILE_FORMATS: Final = {
 
 
 class ExportQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """The contents of an export.
+    """Says which requests an export contains, and in which format.
 
     A request is exported only if its ``seq`` is greater than ``after`` and not greater than ``through``. If ``through``
     is `None`, the export ends with the last request that the filter can find when the export starts (see
@@ -134,8 +134,8 @@ class Export:
         if query.through is not None and query.through > last:
             raise BadFilter(
                 "through",
-                f"through is {query.through}, but the last seq of this log is {last}. The download was started from "
-                "another log.",
+                f"through is {query.through}, but the last seq of this log is {last}. The value is from a "
+                "download of another log.",
             )
         self.through = last if query.through is None else query.through
         self._query = query

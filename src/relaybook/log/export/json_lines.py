@@ -84,10 +84,10 @@ def _body(view: RequestView, side: Side) -> Iterable[bytes]:
 
 
 def _small_body(data: bytes, coding: str | None) -> dict[str, str]:
-    """Return the decoded body as text.
+    """Return the body as ``{"text": …}`` if the decoded body is text, and otherwise as ``{"base64": …}``.
 
-    If the body is not text, the transferred bytes are returned instead. If decoding changes the bytes, the transferred
-    bytes are returned in addition to the text.
+    ``base64`` has the bytes as they were transferred. If decoding changed the bytes of a text, the object has both
+    fields.
     """
     decoded = decode_body(data, coding)
     try:

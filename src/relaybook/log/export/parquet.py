@@ -35,7 +35,8 @@ _FEEDBACK: Final = pa.list_(
     pa.struct({"source": _TEXT, "score": pa.float64(), "label": _TEXT, "comment": _TEXT, "at": _TIMESTAMP})
 )
 _PAIRS: Final = pa.list_(pa.struct({"name": _TEXT, "value": _TEXT}))
-#: Column type for messages. ``parts`` is JSON. It is set only if the content of the message is more than text.
+#: Column type for messages. ``parts`` has the parts of a message as JSON, but only if one of the parts is more than a
+#: text.
 _MESSAGES: Final = pa.list_(
     pa.struct(
         {

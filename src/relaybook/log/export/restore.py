@@ -17,8 +17,8 @@ from relaybook.log.request_view import RequestView
 from relaybook.log.store.errors import BatchRejected
 from relaybook.log.store.port import Batch, Body, Entry, reject_unstorable
 
-#: 9000-01-01T00:00:00Z in microseconds. Later times are rejected. Otherwise, a time that is derived from them, such as
-#: the end of a retention period, could be after the year 9999. Such a time cannot be formatted.
+#: 9000-01-01T00:00:00Z in microseconds. Later times are rejected, because a time computed from them, such as the end of
+#: a retention period, could be after the year 9999 and could not be formatted.
 _END_US: Final = 221_845_392_000_000_000
 _decode: Final = msgspec.json.Decoder().decode
 

@@ -1,7 +1,7 @@
 """Parse Anthropic's Messages API: ``messages`` and ``messages/count_tokens``.
 
-A message is a text or a list of blocks, and tool results are blocks of a user's message. Facts, conversations and the
-detail view use the structure of chat completions instead:
+In this API, a message is a text or a list of blocks, and a tool result is a block of a user's message. For facts,
+conversations and the detail view, messages are converted to the structure of chat completions:
 
 - ``system`` is the first message.
 - Each tool result is a message of role ``tool``.
@@ -187,7 +187,7 @@ def _is_call(kind: str | None, name: object) -> bool:
 
 
 def _sorted_json(value: object) -> str:
-    """Return arguments as JSON with sorted keys and no white space, because clients may reformat the arguments."""
+    """Return arguments as JSON in a fixed form (sorted keys, no white space), because clients may reformat them."""
     return msgspec.json.encode(lenient.sanitize(value or {}), order="sorted").decode()
 
 
@@ -355,7 +355,7 @@ def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
 
 
 def first_token_offset(data: bytes) -> int | None:
-    """Return the end offset of the first event with text, thinking or a tool call. `None` if there is no such event."""
+    """Return the offset at which the first event with text, thinking or a tool call ends. `None` if there is none."""
     events = lenient.LenientDecoder(_EVENT)
     for payload, end in event_ends(data):
         event = events.read(payload)

@@ -155,7 +155,7 @@ def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
 
 
 def first_token_offset(data: bytes) -> int | None:
-    """Return the end offset of the event with the first token in a decoded stream. `None` if there is no token.
+    """Return the offset in a stream at which the first event with a token ends. `None` if there is no token.
 
     Content, reasoning, refusal, transcript and tool calls count as tokens. A chunk with only a role has no token.
     """

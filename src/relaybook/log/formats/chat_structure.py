@@ -42,8 +42,8 @@ def function_call(call_id: object, name: object, arguments: object) -> dict[str,
 def function_tools(tools: Iterable[object], parameters: str) -> list[dict[str, Any]]:
     """Convert tools to the structure of chat completions.
 
-    The given tools have the fields of their function at the top level. ``parameters`` is the name of the field with the
-    schema of the arguments.
+    In ``tools``, the fields of a function (such as ``name``) are at the top level of the tool. ``parameters`` is the
+    name of the field with the schema of the function's arguments.
     """
     return [_function_tool(tool, parameters) for tool in tools]
 

@@ -1,9 +1,9 @@
 """Decode content codings (gzip, deflate, br, zstd) of a stored body, within limits.
 
 Bodies are stored as they were transferred. If a body is truncated, its decodable beginning is returned. Limits protect
-against decompression bombs. Decoding stops when the result has 16 MiB. If the result is larger than 1 MiB,
-decoding also stops at 100 times the compressed length. Sources: RFC 9110 §8.4 (order of codings), RFC 9659 (zstd
-windows over HTTP are at most 8 MiB).
+against decompression bombs. Decoding stops when the result has 16 MiB. Decoding also stops when the result has 100
+times the compressed length and at least 1 MiB. Sources: RFC 9110 §8.4 (order of codings), RFC 9659 (zstd windows over
+HTTP are at most 8 MiB).
 """
 
 import zlib
@@ -21,14 +21,14 @@ State: TypeAlias = Literal["plain", "decoded", "cut", "too_large", "undecodable"
 _RATIO_APPLIES_BYTES: Final = 1 << 20
 _MAX_CODINGS: Final = 4
 _CHUNK_BYTES: Final = 4096
-#: The output of one call of zstd cannot be limited, so the input of a call is limited. 256 bytes of input hold at most
-#: 64 compressed blocks, and each block becomes at most 128 KiB of output.
+#: Number of bytes that zstd gets in one call. The input is limited, because the output of a call cannot be limited. 256
+#: bytes hold at most 64 compressed blocks, and each block becomes at most 128 KiB of output.
 _ZSTD_CHUNK_BYTES: Final = 256
 _ZSTD_WINDOW_BYTES: Final = 8 << 20
 _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _GZIP_MAGIC: Final = b"\x1f\x8b"
-#: Maximum number of concatenated gzip members or zstd frames. The number is limited because even a short member or
-#: frame takes microseconds.
+#: Maximum number of concatenated gzip members or zstd frames. The number is limited because decoding takes microseconds
+#: even for an empty member or frame.
 _MAX_MEMBERS: Final = 100_000
 _GZIP: Final = 31
 _ZLIB: Final = 15
@@ -40,8 +40,8 @@ class Decoded(NamedTuple):
 
     ``state`` is ``plain`` if the body has no content coding. With ``decoded``, the data is the whole body. With
     ``cut``, the data is the decodable beginning. With ``too_large``, the data is the part up to the limit. With
-    ``undecodable``, the data is not decoded, because a coding is unknown, there are too many codings, or no byte could
-    be decoded.
+    ``undecodable``, the data is the body as it was given: a coding is unknown, there are too many codings, or no byte
+    could be decoded.
     """
 
     data: bytes
@@ -58,8 +58,8 @@ class _Truncated(Exception):
 def decode(data: bytes, content_encoding: str | None, *, limit: int = LIMIT_BYTES, ratio: int = RATIO) -> Decoded:
     """Decode all codings of a ``Content-Encoding`` value, starting with the coding that was applied last. Never raises.
 
-    ``limit`` is the maximum size of the result in bytes. A result over 1 MiB is limited to ``ratio`` times the
-    compressed size.
+    ``limit`` is the maximum size of the result in bytes. A result of more than 1 MiB is also limited to ``ratio`` times
+    the compressed size.
     """
     codings = codings_of(content_encoding)[::-1]
     if not codings or not data:

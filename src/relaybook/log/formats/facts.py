@@ -22,16 +22,15 @@ _Scalar: TypeAlias = Count | float | str | bool | None
 
 _Counts: TypeAlias = dict[str, _Scalar | dict[str, _Scalar]]
 
-#: The provider's ``usage`` as received, but only numbers, texts, one level of objects with details, and lists of such
-#: objects.
+#: The provider's ``usage`` as received, with objects of details and lists of such objects, but without deeper levels.
 Usage: TypeAlias = dict[str, _Scalar | dict[str, _Scalar] | list[_Counts]]
 
 
 class Origin(Struct, array_like=True, frozen=True, gc=False):
     """An earlier exchange that a request may continue; see ``message_chain``.
 
-    ``new_from`` is the index of the first message after the assistant message that was the response of the earlier
-    exchange. ``window`` is the window key, or 0 if there are too few messages for a window key.
+    ``new_from`` is the index of the first message after the response of the earlier exchange. ``window`` is the window
+    key, or 0 if there are too few messages for a window key.
     """
 
     new_from: int
@@ -91,7 +90,7 @@ class ResponseFacts(Struct, gc=False):
     #: Number of generated characters in all choices: text, reasoning, refusal, transcript and tool calls.
     output_characters: int = 0
     stream_ended: StreamEnded | None = None
-    #: Whether the response has an error, even if its status is 200.
+    #: Whether the body contains an error. The status of such a response can be 200.
     has_error: bool = False
     #: The key of each choice's output; see ``message_chain``.
     output_keys: list[bytes] = []

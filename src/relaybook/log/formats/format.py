@@ -19,7 +19,7 @@ class ReadStream(Protocol):
 
 
 def leave_unknown(facts: ResponseFacts, request: bytes) -> bool:
-    """Estimate nothing, so that missing token counts stay unknown. Used by formats without an estimate."""
+    """Estimate nothing, so that missing token counts stay unknown. Formats that cannot estimate use this function."""
     return False
 
 

@@ -21,8 +21,8 @@ _T = TypeVar("_T")
 _ESCAPE: Final = re.compile(
     r"\\(?:[^u]|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}))"
 )
-#: Integers with at least this many digits are returned as text, because stores have 64-bit integers and int() rejects
-#: more than 4,300 digits.
+#: Integers with at least this many digits are returned as text. Stores have 64-bit integers, and int() rejects more
+#: than 4,300 digits.
 _LONG_INTEGER: Final = 19
 _MAX_DEPTH: Final = 100
 #: Maximum number of elements of one list or object that ``fit`` converts, to bound the time per body.
@@ -30,7 +30,8 @@ _MAX_ITEMS: Final = 10_000
 #: Maximum number of objects and lists in one document. A document of 16 MiB can hold five million of them, which would
 #: take 10 s and 3 GB of memory to parse.
 _MAX_VALUES: Final = 1_000_000
-#: Data of at most this number of bytes cannot have more than ``_MAX_VALUES`` objects and lists.
+#: Objects and lists are counted only in longer data. An object or list takes at least two bytes, so shorter data cannot
+#: have more than ``_MAX_VALUES``.
 UNCHECKED_BYTES: Final = 2 * _MAX_VALUES
 _MAX_FAILURES: Final = 100
 #: Maximum number of documents per body that are parsed leniently.
@@ -59,8 +60,9 @@ def read(decoder: "msgspec.json.Decoder[_T]", data: bytes) -> _T | None:
 class LenientDecoder(Generic[_T]):
     """Decodes many documents: strictly first, and leniently if this fails.
 
-    Lenient decoding is no longer tried after it failed for 100 documents or succeeded for 10,000 documents. Without
-    these limits, a body could take too long: 16 MiB can hold two million malformed events, and each takes 20 µs.
+    After lenient decoding failed for 100 documents or succeeded for 10,000 documents, only strict decoding is tried.
+    Without these limits, a body could take too long: 16 MiB can hold two million malformed events, and each event takes
+    20 µs.
     """
 
     def __init__(self, decoder: "msgspec.json.Decoder[_T]") -> None:
@@ -169,7 +171,8 @@ def fit(value: object, target: object) -> object:
 
 
 def _fit_union(value: object, shape: inspect.UnionType) -> object:
-    # An integer fits only integer types, so that an integer out of range is not returned as a float.
+    # If the union has an integer type, an integer must fit this type. Otherwise, an integer out of range would be
+    # returned as a float.
     types = shape.types
     if type(value) is int and any(isinstance(member, inspect.IntType) for member in types):
         types = tuple(member for member in types if isinstance(member, inspect.IntType))

@@ -1,19 +1,19 @@
-"""Compute the keys that show that a request continues an earlier exchange.
+"""Compute keys that tell whether a request continues an earlier exchange.
 
 A request continues an exchange if the messages of the request start with the messages and the response of the exchange.
 So each exchange has two sets of keys:
 
-- The first set is for later requests that continue the exchange. For each choice of the response, one key covers the
-  messages of the exchange and the choice.
-- The second set is for earlier exchanges that this exchange may continue. For each of the last four assistant
+- The first set identifies the messages with which a later request can continue the exchange. For each choice of the
+  response, one key covers the messages of the exchange and the choice.
+- The second set identifies earlier exchanges that this exchange may continue. For each of the last four assistant
   messages of the request, one key covers the messages up to and including the assistant message.
 
 The request continues an earlier exchange if a key of its second set is in the first set of the earlier exchange.
 
 Keys are hashes of role, text, media and tool calls. System messages are ignored, because many clients change them
 between requests. An additional key, the window key, covers only a response and the last two messages before the
-response. So the window key still matches if a client trims the oldest messages. Keys have 63 bits, so collisions
-between different conversations are negligible. Pure, without I/O.
+response. So the window key still matches after a client has removed the oldest messages. Keys have 63 bits, so
+collisions between different conversations are negligible. Pure, without I/O.
 """
 
 from collections import deque
@@ -91,7 +91,10 @@ def output_key(text: str, calls: Sequence[tuple[str | None, str]]) -> bytes:
 
 
 def build_chain(request: MessageHashes, keys: Sequence[bytes]) -> MessageChain:
-    """Return the keys of an exchange. If the response has no output, no request can continue the exchange."""
+    """Return the keys of an exchange. ``keys`` are the keys of the response's choices.
+
+    If the response has no output, ``keys`` is empty, and no request can continue the exchange.
+    """
     after = [(_number(_hash(request.chain + key)), _window(request.last, key)) for key in keys]
     messages_key = _number(request.chain) if request.chain else 0
     return MessageChain(request.messages, messages_key, after, request.origins, request.previous)

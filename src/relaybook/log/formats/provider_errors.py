@@ -9,7 +9,7 @@ from relaybook.log.formats import lenient
 from relaybook.log.formats.facts import ERROR_CHARACTERS
 from relaybook.log.formats.text import clean_or_none, preview
 
-#: Possessive quantifiers (``++``) ensure that an unclosed tag is scanned only once.
+#: Possessive quantifiers (``*+``) ensure that an unclosed tag is scanned only once.
 _TAG: Final = re.compile(r"<(/?)(\w*+)[^<>]*+>")
 _INVISIBLE: Final = frozenset({"script", "style", "head"})
 #: Maximum size of an error that is parsed as JSON. Only the beginning of a larger body is read, as text.

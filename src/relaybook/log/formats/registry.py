@@ -74,7 +74,7 @@ def is_stream(data: bytes, streamed: bool) -> bool:
 
 
 def first_token_offset(data: bytes, kind: Kind = "chat") -> int | None:
-    """Return the end offset of the event with the first token in a decoded stream. `None` if there is no token.
+    """Return the offset in a decoded stream at which the first event with a token ends. `None` if there is no token.
 
     The offset is directly after the event's blank line. The event was complete when the byte before this offset was
     received. Streams of a kind without a format are parsed as chat.

@@ -25,7 +25,8 @@ _COPIED_FIELDS: Final = (
     "reasoning",
     "reasoning_content",
 )
-#: Number of messages returned from each end of the list. The same limit applies to the parts of a message.
+#: If a list is longer than twice this number, only this many messages from its start and from its end are returned. The
+#: same limit applies to the parts of a message.
 _MAX_PER_END: Final = 5000
 
 

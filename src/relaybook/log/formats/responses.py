@@ -1,11 +1,12 @@
 """Parse requests and responses of the Responses API.
 
-A request has items instead of messages. The detail view and search use the structure of chat completions. In this
-structure, ``instructions`` is the first message. A tool call is a message with ``tool_calls``, and the output of a tool
-call is a message of role ``tool``.
+A request has items instead of messages. For the detail view and for search, items are converted to the structure of
+chat completions. In this structure, ``instructions`` is the first message. A tool call is a message with
+``tool_calls``, and the output of a tool call is a message of role ``tool``.
 
 The last event of a streamed response, such as ``response.completed`` or ``response.failed``, has the whole response
-object. ``[DONE]`` is not needed. If the stream ends before the last event, the text is assembled from the deltas.
+object. This event completes the stream, even without ``[DONE]``. If the stream ends before the last event, the text is
+assembled from the deltas.
 """
 
 from typing import Any, Final
@@ -105,7 +106,7 @@ def read_whole(data: bytes) -> ResponseFacts | None:
 
 
 def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
-    """Return the facts of a streamed response, from its final object if there is one."""
+    """Return the facts of a streamed response, from the last response object in the stream if there is one."""
     last, output_text, error, is_done = fold_stream(data)
     if last.output:
         output_text = output_text_of(last)
@@ -118,7 +119,7 @@ def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
 
 
 def fold_stream(data: bytes) -> tuple[Response, OutputText, object, bool]:
-    """Return the last response object, the output in deltas, the first error, and whether the stream is complete."""
+    """Return the last response object, the joined deltas, the first error, and whether the stream is complete."""
     last, output_text = Response(), OutputText()
     tools: dict[int, Tool] = {}
     error: object = None
@@ -139,7 +140,7 @@ def fold_stream(data: bytes) -> tuple[Response, OutputText, object, bool]:
 
 
 def first_token_offset(data: bytes) -> int | None:
-    """Return the end offset of the first event with generated text or arguments. `None` if there is no such event."""
+    """Return the offset at which the first event with generated text or arguments ends. `None` if there is none."""
     events = lenient.LenientDecoder(RESPONSE_EVENT)
     for payload, end in event_ends(data):
         event = events.read(payload)
@@ -149,7 +150,7 @@ def first_token_offset(data: bytes) -> int | None:
 
 
 def output_text_of(response: Response) -> OutputText:
-    """Return the response's output, with all items as one choice."""
+    """Return the output of all items of a response as one choice."""
     output_text = OutputText()
     for item in response.output or ():
         _add_item(output_text, item)
@@ -236,8 +237,8 @@ def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
 def _to_chat(body: dict[str, Any]) -> dict[str, Any]:
     """Return the messages and tools of a request body as fields of a chat completions request.
 
-    Raises NotChat if these fields cannot express the request, or if the request refers to messages or a prompt that
-    only the provider has.
+    Raises NotChat if these fields cannot express the request. Also raises NotChat if the request refers to messages or
+    a prompt that only the provider has.
     """
     if any(body.get(name) for name in ("previous_response_id", "conversation", "prompt")):
         raise NotChat

@@ -26,7 +26,10 @@ def clean_or_none(text: str | None, limit: int = NAME_CHARACTERS) -> str | None:
 
 
 def preview(text: str | None) -> str | None:
-    """Return the first 200 code points with collapsed white space. `None` if nothing is visible."""
+    """Return the first 200 code points, after replacing each run of white space by a space.
+
+    `None` if nothing is visible.
+    """
     if not text:
         return None
     window = 2 * PREVIEW_CHARACTERS

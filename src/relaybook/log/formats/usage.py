@@ -1,4 +1,4 @@
-"""Extract token counts from ``usage``, for all field names that providers use."""
+"""Extract token counts from ``usage``, in which different providers use different field names."""
 
 from relaybook.log.formats.facts import ResponseFacts, Usage
 
@@ -54,7 +54,7 @@ def count_of(usage: object, names: tuple[str, ...]) -> int | None:
 
 
 def detail_of(usage: Usage, groups: tuple[str, ...], name: str) -> int | None:
-    """Return a count from the first group of details that has this count."""
+    """Return the count ``name`` from the first of the objects ``groups`` that has this count."""
     for group in groups:
         number = count_of(usage.get(group), (name,))
         if number is not None:

@@ -11,7 +11,7 @@ from msgspec import Meta, Raw, Struct
 
 from relaybook.log.formats.facts import Usage
 
-#: An integer that fits the columns of an export.
+#: A signed 64-bit integer, because the columns of an export have 64 bits.
 _Index: TypeAlias = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
 

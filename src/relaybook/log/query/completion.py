@@ -1,6 +1,6 @@
-"""Suggest texts for the part of a query at the caret. Pure.
+"""Suggest texts for the part of a query at the caret. This module does no I/O.
 
-The texts are field names, values from the log, bounds such as ``>2s``, and the values of fields with fixed values.
+The texts are field names, values from the log, bounds such as ``>2s``, and the fixed values of some fields.
 """
 
 import re

@@ -22,7 +22,7 @@ TEXT_FIELDS: Final = ("namespace", "model", "outcome", "kind", "path", "key", "u
 CONTAINS: Final = "contains"
 #: The name of a term that searches prompt and response for words or a phrase.
 WORDS: Final = "words"
-#: Maps each term that compares a number, as in ``>2000.0``, to the field of the record with this number.
+#: Terms that compare a number, as in ``>2000.0``: the name of the term → the field of the record with the number.
 NUMBERS: Final = {
     "duration": "duration_ms",
     "first_token": "first_token_ms",
@@ -91,7 +91,7 @@ class BadFilter(ValueError):
     """A query parameter is invalid. ``str`` returns a message with the invalid term and its position.
 
     ``reason`` says what is wrong and what is expected. If the parameter is a query, ``term`` is the invalid term as
-    written, and ``at`` is the offset of the term in the query in UTF-16 code units. ``code`` identifies the error for
+    written. ``at`` is the offset of this term in the query, in UTF-16 code units. ``code`` identifies the error for
     programs. ``replacement`` is a valid term that the user probably meant, or `None`. If the name of the term is
     invalid and no valid name is similar, ``known_names`` are the valid names.
     """
@@ -139,7 +139,8 @@ class Term(msgspec.Struct, frozen=True):
     ``namespace_prefix``) or ``property.<name>``. Values are written as in the record. For example, timestamps are in
     microseconds. A ``failed`` value is "true" or "false". A ``status`` value is a status such as "200", a class such as
     "4xx", or "error". A value of a number field is a comparison operator and a number, such as ``>2000.0``. Only fields
-    that ``term_values.allows_prefix`` accepts have ``prefixes``. In a WORDS prefix, only the last word is a prefix.
+    that ``term_values.allows_prefix`` accepts have ``prefixes``. In a WORDS prefix, all words except the last must
+    match as whole words.
     """
 
     name: str

@@ -1,11 +1,11 @@
 """Parse the query language: ``namespace:production -model:gpt-4o* duration:>2s "where is my refund"``.
 
 Words and quoted phrases without a name are searched in prompt and response. All of them must be found. In
-``name:value``, the names are the same as the names of query parameters. If a name has several values, one of the values
-must match. If the values are numbers, all must match, as in ``duration:>2s duration:<5s``. A leading ``-`` excludes
-matches. Values with white space are quoted. A ``*`` directly after a value makes the value a prefix. After a phrase,
-the ``*`` applies only to the last word. Inside quotes, ``*`` is an ordinary character. ``parameters_of`` translates a
-query into query parameters. Pure, without I/O.
+``name:value``, the names are the same as the names of query parameters. If a name is used several times, one of its
+values must match. If the values are numbers, all of them must match, as in ``duration:>2s duration:<5s``. A leading
+``-`` excludes matches. Values with white space are quoted. A ``*`` directly after a value makes the value a prefix.
+After a phrase, the ``*`` applies only to the last word. Inside quotes, ``*`` is an ordinary character.
+``parameters_of`` translates a query into query parameters. Pure, without I/O.
 """
 
 import re
@@ -20,8 +20,8 @@ MAX_CHARACTERS: Final = 4000
 MAX_PARTS: Final = 100
 #: Matches a name that is directly followed by a comparison, without a colon.
 _MISSING_COLON: Final = re.compile(r"([A-Za-z_]+|property\.[^<>=]+)([<>=].+)")
-#: Operators of other query languages. They are rejected. Otherwise, they would be searched as words. The search would
-#: find nothing, and the user would not know why.
+#: Operators of other query languages. They are rejected, because a search for them as words would find nothing, and the
+#: user would not know why.
 _OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
 #: Maps a rating that the page uses, as in ``feedback:good``, to the query that finds the requests with this rating.
 _RATINGS: Final = {"good": "score:>0", "bad": "score:<0"}
@@ -96,7 +96,7 @@ def _is_valid(text: str, now_us: int) -> bool:
 
 
 def _parameter(part: Part, now_us: int) -> tuple[Parameter, str]:
-    """Return the parameter and the value that mean the same as the part."""
+    """Translate a part of a query into a parameter and its value."""
     if part.is_open:
         _reject(part, "the closing quote is missing.", code="open_quote", replacement=f'{part.written}"')
     if not part.name:
@@ -156,8 +156,8 @@ def _reject_unlikely_text(part: Part) -> None:
 def _reject_bad_star(part: Part, name: str) -> None:
     """Reject a misplaced ``*``.
 
-    A ``*`` is allowed in quotes, and at the end of a value that can be searched by prefix. This function checks only
-    free text and ``contains``. For all other fields, ``checked_value`` rejects a misplaced ``*``.
+    A ``*`` is allowed in quotes, and at the end of a value that can be searched by prefix. This function checks fields
+    that can be searched by prefix, and ``contains``. For all other fields, ``checked_value`` rejects a misplaced ``*``.
     """
     quoted = quoted_value(part.value + ("*" if part.has_star else ""))
     literal = f"{'-' if part.negated else ''}{part.name}:{quoted}"

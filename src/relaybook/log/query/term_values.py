@@ -101,7 +101,7 @@ def allows_prefix(name: str) -> bool:
 
 
 def listed_field(field: str) -> str:
-    """Return the name of a field as it is stored. Raises BadFilter as ``check_listed`` does.
+    """Return the name of a field as it is stored. Raises BadFilter if the values of the field cannot be listed.
 
     Names of properties are stored in lower case and with hyphens instead of underscores.
     """
@@ -129,8 +129,8 @@ def _not_listed(field: str) -> BadFilter:
 def checked_value(name: str, value: str, now_us: int, shown_name: str, *, is_prefix: bool = False) -> str:
     """Check a value, and return it in the form that a Term contains.
 
-    With ``is_prefix``, ``value`` is a prefix of a value. ``shown_name`` is the name as the user wrote it, for error
-    messages. Raises BadFilter if the value is invalid.
+    If ``is_prefix`` is True, ``value`` is only the beginning of a value. ``shown_name`` is the name as the user wrote
+    it, for error messages. Raises BadFilter if the value is invalid.
     """
 
     def reject(expected: str) -> NoReturn:

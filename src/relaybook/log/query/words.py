@@ -46,10 +46,10 @@ def words_of(text: str) -> list[str]:
 
 
 def indexed(text: str) -> str:
-    """Return a text in which any tokenizer finds the words that ``words_of`` finds in the given text.
+    """Return a form of the text that any tokenizer splits into the same words as ``words_of``.
 
     ASCII text is returned unchanged, except that NUL is replaced by a space. For any other text, the words are
-    returned.
+    returned, separated by spaces.
     """
     return _UNSTORABLE.sub(" ", text) if text.isascii() else " ".join(words_of(text))
 
@@ -57,7 +57,8 @@ def indexed(text: str) -> str:
 def contains(text: str, phrase: str, *, is_prefix: bool = False) -> bool:
     """Return whether the text contains the phrase's words consecutively.
 
-    With ``is_prefix``, the last word matches as a prefix. A phrase without words never matches.
+    With ``is_prefix``, the last word of the phrase also matches a longer word that begins with it. A phrase without
+    words never matches.
     """
     phrase_words, words = words_of(phrase), words_of(text)
     if not phrase_words:

@@ -85,4 +85,4 @@ class StoreTooNew(Exception):
 
 
 class DeadlinePassed(Exception):
-    """The query took longer than its deadline. The connection of the query can be used again."""
+    """The query took longer than its deadline. The connection can still be used."""

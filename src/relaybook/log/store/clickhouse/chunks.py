@@ -32,9 +32,9 @@ class Chunks:
         self._committed = self._committed_last()
         ((newest,),) = database.query("SELECT max(id) FROM chunks WHERE recorder = %(name)s", {"name": name})
         self._last = max(self._committed, newest)
-        #: The last committed chunk and the last written chunk at the start of this process. The chunks after the last
-        #: committed chunk are uncommitted, unless an interrupted commit still completes. `None` if there are no
-        #: uncommitted chunks.
+        #: The numbers of the last committed chunk and of the last written chunk, at the start of this process. The
+        #: chunks after the last committed chunk are uncommitted, unless a commit of the earlier process still
+        #: completes. `None` if there are no uncommitted chunks.
         self._uncommitted = (self._committed, newest) if newest > self._committed else None
         with suppress(StoreUnavailable):  # the writer calls ``erase`` again after each commit
             self.erase()
@@ -81,7 +81,7 @@ class Chunks:
         if self._uncommitted is None:
             return
         low, high = self._uncommitted
-        low = max(low, self._committed_last())  # a late commit may have ended in the meantime
+        low = max(low, self._committed_last())  # a commit of the earlier process may have completed
         sql = (
             f"SELECT id FROM chunks WHERE recorder = %(name)s AND id > {low} AND id <= {high} "
             "AND id NOT IN (SELECT arrayJoin(arrayConcat(request_chunks, response_chunks)).1 FROM requests)"
@@ -112,7 +112,10 @@ class Chunks:
             self._erasures |= new
 
     def changes(self, erase: Iterable[BodyRef]) -> dict[tuple[str, str], bytes | None]:
-        """Return the changes to the table ``state`` for a commit that marks the chunks in ``erase`` for erasure."""
+        """Return the changes that a commit makes to the table ``state``.
+
+        The commit marks the chunks in ``erase`` for erasure.
+        """
         erasures = self._erasures | _names(erase)
         changes: dict[tuple[str, str], bytes | None] = {("erasure", chunk): b"" for chunk in erasures}
         if self._last != self._committed:

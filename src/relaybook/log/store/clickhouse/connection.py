@@ -35,8 +35,8 @@ _WRONG_PASSWORD_CODES: Final = (192, 193, 516)
 _NO_RIGHT_CODES: Final = (164, 497)
 #: ClickHouse error codes for a value that is too large or out of range.
 _BAD_VALUE_CODES: Final = (69, 128, 131, 321)
-#: ClickHouse error codes for an incorrect query, an unknown setting or a disabled feature. The statements of this
-#: package cause these errors only on a server that does not support the statements.
+#: ClickHouse error codes for an incorrect query, an unknown setting or a disabled feature. On a server that supports
+#: all statements of this package, these errors do not occur.
 _UNSUPPORTED_CODES: Final = (80, 115, 344)
 _HIGHEST_VERSION: Final = """
 SELECT greatest(%(now)s, (SELECT max(version) FROM state) + 1, (SELECT max(version) FROM feedback) + 1)
@@ -211,7 +211,7 @@ class Database:
                 "A log in ClickHouse needs the package clickhouse-connect: pip install 'clickhouse-connect>=1.12'."
             ) from None
         for name in ("clickhouse_connect", "urllib3"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # Relaybook's errors have the same text
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # Relaybook's own errors contain these messages
         host, port, database, user, password, secure = self.address
         return clickhouse_connect.get_client(
             host=host,

@@ -3,9 +3,9 @@
 The requests to delete are first listed in the table ``requests_to_delete``. Because of this list, the same requests are
 removed from every table, even if a step is repeated after a crash. Mutations then rewrite the parts that contain the
 requests. The table ``deleted`` keeps hashes of the ids. After a crash, a recorder reads a part of its journal again.
-The hashes prevent it from recording deleted requests again. A deletion is done when two conditions are met. The old
-versions of the rewritten parts and of ``state`` are deleted from the disk, and no journal has a segment with the
-requests. Any recorder can repeat each step.
+The hashes prevent it from recording deleted requests again. A deletion is done when the old versions of the rewritten
+parts and of ``state`` are deleted from the disk, and no journal has a segment with the requests. Any recorder can
+repeat each step.
 """
 
 import sys
@@ -190,8 +190,8 @@ class DeletionPass:
     def _find(self, deletion: Deletion, task: _Task) -> bool:
         """Find the requests that will be removed, and write them to the table ``requests_to_delete``.
 
-        Returns False if the search must wait for a recorder or is not complete yet. Substrings are searched in slices,
-        because nothing is recorded during a slice.
+        Returns False if the search must wait for a recorder or is not complete yet. Substrings are searched in short
+        slices, because no request is recorded while a slice is searched.
         """
         if complete_to(self._state) < task.up_to:
             return False
@@ -226,8 +226,8 @@ class DeletionPass:
     def _erase(self, key: str, task: _Task, positions: dict[str, RunPosition]) -> bool:
         """Mark a deletion as done if neither ClickHouse nor a journal has bytes of its requests.
 
-        Returns False if ClickHouse still has such bytes. If only a journal has such bytes, the deletion is not marked,
-        but the method returns True.
+        Returns False if ClickHouse still has such bytes. If only a journal has such bytes, the method returns True, but
+        does not mark the deletion as done.
         """
         if not self._is_state_clean():
             return False

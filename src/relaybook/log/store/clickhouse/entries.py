@@ -26,7 +26,7 @@ def read_entries(
 ) -> list[Entry]:
     """Return the requests that meet ``condition``, with their bodies in memory.
 
-    The condition is on ``requests AS r``. The limits apply as in ``Reader.entries``. Raises DeadlinePassed.
+    The condition is on ``requests AS r``. ``Reader.entries`` describes the limits. Raises DeadlinePassed.
     """
     sizes = (
         "SELECT r.seq, r.request_size, r.response_size FROM requests AS r "

@@ -59,15 +59,15 @@ class ClickHouseFeedbackLog:
 
 
 def _ids_of_requests(database: Database, any_ids: Sequence[str]) -> dict[str, str]:
-    """Return the request's id for each of ``any_ids``, which are ids of requests or foreign ids.
+    """Return the Relaybook id of the request for each of ``any_ids``, which are Relaybook ids or foreign ids.
 
     If several requests have the same foreign id, the newest request is used. Ids that no request has are omitted.
     """
     values = {"ids": list(any_ids)}
     newest: dict[str, int] = {}
     for name in FOREIGN_IDS:
-        # The projection of a foreign id has only this id and ``seq``, so the query uses no other columns. It needs no
-        # condition on ``removed``, because removed requests have no foreign ids.
+        # The query uses only columns of the foreign id's projection: the foreign id and ``seq``. No condition on
+        # ``removed`` is needed, because removed requests have no foreign ids.
         sql = f"SELECT {name}, max(seq) FROM requests WHERE {name} IN %(ids)s GROUP BY {name}"
         newest.update(database.query(sql, values))
     sql = "SELECT id, id FROM requests WHERE id IN %(ids)s AND NOT removed"
@@ -110,7 +110,7 @@ def join_pending(database: Database, state: State, ended: Iterable[str]) -> None
 
 
 def _without_replaced(database: Database, feedback: list[tuple[str, Feedback]]) -> list[tuple[str, Feedback]]:
-    """Return the feedback, except items for which the same or later feedback from the same source is stored."""
+    """Return the feedback without items that are already stored, or older than stored feedback from the same source."""
     if not feedback:
         return []
     sql = "SELECT id, source, at FROM feedback FINAL WHERE id IN %(ids)s"

@@ -37,7 +37,7 @@ def condition(filter_: Filter, parameters: Parameters, *extra: str, with_removed
 
 
 def namespace_condition(filter_: Filter, parameters: Parameters) -> str | None:
-    """Return the condition on namespaces, in a form that can use the projection ``requests_by_namespace``.
+    """Return the condition on namespaces. It allows ClickHouse to use the projection ``requests_by_namespace``.
 
     `None` if the filter does not limit the namespaces.
     """

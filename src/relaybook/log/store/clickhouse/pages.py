@@ -1,7 +1,7 @@
 """Read pages of the log by ``seq``.
 
-Each query of a search covers a window of ``seq`` values. So at the deadline, the position that the search has reached
-is known.
+A search sends one query for each window of ``seq`` values. So if the deadline ends the search, the reader knows which
+windows it has searched.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from relaybook.log.store.clickhouse.substrings import containing, extended
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Page
 
-#: The first window covers an hour, and each next window is longer than the window before it by this factor.
+#: The first window covers an hour. Each later window is this many times as long as the window before it.
 _GROWTH: Final = 16
 #: ClickHouse uses the projection ``requests_by_namespace`` only if reading the table in the order of ``seq`` is
 #: disabled.

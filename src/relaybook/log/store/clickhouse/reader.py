@@ -54,8 +54,8 @@ SELECT sum(requests), count(), minOrNull(first_at), min(first_content_at) FROM (
   WHERE NOT removed GROUP BY namespace
 )
 """
-#: Totals are cached if computing them takes longer than ``_LONG_NS``. They are cached for ``_KEPT_TIMES`` times the
-#: computing time.
+#: Totals are cached if computing them takes longer than ``_LONG_NS``. They are kept for ``_KEPT_TIMES`` times as long
+#: as the computation took.
 _LONG_NS: Final = 50_000_000
 _KEPT_TIMES: Final = 20
 _decode_record: Final = msgspec.msgpack.Decoder(Record).decode

@@ -1,7 +1,7 @@
 """Let several recorders write to one log: number requests, and publish how far the log is complete.
 
-A ``seq`` combines the time of the ClickHouse server with the number of the recorder. The time is in units of 32
-microseconds since 2026. So two recorders never choose the same ``seq``, and values stay below 2^53 until 2061.
+A ``seq`` combines the time of the ClickHouse server with the number of the recorder, so two recorders never choose the
+same ``seq``. The time is in units of 32 microseconds since 2026, so values stay below 2^53 until 2061.
 
 Each recorder writes its *mark* at least once a second. The mark is a ``seq``, and the recorder will only insert
 requests with a higher ``seq``. Readers read up to the lowest mark of all live recorders, so they never skip a request
@@ -42,8 +42,8 @@ class _Place(msgspec.Struct, array_like=True):
     """The entry that a recorder writes about itself.
 
     ``has_ended`` is True after the recorder was closed. ``server`` is the name of the recorder's server, which users
-    see. If the mark was written with new requests, ``delay_us`` is the time that passed since the last of them ended.
-    Otherwise, ``delay_us`` is 0.
+    see. If the mark was written with new requests, ``delay_us`` is the time in microseconds from the end of the last of
+    these requests to the mark. Otherwise, ``delay_us`` is 0.
     """
 
     number: int
@@ -57,7 +57,7 @@ _decode: Final = msgspec.msgpack.Decoder(_Place).decode
 
 
 class Other(NamedTuple):
-    """A recorder as readers see it. ``age_us`` is the time since the recorder's last mark, by the server's clock."""
+    """A recorder as readers see it. ``age_us`` is the time since its last mark, by ClickHouse's clock."""
 
     name: str
     place: _Place
@@ -128,7 +128,7 @@ class Numbering:
         return (self.server_us() - _EPOCH_US) // _UNIT_US
 
     def server_us(self) -> int:
-        """Return the time by the server's clock, in microseconds since 1970. Raises StoreUnavailable."""
+        """Return the time of the ClickHouse server, in microseconds since 1970. Raises StoreUnavailable."""
         return self._database.server_us()
 
     def first(self, unit: int) -> int:
@@ -183,8 +183,8 @@ class Membership:
             if self._number in taken:
                 self._number = self._free_number(taken)
             self.write({})
-            # These marks are read after this recorder wrote its mark. So they include every mark that a reader used
-            # before the reader saw this recorder.
+            # If a reader did not see this recorder's mark, it read the other marks earlier than this query does. So the
+            # reader's position is not above the marks that are read here.
             others = [each for each in read_recorders(self._state) if each.name != self._name]
             taken = _taken(others)
             if self._number not in taken:
@@ -217,11 +217,12 @@ class Membership:
         return self._numbering.first(unit) + self._number
 
     def write(self, changes: Changes, delay_us: int = 0) -> None:
-        """Make changes and write the mark in one insert.
+        """Write changes to the table ``state``, and the mark, in one insert.
 
-        All requests with the ``seq`` values taken so far must already be inserted.
+        Call this method only when all requests with the ``seq`` values from ``take`` are inserted.
 
-        ``delay_us`` is the time since the last of the new requests ended, or 0 if the commit has no requests.
+        ``delay_us`` is the time in microseconds since the last of the new requests ended, or 0 if the commit has no
+        requests.
         """
         self._unit = max(self._unit, self._numbering.now())
         now_ns = clock.monotonic_ns()

@@ -139,10 +139,10 @@ def _conditions(cutoffs: Cutoffs) -> tuple[str, str]:
 
 
 def _cutoff(cutoffs: Cutoffs, kind: str) -> str:
-    """Return the expression for a namespace's cutoff.
+    """Return the SQL expression for a namespace's cutoff.
 
-    If a pattern is exactly the name of the namespace, its cutoff is used. Otherwise, the cutoff of the longest matching
-    pattern is used. If no pattern matches, the general cutoff is used.
+    If a pattern is exactly the name of the namespace, the cutoff of this pattern is used. Otherwise, the cutoff of the
+    longest matching pattern is used. If no pattern matches, the general cutoff is used.
     """
     names = sorted(cutoffs.by_pattern, key=lambda pattern: (pattern.endswith("*"), -len(pattern)))
     cases = [f"{_matches(name)}, {getattr(cutoffs.by_pattern[name], kind)}" for name in names]

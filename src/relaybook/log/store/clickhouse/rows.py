@@ -12,7 +12,8 @@ from relaybook.log.store.clickhouse.filter_sql import spaced_words
 from relaybook.log.store.clickhouse.schema import LISTED, RECORD_COLUMNS
 from relaybook.log.store.port import Body, Entry, RunPosition, body_size
 
-#: The fields of a record that change. The writer assigns ``seq``. The other fields change when the content expires.
+#: The fields of a record that can change: the writer assigns ``seq``, and the other fields change when the content
+#: expires.
 _CHANGING: Final = LISTED[1:]
 #: The columns that ``record_of`` reads, for ``requests AS r``. The column ``record`` has all other fields of the
 #: record.

@@ -12,7 +12,7 @@ from relaybook.log.store.errors import StoreTooNew
 VERSION: Final = 1
 #: Maps the type of a field to the type of its column. Fields of other types are stored as text.
 _SCALARS: Final = {int: "Int64", float: "Float64", bool: "Bool"}
-#: Fields with text that has few different values.
+#: Text fields with few different values.
 _FEW_VALUES: Final = frozenset(
     ("outcome", "route", "path", "kind", "key", "model", "error_code", "finish_reason", "body_state")
 )
@@ -48,10 +48,10 @@ RECORD_COLUMNS: Final[dict[str, str]] = {
 #: The server rejects an insert that begins more than this time after the insert was sent.
 MAX_SENT_US: Final = 10_000_000
 #: The other columns of ``requests``. ``record`` has the fields of the record that do not change, so that pages read one
-#: column instead of one per field. The chunks of a body have an id and a size. ``request`` and ``response`` have the
-#: bytes of the bodies that follow the chunks. Sizes are NULL if a body is not stored. ``words`` are the searchable
-#: words. ``duration_bin`` and ``first_token_bin`` are the bins of these durations in a distribution. ``sent_at`` is the
-#: time of the insert by the server's clock.
+#: column instead of one per field. ``request_chunks`` and ``response_chunks`` have the id and the size of each chunk of
+#: a body. ``request`` and ``response`` have the rest of the bodies, after the last chunk. Sizes are NULL if a body is
+#: not stored. ``words`` are the searchable words. ``duration_bin`` and ``first_token_bin`` are the bins of these
+#: durations in a distribution. ``sent_at`` is the time of the insert by the server's clock.
 REQUEST_COLUMNS: Final[dict[str, str]] = RECORD_COLUMNS | {
     "record": "String",
     "detail": "String",
@@ -128,7 +128,7 @@ _SETTINGS: Final = (
 #: Rows per granule, which is the smallest part of a column that can be read. The number is small, because bodies are
 #: large, and matching requests are often far apart.
 _GRANULE: Final = 1024
-#: Granules per entry of an index.
+#: Number of granules that one entry of an index covers.
 _INDEXED: Final = 4
 
 
@@ -169,7 +169,7 @@ TABLES: Final = (
     f"chunks Array(Int64)) ENGINE = MergeTree ORDER BY (deletion, seq) {_SETTINGS}",
     f"CREATE TABLE IF NOT EXISTS feedback ({', '.join(f'{name} {type_}' for name, type_ in FEEDBACK_COLUMNS.items())}) "
     f"ENGINE = ReplacingMergeTree(version) ORDER BY (id, source) {_SETTINGS}",
-    # A recorder may read a partly recorded journal again, and needs the hashes of the requests that were deleted in the
+    # A recorder may read a partly recorded journal again. The hashes show which of its requests were deleted in the
     # meantime. Journals older than 30 days are not expected.
     "CREATE TABLE IF NOT EXISTS deleted (hash UInt64, at DateTime DEFAULT now()) ENGINE = MergeTree ORDER BY hash "
     f"TTL at + INTERVAL 30 DAY {_SETTINGS}",

@@ -28,9 +28,9 @@ Changes = Mapping[tuple[str, str], bytes | None]
 class State:
     """The table ``state`` of a database.
 
-    Some values belong to one recorder, and all others to the whole log. For a kind with values of recorders, ``write``
-    and ``read_own`` use only the values of the recorder named ``recorder``. ``recorder`` may be empty if only values of
-    the whole log are written.
+    Some values belong to one recorder, and all others to the whole log. If the values of a kind belong to recorders,
+    ``write`` and ``read_own`` use only the values of the recorder named ``recorder``. ``recorder`` may be empty if only
+    values of the whole log are written.
     """
 
     def __init__(self, database: Database, recorder: str = "") -> None:

@@ -37,8 +37,8 @@ def stats(database: Database, state: State, question: StatsQuery, last: int, dea
     if not matching.is_complete:
         raise DeadlinePassed
     parameters = Parameters(matching.values)
-    # If buckets are whole hours, the query refers only to the hour of a request. ClickHouse can then read the stored
-    # sums of each hour, if these sums have the fields of the filter.
+    # If buckets are whole hours, the query uses only the hour in which a request started. ClickHouse can then read the
+    # stored sums of each hour, if these sums have the fields of the filter.
     unit_us, started = (1, "started_at") if span.bucket_us % HOUR_US else (HOUR_US, STARTED_HOUR)
     from_us = max(span.from_us, kept_from(state, deadline_ns)) if is_kept else span.from_us
     source = (
@@ -68,7 +68,7 @@ def stats(database: Database, state: State, question: StatsQuery, last: int, dea
 
 
 def _slot(value: str, values: list[str | None], parameters: Parameters) -> str:
-    """Return the expression for the position of a value in a list.
+    """Return the SQL expression for the position of a value in a list.
 
     Positions start at 1. Values that are not in the list have the position 0. `None` in the list stands for requests
     without a value. Such requests have the position of `None`, so they are not merged with requests that have an
@@ -84,7 +84,7 @@ def _slot(value: str, values: list[str | None], parameters: Parameters) -> str:
 
 
 def _value(by: str, parameters: Parameters) -> str:
-    """Return the expression for the value by which requests are grouped."""
+    """Return the SQL expression for the value by which requests are grouped."""
     if by == "label":
         return "f.latest_label"
     if by.startswith("property."):

@@ -132,7 +132,7 @@ class ClickHouseStore:
         return ClickHouseReader(self._address)
 
     def open_text_index(self) -> TextIndex | None:
-        """Return `None`, because commits index the text."""
+        """Return `None`, because the table of requests contains the text index."""
         return None
 
     def open_deletions(self) -> Deletions:

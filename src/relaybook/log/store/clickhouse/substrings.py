@@ -62,7 +62,7 @@ def _matches(filter_: Filter, entry: Entry) -> bool:
 def extended(deadline_ns: int) -> int:
     """Return the search's deadline, or a second from now if that is later.
 
-    This is the deadline for reading the records that a search has found. If the search used up its own deadline, the
-    extra second is enough to read these records, so that no match is lost.
+    This is the deadline for reading the records that a search has found. If the search ended at its deadline, the extra
+    second is enough to read these records. So no match is lost.
     """
     return max(deadline_ns, clock.monotonic_ns() + clock.NANOSECONDS)

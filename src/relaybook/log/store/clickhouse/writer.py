@@ -79,8 +79,8 @@ class ClickHouseWriter:
         self._recorders = Membership(self._state, name, server, self._numbering)
         self._deletions = DeletionPass(self._database, self._state)
         self._retention = RetentionPass(self._database, self._state)
-        #: The time at which an insert without a response was sent, by the server's clock. `None` if no response is
-        #: missing.
+        #: The latest time at which an insert that got no response can have been sent, by the server's clock. `None` if
+        #: there is no such insert.
         self._unanswered_us: int | None = None
         create_tables(self._database, self._state)
         if self._recorders.load():
@@ -125,7 +125,8 @@ class ClickHouseWriter:
         self._wait_for_inserts()
         self._chunks.will_erase_uncommitted()
         seqs = self._stored_seqs(batch.entries)
-        # If the recorder died between two inserts, it reads requests again, and some may have been deleted meanwhile.
+        # After a crash between two inserts, the recorder reads requests again. Some of them may have been deleted
+        # meanwhile.
         known = seqs.keys() | (set() if batch.is_import else self._deleted_ids(batch.entries))
         self._chunks.will_erase_repeated([entry for entry in batch.entries if entry.record.id in known])
         new = list({each.record.id: each for each in reversed(batch.entries) if each.record.id not in known}.values())
@@ -217,7 +218,7 @@ class ClickHouseWriter:
         running = None if batch.running is None else {each.record.id: each for each in batch.running}
         ended = self._running & recorded if running is None else set(self._running)
         changes: _NewValues = {(kind, key): None for key in ended for kind in ("running", "running_content")}
-        self._running |= (running or {}).keys() - recorded  # these may be written even if the response is lost
+        self._running |= (running or {}).keys() - recorded  # ClickHouse may store these even if its response is lost
         for key, each in (running or {}).items():
             if key not in recorded:
                 record = msgspec.structs.replace(each.record, seq=None)
