@@ -1,7 +1,7 @@
 """This part measures how soon the API shows a completed request.
 
-The delay is the time from the end of the response at the client to the end of the first response of `/api/requests`
-that contains the request. The relay gets 200 requests per second.
+The delay starts when the client has received the complete response. It ends when the first response of `/api/requests`
+that contains the request is complete. The relay gets 200 requests per second.
 """
 
 import http.client
