@@ -1,6 +1,7 @@
 """This part measures how soon the upstream notices that a client disconnected.
 
-The table has the number of disconnects that the upstream noticed, and the p99 of the time until it noticed them.
+The table has the number of disconnects that the upstream noticed, and how long it took the upstream to notice them
+(p99).
 """
 
 import asyncio

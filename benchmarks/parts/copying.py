@@ -1,6 +1,7 @@
 """This part measures how a backup and an import affect the requests of a running server.
 
-*Late* is the elapsed time of one call of the recorder for an import, during which nothing is recorded.
+The recorder adds imported requests in short calls. *Late* is the elapsed time of one such call, during which nothing is
+recorded.
 """
 
 import shutil

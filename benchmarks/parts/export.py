@@ -1,7 +1,7 @@
 """This part measures the speed and the memory use of exports, by file format.
 
 A CPU second is a second of CPU time of the exporting process. Memory is the growth of the peak memory during the
-export. In rows with *served*, a running server exports, and the rate is per second of elapsed time.
+export. In rows with *served*, a running server writes the export, and the rate is per second of elapsed time.
 """
 
 import json

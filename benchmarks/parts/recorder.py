@@ -1,8 +1,8 @@
 """This part measures how many records the recorder writes per CPU second.
 
-The recorder records a full journal into an empty SQLite store. *Base fields only* excludes the CPU time of the commit
-steps for other features, such as conversations. The full-text index (*word index*) is built afterwards. The table has
-the CPU time per record of this step.
+The recorder records a full journal into an empty SQLite store. For *base fields only*, the CPU time that a commit needs
+for other features, such as conversations, is subtracted. The full-text index (*word index*) is built afterwards. The
+table has the CPU time per record of this step.
 """
 
 import json

@@ -1,6 +1,6 @@
 """This part measures how soon a server responds after a start or a crash.
 
-The columns are a start with an empty data directory, and a start with a backlog of 1 GiB of journal that is not
+*Empty*: the server starts with an empty data directory. *Backlog*: the server starts with 1 GiB of journal that is not
 recorded yet.
 """
 

@@ -1,7 +1,7 @@
 """This part measures how fast requests are removed, and how long recording waits.
 
-A CPU second is a second of CPU time of the store's calls for removal, which includes erasing. *Late* is the elapsed
-time of one call, during which nothing is recorded.
+A CPU second is a second of CPU time that the store spends on removal, including erasing. Requests are removed in short
+calls. *Late* is the elapsed time of one call, during which nothing is recorded.
 """
 
 import time

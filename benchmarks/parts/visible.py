@@ -1,7 +1,7 @@
 """This part measures how soon the API shows a completed request.
 
-The delay begins when the client has the whole response. It ends when `/api/requests` first returns the request. The
-relay gets 200 requests per second.
+The delay starts when the client has received the complete response. It ends when the first response of `/api/requests`
+that contains the request is complete. The relay gets 200 requests per second.
 """
 
 import http.client
