@@ -1,4 +1,4 @@
-"""Delay each send until the journal contains the frames with the bytes to send.
+"""Send bytes only after the journal contains the frames with these bytes.
 
 During one iteration of the event loop, sends are queued as actions. At the end of the iteration, the journal batch is
 written with one ``write``, then the actions run in order. With ``durability = power``, the actions also wait for a
@@ -36,7 +36,7 @@ class Gate:
         durable: bool,
         on_failure: Callable[[JournalUnavailable], bool],
     ) -> None:
-        """``on_failure`` is called after the loss of a batch, and returns whether the batch's actions still run.
+        """``on_failure`` is called if a batch is lost. It must return whether to run the batch's actions anyway.
 
         Before ``on_failure`` returns false, it must cut every exchange that has frames in the batch.
         """

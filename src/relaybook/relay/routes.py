@@ -32,7 +32,7 @@ class UpstreamUrl:
 
 @dataclass(frozen=True)
 class Route:
-    """A path prefix of the relay, and the upstream to which the prefix leads."""
+    """A path prefix of the relay. Requests with this prefix are sent to ``upstream``."""
 
     name: str
     prefix: bytes

@@ -76,7 +76,7 @@ def dashboard(settings: Settings) -> int:
 
 
 def demo(settings: Settings) -> int:
-    """Run ``serve`` with a simulated upstream and sample traffic. The log is in ``demo`` in the data directory."""
+    """Run ``serve`` with a simulated upstream and sample traffic. The log is in the subdirectory ``demo``."""
     if settings.data is None:
         raise BadSetting("data", "no data directory is set")
     with socket.socket() as upstream:
@@ -102,7 +102,7 @@ def _serve(
     relays: bool = True,
 ) -> int:
     """Run all roles, or only the dashboard if ``relays`` is False. Return the exit code."""
-    # Until the supervisor handles these signals, they would end the server.
+    # Block these signals until the supervisor handles them. Otherwise, they would end the server.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP, signal.SIGUSR1))
     try:
         return _run(settings, say_start, simulator, relays=relays)
@@ -120,7 +120,7 @@ def _run(
     log_to_stderr()
     if settings.data is None:
         raise BadSetting("data", "no data directory is set")
-    # Disable core dumps of this process and its children, because memory contains the token, API keys and bodies.
+    # Disable core dumps of this process and its children, because a dump would contain the token, API keys and bodies.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     handed = taken_over()
     data = DataDirectory(settings.data)
@@ -224,7 +224,7 @@ def _check_unchanged(settings: Settings, data: DataDirectory, handed: HandedOver
 
 
 def _check_no_journal(data: DataDirectory) -> None:
-    """Raise BadSetting if the data directory has a journal, which the dashboard alone could not record."""
+    """Raise BadSetting if the data directory has a journal, because the dashboard alone cannot record it."""
     if any(data.journal.iterdir()):
         raise BadSetting(
             "data",

@@ -31,7 +31,7 @@ FLAGS: Final = tuple(name for name, field in FIELDS.items() if field.metadata["f
 _SERVICE_LINK: Final = re.compile(r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$")
 
 
-#: Paths that follow the base URL. ``/models`` is not included, because the base URL of some providers ends with it.
+#: Warn if a base URL ends with one of these paths. The base URL of some providers correctly ends with ``/models``.
 _ENDPOINTS: Final = ("/chat/completions", "/completions", "/responses", "/messages", "/embeddings")
 
 
@@ -56,7 +56,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class _RawValue:
-    """A value before parsing. Relative paths start at ``base``.
+    """A value before parsing. Relative paths are relative to ``base``.
 
     The command ``config`` shows ``source``, and errors show ``name``.
     """

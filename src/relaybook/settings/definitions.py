@@ -17,11 +17,11 @@ from relaybook.settings.store_url import parse_store_url
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _MIN_SECRET_CHARACTERS: Final = 32
-#: The exit code of a command, or of a process of the server, whose settings are wrong.
+#: The exit code of a command, or of a process of the server, if its settings are wrong.
 BAD_SETTINGS: Final = 2
 
 
-#: A number of days, from 0 to 100 years.
+#: A number of days, from 0 to 36,500 (100 years).
 Days = NewType("Days", int)
 
 
@@ -56,7 +56,7 @@ class Settings:
 
     listen: str = setting("127.0.0.1:4100", "Address of the relay, host:port. Port 0 picks a free port")
     relay_url: str | None = setting(
-        None, "Base URL that clients use, such as https://llm.example.com/v1, if they do not connect to --listen"
+        None, "Base URL for clients, such as https://llm.example.com/v1, if they do not use the address in --listen"
     )
     dashboard: str = setting("127.0.0.1:4101", "Address of the dashboard and its API, host:port")
     dashboard_url: str | None = setting(None, "Public URL of the dashboard, if the dashboard is behind a reverse proxy")
@@ -133,8 +133,8 @@ class Settings:
     header_timeout: float = setting(10.0, "Maximum time to wait for a request's headers")
     body_timeout: float = setting(
         30.0,
-        "Maximum time to wait for the next bytes of a request body. For each second after this time, at "
-        "least 1 KiB of the body must have arrived",
+        "Maximum time to wait for the next bytes of a request body. If the whole body takes longer than this, at least "
+        "1 KiB must have arrived for each further second",
     )
     keep_alive_timeout: float = setting(75.0, "Idle client connections are closed after this time")
     write_timeout: float = setting(60.0, "Clients that accept no bytes of a response for this time are disconnected")
@@ -166,8 +166,8 @@ class Settings:
     keep_aggregates_days: Days = setting(0, "Days until the aggregates for charts are removed. 0 keeps them forever")
     disk_budget: Literal["auto", "none"] | int = setting(
         "auto",
-        "Maximum disk space for the journal and the store together. If they take more space, the oldest content is "
-        "removed first, then the oldest requests, in all namespaces",
+        "Maximum disk space for the journal and the store together. If they take more space, data of all namespaces is "
+        "removed: first the oldest content, then the oldest requests",
     )
     namespaces: dict[str, NamespaceSettings] = setting(
         {},
@@ -372,7 +372,7 @@ _EXAMPLES: Final = {
 
 
 def check_upstream(upstream: str, listen: str) -> None:
-    """Raise BadSetting if the upstream is the relay itself, which would send requests to itself."""
+    """Raise BadSetting if the upstream is the relay itself, because the relay would send requests to itself."""
     parts = urlsplit(upstream)
     listen_host, port = split_address(listen, "listen")
     hosts = {host_for_clients((parts.hostname or "").lower()), host_for_clients(listen_host.lower())}
@@ -408,7 +408,7 @@ def check_base_url(name: str, url: str) -> None:
 
 
 def _check_sub_path(dashboard_url: str) -> None:
-    """Raise BadSetting if the sub-path of ``dashboard_url`` begins with a segment of the dashboard's own paths."""
+    """Raise BadSetting if the path of ``dashboard_url`` begins like one of the dashboard's own paths."""
     path = urlsplit(dashboard_url).path
     if path.lstrip("/").partition("/")[0] in PROGRAM_SEGMENTS | PAGE_SEGMENTS:
         raise BadSetting(
