@@ -290,7 +290,7 @@ class ClientConnection(Connection):
             self.close()
 
     def eof_received(self) -> bool:
-        return False  # close the connection, then connection_lost is called: a half-closed client is treated as gone
+        return False  # close the connection, because a half-closed client is treated as gone
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.lost = True

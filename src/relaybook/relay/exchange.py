@@ -506,7 +506,7 @@ class Exchange:
         self.relay_headers += lines
 
     def forward_without_record(self, problem: str) -> None:
-        """Journal nothing of this exchange, and add the warning ``not_logged`` to its response."""
+        """Forward this exchange without journaling it, and add the warning ``not_logged`` to its response."""
         self.frame = _unlogged
         self.has_record = False
         self.add_relay_headers(response_lines.warning(self.tags.prefix, response_lines.NOT_LOGGED, problem))

@@ -3,7 +3,7 @@
 During one iteration of the event loop, sends are queued as actions. At the end of the iteration, the journal batch is
 written with one ``write``, then the actions run in order. With ``durability = power``, the actions also wait for a
 sync. One sync serves all actions that were queued during the previous sync (group commit). Frames that no action waits
-for, such as CLOSED, are synced together with other frames, or after ``LATE_SYNC_SECONDS``.
+for, such as CLOSED, are synced with the next frames, or after ``LATE_SYNC_SECONDS``.
 
 An action runs only if the journal contains every frame that was appended before the action was queued. If the journal
 cannot be written, the actions of the batch are dropped. The only exception is ``when_log_fails = forward``: in this

@@ -31,7 +31,7 @@ FLAGS: Final = tuple(name for name, field in FIELDS.items() if field.metadata["f
 _SERVICE_LINK: Final = re.compile(r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$")
 
 
-#: Warn if a base URL ends with one of these paths. The base URL of some providers correctly ends with ``/models``.
+#: Warn if the upstream's base URL ends with one of these paths. For some providers, ``/models`` is a correct end.
 _ENDPOINTS: Final = ("/chat/completions", "/completions", "/responses", "/messages", "/embeddings")
 
 
@@ -39,7 +39,7 @@ _ENDPOINTS: Final = ("/chat/completions", "/completions", "/responses", "/messag
 class Configuration:
     """The settings and their sources: "flag", "environment RELAYBOOK_LISTEN", "relaybook.toml" or "default".
 
-    ``server_warnings`` concern only a server with these settings.
+    ``server_warnings`` matter only if a server uses these settings.
     """
 
     settings: Settings

@@ -257,7 +257,10 @@ class Settings:
 
     @property
     def min_max_journal(self) -> int:
-        """The smallest allowed ``max_journal``. Each worker has two segments, and during a reload twice as many."""
+        """The smallest allowed ``max_journal``.
+
+        Each worker has two segments. During a reload, there are twice as many workers.
+        """
         return 4 * self.workers * self.segment_bytes
 
     @property

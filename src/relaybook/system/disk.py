@@ -20,7 +20,7 @@ from relaybook import clock
 
 _FLAGS: Final = os.O_CLOEXEC | os.O_NOFOLLOW
 #: The first page, which contains the mark of a segment, is written separately. The page cache keeps the pages of one
-#: write together as one folio. If one of them changes, a sync writes the whole folio.
+#: write together as one folio. If one page of a folio changes, a sync writes the whole folio.
 _FIRST: Final = mmap.PAGESIZE
 _ZEROS: Final = bytes(1 << 16)
 _LOCK_AGAIN_SECONDS: Final = 0.02
