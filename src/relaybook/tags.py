@@ -19,8 +19,8 @@ import msgspec
 MAX_CHARACTERS: Final = 256
 MAX_PROPERTIES: Final = 64
 _TRUNCATED_CHARACTERS: Final = MAX_CHARACTERS - 17
-#: Only this many characters are normalized. Longer text is truncated anyway, and normalizing a run of combining marks
-#: takes quadratic time.
+#: Only this many characters are normalized, because normalizing a run of combining marks takes quadratic time. Longer
+#: text is truncated anyway.
 _MAX_NORMALIZED: Final = 1024
 #: Longer values are not cached, because clients choose the values and thousands of long values would stay in memory.
 _MAX_CACHED_BYTES: Final = 1024

@@ -80,8 +80,8 @@ function Meaning({ found: { requests, running } }: { found: Matches }) {
 function CannotBeUndone() {
   return (
     <p>
-      A deletion cannot be undone. It affects everyone who uses this log. Lists, counts and charts will no longer
-      include the requests, and their bytes are erased from the disk. Backups and exported files are not changed.
+      A deletion cannot be undone. It affects everyone who uses this log. The requests are removed from all lists,
+      counts and charts, and their bytes are erased from the disk. Backups and exported files are not changed.
     </p>
   );
 }

@@ -76,7 +76,7 @@ function Terms() {
   if (search.filter.length === 0) {
     return (
       <span className={`ellipsis muted ${css.hint}`}>
-        Select a value to filter by it: a namespace, a model, a result.
+        To filter, select a value, such as a namespace, a model or a result.
       </span>
     );
   }

@@ -11,7 +11,7 @@ const KEYS = [
   ["n", "Filter by the namespace of the row"],
   ["t", "Conversation view of the open request"],
   ["+, -", "Give feedback on the open request: good or bad"],
-  ["m", "Menu of a value: filter, pin, copy, conversation view"],
+  ["m", "Open the menu of a value: filter, pin, copy, conversation view"],
   ["p", "Pin or unpin the namespace of the row"],
   ["1 – 9, 0", "Select a pinned namespace; show all namespaces"],
   ["/", "Search"],
@@ -21,7 +21,7 @@ const KEYS = [
   ["End", "Go to the last turn in the conversation view"],
   ["l", "Pause or resume updates"],
   ["Alt-click, Shift-click", "Add a value to the filter; exclude a value"],
-  ["Alt+↑, Alt+↓", "Move a column, in the menu of columns"],
+  ["Alt+↑, Alt+↓", "In the menu of columns: move a column"],
   ["Esc", "Close or deselect"],
 ] as const;
 

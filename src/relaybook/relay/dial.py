@@ -26,7 +26,7 @@ async def dial(relay: RelayContext, pool: Pool[UpstreamConnection], exchange: Ex
         reason = f"it did not accept a connection within {seconds:g} s"
     except MemoryError as error:
         last_resort.exit_now(error)
-    except Exception as error:  # otherwise, the exchange would wait forever
+    except Exception as error:  # catch every error, so that the exchange does not wait forever
         reason = _reason(error)
     else:
         if exchange.closed:

@@ -35,9 +35,10 @@ class ClientConnection(Connection):
         self.version_1_0 = self.reset_on_cut = self.waiting_for_flush = False
         self.head_cache = HeadCache()
         self.address = ""
-        #: The number of body bytes so far. ``bytes_before`` of these bytes arrived before ``body_since`` (loop time).
+        #: ``body_bytes`` is the number of body bytes received so far. ``bytes_before`` is the number of body bytes
+        #: received before ``body_since`` (loop time).
         self.body_bytes, self.bytes_before, self.body_since = 0, 0, 0.0
-        #: Loop time by which the next bytes, or the remaining bytes of a head, must arrive.
+        #: Loop time by which the client must send the next bytes, or the rest of a head.
         self.deadline = relay.now + relay.settings.header_timeout
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -161,8 +162,8 @@ class ClientConnection(Connection):
         self.deadline = self.relay.now + self.relay.settings.body_timeout
         self.body_bytes += len(chunk)
         if exchange.request_state == RequestState.ABANDONED:
-            # after an early response, read more of the request, because otherwise a TCP reset could destroy the
-            # response
+            # after an early response, continue reading: closing a connection with unread bytes causes a TCP reset,
+            # which could destroy the response
             self.set_reading(self.body_bytes <= LINGER_BYTES)
         elif self.body_bytes > self.relay.settings.max_request_bytes:
             exchange.refuse_large(self.body_bytes)
@@ -212,7 +213,7 @@ class ClientConnection(Connection):
     def response_sent(self, _: bytes) -> None:
         """End the exchange once the kernel has the last byte of the response, then read the next request."""
         if self.lost or self.transport.is_closing():
-            return  # the last write failed, and connection_lost follows
+            return  # the last write failed, and connection_lost will be called
         if self.write_paused:
             self.waiting_for_flush = True
             return
@@ -238,8 +239,8 @@ class ClientConnection(Connection):
     def close_gently(self, *, linger: bool) -> None:
         """Close the connection after all written bytes are sent.
 
-        With ``linger``, input is first read and discarded for a while, because otherwise a TCP reset could destroy the
-        response.
+        With ``linger``, input is first read and discarded for a while. Closing a connection with unread input causes a
+        TCP reset, which could destroy the response.
         """
         if not linger:
             self.close()
@@ -289,7 +290,7 @@ class ClientConnection(Connection):
             self.close()
 
     def eof_received(self) -> bool:
-        return False  # close the connection, because a half-closed client counts as gone; connection_lost follows
+        return False  # close the connection, because a half-closed client is treated as gone
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.lost = True

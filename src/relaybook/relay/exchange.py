@@ -45,9 +45,9 @@ state, the call does nothing. After the exchange is closed, all calls do nothing
     any          client_gone            client_closed    the client is gone
     any          abandon                interrupted      the client's connection is reset
 
-With ``on_client_gone = finish``, ``client_gone`` does not end the exchange if the whole request was sent and the
-response is not done. Instead, the response is read to its end for the log. The last ``response_chunk``, or ``fail``,
-then closes the exchange as ``client_closed``.
+There is one exception. With ``on_client_gone = finish``, if the whole request was sent and the response is not done,
+``client_gone`` does not end the exchange. Instead, the response is read to its end for the log. The last
+``response_chunk``, or ``fail``, then closes the exchange as ``client_closed``.
 """
 
 from collections.abc import Sequence
@@ -131,7 +131,7 @@ class Exchange:
     request_state = RequestState.READING
     response_state = ResponseState.WAITING
     closed = False
-    #: Whether the log will contain the exchange, perhaps incompletely.
+    #: Whether the log will contain the exchange. Its record may be incomplete.
     has_record = True
     #: Number of request bytes that wait for a connection, or for the next ``send``.
     pending_bytes = 0
@@ -235,7 +235,7 @@ class Exchange:
         """Send all queued bytes to the upstream in one write. If there is no connection, connect first."""
         upstream = self.upstream
         if upstream is None:
-            # after an early response, the remaining request bytes need no connection
+            # after an early response, the rest of the request is dropped, so no connection is needed
             if self.response_state == ResponseState.WAITING and self.dialing is None:
                 self.dialing = self.relay.connect(self)
         elif self.pending:
@@ -477,7 +477,7 @@ class Exchange:
     def _cut_stream(self, message: str) -> None:
         """Cut a response whose head was sent. First send an error event if the format and the stream allow an event.
 
-        The response never ends like a complete response.
+        The client can always tell that the response is incomplete.
         """
         client, framing = self.client, self.framing
         if client is None or framing is None:
@@ -506,7 +506,7 @@ class Exchange:
         self.relay_headers += lines
 
     def forward_without_record(self, problem: str) -> None:
-        """Journal nothing of this exchange, and add the warning ``not_logged`` to its response."""
+        """Forward this exchange without journaling it, and add the warning ``not_logged`` to its response."""
         self.frame = _unlogged
         self.has_record = False
         self.add_relay_headers(response_lines.warning(self.tags.prefix, response_lines.NOT_LOGGED, problem))
@@ -521,7 +521,7 @@ class Exchange:
 
     def _masked(self, chunk: bytes) -> bytes:
         for key in self.keys:
-            if chunk.find(key) >= 0:  # ``in`` first tries to convert the key to an int, and takes 1.5 times as long
+            if chunk.find(key) >= 0:  # ``in`` takes 1.5 times as long, because it first tries to convert key to an int
                 chunk = chunk.replace(key, b"*" * len(key))
         return chunk
 

@@ -11,8 +11,8 @@ from urllib.parse import unquote_to_bytes
 from relaybook.relay.limits import MIN_SECRET_BYTES
 
 _SCHEME: Final = re.compile(rb"(?i)(?:bearer|basic|digest|negotiate|hmac|aws4-hmac-sha256) +")
-#: The name of a query parameter, with the ``=`` after it. In this pattern, a name cannot contain ``?``. So each name is
-#: scanned only once. Otherwise, a scan of 8 KiB that repeat ``?-`` would take a second.
+#: The name of a query parameter, with the ``=`` after it. A name cannot contain ``?``, so that each name is scanned
+#: only once. Otherwise, the search in a target that repeats ``?-`` for 8 KiB would take a second.
 _NAME: Final = re.compile(rb"[?&]([^=&#?]*)=")
 _VALUE: Final = re.compile(rb"[^&#]*")
 #: The values of parameters whose name ends with one of these words are secrets.
@@ -84,5 +84,5 @@ def _secret_values(target: bytes) -> Iterator[re.Match[bytes]]:
 
 
 def _is_secret_name(name: bytes) -> bool:
-    """Return whether the value of a query parameter is a secret. Names may be percent-encoded."""
+    """Return whether a query parameter with this name has a secret value. The name may be percent-encoded."""
     return _SECRET_NAME.fullmatch(unquote_to_bytes(name) if b"%" in name else name) is not None

@@ -1,8 +1,8 @@
 """Find the end of message bodies and remove the framing (RFC 9112 §6–7). This module does no I/O.
 
 ``feed`` takes the bytes of one read and returns the body bytes among these bytes. Afterwards, ``complete`` is true if
-the body has ended. ``surplus`` contains the bytes after the end of the body. After a chunked body, ``surplus`` has at
-most one byte, which only tells that more bytes arrived.
+the body has ended. ``surplus`` contains the bytes after the end of the body. After a chunked body, ``surplus`` is
+incomplete: it contains one byte if any bytes followed, and is empty otherwise.
 """
 
 from typing import Final

@@ -1,9 +1,9 @@
-"""Delay each send until the journal contains the frames with the bytes to send.
+"""Send bytes only after the journal contains the frames with these bytes.
 
 During one iteration of the event loop, sends are queued as actions. At the end of the iteration, the journal batch is
 written with one ``write``, then the actions run in order. With ``durability = power``, the actions also wait for a
 sync. One sync serves all actions that were queued during the previous sync (group commit). Frames that no action waits
-for, such as CLOSED, are synced together with other frames, or after ``LATE_SYNC_SECONDS``.
+for, such as CLOSED, are synced with the next frames, or after ``LATE_SYNC_SECONDS``.
 
 An action runs only if the journal contains every frame that was appended before the action was queued. If the journal
 cannot be written, the actions of the batch are dropped. The only exception is ``when_log_fails = forward``: in this
@@ -36,7 +36,7 @@ class Gate:
         durable: bool,
         on_failure: Callable[[JournalUnavailable], bool],
     ) -> None:
-        """``on_failure`` is called after the loss of a batch, and returns whether the batch's actions still run.
+        """``on_failure`` is called if a batch is lost. It must return whether to run the batch's actions anyway.
 
         Before ``on_failure`` returns false, it must cut every exchange that has frames in the batch.
         """

@@ -21,8 +21,8 @@ SplitHead = tuple[bytes, bytes]
 class HeadCache:
     """A cache of one head for one connection.
 
-    If a client's heads always differ, storing them is useless. So the cache skips heads before it stores the next head.
-    It first skips 1 head, then 3, 7, 15 and 31, and from then on 63.
+    If a client's heads always differ, storing them is useless. So after it has stored a head, the cache skips some
+    heads before it stores another one. First it skips 1 head, then 3, 7, 15 and 31, and from then on 63.
     """
 
     __slots__ = ("_after", "_backoff", "_before", "_head", "_logged", "_stores_to_skip", "_wire")

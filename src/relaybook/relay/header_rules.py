@@ -60,7 +60,7 @@ class HeaderRules(Generic[H]):
 
 
 def replace_line(head: bytes, line: bytes, replacement: bytes) -> bytes:
-    """Return a head in which one whole line is replaced. A longer line that contains ``line`` is not changed."""
+    """Return ``head`` with ``replacement`` instead of ``line``. A longer line that contains ``line`` is not changed."""
     return (b"\r\n%b\r\n" % head).replace(b"\r\n%b\r\n" % line, b"\r\n%b\r\n" % replacement, 1)[2:-2]
 
 

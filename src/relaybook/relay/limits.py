@@ -8,8 +8,8 @@ KIB: Final = 1 << 10
 MAX_REQUEST_LINE: Final = 8 * KIB
 #: The maximum number of bytes in one header line.
 MAX_HEADER_LINE: Final = 32 * KIB
-#: The maximum number of bytes in all header lines. In a request, the header lines may also use the bytes that a short
-#: request line leaves free in ``MAX_HEAD``.
+#: The maximum number of bytes in all header lines. In a request with a short request line, the header lines may be
+#: longer, because only the whole head is limited (``MAX_HEAD``).
 MAX_HEADERS_BYTES: Final = 64 * KIB
 #: The maximum number of header lines.
 MAX_HEADERS: Final = 100
@@ -31,7 +31,7 @@ READ_BYTES: Final = 64 * KIB
 LINGER_BYTES: Final = 256 * KIB
 #: Reading and discarding stops after this many seconds.
 LINGER_SECONDS: Final = 2.0
-#: For each second that a request body takes after ``body_timeout``, at least this many bytes must have arrived.
+#: If a request body takes longer than ``body_timeout``, this many bytes must have arrived for each further second.
 MIN_BODY_RATE: Final = 1 * KIB
 #: The maximum number of warnings in the headers of a response. The record has all warnings.
 MAX_WARNING_HEADERS: Final = 32

@@ -74,7 +74,7 @@ class Relay(RelayContext):
     # -- state of the log ------------------------------------------------------------------------------------------
 
     def log_failed(self, error: JournalUnavailable) -> bool:
-        """Handle the loss of a journal batch, which may make the log of every running exchange incomplete.
+        """Handle the loss of a journal batch. The log of each running exchange may now be incomplete.
 
         With ``when_log_fails = forward``, continue all exchanges unlogged and send the bytes of the batch. Otherwise,
         cut all exchanges and do not send the bytes. Return whether the bytes are sent.
@@ -102,7 +102,7 @@ class Relay(RelayContext):
                 self._journal.add_lost_end(exchange.id)
 
     def _write_refusal_counts(self) -> None:
-        # while draining, this is the last chance to record the counts
+        # wait until a spare segment is ready, except while draining: then there is no later chance
         if self.counts_since_ns and (self._journal.spare_ready or self.draining):
             counts = RefusalCounts(self.counts_since_ns, clock.wall_ns(), dict(self.refused), self.unlogged)
             self.gate.frame(FrameKind.COUNTED, NO_EXCHANGE, encode_event(counts))
@@ -186,10 +186,11 @@ class Relay(RelayContext):
     # -- stopping --------------------------------------------------------------------------------------------------
 
     async def retire(self, seconds: float) -> None:
-        """Close each connection after one more response, or when it is idle for too long.
+        """Wait up to ``seconds`` until all connections are closed and all exchanges have ended.
 
-        Also wait for exchanges without a client, whose response is read only for the log. Return after ``seconds`` at
-        the latest. No stream is cut and no request is refused. Other workers accept new connections.
+        Each connection is closed after one more response, or when it is idle for too long. No stream is cut and no
+        request is refused. Other workers accept new connections. An exchange without a client may still be running,
+        because its response is read for the log.
         """
         self.retiring = True
         deadline = self._loop.time() + seconds

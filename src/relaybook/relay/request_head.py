@@ -216,7 +216,7 @@ class RequestHeadReader:
             )
 
     def _take_expect(self, head: RequestHead, line: bytes, value: bytes) -> None:
-        # Keep a value that will be refused, even if a later Expect line has an accepted value.
+        # If there are several Expect lines, keep the first value that will be refused.
         if head.expect in (b"", b"100-continue"):
             head.expect = value.strip().lower()
 
@@ -281,7 +281,7 @@ def skip_empty_lines(data: bytes) -> bytes:
 
 
 def check_beginning(data: bytes) -> None:
-    """Raise HeadRefused if an incomplete head is invalid regardless of the bytes that follow."""
+    """Raise HeadRefused if the received part of a head is already invalid."""
     if data.startswith(b"\x16\x03"):
         raise HeadRefused(
             RelayError.BAD_REQUEST, "The relay does not use TLS on this port. Use http:// instead of https://."

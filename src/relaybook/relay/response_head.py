@@ -140,7 +140,7 @@ class ResponseHeadReader:
 
 
 def check_beginning(data: bytes) -> None:
-    """Raise ResponseHeadError if an incomplete head is invalid regardless of the bytes that follow."""
+    """Raise ResponseHeadError if the received part of a head is already invalid."""
     if not b"HTTP/".startswith(data[:5]):
         raise ResponseHeadError(_NO_STATUS_LINE)
     if data.count(b"\n") != data.count(b"\r\n"):

@@ -32,7 +32,7 @@ class UpstreamUrl:
 
 @dataclass(frozen=True)
 class Route:
-    """A path prefix of the relay, and the upstream to which the prefix leads."""
+    """A path prefix of the relay. Requests with this prefix are sent to ``upstream``."""
 
     name: str
     prefix: bytes
@@ -44,7 +44,7 @@ class Route:
         return target.startswith(self.prefix) and target[len(self.prefix) :][:1] in b"/?"
 
     def map(self, target: bytes) -> bytes:
-        """Return the upstream's target for a target of the relay. Bytes after the prefix are unchanged."""
+        """Replace the prefix of a target with the path of the upstream. The bytes after the prefix are unchanged."""
         mapped = self.upstream.path + target[len(self.prefix) :]
         return mapped if mapped.startswith(b"/") else b"/" + mapped
 

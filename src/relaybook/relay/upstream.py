@@ -36,7 +36,8 @@ class UpstreamConnection(Connection):
         self.fresh = True
         #: Whether a byte of the current request was written to the socket.
         self.wrote = False
-        #: The queued bytes of the request. Only a pooled connection keeps them, until a byte is written to the socket.
+        #: The request bytes of a pooled connection, until one of them is written to the socket. If the connection is
+        #: lost before that, they are sent on a new connection.
         self.unwritten: list[bytes] = []
         self.reusable = True
         #: Whether the upstream announced the end of its data, with a TCP FIN or with the TLS alert close_notify.
@@ -205,7 +206,7 @@ class UpstreamConnection(Connection):
 
     def eof_received(self) -> bool:
         self.has_eof = True
-        return False  # close the connection; connection_lost follows
+        return False  # close the connection, then connection_lost is called
 
     def _read_rest(self) -> None:
         """Read the bytes that are left in the TLS buffer when the connection ends.
@@ -213,7 +214,7 @@ class UpstreamConnection(Connection):
         The transport would discard these bytes.
         """
         tls: ssl.SSLObject | None = self.transport.get_extra_info("ssl_object")
-        with suppress(ssl.SSLError):  # there is no more data and no close_notify
+        with suppress(ssl.SSLError):  # raised if there is no more data and no close_notify
             while tls is not None and self.exchange is not None:
                 data = tls.read(READ_BYTES)
                 if not data:

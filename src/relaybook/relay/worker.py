@@ -30,13 +30,13 @@ log = logging.getLogger("relaybook.relay")
 
 _SWEEPS_PER_SECOND = 4
 _BACKLOG = 4096
-#: Seconds for which a stopping relay still accepts requests, because some clients may have just connected.
+#: After a stop signal, the relay still accepts requests for this many seconds, because clients may have just connected.
 _FIRST_REQUEST_SECONDS = 0.1
 #: The limit on open files that a relay requests if the system has no hard limit.
 _MAX_DESCRIPTORS = 1 << 20
 #: Number of descriptors that are not connections: segments of the journal, pipes, and files that libraries open.
 _OTHER_DESCRIPTORS = 64
-#: If the limit on open files allows fewer connections than this, the limit is probably a mistake.
+#: Warn if the limit on open files allows fewer connections than this.
 _FEW_CONNECTIONS = 1000
 
 

@@ -12,7 +12,7 @@ from relaybook.server.worker_config import decode_config
 
 def main() -> int:
     """Run the role and return the exit code. Standard input stays open until the supervisor dies or closes it."""
-    # Otherwise, after `stty tostop`, the system would suspend this process when it writes a warning to the terminal.
+    # After `stty tostop`, SIGTTOU would suspend this process when it writes a warning to the terminal.
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     with os.fdopen(0, "rb", buffering=0, closefd=False) as supervisor_pipe:
         line = supervisor_pipe.readline()

@@ -167,9 +167,9 @@ class Predecessor:
             case "relay":
                 self.signal(signal.SIGHUP)
             case "recorder":
-                # Close the channel, because a recorder without a supervisor stops at once. After one signal, it would
-                # first read the journal to its end, but the journal keeps growing. Two signals mean "stop at once", but
-                # can arrive as one.
+                # Close the channel. Then the recorder stops at once, as if the supervisor had died. After one signal,
+                # the recorder would first read the journal to its end, but the journal keeps growing. Two signals mean
+                # "stop at once", but the system can merge them into one.
                 with socket.socket(fileno=os.dup(self._running.channel)) as channel, suppress(OSError):
                     channel.shutdown(socket.SHUT_RDWR)
             case _:

@@ -74,7 +74,7 @@ class DataDirectory:
                 os.close(descriptor)
             self._lock = lock if lock is not None else disk.lock(self.path / _LOCK, _LOCK_WAIT_SECONDS)
             if lock is None and self._lock is not None:
-                os.ftruncate(self._lock, 0)  # the file has the pid of an earlier server
+                os.ftruncate(self._lock, 0)  # the file may contain the state of an earlier server
             self.secret()
         except OSError as error:
             is_not_directory = isinstance(error, FileExistsError | NotADirectoryError)
@@ -113,8 +113,8 @@ class DataDirectory:
             return self.secret_path.read_bytes()
         except FileNotFoundError:
             new = self.secret_path.with_name(f".new-secret-{os.getpid()}")
-            # If the disk was full, an earlier start may have left a file with this name. In a container, all starts
-            # have the same pid.
+            # An earlier start with the same pid may have left this file, for example because the disk was full. In a
+            # container, all starts have the same pid.
             new.unlink(missing_ok=True)
             descriptor = disk.create_file(new)
             try:
@@ -159,7 +159,7 @@ class DataDirectory:
             return False
 
     def write_serving(self, serving: Serving) -> None:
-        """Write the state of the server to the lock file, which must be locked.
+        """Write the state of the server to the lock file. This process must hold the lock.
 
         Errors such as a full disk are ignored.
         """
@@ -200,7 +200,7 @@ class DataDirectory:
 
 
 def days_left(data: DataDirectory, settings: Settings, free: int, oldest_us: int | None = None) -> float | None:
-    """Estimate the days until the disk is full if bodies are added at the same rate as in the last week.
+    """Estimate in how many days the disk will be full, if bodies are added as fast as in the last week.
 
     ``oldest_us`` is the start time of the oldest request. If it is `None`, this function uses the date of the oldest
     body. Returns `None` if the log is in ClickHouse, or if there is too little data for an estimate.

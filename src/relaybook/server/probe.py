@@ -55,8 +55,8 @@ class DataProbe:
 def _seconds_since(oldest_ns: int | None) -> float | None:
     """Return the age of the oldest unread frame in seconds, or 0 if there is no unread frame.
 
-    `None` if the machine was rebooted after the frame was written, and the monotonic clock has not yet reached the time
-    of the frame again.
+    `None` if the age is unknown: after a reboot, the monotonic clock starts again and may be behind the time of the
+    frame.
     """
     if oldest_ns is None:
         return 0.0

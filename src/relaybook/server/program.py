@@ -71,7 +71,7 @@ def dashboard(settings: Settings) -> int:
 
 
 def demo(settings: Settings) -> int:
-    """Run ``serve`` with a simulated upstream and sample traffic. The log is in ``demo`` in the data directory."""
+    """Run ``serve`` with a simulated upstream and sample traffic. The log is in the subdirectory ``demo``."""
     if settings.data is None:
         raise BadSetting("data", "no data directory is set")
     with socket.socket() as upstream:
@@ -97,7 +97,7 @@ def _serve(
     relays: bool = True,
 ) -> int:
     """Run all roles, or only the dashboard if ``relays`` is False. Return the exit code."""
-    # Until the supervisor handles these signals, they would end the server.
+    # Block these signals until the supervisor handles them. Otherwise, they would end the server.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP, signal.SIGUSR1))
     try:
         return _run(settings, say_start, simulator, relays=relays)
@@ -115,7 +115,7 @@ def _run(
     log_to_stderr()
     if settings.data is None:
         raise BadSetting("data", "no data directory is set")
-    # Disable core dumps of this process and its children, because memory contains the token, API keys and bodies.
+    # Disable core dumps of this process and its children, because a dump would contain the token, API keys and bodies.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     handed = taken_over()
     data = DataDirectory(settings.data)

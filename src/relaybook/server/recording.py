@@ -53,10 +53,10 @@ _SCHED_SETATTR: Final = {"x86_64": 314, "aarch64": 274, "riscv64": 274}
 def take_long_slices() -> None:
     """Request long time slices for this thread and threads started later, so that the relay can preempt them.
 
-    Since Linux 6.12, a process that wakes up preempts the running process if the running process has a longer slice. If
-    the slices were equal, the running process would keep the core until the next tick, for up to 4 ms. The recorder's
-    share of CPU time does not change. This function does nothing if the system does not support slices or if the
-    scheduling policy is not SCHED_OTHER.
+    Since Linux 6.12, a relay that wakes up preempts the running recorder if the recorder has a longer slice. If the
+    slices were equal, the recorder would keep the core until the next tick, for up to 4 ms. The recorder's share of CPU
+    time does not change. This function does nothing if the system does not support slices or if the scheduling policy
+    is not SCHED_OTHER.
     """
     call = _SCHED_SETATTR.get(platform.machine())
     if sys.platform != "linux" or call is None:

@@ -49,8 +49,8 @@ class RunningChild(msgspec.Struct):
 class HandedOver(msgspec.Struct):
     """The descriptors and children that are handed over to the new program.
 
-    ``listeners`` maps the name and value of a setting to the descriptor of its listening socket. ``settings`` is `None`
-    in a rehearsal, which reads the settings.
+    ``listeners`` contains the descriptors of the listening sockets. Its keys are the name and value of a setting, such
+    as ``listen 127.0.0.1:4100``. ``settings`` is `None` in a rehearsal, because the rehearsal reads the settings.
     """
 
     listeners: dict[str, int]
@@ -122,7 +122,7 @@ def hand_over(handed: HandedOver, is_stopping: Callable[[], bool]) -> NoReturn:
     try:
         if is_stopping():
             raise ReloadRefused("the server is stopping")
-        with suppress(OSError):  # the terminal was closed
+        with suppress(OSError):  # raised if the terminal was closed
             sys.stdout.flush()
             sys.stderr.flush()
         for descriptor in handed.descriptors():

@@ -76,7 +76,7 @@ def check_log(settings: Settings, data: DataDirectory) -> None:
 
 
 def _check_no_journal(data: DataDirectory) -> None:
-    """Raise BadSetting if the data directory has a journal, which the dashboard alone could not record."""
+    """Raise BadSetting if the data directory has a journal, because the dashboard alone cannot record it."""
     if any(data.journal.iterdir()):
         raise BadSetting(
             "data",

@@ -169,7 +169,7 @@ class Supervisor:
         return [*self._predecessors, *self._children]
 
     def _stop(self) -> bool:
-        """Stop the groups of children in order, each after the previous group has ended.
+        """Stop the groups of children in order. Before each group, wait until the previous group has ended.
 
         Kill children that do not end in time. Return whether all children ended by themselves.
         """
@@ -180,7 +180,7 @@ class Supervisor:
                 if each.role == "relay":
                     each.close_listener()
                 if each.role == "recorder":
-                    each.wait_until_ready(_READY_SECONDS)  # otherwise, SIGTERM could end the recorder too early
+                    each.wait_until_ready(_READY_SECONDS)  # before it is ready, SIGTERM would end the recorder at once
                 each.signal(signal.SIGTERM)
                 if self._signals > 1:
                     each.signal(signal.SIGTERM)

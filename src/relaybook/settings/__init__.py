@@ -2,7 +2,7 @@
 
 from typing import Final
 
-#: The exit code of a command, or of a process of the server, whose settings are wrong.
+#: The exit code of a command, or of a process of the server, if its settings are wrong.
 BAD_SETTINGS: Final = 2
 
 

@@ -70,7 +70,7 @@ def check_proxies(trusted_proxies: Sequence[str]) -> None:
 
 
 def check_upstream(upstream: str, listen: str) -> None:
-    """Raise BadSetting if the upstream is the relay itself, which would send requests to itself."""
+    """Raise BadSetting if the upstream is the relay itself, because the relay would send requests to itself."""
     parts = urlsplit(upstream)
     listen_host, port = split_address(listen, "listen")
     hosts = {host_for_clients((parts.hostname or "").lower()), host_for_clients(listen_host.lower())}
@@ -106,7 +106,7 @@ def check_base_url(name: str, url: str) -> None:
 
 
 def check_sub_path(dashboard_url: str) -> None:
-    """Raise BadSetting if the sub-path of ``dashboard_url`` begins with a segment of the dashboard's own paths."""
+    """Raise BadSetting if the path of ``dashboard_url`` begins like one of the dashboard's own paths."""
     path = urlsplit(dashboard_url).path
     if path.lstrip("/").partition("/")[0] in PROGRAM_SEGMENTS | PAGE_SEGMENTS:
         raise BadSetting(

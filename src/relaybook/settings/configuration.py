@@ -32,7 +32,7 @@ FLAGS: Final = tuple(name for name, field in FIELDS.items() if field.metadata["f
 _SERVICE_LINK: Final = re.compile(r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$")
 
 
-#: Paths that follow the base URL. ``/models`` is not included, because the base URL of some providers ends with it.
+#: Warn if the upstream's base URL ends with one of these paths. For some providers, ``/models`` is a correct end.
 _ENDPOINTS: Final = ("/chat/completions", "/completions", "/responses", "/messages", "/embeddings")
 
 
@@ -40,7 +40,7 @@ _ENDPOINTS: Final = ("/chat/completions", "/completions", "/responses", "/messag
 class Configuration:
     """The settings and their sources: "flag", "environment RELAYBOOK_LISTEN", "relaybook.toml" or "default".
 
-    ``server_warnings`` concern only a server with these settings.
+    ``server_warnings`` matter only if a server uses these settings.
     """
 
     settings: Settings
@@ -57,7 +57,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class _RawValue:
-    """A value before parsing. Relative paths start at ``base``.
+    """A value before parsing. Relative paths are relative to ``base``.
 
     The command ``config`` shows ``source``, and errors show ``name``.
     """

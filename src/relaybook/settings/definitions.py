@@ -16,7 +16,7 @@ from relaybook.settings.store_url import parse_store_url
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _MIN_SECRET_CHARACTERS: Final = 32
-#: A number of days, from 0 to 100 years.
+#: A number of days, from 0 to 36,500 (100 years).
 Days = NewType("Days", int)
 
 
@@ -43,7 +43,7 @@ class Settings:
 
     listen: str = setting("127.0.0.1:4100", "Address of the relay, host:port. Port 0 picks a free port")
     relay_url: str | None = setting(
-        None, "Base URL that clients use, such as https://llm.example.com/v1, if they do not connect to --listen"
+        None, "Base URL for clients, such as https://llm.example.com/v1, if they do not use the address in --listen"
     )
     dashboard: str = setting("127.0.0.1:4101", "Address of the dashboard and its API, host:port")
     dashboard_url: str | None = setting(None, "Public URL of the dashboard, if the dashboard is behind a reverse proxy")
@@ -120,8 +120,8 @@ class Settings:
     header_timeout: float = setting(10.0, "Maximum time to wait for a request's headers")
     body_timeout: float = setting(
         30.0,
-        "Maximum time to wait for the next bytes of a request body. For each second after this time, at "
-        "least 1 KiB of the body must have arrived",
+        "Maximum time to wait for the next bytes of a request body. If the whole body takes longer than this, at least "
+        "1 KiB must have arrived for each further second",
     )
     keep_alive_timeout: float = setting(75.0, "Idle client connections are closed after this time")
     write_timeout: float = setting(60.0, "Clients that accept no bytes of a response for this time are disconnected")
@@ -153,8 +153,8 @@ class Settings:
     keep_aggregates_days: Days = setting(0, "Days until the aggregates for charts are removed. 0 keeps them forever")
     disk_budget: Literal["auto", "none"] | int = setting(
         "auto",
-        "Maximum disk space for the journal and the store together. If they take more space, the oldest content is "
-        "removed first, then the oldest requests, in all namespaces",
+        "Maximum disk space for the journal and the store together. If they take more space, data of all namespaces is "
+        "removed: first the oldest content, then the oldest requests",
     )
     namespaces: dict[str, NamespaceSettings] = setting(
         {},
@@ -255,7 +255,10 @@ class Settings:
 
     @property
     def min_max_journal(self) -> int:
-        """The smallest allowed ``max_journal``. Each worker has two segments, and during a reload twice as many."""
+        """The smallest allowed ``max_journal``.
+
+        Each worker has two segments. During a reload, there are twice as many workers.
+        """
         return 4 * self.workers * self.segment_bytes
 
     @property

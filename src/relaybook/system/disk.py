@@ -1,8 +1,8 @@
 """Open, allocate, write, sync, lock and erase files, on Linux and macOS.
 
-Differences between the platforms in these operations are handled only here. Symbolic links are not followed, child
-processes do not inherit open files, and modes do not depend on the umask. The functions raise the OSError of a failed
-system call.
+Only this module handles the differences between the platforms in these operations. Symbolic links are not followed,
+child processes do not inherit open files, and modes do not depend on the umask. The functions raise the OSError of a
+failed system call.
 """
 
 import errno
@@ -19,9 +19,8 @@ from typing import Final
 from relaybook import clock
 
 _FLAGS: Final = os.O_CLOEXEC | os.O_NOFOLLOW
-#: The page cache keeps the pages of one write together as one folio. A change to a mapped page makes its whole folio
-#: dirty, and each sync writes the whole folio. So the first page, which contains the mark of a segment, is written
-#: separately.
+#: The first page, which contains the mark of a segment, is written separately. The page cache keeps the pages of one
+#: write together as one folio. If one page of a folio changes, a sync writes the whole folio.
 _FIRST: Final = mmap.PAGESIZE
 _ZEROS: Final = bytes(1 << 16)
 _LOCK_AGAIN_SECONDS: Final = 0.02

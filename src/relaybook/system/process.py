@@ -6,12 +6,11 @@ from pathlib import Path
 
 
 def process_identity(pid: int) -> str | None:
-    """Return a text that identifies a process even if another process has or had the same pid.
+    """Return a text that identifies a process.
 
-    The other process may be in this container or in another one.
-
-    The text has the PID namespace of this process, and the start time of the process ``pid`` in clock ticks since the
-    boot (proc_pid_stat(5)). `None` if this namespace has no process ``pid``, and on systems without /proc.
+    The pid alone does not identify a process: an earlier process, or a process in another container, can have the same
+    pid. The text has the PID namespace of this process, and the start time of the process ``pid`` in clock ticks since
+    the boot (proc_pid_stat(5)). `None` if this namespace has no process ``pid``, and on systems without /proc.
     """
     try:
         namespace = Path("/proc/self/ns/pid").readlink()
@@ -23,9 +22,9 @@ def process_identity(pid: int) -> str | None:
 
 
 def open_standard_streams() -> None:
-    """Open closed standard streams on the null device.
+    """If a standard stream is closed, open it on the null device.
 
-    Otherwise, a socket or a file of this process would get the descriptor of a standard stream.
+    Otherwise, a socket or a file of this process would get the descriptor of the standard stream.
     """
     for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:  # Python found the descriptor closed

@@ -62,7 +62,7 @@ async def open_client(base_url: str) -> AsyncIterator[openai.AsyncOpenAI]:
 
 
 async def _remove_status_directive(request: Any) -> None:
-    """Remove ``Sim-Status`` from retries of the SDK, so that the simulated upstream accepts them."""
+    """If the SDK repeats a request, remove ``Sim-Status``, so that the repeated request does not fail again."""
     if request.headers.get("x-stainless-retry-count", "0") != "0":
         request.headers.pop("Sim-Status", None)
 

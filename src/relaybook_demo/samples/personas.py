@@ -35,8 +35,8 @@ CHANNELS: Final = ("iOS", "Android", "web")
 VERSIONS: Final = ("4.12.0", "4.12.1", "4.12.1")
 BETA: Final = "4.13.0-beta.2"
 
-#: Customer ids of the kinds that shops put in a header: account ids, e-mail addresses, phone numbers and UUIDs. The
-#: phone numbers are reserved for use in films.
+#: Customer ids as shops put them in a header: account ids, e-mail addresses, phone numbers and UUIDs. The phone numbers
+#: are reserved for use in films.
 KNOWN_PEOPLE: Final = (
     "user-8f3a41c9",
     "maria@example.com",

@@ -22,7 +22,7 @@ Seconds = tuple[float, float]
 
 #: With this seed, the first scenarios of everyday traffic differ from the scenarios of the history.
 _SEED: Final = 1923
-#: Factor by which responses in the history are faster than responses in everyday traffic.
+#: In the history, responses are this many times as fast as in everyday traffic.
 _HISTORY_SPEEDUP: Final = 2.5
 _HISTORY_CONCURRENCY: Final = 10
 _TURN_PAUSE: Final[Seconds] = (4.0, 9.0)
@@ -100,7 +100,7 @@ class TrafficGenerator:
     async def run_scenario(
         self, scenario: Scenario, *, speedup: float = 1.0, turn_pause: Seconds = _TURN_PAUSE
     ) -> None:
-        """Run one scenario to its end or to the first request that fails without a retry."""
+        """Run one scenario. Stop early if a request fails and is not retried, or if its retry fails."""
         if scenario.kind != "chat":
             await send(self._client, self._request(scenario, _other_body(scenario), scenario.fault, speedup))
             return

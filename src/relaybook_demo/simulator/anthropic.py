@@ -1,6 +1,6 @@
 """Respond to requests to Anthropic's Messages API, with messages, token counts and errors.
 
-Messages are whole or streamed. The content is the same as in a chat completion for the same conversation
+Messages are sent whole or as a stream. For the same conversation, the content is the same as in a chat completion
 (``generation``), but in Anthropic's format.
 """
 

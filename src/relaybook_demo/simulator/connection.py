@@ -205,7 +205,7 @@ class Connection(asyncio.Protocol):
     # Closing
 
     def _close(self, ending: Literal["fin", "rst", "hang"]) -> None:
-        """Close the connection from this side. With ``hang``, wait in silence until the peer closes it."""
+        """Close the connection from this side. With ``hang``, only wait until the peer closes it."""
         self._ignores_input = True
         if ending == "rst":
             with contextlib.suppress(OSError):

@@ -113,7 +113,7 @@ def _replacement(body: BodyDirectives, reply: Reply) -> Content:
 def _blocks(size: int) -> Iterator[bytes]:
     """Yield printable bytes in blocks.
 
-    The blocks differ: the bytes repeat every 95 bytes, and the block length is not a multiple of 95.
+    The blocks differ, because the bytes repeat every 95 bytes and the block length is not a multiple of 95.
     """
     for start in range(0, size, BLOCK_BYTES):
         shift = start % 95

@@ -23,7 +23,7 @@ Refusal = Literal["fin", "rst", "hang"]
 class Controls:
     """State that can be changed while the simulator runs.
 
-    ``refusals`` lists the ways in which the next connections are refused.
+    ``refusals`` says how to refuse each of the next connections.
     """
 
     ledger: Ledger

@@ -45,7 +45,10 @@ async def deliver(writer: ResponseWriter, plan: Plan) -> Ending | Literal["compl
 
 
 async def _send_parts(writer: ResponseWriter, plan: Plan) -> None:
-    """Send each part at a time counted from the start, so that a late part does not delay the following parts."""
+    """Send each part when it is due. A late part does not delay the following parts.
+
+    The due times are fixed from the start.
+    """
     now = asyncio.get_running_loop().time
     due = now() + plan.first_ms / 1000
     parts = until_break(plan.parts, plan.break_)

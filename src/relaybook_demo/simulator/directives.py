@@ -26,7 +26,7 @@ def _directive(reader: Callable[[str], Any], default: Any = None) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Directives:
-    """The directives of one request. A field that has its default value does not change the simulator's behavior.
+    """The directives of one request. A field with its default value has no effect.
 
     A field that is declared without a parser is a scalar, and is parsed according to its type.
     """
@@ -91,7 +91,7 @@ NO_DIRECTIVES: Final = Directives()
 _FIELDS: Final = {item.name.rstrip("_"): item for item in fields(Directives)}
 _READERS: Final = {item.name: item.metadata.get("read") or _scalar_reader(item.type) for item in fields(Directives)}
 
-#: The names of directives in the query and in metadata without ``sim_``, such as ``first_token_ms``.
+#: The names of all directives, such as ``first_token_ms``. In the query and in metadata, they start with ``sim_``.
 NAMES: Final = tuple(_FIELDS)
 
 

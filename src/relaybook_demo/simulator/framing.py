@@ -15,7 +15,7 @@ Framing = Literal["length", "chunked", "close", "none"]
 
 @dataclass(frozen=True, slots=True)
 class ResponseContext:
-    """The values on which the framing of a response depends, besides the content."""
+    """The values that determine the head and the framing of a response, together with its content."""
 
     request: Request
     directives: Directives

@@ -16,7 +16,7 @@ from relaybook_demo.simulator.requests import ChatRequest, Message, Tool, last_u
 _REASONING_PREFIXES = ("o1", "o3", "o4")
 _CACHE_FROM_TOKENS = 1024
 _CACHE_STEP_TOKENS = 128
-#: Number of characters of a prompt that are searched for values of a schema.
+#: Only this many characters of a prompt are searched for words that match a ``pattern`` in a schema.
 _SEARCHED_CHARS = 1000
 
 
@@ -162,7 +162,7 @@ def _tool_calls(request: ChatRequest) -> tuple[ToolCall, ...]:
     """Return a call of the tool that ``tool_choice`` names, or else of the first tool that matches the prompt.
 
     Two tools are called if ``tool_choice`` names no tool, parallel calls are allowed, and the prompt contains " and ".
-    If ``tool_choice`` is ``required``, the tools need not match.
+    If ``tool_choice`` is ``required``, the tools need not match the prompt.
     """
     is_user_turn = bool(request.messages) and request.messages[-1].role == "user"
     if not is_user_turn or not request.tools or request.tool_choice == "none":

@@ -18,12 +18,12 @@ _PARSED_PATHS = (b"/v1/chat/completions", b"/v1/responses", b"/v1/embeddings", b
 
 
 class MalformedRequest(ValueError):
-    """Bytes are not an HTTP/1.1 request. No bytes after them can be parsed."""
+    """The received bytes are not an HTTP/1.1 request. The bytes after them cannot be parsed either."""
 
 
 @dataclass
 class Request:
-    """One request, from its first byte. The whole body is stored only if the response depends on it."""
+    """One request, which may be incomplete. The whole body is stored only if the response depends on it."""
 
     method: str = ""
     target: bytes = b""
@@ -95,7 +95,7 @@ class RequestReader:
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            # Upgrades are not supported. llhttp has reported the request, which has no body.
+            # Upgrades are not supported. llhttp has already reported the request, which has no body.
             self._parser = httptools.HttpRequestParser(self)
         except httptools.HttpParserError as error:
             raise MalformedRequest(str(error)) from None

@@ -1,10 +1,9 @@
 """Record the bytes that the simulated upstream received and sent, for comparison with Relaybook's log.
 
-The first entry of an exchange is ``first_byte``. The entry ``head`` follows only if the head arrived before the body.
-The next entry is ``request`` or ``malformed``, and the last entry is ``sent`` with the outcome. But if a response is
-sent before the body arrives, ``sent`` precedes ``request``. The entry ``gone`` belongs to the connection. ``gone`` is
-written when the simulator notices that the peer has closed the connection. Each entry is appended to the file with one
-``write``.
+An exchange has these entries: ``first_byte``, then ``head`` if the head arrived before the body, then ``request`` or
+``malformed``, and at the end ``sent`` with the outcome. If a response is sent before the body arrives, ``sent`` comes
+before ``request``. The entry ``gone`` belongs to the connection: the simulator has noticed that the peer closed the
+connection. Each entry is appended to the file with one ``write``.
 """
 
 import base64
@@ -62,7 +61,7 @@ class Tally(Protocol):
 
 
 class NoTally:
-    """The tally if the ledger mode is ``off``."""
+    """A tally that counts nothing, for the ledger mode ``off``."""
 
     def add(self, data: bytes) -> None:
         """Do nothing."""
@@ -99,9 +98,9 @@ class ContentTally:
 
 
 class Ledger:
-    """The entries of the ledger, which are kept in memory and also in a file if a file is given.
+    """Keeps the entries in memory and, if ``file`` is given, also in a file.
 
-    ``keep`` limits the number of entries in memory. The oldest entries are dropped. `None` means no limit.
+    At most ``keep`` entries are kept in memory, and the oldest entries are dropped. `None` means no limit.
     """
 
     def __init__(self, mode: LedgerMode = "full", keep: int | None = None, file: Path | None = None) -> None:

@@ -17,7 +17,7 @@ encode_json = msgspec.json.encode
 
 
 class Event(NamedTuple):
-    """One server-sent event. The data is JSON or ``[DONE]``. An event without a name has an empty name."""
+    """One server-sent event. The data is JSON or ``[DONE]``. If the event has no name, ``name`` is empty."""
 
     data: bytes
     name: bytes = b""

@@ -19,7 +19,7 @@ Text = str | Raw
 
 
 class Script(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """One response. Only the framing header is added. Text is encoded as Latin-1. In JSON, ``body`` is base64."""
+    """One response. Only the framing header is added to it. Text is encoded as Latin-1. In JSON, ``body`` is base64."""
 
     status_line: Text = "HTTP/1.1 200 OK"
     headers: list[tuple[Text, Text]] = []
@@ -32,7 +32,7 @@ class Script(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     trailers: list[tuple[Text, Text]] = []
     #: Bytes before the status line, such as interim responses or garbage.
     prelude: Text = ""
-    #: The sizes of writes, including the head. The remaining bytes are sent with one more write.
+    #: The sizes of the writes that send the head and the body. The remaining bytes are sent with one more write.
     piece_sizes: list[int] = []
     pause_ms: float = 0.0
     after: Literal["keep", "close", "rst"] | None = None
@@ -68,7 +68,7 @@ def split_bytes(data: bytes, sizes: Iterable[int]) -> Iterator[bytes]:
 
 
 def plan_script(script: Script, method: str) -> Plan:
-    """Return the plan that writes a script."""
+    """Return the plan for the response that a script defines."""
     default = CLOSE if script.framing == "close" else KEEP
     return Plan(
         head=b"",

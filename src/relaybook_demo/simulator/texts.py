@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from relaybook_demo.simulator.prepared import TOPICS
 
-#: Required fields of a tool result, and the sentence for such a result. The first match is used.
+#: Sentences about tool results. A sentence is used for a result that has all its fields. The first match is used.
 SENTENCES: Final[tuple[tuple[frozenset[str], str], ...]] = (
     (
         frozenset({"city", "sky", "celsius", "wind"}),
@@ -45,7 +45,7 @@ _FILLER: Final = (
 _FILLER_WORDS: Final = tuple(_FILLER.split())
 _TOKEN: Final = re.compile(r"\s?\w{1,8}|\s?[^\w\s]|\s+?")
 _PATTERNS: Final = tuple((re.compile(pattern, re.IGNORECASE), responses) for pattern, responses in TOPICS)
-#: Number of characters of a prompt that are searched for topics. The task is usually at the beginning.
+#: Only this many characters of a prompt are searched for topics. The task is usually at the beginning.
 _SEARCHED: Final = 1000
 
 

@@ -111,7 +111,7 @@ export function ToolFields({ connection }: { connection: Connection }) {
         </dd>
       </dl>
       <Box component="p" className="muted" fz={13}>
-        Tools that send requests from their own servers cannot reach an address of this machine.
+        A tool that sends requests from its vendor's servers cannot reach an address on this machine.
       </Box>
     </>
   );

@@ -18,7 +18,7 @@ import css from "./request.module.css";
 /** The bodies as they were sent. */
 export function Raw({ request }: { request: RequestDetail }) {
   const reason =
-    request.outcome === "open" ? "The bodies can be read here once the request has ended." : whyNotStored(request);
+    request.outcome === "open" ? "The bodies are shown here after the request has ended." : whyNotStored(request);
   if (reason !== undefined) return <p className="note">{reason}</p>;
   return (
     <>

@@ -126,7 +126,7 @@ function PrefixHint() {
   const go = useLogNavigate();
   const [whole] = selectedValues(search.filter, "words");
   if (whole === undefined) return null;
-  if (!/^[\p{L}\p{N}]+$/u.test(whole)) return <p>Quotes match an exact phrase of whole words.</p>;
+  if (!/^[\p{L}\p{N}]+$/u.test(whole)) return <p>Text in quotes matches an exact phrase of whole words.</p>;
   const filter = addValue(removeValue(search.filter, "words", whole, false), `${PREFIX}words`, whole);
   return (
     <p>

@@ -52,7 +52,7 @@ it("rows stay when older requests cannot be read", async () => {
   await renderAt("", <RequestsPage />);
   await userEvent.click(await screen.findByRole("button", { name: "Continue the search" }));
   const alert = await screen.findByRole("alert");
-  expect(alert).toHaveTextContent(/^Not all requests could be read: /);
+  expect(alert).toHaveTextContent(/^Some requests could not be read: /);
   expect(screen.getByRole("table")).toBeVisible();
   isAway = false;
   const before = requests.length;

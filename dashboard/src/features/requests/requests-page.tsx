@@ -185,7 +185,7 @@ export function RequestsPage() {
         />
         {log.error !== null && rows.length > 0 && (
           <p role="alert" className="notice" data-tone="bad">
-            Not all requests could be read: {log.error.message}{" "}
+            Some requests could not be read: {log.error.message}{" "}
             <button type="button" onClick={log.list.isLoading ? undefined : log.retryPage}>
               Try again
             </button>

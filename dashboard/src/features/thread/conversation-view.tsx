@@ -31,7 +31,7 @@ export const ConversationView = memo(function ConversationView({ conversation }:
             </>
           )}
         </h2>
-        {from !== undefined && <span>continues earlier requests, from turn {from}</span>}
+        {from !== undefined && <span>shown from turn {from}</span>}
         {requests > 1 && (
           <>
             <span>{plural(turns, "turn")}</span>

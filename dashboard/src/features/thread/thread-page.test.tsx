@@ -81,11 +81,11 @@ describe("a thread", () => {
         params.has("cursor") ? threadPage([first as ThreadRow]) : threadPage(later, { next_cursor: "c1" }),
     });
     await open();
-    expect(await screen.findByText("continues earlier requests, from turn 2")).toBeVisible();
+    expect(await screen.findByText("shown from turn 2")).toBeVisible();
     await userEvent.click(screen.getByRole("button", { name: "Load earlier requests" }));
     expect(await turn("Turn 1")).toBeVisible();
     expect(screen.getByText("No earlier requests.")).toBeVisible();
-    expect(screen.queryByText(/continues earlier requests/)).not.toBeInTheDocument();
+    expect(screen.queryByText(/shown from turn/)).not.toBeInTheDocument();
     expect(requests).toContain("thread?namespace=user-42&limit=200&cursor=c1");
   });
 
