@@ -24,7 +24,7 @@ from relaybook.log.store.port import Page, Reader
 
 routes = Routes("log")
 
-#: This many requests before a page are searched, because requests of the page may continue them.
+#: Number of requests before a page that are also compared, because requests of the page may continue them.
 _LOOKBACK: Final = 2000
 #: Time limit for aggregating the whole thread.
 _TOTAL_NS: Final = 100 * 1_000_000
