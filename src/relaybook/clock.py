@@ -10,7 +10,7 @@ from typing import Final
 
 NANOSECONDS: Final = 1_000_000_000
 
-#: Nanoseconds of the monotonic clock. Values are comparable only within one boot of one machine.
+#: Nanoseconds of the monotonic clock. Do not compare values from different machines, or from before and after a reboot.
 monotonic_ns = time.monotonic_ns
 
 #: Nanoseconds since the Unix epoch, UTC.

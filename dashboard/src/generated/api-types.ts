@@ -148,7 +148,7 @@ export type RequestPage = {
   next_cursor: string | null;
   /** The `cursor` for newer requests. `null` if `sort` is set. On an empty page, `newer_cursor` can also be `null`. In this case, use the last `newer_cursor` that was not `null`. */
   newer_cursor: string | null;
-  /** `false` if the search was stopped at its deadline. Without `sort`, `next_cursor` continues the search. With `sort`, the page has the requests with the highest values that were found before the deadline. */
+  /** `false` if the search was stopped at its deadline. Without `sort`, `next_cursor` continues the search. With `sort`, the page has the highest values among the requests that were found before the deadline. */
   complete: boolean;
   /** Likely corrections of filter values that no request has. Present only if no request was found. */
   likely_values?: (LikelyValue)[];
@@ -184,7 +184,7 @@ export type RequestDetail = {
   messages: (Record<string, unknown>)[] | null;
   /** The response body, with `choices` in the same structure for all formats. For a stream, the body is assembled from the events of the stream. */
   answer: Record<string, unknown> | null;
-  /** For each chunk of the response, the time in milliseconds since the request's headers arrived, and the number of bytes. */
+  /** A pair for each chunk of the response: milliseconds since the request's headers arrived, and number of bytes. */
   timeline: ([number, number])[];
   /** Up to 20 other finished requests that the id in the path also identifies, newest first. */
   also: (Sighting)[];
@@ -512,7 +512,7 @@ export type ThreadRow = {
   result: Result;
 };
 
-/** The messages that a request adds to the messages of the request that it continues. */
+/** The new messages of a request, compared with the request that it continues. */
 export type NewMessages = {
   /** Index of the first new message. */
   from: number;
@@ -616,7 +616,7 @@ export type FieldValues = {
   data: (FieldValue)[];
 };
 
-/** A value of a field and the number of requests that have it. */
+/** A value of a field, and the number of requests with this value. */
 export type FieldValue = {
   value: string;
   requests: number;
@@ -791,7 +791,7 @@ export type JournalStatus = {
 export type RecorderStatus = {
   /** Machine name and data directory of the server, such as `host1:/var/lib/relaybook`. */
   server: string;
-  /** `lost`: the server has not reported to the log for 30 seconds, although it was not stopped. A server stays in the list until an hour after its last report. */
+  /** `lost`: the server was not stopped, but has not reported to the log for 30 seconds. A server stays in the list until an hour after its last report. */
   state: "live" | "lost";
   /** Age of the server's newest data in the log, in seconds. If the server's last write stored requests, the age is the time since the last of these requests ended. Otherwise, it is the time since the write. */
   lag_seconds: number;

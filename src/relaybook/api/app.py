@@ -46,8 +46,8 @@ from relaybook.log.namespaces import Labels
 from relaybook.log.saved_filters import SavedFilters
 from relaybook.log.store.port import Reader
 
-#: Default headers of all responses. If a response already has one of these headers, its own value is kept. For example,
-#: the page has its own ``Content-Security-Policy``.
+#: Default headers of all responses. A header that the response already has is not replaced. For example, the page has
+#: its own ``Content-Security-Policy``.
 DEFAULT_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -74,8 +74,8 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers)
 
 
-#: The modules in the order in which their routes are matched. ``downloads`` must precede ``detail``. An id may contain
-#: slashes, so the route of ``detail`` also matches the paths of ``downloads``.
+#: The modules. A request is handled by the first module with a matching route. ``downloads`` must precede ``detail``,
+#: because the route of ``detail`` also matches the paths of ``downloads``: an id may contain slashes.
 _MODULES: Final = (
     requests,
     downloads,
@@ -141,10 +141,11 @@ def create_app(
 ) -> DashboardApi:
     """Return the ASGI application. The caller must close the reader after the last request.
 
-    If ``labels``, ``saved_filters``, ``deletions`` or ``feedback_log`` is `None`, API calls that write to it fail.
+    If ``labels`` is `None`, API calls that change labels fail. The same applies to ``saved_filters``, ``deletions`` and
+    ``feedback_log``.
 
-    On shutdown, call ``app.state.broadcaster.close()`` to end all live connections before the server waits for open
-    connections.
+    On shutdown, call ``app.state.broadcaster.close()`` first. It ends all live connections, so that the server does not
+    wait for them.
     """
     app = DashboardApi(options)
     app.state.options = options

@@ -93,9 +93,9 @@ def around_not_found(record_id: str) -> ApiError:
 
 
 def filter_of(pairs: Iterable[tuple[str, str]], *other_names: str) -> Filter:
-    """Return the filter that the pairs form. Raises BadFilter if a pair is unknown or malformed.
+    """Convert the pairs to a filter. Raises BadFilter if a name is unknown or a value is malformed.
 
-    The error message lists ``other_names`` among the supported names.
+    If a name is unknown, the error message lists the valid names, including ``other_names``.
     """
     return parse_filter(pairs, clock.wall_us(), other_names)
 

@@ -51,7 +51,7 @@ def is_session(value: str, token: str, now_seconds: int) -> bool:
 
 
 def cookie_values(cookie_headers: Iterable[str]) -> list[str]:
-    """Return the values of the session cookie. A browser sends several session cookies if their paths differ."""
+    """Return the values of all session cookies. A browser may have several, each for a different path."""
     pairs = (part.strip().partition("=") for header in cookie_headers for part in header.split(";"))
     return [value for name, _, value in pairs if name == COOKIE]
 
@@ -169,7 +169,7 @@ class Guard:
         return await _read_body(headers, receive) if method in BODY_METHODS else receive
 
     def _without_prefix(self, scope: Scope) -> Scope:
-        """Return the scope with the sub-path removed from its path. A proxy may already have removed the sub-path."""
+        """Return the scope with the sub-path removed from its path, unless a proxy has already removed it."""
         prefix, path = self._options.prefix, scope["path"]
         has_prefix = bool(prefix) and (path == prefix or path.startswith(prefix + "/"))
         hosts = Headers(scope=scope).getlist("host")
@@ -218,7 +218,7 @@ class Guard:
             raise ApiError(
                 "feedback_only",
                 "The token that was sent is the feedback token, which only allows POST /api/requests/{id}/feedback. "
-                "Send the dashboard's token for other calls.",
+                "For other calls, send the dashboard's token.",
             )
         if token is None or (bearer_token is not None and is_token(bearer_token, token)):
             return False

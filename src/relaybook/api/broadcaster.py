@@ -62,7 +62,7 @@ class Subscription:
         self._ready = asyncio.Event()
 
     def offer(self, record: Record, event: bytes) -> None:
-        """Queue the row if it matches the filter, or if an earlier state of the same request was queued.
+        """Queue the row if it matches the filter, or if an earlier row of the same request was queued.
 
         If the queue is full, the subscription is closed instead.
         """
@@ -110,7 +110,7 @@ class Broadcaster:
         self._poller: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
         self._running: dict[str, Record] = {}
-        #: The ids of ended requests: first those that the previous poll read, then those that the latest poll read. The
+        #: The ids of the ended requests that the last two polls read: one set for each poll, the older one first. The
         #: store may still list these requests as running.
         self._ended: tuple[set[str], set[str]] = (set(), set())
         #: The next poll reads the records after this ``seq``, and offers them to the subscriptions.
@@ -171,7 +171,7 @@ class Broadcaster:
         since = self.position
 
         def query(reader: Reader) -> tuple[list[Record], list[Record], int]:
-            # Running requests are read first, so that a request that ends between the two queries is in both results.
+            # Read the running requests first. A request that ends between the two queries is then in both results.
             running = reader.running(Filter())
             last = reader.last_seq()
             if last <= since:

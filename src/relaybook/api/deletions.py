@@ -25,7 +25,7 @@ from relaybook.settings.client_address import client_address
 
 routes = Routes("deletions")
 
-#: Time limit for counting the matches. The page can show an incomplete count, but a deletion needs the exact count.
+#: Time limit for counting the matches. It is longer than in ``count``, because a deletion needs the exact count.
 COUNT_SECONDS: Final = 10
 _LATEST: Final = 100
 _COUNT: Final = re.compile(r"\d{1,15}", re.ASCII)
@@ -46,9 +46,9 @@ async def delete_requests(request: Request) -> Response:
     """Delete all finished requests that match the filter. A deletion cannot be undone.
 
     At least one filter parameter is required. `from=1970-01-01T00:00:00Z` matches all requests. `confirm` must be the
-    number of finished requests that match. If new requests are being logged, add `to`, so that this number does not
-    change. If the filter contains words, the deletion includes matching requests that are not in the full-text index
-    yet.
+    number of finished requests that match. If new requests are being logged, set `to` (the end of the time range), so
+    that this number does not change. If the filter contains words, the deletion includes matching requests that are not
+    in the full-text index yet.
 
     Running requests are not deleted. `running` in the response is the number of running requests that match.
 
@@ -99,7 +99,7 @@ async def delete_request(request: Request) -> Response:
     deadline_ns = async_reader.deadline_ns()
 
     def query(reader: Reader) -> RequestedDeletion:
-        # The request is counted and not read, because its content can be damaged.
+        # Only count the request. Its content may be damaged, so reading it could fail.
         filter_ = Filter((Term("id", (record_id,)),))
         count = reader.count(filter_, deadline_ns)
         if count.requests:

@@ -56,7 +56,7 @@ async def get_request(request: Request) -> Response:
 
     - Its bodies are not logged.
     - The bodies of request and response together exceed 512 KiB.
-    - There are 32 newer running requests that have these fields.
+    - 32 newer running requests have these fields, which is the maximum.
     """
     arguments.only(arguments.pairs_of(request))
     any_id: str = request.path_params["id"]
@@ -66,7 +66,10 @@ async def get_request(request: Request) -> Response:
 
 
 def detail_of(reader: Reader, any_id: str) -> Row:
-    """Return a row with the fields of DetailPart, in a form that msgspec can encode. Raises ApiError ``not_found``."""
+    """Return the fields of the row and of DetailPart in a dict that msgspec can encode.
+
+    Raises ApiError ``not_found``.
+    """
     view, also = find_or_raise(reader, any_id)
     return to_json(view.record) | msgspec.structs.asdict(_part(view, also))
 

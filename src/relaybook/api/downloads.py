@@ -60,7 +60,8 @@ async def _download(request: Request, side: Side) -> Response:
         if coding and form is None:
             chunks = iter([_decoded(view, side, coding)])
         is_text = _is_textual(view.headers(side)) and not (coding and form)
-        # The first chunk is read before the response starts, so that a store error can set the response status.
+        # Read the first chunk before the response starts. If the store fails here, the response still has an error
+        # status.
         return view.record, "text" if is_text else "binary", next(chunks, b""), chunks
 
     record, kind, first, rest = await async_reader.run(query)

@@ -63,9 +63,9 @@ AUTHENTICATE: Final = {"WWW-Authenticate": 'Bearer realm="relaybook"'}
 class ApiError(Exception):
     """An error with one of CODES. The message says what is wrong and how to fix it.
 
-    ``param`` is the name of the offending parameter, field or header, or ``None``. If a part of a query in the query
-    language is invalid, ``term`` is this part, and ``at`` is the offset of the part in UTF-16 code units. Only
-    ``wrong_count`` has ``requests``, the number of finished requests that match the filter of the deletion.
+    ``param`` is the name of the offending parameter, field or header, or ``None``. For an error in the parameter ``q``,
+    ``term`` is the invalid part of the query, and ``at`` is its offset in UTF-16 code units. Only ``wrong_count`` has
+    ``requests``, the number of finished requests that match the filter of the deletion.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ def error_response(error: ApiError) -> Response:
 
 
 async def handle_error(request: Request, error: Exception) -> Response:
-    """Convert an exception in EXPECTED into an error response, without internal details."""
+    """Convert an exception of a class in EXPECTED into an error response without internal details."""
     return error_response(_as_api_error(error, request))
 
 

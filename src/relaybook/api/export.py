@@ -51,9 +51,10 @@ _PARAMETERS = [
 async def export_requests(request: Request) -> Response:
     """Return the finished requests that match the filter as a file.
 
-    The file contains the requests that were recorded before the export began, in the order of their recording.
-    The response is chunked, so that a client can tell whether the response is complete. The response header
-    `Export-Through` is the highest `seq` that the export covers. [Export format](export-format.md) describes the files.
+    The file contains the requests that were recorded before the export began, in the order of their recording. The
+    response is chunked, so that a client can tell whether the response is complete. The response header
+    `Export-Through` is the highest `seq` that the file can contain. [Export format](export-format.md) describes the
+    files.
     """
     values, rest = arguments.take(arguments.pairs_of(request), *_NAMES)
     query = query_of(values, rest)
@@ -62,7 +63,8 @@ async def export_requests(request: Request) -> Response:
     def begin(reader: Reader) -> tuple[Export, bytes, Iterator[bytes]]:
         export = Export(reader, query)
         chunks = export.chunks()
-        # The first chunk is read before the response starts, so that a store error can set the response status.
+        # Read the first chunk before the response starts. If the store fails here, the response still has an error
+        # status.
         return export, next(chunks), chunks
 
     export, first, chunks = await async_reader.run(begin)

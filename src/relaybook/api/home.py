@@ -54,7 +54,7 @@ async def wrong_listener(request: Request) -> Response:
 def page_not_built(request: Request) -> Response:
     """Return the HTML that is shown if the page is not built.
 
-    The HTML has no scripts and no styles. Its links include the sub-path of ``dashboard_url`` if the browser needs it.
+    The HTML has no scripts and no styles. If the browser needs the sub-path of ``dashboard_url``, the links include it.
     """
     options = options_of(request)
     values = {"version": options.version, "relay_base_url": options.relay_base_url, "prefix": request.state.prefix}

@@ -85,7 +85,7 @@ async def stream_requests(request: Request) -> Response:
 
 
 class EventStream(StreamingResponse):
-    """A streaming response that calls ``on_close`` when it ends for any reason, and disconnects stalled clients."""
+    """A streaming response that disconnects stalled clients, and always calls ``on_close`` when it ends."""
 
     def __init__(self, events: AsyncIterator[bytes], on_close: Callable[[], None]) -> None:
         super().__init__(events, media_type=_MEDIA_TYPE, headers={"X-Accel-Buffering": "no"})
@@ -100,7 +100,7 @@ class EventStream(StreamingResponse):
     async def stream_response(self, send: Send) -> None:
         """Send events until there are no more events, the client disconnects, or the client stalls.
 
-        A stalled client's response is not completed.
+        The response to a stalled client stays incomplete.
         """
 
         async def send_in_time(message: Message) -> None:
@@ -145,8 +145,8 @@ async def _replay(subscription: Subscription, async_reader: AsyncReader, resume_
     """Yield the rows recorded after ``resume_from`` and before the subscription started."""
     position = subscription.position
     if resume_from > position:
-        # If the log already contains ``resume_from``, the last poll was too early to see it. In this case, the
-        # subscription sends all later rows. Otherwise, the event id is from another log.
+        # If the log contains ``resume_from``, it was recorded after the last poll. The subscription then sends all
+        # later rows. If the log does not contain it, the client received it from another log.
         if resume_from > await async_reader.run(lambda reader: reader.last_seq()):
             yield gap_event(position)
         return

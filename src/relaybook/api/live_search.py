@@ -47,14 +47,14 @@ async def stream_matches(
 ) -> AsyncIterator[bytes]:
     """Yield the server-sent events for one connection, encoded, until the broadcaster is closed.
 
-    If the log is replaced by a new one, the last event is a gap.
+    If a new log replaces this log, the stream ends with a ``gap`` event.
     """
     yield b"retry: 2000\n\n"
     status = await async_reader.run(lambda reader: reader.status())
-    # The client has already loaded the indexed records. All other records are sent when they are indexed.
+    # A client without a position has already loaded the indexed records. Later records are sent when they are indexed.
     indexed_to = min(status.last_seq, status.indexed_to)
     position = indexed_to if resume_from is None else min(resume_from, status.last_seq)
-    # If the client's position is ahead of the log, the position is from another log.
+    # A position after the log's last record is from another log.
     yield position_event(position) if position == (resume_from or position) else gap_event(position)
     next_ping_ns = clock.monotonic_ns() + int(ping_seconds * clock.NANOSECONDS)
     while not broadcaster.is_closed:
@@ -77,8 +77,8 @@ async def stream_matches(
 async def _read_since(async_reader: AsyncReader, position: int, filter_: Filter) -> tuple[list[Record], int]:
     """Return the indexed, matching records after ``position``, and the position reached.
 
-    If the store cannot be read, the result has no records, and the position reached is ``position``. If the log was
-    replaced by a new one, the position reached is lower than ``position``.
+    If the store cannot be read, the result is an empty list and ``position``. If a new log has replaced this log, the
+    result is an empty list and a lower position.
     """
 
     def query(reader: Reader) -> tuple[list[Record], int]:

@@ -87,7 +87,7 @@ def _parse_time_range(params: dict[str, str], pinned: bool | None) -> Filter:
 def _counts(reader: Reader, rows: list[NamespaceRow], time_range: Filter, deadline_ns: int) -> list[Count | None]:
     """Count each namespace's requests in the time range.
 
-    The time until ``deadline_ns`` is divided evenly among the namespaces that are not counted yet.
+    Each namespace gets an equal share of the time that is left until ``deadline_ns``.
     """
     counts: list[Count | None] = []
     for counted, row in enumerate(rows):
@@ -106,7 +106,8 @@ def _one_of(params: dict[str, str], name: str, choices: tuple[str, ...]) -> str:
 def namespace_of(row: NamespaceRow, count: Count | None = None) -> Namespace:
     """Convert a namespace of the store to the model that API responses contain.
 
-    ``count`` is the count of its requests in a time range. If ``count`` is given, it replaces the counters of ``row``.
+    ``count`` counts the namespace's requests in a time range. If ``count`` is given, it replaces the counters of
+    ``row``.
     """
     last_at = count.last_at if count else row.last_at
     return Namespace(

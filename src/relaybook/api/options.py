@@ -17,18 +17,18 @@ LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 @dataclass(frozen=True, kw_only=True)
 class LogMetrics:
-    """Metrics of the log that do not come from the store. An unknown metric has the default value of its field."""
+    """Metrics of the log that do not come from the store. If a metric is unknown, its field has its default value."""
 
     journal_lag_bytes: int | None = None
     journal_lag_seconds: float | None = None
     disk_free_bytes: int | None = None
     #: Disk space that the journal and the store use.
     disk_used_bytes: int | None = None
-    #: Disk space that the journal and the store may use. Also `None` if there is no limit.
+    #: Disk space that the journal and the store may use. `None` if there is no limit or it is unknown.
     disk_budget_bytes: int | None = None
     days_left: float | None = None
     data_path: str | None = None
-    #: Number of requests in the quarantine. The store rejected these requests.
+    #: Number of requests in the quarantine, which has the requests that the store rejected.
     quarantined: int | None = None
     #: Number of requests that ended since the recorder started, by outcome.
     requests: Mapping[str, int] = field(default_factory=dict)
@@ -64,8 +64,7 @@ class ApiOptions:
     version: str
     #: Whether the modules that handle requests are compiled or plain Python.
     program: Literal["compiled", "plain"] = "plain"
-    #: ``None`` allows access without a token. The code that binds the listener permits ``None`` on loopback addresses
-    #: only.
+    #: ``None`` allows access without a token. The server accepts ``None`` only if it listens on a loopback address.
     token: str | None = field(default=None, repr=False)
     #: A token that only allows giving feedback.
     feedback_token: str | None = field(default=None, repr=False)

@@ -18,7 +18,7 @@ from relaybook.log.store.errors import StoreUnavailable
 
 routes = Routes("log")
 
-#: The values that each field of a change accepts, for error messages.
+#: Error messages use these descriptions of the valid values of each field.
 _EXPECTED: Final = {
     "namespace": "a string of 1 to 256 characters without NUL",
     "pinned": "true or false",

@@ -21,7 +21,7 @@ from relaybook.log.store.port import Reader
 
 routes = Routes("log")
 
-#: Time limit for reading values to suggest. Later suggestions are useless to a user who is typing.
+#: Time limit for reading the values to suggest, because the user is typing.
 SUGGESTION_NS: Final = 300_000_000
 _MAX_VALUES: Final = 20
 _PARAMETERS = [
@@ -62,7 +62,7 @@ def _caret(text: str | None, query: str) -> int:
 
 
 def values_until(reader: Reader, deadline_ns: int) -> ListValues:
-    """Return a function that lists values of a field. The list is empty if the store cannot be read in time."""
+    """Return a function that lists values of a field. If the store cannot be read in time, the list is empty."""
 
     def list_values(field: str, prefix: str) -> list[tuple[str, int]]:
         try:

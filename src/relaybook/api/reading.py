@@ -17,7 +17,7 @@ _Result = TypeVar("_Result")
 class AsyncReader:
     """Runs queries of a reader in at most ``threads`` threads.
 
-    ``run`` enforces no time limit. A query that must end within ``query_seconds`` uses ``deadline_ns``.
+    ``run`` has no time limit. If a query must end within ``query_seconds``, it must stop at ``deadline_ns`` itself.
     """
 
     def __init__(self, reader: Reader, query_seconds: float, threads: int = THREADS) -> None:
@@ -28,7 +28,7 @@ class AsyncReader:
     def deadline_ns(self) -> int:
         """Return the deadline (monotonic clock) of a query that starts now.
 
-        The time that the query waits for a thread counts towards ``query_seconds``.
+        ``query_seconds`` includes the time in which the query waits for a thread.
         """
         return clock.monotonic_ns() + self._query_ns
 

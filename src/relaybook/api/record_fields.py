@@ -99,7 +99,7 @@ class RequestFeedback(Struct, kw_only=True):
 
 
 def row_fields() -> list[tuple[str, Any]]:
-    """Return the names, types and meanings of a record's fields, as the API writes them."""
+    """Return the fields of a record in API responses: their names, types and meanings."""
     hints = get_type_hints(Record)
     shown: dict[str, Any] = {"feedback": list[RequestFeedback]}
     for name in TIMESTAMPS:

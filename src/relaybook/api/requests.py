@@ -90,8 +90,8 @@ def page_of(reader: Reader, filter_: Filter, limit: int, cursor: Cursor | None, 
 
     Without a cursor, the result is the newest page and includes the running requests.
     """
-    # Running requests are read first, so that a request that ends between the two queries is in both results and is
-    # never missed.
+    # Read the running requests first. A request that ends between the two queries is then in both results, so that it
+    # is never missed.
     running = [to_json(record) for record in reader.running(filter_)] if cursor is None else None
     page = _request_page(reader.page(filter_, limit, cursor, deadline_ns))
     if running is not None:

@@ -1,4 +1,4 @@
-"""Declare routes: path, methods and handler, together with the route's part of the OpenAPI document."""
+"""Declare routes and their descriptions in the OpenAPI document."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterable
@@ -23,7 +23,7 @@ class Operation(NamedTuple):
 
 
 class ApiRoute(Route):
-    """A route that accepts exactly the methods given. Starlette's own routes add HEAD to every GET.
+    """A route that accepts only the given methods. Starlette's own routes add HEAD to every GET.
 
     ``operation`` is ``None`` if the route is not in the OpenAPI document. The name of the route is the handler's name.
     """
@@ -34,7 +34,8 @@ class ApiRoute(Route):
         self, path: str, handler: Handler, methods: Iterable[str], tag: str = "", operation: Operation | None = None
     ) -> None:
         super().__init__(path, handler, methods=list(methods))
-        # The path may contain an id from an upstream or the name of a property, and these may contain a newline.
+        # A parameter in the path may contain newlines, because upstreams and clients choose ids and names of
+        # properties.
         self.path_regex = re.compile(self.path_regex.pattern, re.DOTALL)
         self.methods = set(methods)
         self.tag = tag

@@ -90,7 +90,7 @@ class StatsResponse(Struct, kw_only=True):
 
 
 class NewMessages(Struct, kw_only=True):
-    """The messages that a request adds to the messages of the request that it continues."""
+    """The new messages of a request, compared with the request that it continues."""
 
     from_: Annotated[int, Meta(description="Index of the first new message.")] = field(name="from")
     count: int
@@ -205,7 +205,7 @@ class RequestPage(Struct, kw_only=True):
         bool,
         Meta(
             description="`false` if the search was stopped at its deadline. Without `sort`, `next_cursor` continues "
-            "the search. With `sort`, the page has the requests with the highest values that were found before the "
+            "the search. With `sort`, the page has the highest values among the requests that were found before the "
             "deadline."
         ),
     ]
@@ -278,8 +278,8 @@ class DetailPart(Struct, kw_only=True):
     timeline: Annotated[
         list[tuple[float, int]],
         Meta(
-            description="For each chunk of the response, the time in milliseconds since the request's headers arrived, "
-            "and the number of bytes."
+            description="A pair for each chunk of the response: milliseconds since the request's headers arrived, and "
+            "number of bytes."
         ),
     ]
     also: Annotated[
@@ -383,7 +383,7 @@ class AcceptedFeedback(Struct, kw_only=True):
 
 
 class FieldValue(Struct, kw_only=True):
-    """A value of a field and the number of requests that have it."""
+    """A value of a field, and the number of requests with this value."""
 
     value: str
     requests: int

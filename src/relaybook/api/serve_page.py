@@ -20,8 +20,8 @@ from relaybook.settings.addresses import PROGRAM_SEGMENTS
 def is_navigation(scope: Scope) -> bool:
     """Whether the request comes from a browser that opens an address and expects a page.
 
-    The method of such a request is GET or HEAD. The request accepts HTML, and the first segment of its path is not one
-    of PROGRAM_SEGMENTS.
+    Such a request has the method GET or HEAD and accepts HTML. The first segment of its path is not one of
+    PROGRAM_SEGMENTS.
     """
     if scope["method"] not in ("GET", "HEAD") or _first_segment(scope["path"]) in PROGRAM_SEGMENTS:
         return False
@@ -35,7 +35,7 @@ def _first_segment(path: str) -> str:
 
 
 def is_page_path(path: str) -> bool:
-    """Whether the response to an unknown path may be the page. Paths that look like file names are excluded."""
+    """Whether an unknown path may be an address of the page. Paths that look like file names are excluded."""
     return "." not in path.rpartition("/")[2]
 
 
@@ -83,7 +83,10 @@ async def fallback(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def sign_in(page: Page, prefix: str) -> Response:
-    """Return the sign-in form with status 401. The browser keeps the address, so the page opens after signing in."""
+    """Return the sign-in form with status 401.
+
+    The address stays the same, so the page opens after the user signs in.
+    """
     return _html(page.sign_in(prefix), 401, AUTHENTICATE)
 
 

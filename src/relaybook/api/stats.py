@@ -34,7 +34,7 @@ _PARAMETERS = [
 
 @routes.get("/api/stats", openapi.describe(StatsResponse, [*openapi.filter_parameters(), *_PARAMETERS]))
 async def get_stats(request: Request) -> Response:
-    """Return aggregates of finished requests over time. A request belongs to the time at which it started.
+    """Return aggregates of finished requests over time. A request is counted at the time at which it started.
 
     Without `from`, the time range starts at the first request in the log.
 
@@ -71,7 +71,7 @@ def _stats_response(stats: Stats, by: str | None) -> StatsResponse:
     timestamps = _Timestamps()
     return StatsResponse(
         bucket_seconds=stats.span.bucket_us // 1_000_000,
-        # The first bucket can begin before the earliest valid timestamp, and the last can end after the latest.
+        # The first bucket can begin before FIRST_US, and the last bucket can end after LAST_US.
         from_=format_timestamp(max(stats.span.from_us, FIRST_US)),
         to=format_timestamp(min(stats.span.to_us, LAST_US)),
         groups=[
@@ -91,7 +91,7 @@ def _stats_response(stats: Stats, by: str | None) -> StatsResponse:
 
 
 class _Timestamps(dict[int, str]):
-    """A cache of formatted timestamps. All groups have the same timestamps."""
+    """A cache of formatted timestamps, because all groups have the same timestamps."""
 
     def __missing__(self, at: int) -> str:
         text = self[at] = format_timestamp(at)

@@ -88,7 +88,7 @@ async def readyz(request: Request) -> Response:
 
 
 def frames_lost(gaps: list[Gap]) -> int:
-    """Return the number of damaged journal frames that could not be read. Each range of damaged frames is a gap."""
+    """Return the number of damaged journal frames that could not be read."""
     return sum(gap.count for gap in gaps if gap.reason == "damaged")
 
 

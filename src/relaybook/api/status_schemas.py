@@ -37,7 +37,7 @@ class RecorderStatus(Struct, kw_only=True):
     state: Annotated[
         Literal["live", "lost"],
         Meta(
-            description="`lost`: the server has not reported to the log for 30 seconds, although it was not stopped. "
+            description="`lost`: the server was not stopped, but has not reported to the log for 30 seconds. "
             "A server stays in the list until an hour after its last report."
         ),
     ]

@@ -24,7 +24,7 @@ from relaybook.log.store.port import Page, Reader
 
 routes = Routes("log")
 
-#: This many requests before a page are searched, because requests of the page may continue them.
+#: Number of requests before a page that are also compared, because requests of the page may continue them.
 _LOOKBACK: Final = 2000
 #: Time limit for aggregating the whole thread.
 _TOTAL_NS: Final = 100 * 1_000_000
@@ -85,7 +85,7 @@ def _read_thread(
     links = reader.links(filter_, limit + _LOOKBACK, cursor, deadline_ns)
     positions = positions_of(reversed(links))
     records = page.records[::-1]
-    # If the search for links ended at its deadline, some records have no position.
+    # If the search for links was stopped at its deadline, some records have no position.
     unlinked = [record.id for record in records if record.id not in positions]
     positions |= {record_id: Position(record_id, 1, None, None, 0, 0) for record_id in unlinked}
     continuing = sum(positions[record.id].follows is not None for record in records)

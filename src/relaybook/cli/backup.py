@@ -34,13 +34,13 @@ def backup(configuration: Configuration, target: Path) -> int:
         raise CommandFailed(f"{error.filename or target} cannot be written: {error.strerror}.") from None
     print(
         f"{plural(done.records, 'request is', 'requests are')} in {target}. The bodies have {done.total_bytes:,} "
-        f"bytes in total. This command copied {done.copied_bytes:,} bytes of bodies."
+        f"bytes in total. This command copied {done.copied_bytes:,} of these bytes."
     )
     return 0
 
 
 def _copy_secret(source: DataDirectory, copy: DataDirectory) -> None:
-    """Copy the secret, so that a server that uses the backup gives API keys the same fingerprints."""
+    """Copy the secret. A server that uses the backup then computes the same fingerprints of API keys."""
     if source.secret_path.exists():
         new = copy.secret_path.with_name(f".new-secret-{os.getpid()}")
         new.unlink(missing_ok=True)

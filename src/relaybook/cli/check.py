@@ -106,7 +106,7 @@ def _data(configuration: Configuration) -> str:
 def inaccessible(data: Path) -> Iterator[Path]:
     """Yield the files and directories that this user cannot read or cannot write.
 
-    ``lost+found`` is omitted, because the root of a file system has a directory of this name that belongs to root.
+    ``lost+found`` is omitted: many file systems have this directory, and it belongs to the user root.
     """
     names = (Path(top, name) for top, directories, files in os.walk(data) for name in (*directories, *files))
     below = (path for path in names if path.name != "lost+found")

@@ -16,7 +16,7 @@ from relaybook.log.query.parameters import parse_filter
 from relaybook.settings.configuration import Configuration
 
 _SHOWN: Final = 5
-#: To delete more requests than this, the user must type their number.
+#: To delete more than this many requests, the user must type the number of requests.
 _MANY: Final = 1000
 _NO_FILTER: Final = (
     "A filter is required, so that nothing is deleted by mistake. To delete all requests, write from=1970-01-01."
@@ -27,7 +27,8 @@ def delete(configuration: Configuration, filters: Sequence[str], *, is_confirmed
     """Delete the matching requests. Raises BadArgument and CommandFailed.
 
     With ``is_confirmed``, the command does not ask for confirmation. If a server is running, the command returns when
-    the requests are removed from the log. With ``waits``, the command returns later, when their bytes are erased.
+    the requests are removed from the log. With ``waits``, the command returns later, when the bytes of the requests are
+    erased.
     """
     terms = _with_end(absolute_times(read_terms(filters), clock.wall_us()), clock.wall_us())
     log = open_log(configuration)

@@ -18,9 +18,10 @@ from relaybook.system import disk
 
 
 def drain(configuration: Configuration) -> int:
-    """Record the journal, without relaying. While the log cannot be written, keep trying. Returns the exit code.
+    """Record the journal without relaying requests. Returns the exit code.
 
-    Raises CommandFailed if a server is running, or if some requests could not be recorded.
+    While the log cannot be written, keep trying. Raises CommandFailed if a server is running, or if some requests could
+    not be recorded.
     """
     data = DataDirectory(configuration.data)
     if not data.journal.is_dir():

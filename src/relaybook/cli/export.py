@@ -36,7 +36,7 @@ _END_START: Final = b'{"end":true,'
 _SPREADSHEETS: Final = ("xlsx", "xls", "ods")
 _RESUMABLE: Final = ("jsonl", "csv")
 _PARQUET_END: Final = b"PAR1"
-#: A filter that is probably meant as the file to write.
+#: A filter of this form is probably meant as the output file.
 _FILE: Final = re.compile(r"[^=:\"]+\.(?:csv|jsonl|parquet)", re.IGNORECASE)
 _TIMES: Final = ("from", "to")
 
@@ -189,7 +189,7 @@ def _fill(fd: int, log: LogSource, wanted: _State, output: Path, *, is_resumed: 
         try:
             download = log.export(state.terms, _options(state))
         except BaseException:
-            if not os.fstat(fd).st_size:  # keep the beginning of an earlier export
+            if not os.fstat(fd).st_size:  # otherwise, it is the beginning of an earlier export
                 part.unlink()
             raise
         state.through = download.through
@@ -258,7 +258,10 @@ class _Cut(Exception):
 
 
 class _Writer:
-    """Writes a download. The last bytes are held back and checked, to find out whether the download is complete."""
+    """Writes a download.
+
+    Before the last bytes are written, they are checked, to find out whether the download is complete.
+    """
 
     def __init__(self, format_name: str, write: Callable[[bytes], object], count: int = 0) -> None:
         """``count`` is the number of requests that are already in the file."""

@@ -44,8 +44,8 @@ STANDARD_INPUT: Final = "/dev/stdin"
 class _Imported:
     """Counts for one file.
 
-    ``end`` is the number of requests that the file should have, according to its end line. Exports can be joined into
-    one file. ``end`` is then the sum of the numbers in their end lines. `None` if there is no end line.
+    ``end`` is the number of requests that the file should have, according to its end line. If several exports were
+    joined into one file, ``end`` is the sum of the numbers in all end lines. `None` if there is no end line.
     """
 
     added: int = 0
@@ -111,7 +111,7 @@ def _import_one(importer: "_Importer", labels: "_Labels", file: str, directory: 
 class _Rejections:
     """The file with each rejected line and its reason. The file is created when the first line is rejected.
 
-    Only the user can read the file, because the lines have prompts.
+    Only its owner can read the file, because the lines contain prompts.
     """
 
     def __init__(self, file: str) -> None:
@@ -226,7 +226,7 @@ def _uncompressed_size(file: str) -> int | None:
 def _opened(file: str) -> Iterator[Iterator[bytes]]:
     """Open a file and decompress it if its name ends with .gz or .zst.
 
-    Raises CommandFailed, on opening or while the file is read.
+    Raises CommandFailed if the file cannot be opened, or later if it cannot be read.
     """
     try:
         if file == STANDARD_INPUT:

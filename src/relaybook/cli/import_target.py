@@ -1,6 +1,6 @@
 """Add requests to a log, whether or not a server is running.
 
-Only one program can use a data directory. So if a server uses it, the server's recorder adds the requests.
+If a server is running, its recorder adds the requests, because only one program can use a data directory.
 """
 
 import os

@@ -71,7 +71,7 @@ def serve(**flags: Any) -> int:
 @takes_settings(_DASHBOARD_SETTINGS)
 def dashboard(**flags: Any) -> int:
     """Serve only the dashboard of a log in ClickHouse. Servers on other machines write this log."""
-    # This command does not use ``listen``. Settings whose ``listen`` and ``dashboard`` are equal would be rejected.
+    # This command does not use ``listen``. Give it a value that differs from ``dashboard``: equal values are rejected.
     settings = _server_settings({**flags, "listen": "127.0.0.1:0"})
     from relaybook.server.program import dashboard
 
@@ -179,8 +179,8 @@ def import_requests(
         str,
         Parameter(
             help="Files in the format jsonl, plain or compressed (.gz, .zst). Use - for standard input. Without files, "
-            "the SQLite log in the data directory is copied to --store. Its files are then moved to the directory "
-            "store.moved-TIME"
+            "the SQLite log in the data directory is copied to --store. The SQLite files are then moved to the "
+            "directory store.moved-TIME"
         ),
     ],
     **flags: Any,
@@ -342,8 +342,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(argv)
     except BrokenPipeError:
-        # The program that read our output has exited, for example `head`. Python must not fail when it flushes stdout
-        # at exit.
+        # The program that read the output, for example `head`, has exited. Replace stdout, so that Python does not fail
+        # when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except KeyboardInterrupt:
@@ -352,7 +352,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(argv: list[str]) -> int:
     if argv[0] in _STREAMS:
-        # Only the option of ``export`` can be a file. Every argument of ``import`` is a file.
+        # Replace "-" with a file: any argument of ``import``, but only the value of ``--output`` of ``export``.
         argv = [
             _STREAMS[argv[0]] if word == "-" and (argv[0] == "import" or before in ("-o", "--output")) else word
             for before, word in pairwise(["", *argv])
@@ -421,7 +421,10 @@ def _resolve(flags: dict[str, Any], *, for_server: bool = False) -> Configuratio
 
 
 def _server_settings(flags: dict[str, Any]) -> Settings:
-    """Return the settings of the server. After a reload, the previous program has handed them over."""
+    """Return the settings of the server.
+
+    After a reload, these are the settings that the previous program handed over.
+    """
     from relaybook.server.reload import taken_over
 
     handed = taken_over()
@@ -444,7 +447,7 @@ def _missing_flag(argv: list[str]) -> str | None:
 
 
 def _excluding_filter(argv: list[str]) -> str | None:
-    """Return the error message if an excluding filter was parsed as an option."""
+    """Return the error message if an excluding filter such as ``-model:gpt*`` was parsed as an option."""
     word = next((word for word in argv[1:] if re.fullmatch(r"-[A-Za-z][\w.]+(:.*)?", word)), None)
     if word is None or argv[0] not in _FILTERED:
         return None

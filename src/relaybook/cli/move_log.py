@@ -33,7 +33,7 @@ _BATCH_BYTES: Final = 32 << 20
 #: Bodies larger than a batch are copied in parts of about this size.
 _PART_BYTES: Final = 8 << 20
 _DELETIONS: Final = 1000
-#: The files of a SQLite log are moved to a directory. Its name is this prefix, followed by the time.
+#: Prefix of the name of the directory to which the files of a SQLite log are moved. The time follows the prefix.
 _MOVED: Final = "store.moved-"
 
 
@@ -52,7 +52,7 @@ def move_log(configuration: Configuration) -> int:
     new = data.store.with_name("store.new")
     source, target = open_store(data.store), open_store(new, configuration.settings)
     try:
-        # If the directory contains this file, an earlier import copied the log but did not move all files.
+        # If the directory contains the file RECORDER, an earlier import copied the log but did not move all files.
         is_copied = (data.store / RECORDER).exists()
         if not (_sqlite_files(data.store) if is_copied else source.exists()):
             raise CommandFailed(
@@ -67,7 +67,7 @@ def move_log(configuration: Configuration) -> int:
             target.check()
             _copy_or_advise(source, target, configuration.settings.store)
             disk.make_directory(data.store.with_name(f"{_MOVED}{clock.wall_us()}"))
-            # From now on, the log is in ClickHouse. A SQLite store does not open in a directory with this file.
+            # From now on, the log is in ClickHouse: a SQLite store does not open in a directory with the file RECORDER.
             (new / RECORDER).rename(data.store / RECORDER)
             disk.sync_directory(data.store)
         old = max(data.path.glob(f"{_MOVED}*"))
@@ -143,7 +143,10 @@ class _Requests:
         self._target = target
 
     def copy(self) -> tuple[int, int]:
-        """Copy the requests. Return how many were added, and how many the target had already."""
+        """Copy the requests.
+
+        Return the number of added requests, and the number of requests that were already in the target.
+        """
         total, last_seq = self._reader.status().records, self._target.last_seq()
         done = added = after = 0
         with progress_bar() as on_progress:
@@ -157,7 +160,10 @@ class _Requests:
         return added, done - added
 
     def _add_large_bodies(self, entry: Entry) -> bool:
-        """Write the bodies that ``Reader.entries`` omitted. Returns False if the target has this request already."""
+        """Write the large bodies, which ``Reader.entries`` omitted.
+
+        Returns False if the target already has this request.
+        """
         record = entry.record
         if record.body_state != "stored" or max(record.request_bytes, record.response_bytes) <= _BATCH_BYTES:
             return True
@@ -168,7 +174,10 @@ class _Requests:
         return True
 
     def _written(self, record_id: str, side: Side) -> Body | None:
-        """Copy a body to the target. Return the copy, or `None` if the body is not stored or is damaged."""
+        """Copy a body to the target.
+
+        Return its references in the target, or `None` if the body is not stored or is damaged.
+        """
         chunks = self._reader.body(record_id, side)
         try:
             return None if chunks is None else Body(refs=[self._writer.write_body(part) for part in _joined(chunks)])

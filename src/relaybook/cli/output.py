@@ -16,7 +16,8 @@ Row = Mapping[str, Any]
 
 UNKNOWN: Final = "–"
 _NAME_WIDTH: Final = 18
-#: The columns are namespace, model, tokens, cost, duration and result. A long result shifts only the previews after it.
+#: The columns are namespace, model, tokens, cost, duration and result. The result is the last of these columns, so a
+#: long result shifts only the previews.
 _COLUMN_WIDTHS: Final = (_NAME_WIDTH, _NAME_WIDTH, 16, 8, 8, 20)
 _PREVIEW: Final = 48
 #: Unicode categories to escape: control and format characters, lone surrogates, line and paragraph separators.
@@ -33,7 +34,7 @@ def escape(text: str, keep: str = "") -> str:
 
 
 def plural(count: int, one: str, many: str) -> str:
-    """Return the count with one of two texts: ``1 request was`` or ``2 requests were``."""
+    """Return the count with the singular or plural text, such as ``1 request was`` or ``2 requests were``."""
     return f"{count:,} {one if count == 1 else many}"
 
 
@@ -56,7 +57,7 @@ def one_line(row: Row) -> str:
 def truncate_middle(text: str, width: int) -> str:
     """Replace the middle of a text longer than ``width`` with ``…``.
 
-    The end is kept, because names often differ only there.
+    The end is kept, because many names differ only at the end.
     """
     if len(text) <= width:
         return text
@@ -106,7 +107,10 @@ def model(row: Row) -> str:
 
 
 def local_time(timestamp: str) -> str:
-    """Format a timestamp in the local time zone, with its offset. Filters accept the result as ``from`` or ``to``."""
+    """Format a timestamp in the local time zone, with its offset.
+
+    The result is a valid value of the filters ``from`` and ``to``.
+    """
     return datetime.fromisoformat(timestamp).astimezone().isoformat(timespec="seconds")
 
 

@@ -90,7 +90,7 @@ def _set_aside_if_damaged(store: Store) -> None:
 
 
 def _salvage_one(store: SetAside, writer: Writer) -> int:
-    """Copy one store. If all requests were read, rename the store, so that the next salvage omits it.
+    """Copy one store. If all requests were read, rename the store, so that a later salvage does not copy it again.
 
     Returns the number of requests that could not be read.
     """

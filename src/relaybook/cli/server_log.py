@@ -78,7 +78,7 @@ class Recent:
         self._ids: OrderedDict[str, None] = OrderedDict()
 
     def is_new(self, text: str) -> bool:
-        """Add the id. Returns whether the id is new to the set."""
+        """Add the id, and return whether it was not in the set before."""
         if text in self._ids:
             return False
         self._ids[text] = None
@@ -88,7 +88,7 @@ class Recent:
 
 
 _RESPONSE_SECONDS: Final = 10.0
-#: After this time without a byte, the stream counts as lost. The server sends a ping every 15 s.
+#: If no byte arrives for this long, the connection is considered lost. The server sends a ping every 15 s.
 _SILENCE_SECONDS: Final = 45.0
 _RETRY_SECONDS: Final = 1.0
 _POLL_SECONDS: Final = 0.5
@@ -194,7 +194,7 @@ class ServerLog:
     def count_exactly(self, terms: list[tuple[str, str]]) -> int:
         """See ``LogSource``.
 
-        This method requests a deletion without ``confirm``. The server deletes nothing, and returns an error with the
+        This method requests a deletion without ``confirm``. The server then deletes nothing, and its error contains the
         number of matching requests.
         """
         try:
@@ -342,7 +342,7 @@ def _dedup_key(row: Row) -> str:
 def _rows(events: Iterator[Event]) -> Iterator[tuple[Row | None, str | None]]:
     """Yield a pair for each event: its row and the stream's latest event id.
 
-    The row is `None` for an event without a row.
+    If an event has no row, the row is `None`.
     """
     for event in events:
         if event.name == "gap":

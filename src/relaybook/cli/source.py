@@ -48,7 +48,10 @@ class LogSource(Protocol):
         """
 
     def find(self, text: str) -> dict[str, Any] | None:
-        """Return the detail of the request with this id (Relaybook's or a foreign one), or `None` if there is none."""
+        """Return the detail of a request, or `None` if no request has the id.
+
+        ``text`` is the Relaybook id or a foreign id.
+        """
 
     def values(self, field: str) -> list[str]:
         """Return up to 500 values of a field, most frequent first. The values of ``property`` are property names."""
@@ -77,13 +80,16 @@ class LogSource(Protocol):
         """Return a text that says why a deletion is not done yet, although its requests are removed."""
 
     def export(self, terms: Terms, options: Terms) -> Download:
-        """Begin and return an export. ``options`` are parameters of ``GET /api/export`` that are not filters."""
+        """Start an export and return its download.
+
+        ``options`` are parameters of ``GET /api/export`` that are not filters.
+        """
 
 
 def open_log(configuration: Configuration) -> LogSource:
     """Open the log to read. Raises CommandFailed.
 
-    If the data directory is used because no server responds, a message on standard error says so.
+    If no server responds, print a message on standard error and open the log in the data directory.
     """
     from relaybook.cli.store_log import StoreLog
 
@@ -117,7 +123,7 @@ def _check_token(configuration: Configuration) -> None:
     """Raise CommandFailed if the address comes from ./relaybook.toml, but the token comes from the environment.
 
     Otherwise, a ``relaybook.toml`` that somebody else wrote could send the token to any address. Loopback addresses are
-    allowed.
+    always allowed.
     """
     settings, sources = configuration.settings, configuration.sources
     name = "dashboard_url" if settings.dashboard_url else "dashboard"

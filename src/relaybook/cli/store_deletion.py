@@ -15,7 +15,7 @@ from relaybook.log.store.port import Reader, Store, Writer
 from relaybook.recorder.text_pass import TextPass
 
 _SLICE_NS: Final = 100_000_000
-#: If there is nothing to do for this long, the deletion is only waiting for the journal.
+#: If the command has nothing to do for this long, it stops: the deletion only waits for the journal.
 _IDLE_NS: Final = 2 * clock.NANOSECONDS
 _POLL_SECONDS: Final = 0.5
 

@@ -41,7 +41,7 @@ class StoreLog:
     def __init__(self, store: Store, *, is_served: bool = True, name: str = "") -> None:
         """``is_served`` tells whether a server writes to the log.
 
-        Without a server, running requests are marked as unfinished.
+        If no server does, the rows of running requests have the field ``is_served``, which is false.
         """
         self.name = name
         self._store = store
@@ -93,8 +93,7 @@ class StoreLog:
         """See ``LogSource``."""
         filter_ = filter_of(terms)
         seq = self._read(lambda reader, _: reader.last_seq())
-        # Records that are written between the two reads have a higher seq, so the first iteration of the loop yields
-        # them.
+        # Records that are written between the two reads have a higher ``seq``. The loop yields them.
         earlier = self.latest(terms, limit) if limit else []
         yield from (row for row in earlier if row["seq"] is None or row["seq"] <= seq)
         while True:

@@ -75,7 +75,7 @@ def _query_term(argument: str) -> str:
 def hint(log: LogSource, terms: Sequence[tuple[str, str]]) -> str:
     """Suggest why no request matched.
 
-    The text starts with a space, and is empty if there is no likely reason.
+    The result is empty if there is no likely reason. Otherwise, it starts with a space.
     """
     parsed = parse_filter(terms, clock.wall_us())
     return escape(_literal_star(terms) or _future(parsed) or _unknown_name(log, parsed) or _text_hint(log, parsed))

@@ -11,10 +11,10 @@ Layout
 
 Segment header, 128 bytes, little-endian
     0 magic ``RELAYBK\\n`` · 8 format version (4) · 12 the run's secret (4) · 16 run id (16) · 32 sequence (8) ·
-    64 the write mark (8): the offset up to which the file is written. Writer and readers map the mark into memory. With
-    ``durability = power``, the writer raises the mark after each sync, so that the mark on the disk is never ahead of
-    the data. Otherwise, the writer raises the mark after each ``write``. While the writer runs, a reader never reads
-    beyond the mark.
+    64 the write mark (8): the offset up to which the file is written. Writer and readers map the mark into memory. The
+    writer raises the mark after each ``write``. With ``durability = power``, the writer raises the mark only after each
+    sync, so that the mark on the disk is never ahead of the data. While the writer runs, a reader never reads beyond
+    the mark.
 
 Frame
     ========  =====  =====================================================================================
@@ -45,16 +45,17 @@ Promises
     4. After a crash, a reader returns every frame whose ``write`` had returned. The reader may also return later
        frames, but no frame before them is missing. In a run that has ended, the reader continues beyond the mark as
        long as the checksums are correct.
-    5. Bytes from a client or upstream can never be read as a frame. After damage, a reader accepts a frame only if its
-       checksum (seeded with the secret of the run) is correct and its number is plausible. A number is plausible if it
-       exceeds the last number by at most ``skipped bytes / 41 + 1``, because the shortest frame has 41 bytes. Repeated
-       frames are dropped. If a byte is changed, only the frame with that byte is lost. Lost frames are counted.
+    5. Bytes from a client or upstream are never mistaken for a frame. After damage, a reader accepts a frame only if
+       its checksum (seeded with the secret of the run) is correct and its number is plausible. A number is plausible
+       if the missing frames fit into the skipped bytes: the shortest frame has 41 bytes, so the number exceeds the last
+       number by at most ``skipped bytes / 41 + 1``. Repeated frames are dropped. If a byte is changed, only the frame
+       with that byte is lost. Lost frames are counted.
     6. The writer keeps a batch of frames until the batch is written. If the write fails, the batch is written again to
        the spare segment, with the same frame numbers. A descriptor that failed is never used again. If the second write
        also fails, ``JournalUnavailable`` is raised. The gate then sends no bytes of the batch, except with
-       ``when_log_fails = forward``. As soon as the next segment exists, the writer replaces each CLOSED of the lost
-       batch with a new CLOSED, which has the outcome ``interrupted``. A reader ignores frames after SEALED, so later
-       frames need another segment. Therefore, SEALED is written only when the next segment exists.
+       ``when_log_fails = forward``. As soon as the next segment exists, the writer appends a CLOSED with the outcome
+       ``interrupted`` for each CLOSED of the lost batch. A reader ignores frames after SEALED, so later frames need
+       another segment. Therefore, SEALED is written only when the next segment exists.
     7. Only the reader deletes segments. A segment is deleted when every exchange in the segment has a record or a
        checkpoint (the saved state of an open exchange) in the store, or is in the quarantine.
 """

@@ -32,7 +32,10 @@ class Opened(msgspec.Struct, array_like=True):
 
 
 class Answered(msgspec.Struct, array_like=True):
-    """The head of a response. With ``made``, the response is from the relay, otherwise from the upstream."""
+    """The head of a response.
+
+    If ``made`` is true, the relay itself made the response. Otherwise, the response is from the upstream.
+    """
 
     status: int
     reason: bytes

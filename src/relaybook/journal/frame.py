@@ -54,7 +54,7 @@ def encode(secret: int, number: int, kind: int, exchange: bytes, time_ns: int, p
 
 
 class Span(msgspec.Struct):
-    """The end of the last valid frame that ``decode`` read, as an offset in its data."""
+    """The end of the last valid frame that ``decode`` read, as an offset in ``data``."""
 
     end: int
 

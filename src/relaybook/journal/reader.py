@@ -68,8 +68,8 @@ class RunReader:
         self._skipped = 0
         self._sealed = False
         self._finished = False
-        #: Whether the first files of the run are missing. These files were deleted after their frames were recorded to
-        #: a store that no longer exists. So their frames do not count as lost.
+        #: Whether the first files of the run are missing. These files were deleted because their frames had been
+        #: recorded. Only the store with the records no longer exists. So the frames do not count as lost.
         self._begins_late = False
 
     @property
@@ -94,7 +94,7 @@ class RunReader:
         return self._segment is not None and self._segment.mark > self.place.offset
 
     def read(self, most_bytes: int = _READ_BYTES) -> list[Frame]:
-        """Return the next frames, up to about ``most_bytes``; empty if there are none yet.
+        """Return the next frames, up to about ``most_bytes``, or an empty list if there are none yet.
 
         Damaged bytes are skipped, and lost frames are counted. Raises JournalTooNew if a segment has a format of a
         newer version of Relaybook, and OSError if a file of the run cannot be opened.
@@ -203,8 +203,8 @@ class RunReader:
     def _left_behind(self) -> bool:
         """Return whether the writer left this file unsealed and continued in a later file.
 
-        Once a later file is in use, the writer does not return to this file. Until then, the result is false, even if
-        this file cannot be opened, because the writer may still be creating it.
+        Once a later file is in use, the writer does not return to this file. Until then, the result is false even if
+        this file cannot be opened: the writer may still be creating it.
         """
         in_use = False
         with suppress(FileNotFoundError):
@@ -248,7 +248,10 @@ class RunReader:
         return [number for number in sequences(self.path) if number < min(segment, self.place.segment)]
 
     def remove_before(self, segment: int) -> int:
-        """Delete the segments that ``segments_before`` returns, and return how many. Each deletion may take 12 ms."""
+        """Delete the segments that ``segments_before`` returns, and return their number.
+
+        Each deletion may take 12 ms.
+        """
         numbers = self.segments_before(segment)
         for number in numbers:
             segment_path(self.path, number).unlink(missing_ok=True)

@@ -48,7 +48,7 @@ class NewSegment:
     """A segment for writing. Only ``create`` may run on another thread."""
 
     def __init__(self, descriptor: int, sequence: int, size: int, *, durable: bool) -> None:
-        """With ``durable``, the caller raises the mark with ``mark`` after each sync.
+        """With ``durable``, the caller must call ``mark`` after each sync to raise the mark.
 
         Otherwise, ``write`` raises the mark.
         """
@@ -64,7 +64,7 @@ class NewSegment:
     def create(cls, run: Path, run_id: bytes, sequence: int, secret: int, size: int, *, durable: bool) -> "NewSegment":
         """Create the file at its full size. With ``durable``, sync the file and its directory. Raises OSError."""
         path = segment_path(run, sequence)
-        path.unlink(missing_ok=True)  # left by a failed attempt that could not delete it
+        path.unlink(missing_ok=True)  # an earlier attempt failed and could not delete it
         descriptor = disk.create_file(path)
         try:
             disk.allocate(descriptor, size, zero=durable)
@@ -162,7 +162,7 @@ class OldSegment:
         return min(self._marks[_MARK_INDEX], self.size)
 
     def read(self, start: int, end: int) -> bytes:
-        """Return the bytes between two offsets; fewer if the file ends before ``end``. Raises OSError."""
+        """Return the bytes between two offsets, or fewer bytes if the file ends before ``end``. Raises OSError."""
         parts: list[bytes] = []
         while start < end and (part := self._read_part(start, end)):
             parts.append(part)
@@ -170,7 +170,7 @@ class OldSegment:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _read_part(self, start: int, end: int) -> bytes:
-        """Return at least one byte at ``start``; empty at the end of the file."""
+        """Return at least one byte from ``start``, or no bytes at the end of the file."""
         while True:
             try:
                 return os.pread(self._descriptor, end - start, start)

@@ -35,9 +35,9 @@ class UnreportedLoss:
     def add_lost(self, parts: list[bytes]) -> AbstractSet[bytes]:
         """Add frames that report a lost batch. ``parts`` alternates between frame heads and payloads.
 
-        Return the exchanges that have their OPENED in the batch. If an exchange ended in the batch, a CLOSED frame
-        for the exchange is added, because earlier frames of the exchange may have been written. The recorder ignores
-        the CLOSED of an exchange whose OPENED was not written.
+        Return the exchanges that have their OPENED in the batch. For each exchange that ended in the batch, add a
+        CLOSED frame, because its earlier frames may have been written. The recorder ignores the CLOSED of an exchange
+        whose OPENED was not written.
         """
         frames = [(head[16], head[17:33], payload) for head, payload in zip(parts[::2], parts[1::2], strict=True)]
         for kind, exchange, payload in frames:

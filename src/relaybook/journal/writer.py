@@ -20,7 +20,7 @@ from relaybook.journal.segment import NewSegment, segment_path
 from relaybook.journal.unreported_loss import UnreportedLoss
 from relaybook.system import disk
 
-#: Seconds after which a segment is sealed if it contains frames of a request with ``Service-Log: no-bodies``.
+#: A segment with frames of a request with ``Service-Log: no-bodies`` is sealed after this many seconds.
 SEAL_AFTER_SECONDS: Final = 60.0
 #: All other segments are sealed after ``_MAX_AGE * seal_after_seconds`` seconds. Otherwise, the journal could keep the
 #: bytes of deleted requests for a long time.
@@ -62,8 +62,7 @@ class JournalWriter:
     ) -> None:
         """Create the run's directory and lock it.
 
-        If this fails, ``mend`` and ``write`` try again. If the attempt of ``write`` fails, ``write`` raises
-        JournalUnavailable.
+        If this fails, ``mend`` and ``write`` try again. ``write`` raises JournalUnavailable if it fails too.
         """
         self.run_id = new_id()
         self.path = directory / id_text(self.run_id)
@@ -77,8 +76,8 @@ class JournalWriter:
         self._written = 0
         self._parts: list[bytes] = []
         self._unreported_loss = UnreportedLoss()
-        #: ``add_lost_end(exchange)`` reports that the remaining frames of the exchange are lost. ``tick`` appends the
-        #: end of the exchange as soon as there is room.
+        #: ``add_lost_end(exchange)`` reports that the remaining frames of the exchange are lost. ``tick`` appends a
+        #: CLOSED frame for the exchange as soon as the spare segment exists.
         self.add_lost_end = self._unreported_loss.add_end
         #: The writer calls this function when the first frame is added to the batch.
         self.wake: Callable[[], None] = lambda: None
@@ -212,8 +211,8 @@ class JournalWriter:
     def _seal(self, before: list[bytes], number: int) -> None:
         """Write SEALED to the segment, preceded by the frames in ``before``, and switch to the next segment.
 
-        ``number`` is the number of the last frame before SEALED. Frames after SEALED would be ignored, so this method
-        writes nothing and raises _NoSpare if there is no next segment. Raises OSError if the write fails.
+        ``number`` is the number of the last frame before SEALED. If there is no next segment, this method writes
+        nothing and raises _NoSpare, because readers ignore frames after SEALED. Raises OSError if the write fails.
         """
         self._spare_made()
         seal = encode(self._secret, number, FrameKind.SEALED, NO_EXCHANGE, clock.monotonic_ns(), b"")
@@ -233,7 +232,7 @@ class JournalWriter:
         self._spare = self._maker.submit(self._make_segment, new.sequence + 1)
 
     def _spare_made(self) -> NewSegment:
-        """Return the spare segment, after waiting for its creation.
+        """Wait until the spare segment is created, and return it.
 
         If the creation failed, try once more. Raises _NoSpare.
         """
@@ -259,13 +258,13 @@ class JournalWriter:
     def sync(self) -> None:
         """Sync all written frames to stable storage. Raises OSError. After an error, call ``write_unsynced_again``.
 
-        While this method runs on another thread, frames may be appended, but not written or synced.
+        While this method runs on another thread, you may call ``append``, but no method that writes or syncs.
         """
         self._sync_segment()
         self._unsynced.clear()
 
     def write_unsynced_again(self) -> None:
-        """Write all unsynced frames to the spare segment and sync it. Call this method after a failed sync.
+        """Write all unsynced frames to the spare segment and sync the segment. Call this method after a failed sync.
 
         The descriptor that failed is never synced again. Raises JournalUnavailable.
         """
