@@ -41,7 +41,8 @@ _LENGTHS: Final = tuple(int(1024 * 1.25**step) for step in range(26))
 #: A base is found only if the new body starts with at least the first quarter of the base's body. Otherwise, little of
 #: the base would be useful.
 _MIN_SHARE: Final = 4
-#: With the smaller hash table of compression level 1, zstd does not find most of the base.
+#: The hash table is larger than the default of compression level 1. With the default, zstd would not find most of the
+#: base.
 _PARAMETERS: Final = zstandard.ZstdCompressionParameters.from_level(1, hash_log=17, window_log=20, write_checksum=True)
 
 _ADD: Final = "INSERT INTO frame_bases VALUES (?, ?, ?, ?, ?, ?, ?)"

@@ -15,8 +15,8 @@ import zstandard
 from relaybook.log.record import Detail
 from relaybook.log.store.port import Body, BodyRef, Entry
 
-#: Maximum number of bytes of a body in the shared frame. If more bytes of a body are not stored yet when the request is
-#: finished, these bytes are stored in separate frames.
+#: Maximum number of bytes of a body in the shared frame. If more bytes remain to be stored when the request is
+#: finished, they are stored in separate frames.
 MAX_SHARED_REST: Final = 256 * 1024
 #: Maximum size of the content of a separate frame.
 CHUNK: Final = 1024 * 1024
