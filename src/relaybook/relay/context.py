@@ -103,7 +103,7 @@ class RelayContext:
         self.exchanges.pop(exchange.id, None)
 
     def route_of(self, target: bytes) -> Route | None:
-        """Return the route whose prefix the target has, or `None` if no route has that prefix."""
+        """Return the route whose prefix the target starts with, or `None` if there is no such route."""
         return self.route if self.route.has(target) else None
 
     def log_url(self, record_id: str) -> str | None:
