@@ -54,7 +54,7 @@ _SHAPE_COUNTS: Final = {
 #: For some shapes, the provider whose extractor is always used. The extractors of other providers ignore some fields of
 #: the shape.
 _EXTRACTED_AS: Final = {"messages": "anthropic"}
-#: Counts that plain rates can price. Reasoning is part of the output and has the same rate.
+#: Counts for which plain rates are enough. Reasoning is part of the output and has the same rate.
 _COUNTED_BY_RATES: Final = frozenset(
     {"input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens", "output_reasoning_tokens"}
 )

@@ -28,8 +28,8 @@ _LOOPBACK_NAMES = (b"localhost", b"127.0.0.1", b"[::1]")
 class RelayContext:
     """The state that all connections of one worker share. The class implements ``ExchangeContext``.
 
-    ``now`` is the loop time of the last timeout check. Timeouts are checked a few times a second, which is precise
-    enough for timeouts of seconds.
+    ``now`` is the event loop's time at the last timeout check. Timeouts are checked a few times a second, which is
+    precise enough for timeouts of seconds.
     """
 
     def __init__(

@@ -12,7 +12,7 @@ Later, other bytes are written in place of the lost bytes at the end of a pack. 
 beginning.
 
 The database is copied to a temporary file, which is renamed last. So if a backup is interrupted, the earlier backup
-stays usable: its database is unchanged, and a writer that opens the backup ignores bytes beyond the pack lengths in
+stays usable. Its database is unchanged, and a writer that opens the backup ignores the bytes after the pack lengths in
 this database. If a pack is copied again from its beginning, the earlier backup also loses the bodies that the log lost.
 """
 

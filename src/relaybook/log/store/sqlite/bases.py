@@ -3,8 +3,9 @@
 With a base, only new content takes space. Chat clients send the whole conversation with each request, and agents send
 the same instructions and tools. So the base of a frame is a recent frame of the same day whose request body has a
 prefix in common with the new body. A request with a short body has a common base instead. A common base is an earlier
-frame with the same path and model, and so with similar headers. zstd compresses the new content with the content of the
-base as its dictionary. Bodies are not parsed, and the frame's checksum detects a wrong base. See docs/decisions/0021.
+frame with the same path and model. Such frames have similar headers. zstd compresses the new content with the content
+of the base as its dictionary. Bodies are not parsed, and the frame's checksum detects a wrong base. See
+docs/decisions/0021.
 
 For each frame with a base, the table ``frame_bases`` has the location of this base. A base can itself have a base, so a
 reader reads a chain of frames. The number of frames in a chain and the total size of their contents are limited.

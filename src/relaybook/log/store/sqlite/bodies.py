@@ -26,7 +26,7 @@ Frame = tuple[int, int, int]
 
 
 class BodyLocation(msgspec.Struct, array_like=True):
-    """The location of one body, which consists of the frames in ``refs``, then ``rest`` bytes in the shared frame."""
+    """The location of one body: the frames in ``refs``, followed by ``rest`` bytes in the shared frame."""
 
     refs: list[BodyRef]
     rest: int
