@@ -16,7 +16,7 @@ from relaybook.page.assets import Asset, read_assets
 STATIC: Final = Path(__file__).parent / "static"
 #: The attribute in which the build writes its id.
 _BUILD: Final = re.compile(r'data-build="([0-9a-f]{16})"')
-#: Styles that the page adds at run time carry the nonce. Inline scripts are not allowed.
+#: Styles that the page adds at run time have the nonce. Inline scripts are not allowed.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:; connect-src 'self';"
     " font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

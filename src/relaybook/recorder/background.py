@@ -39,7 +39,7 @@ class BackgroundWork:
 
     @property
     def is_import_running(self) -> bool:
-        """Whether more work is expected soon, because ``relaybook import`` is running."""
+        """Whether ``relaybook import`` is running, so that more work is expected soon."""
         return self._imports.is_open
 
     def committed(self, entries: Iterable[Entry]) -> None:
@@ -47,7 +47,7 @@ class BackgroundWork:
         self._text.committed(entries)
 
     def work(self, time_ns: int) -> bool:
-        """Index text for up to ``time_ns``, and do the other work for a shorter time.
+        """Index text for up to ``time_ns``, and do the other work within its own time limits.
 
         Return false if there was nothing to do. Raises StoreDamaged.
         """
@@ -61,7 +61,7 @@ class BackgroundWork:
     def _attempt(self, step: Callable[[int], bool], until_ns: int) -> bool:
         """Do a step, and return whether there was something to do. After a failure, the step pauses for 5 seconds.
 
-        A deletion that fails must not stop retention, because the disk would fill.
+        If a failed deletion also stopped retention, the disk would fill.
         """
         if clock.monotonic_ns() < self._not_before_ns.get(step.__name__, 0):
             return False

@@ -1,9 +1,9 @@
 """Decide how much of a body is stored, and where the body is kept while its exchange is open.
 
 The bodies of an open exchange stay in memory while they have at most 256 KiB in total. If they exceed 256 KiB, their
-bytes are moved to the store before the record is written. If the bodies of all open exchanges together exceed 64 MiB,
-the bodies of the largest exchanges are moved. Bodies of unsupported formats are stored whole up to the size in the
-setting ``keep_other_bodies``. If a body exceeds this size, only its first 64 KiB, its length and its SHA-256 are
+bytes are moved to the store before the record is written. If the bodies of all open exchanges of a run together exceed
+64 MiB, the bodies of the largest exchanges are moved. Bodies of unsupported formats are stored whole up to the size in
+the setting ``keep_other_bodies``. If a body exceeds this size, only its first 64 KiB, its length and its SHA-256 are
 stored.
 """
 
@@ -17,7 +17,7 @@ from relaybook.recorder.fold import Exchange
 
 MAX_HELD_BYTES: Final = 256 << 10
 TRUNCATED_BYTES: Final = 64 << 10
-#: Maximum number of body bytes in memory, for all open exchanges of one run together.
+#: Maximum number of body bytes in memory, for all open exchanges of a run together.
 MAX_TOTAL_HELD_BYTES: Final = 64 << 20
 
 

@@ -1,7 +1,7 @@
 """Reserve disk space in a file, so that the recorder can continue when other programs have filled the disk.
 
-Recording frees space, because recorded segments of the journal are removed. But without the reserve, the recorder could
-not commit the first batch on a full disk. If the file cannot be created or was deleted, there is no error.
+On a full disk, the recorder needs this space to commit the first batch. Then it removes recorded segments of the
+journal, which frees more space. If the file cannot be created or was deleted, there is no error.
 """
 
 import logging

@@ -165,7 +165,7 @@ class EntryBuilder:
         return formats.build_chain(request.message_hashes, response.output_keys) if request.message_hashes else None
 
     def _readable(self, body: Body, size: int, encoding: str | None) -> bytes:
-        """Return the decoded body; empty if it is too large or cannot be decoded."""
+        """Return the decoded body, or empty bytes if the body is too large or cannot be decoded."""
         if size == 0 or size > MAX_BODY_BYTES:
             return b""
         return decode_body(self._bytes(body), encoding) or b""

@@ -182,7 +182,7 @@ def _received(exchange: Exchange, frame: Frame, chunk: bytes) -> None:
 def _made(exchange: Exchange, frame: Frame) -> None:
     """Add bytes that the relay itself sent to the client.
 
-    These bytes are part of the response, but not a chunk from the upstream.
+    These bytes are part of the response, but are not a chunk from the upstream.
     """
     size = len(frame.payload)
     exchange.response.rest.append(frame.payload)

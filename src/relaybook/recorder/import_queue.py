@@ -2,8 +2,8 @@
 
 The command writes each batch of requests to a file in the directory ``imports`` of the data directory. The recorder
 commits the batch, writes the outcome to a second file, and deletes the batch. A file has its final name only when it is
-complete. The command holds a lock on the directory. If the recorder finds the lock free, the command has ended, and the
-recorder deletes the remaining files.
+complete. While the command runs, it holds a lock on the directory. If no command holds the lock, the recorder deletes
+the remaining files.
 
 If the recorder is killed before it has written the outcome, the next recorder commits the batch again. The store skips
 requests that are already in the log.
@@ -35,8 +35,8 @@ _RETRY_NS: Final = 5 * clock.NANOSECONDS
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of a batch.
 
-    ``added`` is the number of requests that were not in the log before. ``rejected`` has the reasons of rejected
-    requests, by their position in the batch. If ``failure`` is not empty, it says why no request was added.
+    ``added`` is the number of requests that were not in the log before. ``rejected`` has the reason for each rejected
+    request, by the position of the request in the batch. If ``failure`` is not empty, it says why no request was added.
     """
 
     added: int = 0
@@ -144,7 +144,7 @@ class ImportQueue:
 class ImportSender:
     """Writes batches to the directory ``imports`` and reads their outcomes. Used by ``relaybook import``.
 
-    Numbers identify the batches.
+    Each batch has a number.
     """
 
     def __init__(self, directory: Path, lock: int) -> None:

@@ -84,7 +84,7 @@ class Run:
         place = self.reader.place
         read_to = (place.segment, place.offset, place.number)
         needed = self.fold.first_needed()
-        # the number of a place is the number of the previous frame
+        # a place has the number of the frame before it
         replay_from = (needed[0], needed[1], needed[2] - 1) if needed else read_to
         is_segment_start = place.offset == START.offset
         return RunPosition(read_to=read_to, replay_from=replay_from, is_segment_start=is_segment_start)
@@ -97,7 +97,7 @@ def add_refused(refused: dict[str, int], counts: RefusalCounts) -> None:
 
 
 def gaps_of(counts: RefusalCounts) -> list[Gap]:
-    """Return gaps for requests that were forwarded unlogged, or refused because the log was unavailable."""
+    """Return gaps for requests that were forwarded without a record, or refused because the log was unavailable."""
     span = {"from_at": counts.from_ns // 1000, "to_at": counts.to_ns // 1000}
     gaps = []
     if unlogged := counts.forwarded_unlogged:
@@ -178,7 +178,7 @@ class Recorder:
         """
         with suppress(RetryAborted):
             while not self._retry.must_stop_now():
-                # The relays ended before the stop was requested, so a step that begins later reads their last frames.
+                # All relays end before a stop is requested. So a step after the stop request reads their last frames.
                 is_last = until_read or self._retry.is_stop_requested()
                 if is_last:
                     self._list_runs(clock.monotonic_ns())
@@ -251,7 +251,7 @@ class Recorder:
         frames: list[Frame] = []
         with run.pausing():
             frames = run.reader.read()
-        if run.reader.place != before:  # at the end of a sealed segment, the place changes without a frame
+        if run.reader.place != before:  # at the end of a sealed segment, the place changes even without a frame
             self._changed = True
         self._is_behind = self._is_behind or len(frames) > _MANY_FRAMES
         if frames:
@@ -321,9 +321,9 @@ class Recorder:
     def _checkpoints(self, run: Run) -> list[ExchangeCheckpoint]:
         """Return the states of open exchanges that need old segments, or whose bytes were moved to the store.
 
-        Old segments are those before the segment that is being read. The remaining bytes of the returned exchanges are
-        also moved to the store. When bytes of an exchange are moved, its new state must be committed, too. Otherwise,
-        the recorder would read the exchange again after a restart, and would move the same bytes again.
+        Old segments are those before the segment that is being read. The remaining bytes of these exchanges are also
+        moved to the store. After bytes of an exchange were moved, its state must be committed. Otherwise, after a
+        restart, the recorder would read the exchange and move the same bytes again.
         """
         checkpoints: list[ExchangeCheckpoint] = []
         if run.is_replaying:

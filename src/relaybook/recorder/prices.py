@@ -1,6 +1,7 @@
 """Find the cost of a response in US dollars. The provider states the cost, or genai-prices computes it.
 
-If the upstream, the model or the usage is unknown, the cost is `None`, because 0 would look free.
+If the upstream, the model or the usage is unknown, the cost is `None`. A cost of 0 would mean that the request was
+free.
 
 The prices are part of the installed library genai-prices and are not downloaded. The library takes 220 µs per response.
 So the prices of a model are cached as plain rates per token, for each day on which requests started. Plain rates are
@@ -43,17 +44,17 @@ _FLAVORS: Final = {
     "responses": ("responses", "default"),
     "embeddings": ("embeddings", "default"),
 }
-#: For each shape, the counts that it always contains.
+#: For each shape, the counts that are always present.
 _SHAPE_COUNTS: Final = {
     "chat": frozenset({"prompt_tokens", "completion_tokens"}),
     "messages": frozenset({"input_tokens", "output_tokens", "cache_read_input_tokens"}),
     "responses": frozenset({"input_tokens", "output_tokens"}),
     "embeddings": frozenset({"prompt_tokens"}),
 }
-#: Shape → provider whose extractor is always used for the shape. The extractors of other providers ignore some
-#: fields of the shape.
+#: For some shapes, the provider whose extractor is always used. The extractors of other providers ignore some fields of
+#: the shape.
 _EXTRACTED_AS: Final = {"messages": "anthropic"}
-#: Counts that plain rates can price. Reasoning is part of the output and has the same rate.
+#: Counts for which plain rates are enough. Reasoning is part of the output and has the same rate.
 _COUNTED_BY_RATES: Final = frozenset(
     {"input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens", "output_reasoning_tokens"}
 )
@@ -86,7 +87,7 @@ class _Path(NamedTuple):
     group: str | None
     name: str
     counts: str
-    #: Whether the path is ignored if an earlier path has a count above 0 with the same library name.
+    #: Whether the path is used only if no earlier path with the same ``counts`` has a count above 0.
     is_alternative: bool = False
 
 
@@ -155,9 +156,9 @@ class Prices:
     ) -> Cost:
         """Return the cost of a response, and the source of the prices.
 
-        The prices are those at ``at_us`` (µs since the epoch). ``upstream`` is the base URL. The model of the response
-        is looked up before the requested model. ``service_tier`` is from the response. This method raises no error,
-        even if a client or provider sent invalid values.
+        The prices are those at ``at_us`` (µs since the epoch). ``upstream`` is the base URL. If the model of the
+        response is unknown, the requested model is used. ``service_tier`` is from the response. This method raises no
+        error, even if a client or provider sent invalid values.
         """
         if not usage:
             return _UNKNOWN
@@ -304,8 +305,8 @@ def _count(paths: tuple[_Path, ...], usage: Usage) -> dict[str, int | float]:
             counts[counted] = counts.get(counted, 0) + number
     if "cache_read_tokens" not in counts and (cached := count_of(usage, CACHED)):
         counts["cache_read_tokens"] = cached
-    # xAI does not count reasoning as output. The library's extractors for xAI add the reasoning. After any other
-    # extractor, the count equals the provider's count, and output_of adds the reasoning if necessary.
+    # xAI does not count reasoning as output. The library's extractors for xAI add the reasoning. Other extractors
+    # return the provider's count, and output_of adds the reasoning if necessary.
     if "output_tokens" in counts and counts["output_tokens"] == count_of(usage, OUTPUT):
         counts["output_tokens"] = output_of(usage) or 0
     return counts

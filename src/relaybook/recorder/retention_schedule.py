@@ -23,7 +23,7 @@ _MEASURE_NS: Final = 10 * clock.NANOSECONDS
 _OFTEN: Final = 10
 _HOUR_US: Final = DAY_US // 24
 _MINUTE_US: Final = _HOUR_US // 60
-#: Once the log exceeds its budget, it shrinks to this share of the budget.
+#: If the log exceeds its budget, data is removed until the log has this share of the budget.
 _TARGET: Final = 0.95
 
 
@@ -133,7 +133,8 @@ class RetentionSchedule:
 def _not_before(started_at: int | None, cutoff: int) -> int | None:
     """Return the start of the oldest data, or the cutoff if the oldest data started before the cutoff.
 
-    Cutoffs apply to the ends of requests. A request that started before the cutoff but ended later is still in the log.
+    Cutoffs apply to the ends of requests. A request that started before the cutoff but ended after the cutoff is still
+    in the log.
     """
     return None if started_at is None else max(started_at, cutoff)
 

@@ -48,8 +48,8 @@ class Retry:
         """Call ``operation`` until it no longer raises StoreUnavailable. Return its result.
 
         On a full disk, the disk reserve is released before the next call. Raises RetryAborted if the recorder must stop
-        before the store is available. StoreDamaged and BodyDamaged are raised immediately, because a retry does not
-        help. All errors other than StoreUnavailable are also raised immediately.
+        before the store is available. StoreDamaged, BodyDamaged and all errors other than StoreUnavailable are raised
+        immediately, because a retry does not help.
         """
         pause, attempts = _FIRST_PAUSE_SECONDS, 0
         while True:

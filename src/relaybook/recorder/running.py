@@ -1,8 +1,8 @@
 """Report the requests that have been running for over a second.
 
-Parsing bodies takes most of the time. The log shows the current bodies of the newest requests, so these requests are
-parsed after each change. Every other request is parsed only when it is first reported, after its last byte has arrived,
-and after the head of its response has arrived.
+Most of the work is parsing bodies. The log shows the current bodies of the newest requests, so these requests are
+parsed after each change. Every other request is parsed only at three times: when it is first reported, after the last
+byte of the request, and after the head of the response.
 """
 
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from relaybook.recorder.fold import Exchange
 
 #: Maximum number of open exchanges whose bodies the log shows. These bodies are copied to the store every second.
 MAX_SHOWN: Final = 32
-#: If the request and response bodies of an exchange together have more bytes, the log does not show them.
+#: If the request and response bodies of an exchange together have more bytes than this, the log does not show them.
 MAX_SHOWN_BYTES: Final = 512 << 10
 _EVERY_NS: Final = 1 * clock.NANOSECONDS
 _AFTER_NS: Final = 1 * clock.NANOSECONDS

@@ -46,8 +46,8 @@ class TextPass:
     def committed(self, entries: Iterable[Entry]) -> None:
         """Keep entries in memory, up to a limit, so that indexing need not read the store.
 
-        Reading entries is a large part of the work of indexing. An entry is not kept if some bytes of its
-        bodies were moved to the store before the commit, because the entry then does not contain these bytes.
+        Reading entries is a large part of the work of indexing. An entry is not kept if it does not contain all of its
+        body bytes, because some were moved to the store before the commit.
         """
         for entry in entries if self._index else ():
             size = (body_size(entry.request) or 0) + (body_size(entry.response) or 0)
@@ -64,7 +64,7 @@ class TextPass:
         self._fresh_bytes = 0
 
     def _in_memory(self, after: int) -> list[Entry]:
-        """Return and forget the entries in memory whose ``seq`` values directly follow ``after``."""
+        """Return the entries in memory whose ``seq`` values directly follow ``after``, and forget these entries."""
         result: list[Entry] = []
         while self._fresh and len(result) < _BATCH_ENTRIES and _seq(self._fresh[0][0]) <= after + 1:
             entry, size = self._fresh.popleft()

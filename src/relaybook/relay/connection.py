@@ -95,7 +95,7 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.close()
 
     def discard(self, data: bytes) -> None:
-        """Discard bytes that arrive after ``linger``, and close the connection after ``max_bytes`` of them."""
+        """Discard bytes that arrive after the call of ``linger``. Close the connection after ``max_bytes`` bytes."""
         self.lingering = max(self.lingering - len(data), 0)
         if self.lingering == 0:
             self.transport.close()
@@ -104,7 +104,7 @@ class Connection(asyncio.BufferedProtocol):
         """Enforce timeouts. The relay calls this method a few times a second."""
 
     def drain(self) -> None:
-        """Close the connection as soon as it is idle, because the relay stops."""
+        """Close the connection as soon as it is idle, because the relay is stopping."""
 
     def abandon(self) -> None:
         """Reset the connection if it has an exchange, because the journal has failed."""

@@ -29,8 +29,8 @@ _LOOPBACK_NAMES = (b"localhost", b"127.0.0.1", b"[::1]")
 class RelayContext:
     """The state that all connections of one worker share. The class implements ``ExchangeContext``.
 
-    ``now`` is the loop time of the last timeout check. Timeouts are checked a few times a second, which is precise
-    enough for timeouts of seconds.
+    ``now`` is the event loop's time at the last timeout check. Timeouts are checked a few times a second, which is
+    precise enough for timeouts of seconds.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class RelayContext:
         self.exchanges.pop(exchange.id, None)
 
     def route_of(self, target: bytes) -> Route | None:
-        """Return the route whose prefix the target has, or `None` if no route has that prefix."""
+        """Return the route whose prefix the target starts with, or `None` if there is no such route."""
         return self.route if self.route.has(target) else None
 
     def log_url(self, record_id: str) -> str | None:

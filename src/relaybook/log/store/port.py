@@ -32,7 +32,7 @@ class BodyRef(msgspec.Struct, frozen=True, array_like=True):
     """A reference to body bytes in a store. Only the store that created ``location`` can interpret it."""
 
     location: tuple[int, ...]
-    #: The size of the transferred bytes.
+    #: The number of transferred bytes.
     size: int
 
 
@@ -80,7 +80,7 @@ class RunPosition(msgspec.Struct, frozen=True, kw_only=True):
 class ExchangeCheckpoint(msgspec.Struct, kw_only=True):
     """The stored state of an open exchange, with references to the body bytes so far.
 
-    After a restart, the recorder continues from this state. The exchange's journal frames with numbers below ``number``
+    After a restart, the recorder continues from this state. The exchange's journal frames with numbers up to ``number``
     need not be read again.
     """
 
@@ -143,8 +143,9 @@ class Page(msgspec.Struct, kw_only=True):
 
     After a complete search, ``next_cursor`` is `None` if there are no older matches, and ``newer_cursor`` is `None` if
     the page is empty. If ``newer_cursor`` is `None`, callers keep the ``newer_cursor`` of the previous page. When a
-    page is full, a store may limit the time of the search for one more match. If this time ends before a match is
-    found, the page has a ``next_cursor``, which may lead to an empty page.
+    page is full, the store searches for one more match, to find out whether there is a next page. A store may limit the
+    time of this search. If the time ends before a match is found, ``next_cursor`` is set, and the next page may be
+    empty.
     """
 
     records: list[Record]
@@ -156,9 +157,10 @@ class Page(msgspec.Struct, kw_only=True):
 class StoredRecord(msgspec.Struct, kw_only=True):
     """A record with the data for the detail view.
 
-    Sizes refer to the transferred bodies. A size is `None` if the body is not stored. ``request`` and ``response`` are
-    set if the store had already read the bodies with the detail. Otherwise both are `None`. Then use ``Reader.body`` to
-    read the bodies. If the detail and the bodies cannot be read, ``damage`` says why, and the detail is empty.
+    The sizes are the numbers of transferred bytes. A size is `None` if the body is not stored. ``request`` and
+    ``response`` are set if the store had already read the bodies with the detail. Otherwise both are `None`, and
+    ``Reader.body`` reads the bodies. If the detail and the bodies cannot be read, ``damage`` says why, and the detail
+    is empty.
     """
 
     record: Record
@@ -171,7 +173,7 @@ class StoredRecord(msgspec.Struct, kw_only=True):
 
 
 class Link(msgspec.Struct, kw_only=True):
-    """The data of a finished request that identifies the earlier requests that this request continues.
+    """The data that shows which earlier requests a finished request continues.
 
     ``chain`` is the encoded message chain, or `None` if the request has no messages.
     """
@@ -223,8 +225,8 @@ class RecorderState(msgspec.Struct, frozen=True, kw_only=True):
 
     ``server`` names the recorder's machine and data directory. A recorder is live if it wrote to the store in the last
     30 seconds. Recorders that were closed, or that wrote nothing in the last hour, are not listed. ``lag_us`` is the
-    age of the recorder's newest data in the store. If the recorder's last write stored requests, the age is counted
-    from the end of the request that ended last. Otherwise, it is counted from the write itself.
+    age of the recorder's newest data in the store. If the recorder's last write stored requests, the age is the time
+    since the last of these requests ended. Otherwise, the age is the time since that write.
     """
 
     server: str
@@ -284,9 +286,9 @@ class Writer(Protocol):
 
         The batch is durable when the method returns. With the durability ``process``, the batch survives a crash of any
         program. With ``power``, the batch also survives a power failure. An entry whose record id is already stored is
-        skipped and not counted again. Raises BatchRejected. In this case, nothing was stored. Raises StoreUnavailable.
-        In this case, a shared store may already have some of the requests, so call the method again with the same
-        batch. Raises SyncFailed if the data cannot be synced.
+        skipped and not counted again. Raises BatchRejected, StoreUnavailable, and SyncFailed if the data cannot be
+        synced. After BatchRejected, nothing is stored. After StoreUnavailable, a shared store may have some of the
+        requests, so call the method again with the same batch.
         """
 
     def write_body(self, data: bytes) -> BodyRef:
@@ -305,7 +307,7 @@ class Writer(Protocol):
         """Return the checkpoints of the open exchanges of one run."""
 
     def verify_newest(self) -> None:
-        """Check that the newest requests can be read from the disk, without anything that the writer has in memory.
+        """Check that the newest requests can be read from the disk. Data in the writer's memory is not used.
 
         The recorder deletes the journal segments with these requests only if this check succeeds. Bodies are not read.
         Raises StoreDamaged and StoreUnavailable.
@@ -317,7 +319,7 @@ class Writer(Protocol):
         A request that ended before the request cutoff is removed. It no longer appears in pages, counts, lists and
         threads, but is still included in aggregates over time. Any other request that ended before the content cutoff
         loses its content. If its bodies were stored, its ``body_state`` becomes "expired". ``run_maintenance`` frees
-        the space. Call ``retain`` again until ``is_complete`` is True. After a crash, calling ``retain`` continues the
+        the space. Call ``retain`` again until ``is_complete`` is True. After a crash, the next call continues the
         removal. Raises StoreUnavailable.
         """
 
@@ -350,7 +352,7 @@ class Reader(Protocol):
     def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
         """Return a page of the log, newest first.
 
-        A cursor has the ``seq`` of a record, so page 10,000 costs as much as page 1.
+        A cursor has the ``seq`` of a record. So the search for page 10,000 does not read earlier pages.
         """
 
     def around(self, record_id: str, filter_: Filter, limit: int, deadline_ns: int) -> Page | None:
@@ -484,9 +486,9 @@ def body_size(body: Body | None) -> int | None:
 
 
 def reject_unstorable(batch: Batch) -> None:
-    """Raise BatchRejected for values that a database would reject.
+    """Raise BatchRejected if the batch has text that is not UTF-8 or integers over 64 bits.
 
-    A database would reject text that is not UTF-8 and integers over 64 bits.
+    A database would reject such values.
     """
     try:
         msgspec.msgpack.encode(batch)
@@ -514,7 +516,7 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     """The result of verifying a store.
 
     ``records`` is the number of records, and ``damaged`` is the number of damaged records. ``problems`` describes
-    problems in the order in which they were found. A store may report only the first ten.
+    problems in the order in which they were found. A store may report only the first ten problems.
     """
 
     records: int
@@ -550,7 +552,7 @@ class SetAside(Protocol):
     def gap(self) -> Gap:
         """Return the gap in the log from the store's first request to the time at which the store was set aside.
 
-        If the store cannot be read, the gap has no length and no requests.
+        If the store cannot be read, the gap starts and ends at this time, and has no requests.
         """
 
     def entries(self) -> Iterator[Entry | None]:
@@ -564,7 +566,7 @@ class SetAside(Protocol):
 
 
 class Store(Protocol):
-    """A store, whose parts can be opened in different processes.
+    """A store. Its parts, such as the writer and readers, can be opened in different processes.
 
     Files are opened or created only when a part is opened.
     """
@@ -590,7 +592,7 @@ class Store(Protocol):
         """Open a reader. The log is empty until a writer creates the store."""
 
     def open_text_index(self) -> TextIndex | None:
-        """Open the text index for its single writer. `None` if the writer's commits index the text."""
+        """Open the text index for its single writer. `None` if the writer indexes the text in each commit."""
 
     def open_deletions(self) -> Deletions:
         """Open the interface for requesting deletions while a writer may be running."""

@@ -16,8 +16,9 @@ def _cases(column: str, results: Mapping[Any, str], otherwise: str) -> str:
 _FROM_LOG_ERROR: Final = dict.fromkeys(LOG_ERRORS, "log_failed")
 _FROM_FAILURE: Final = {code: code for code in UPSTREAM_FAILURES}
 _FROM_STATUS: Final = {status: code for status, (code, _) in ERROR_STATUSES.items()}
-#: The finish reasons of a request as one text, with a comma before and after each reason. The text contains a reason if
-#: the text changes when ``replace`` removes this reason. SQLite and ClickHouse both have ``replace``.
+#: The finish reasons of a request as one text, with a comma before and after each reason. ``replace`` removes a reason
+#: from this text. If the result differs from the text, the request has this reason. SQLite and ClickHouse both have
+#: ``replace``.
 _REASONS: Final = "(',' || r.finish_reason || ',')"
 _FROM_FINISH: Final = " ".join(
     f"WHEN replace({_REASONS}, ',{reason},', '') <> {_REASONS} THEN {FINISHES[finish][0]!r}"

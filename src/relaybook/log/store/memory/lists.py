@@ -17,7 +17,7 @@ from relaybook.log.store.port import Page, ValueCount
 
 
 def namespace_rows(records: Iterable[Record], labels: Mapping[str, Label]) -> list[NamespaceRow]:
-    """Return a row for every namespace with a request or a label change."""
+    """Return a row for every namespace that has a request or a label in ``labels``."""
     by_name: dict[str, list[Record]] = {name: [] for name in labels}
     for record in records:
         by_name.setdefault(record.namespace, []).append(record)

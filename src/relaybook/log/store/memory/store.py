@@ -65,7 +65,7 @@ from relaybook.log.store.port import (
 
 
 class MemoryStore:
-    """A store that exists only as long as this object.
+    """A store that keeps its data only in this object.
 
     Any thread can read while one thread writes.
     """
@@ -98,7 +98,7 @@ class MemoryStore:
         self._labels: dict[str, Label] = {}
         self._auto_pinned = 0
         self._saved_filters: dict[str, SavedFilter] = {}
-        #: Feedback on requests that are not recorded yet, by the id in the feedback.
+        #: Feedback on requests that are not recorded yet, by the id that was sent with the feedback.
         self._pending: dict[str, list[Feedback]] = {}
         #: The indexed text of records, by ``seq``.
         self._texts: dict[int, str] = {}
@@ -487,7 +487,7 @@ class MemoryStore:
 
 
 def _copy(running: Running) -> Running:
-    """Return a deep copy of the running request. Its record has no ``seq``."""
+    """Return a deep copy of the running request. The record of the copy has no ``seq``."""
     copy = msgspec.msgpack.decode(msgspec.msgpack.encode(running), type=Running)
     copy.record.seq = None
     return copy

@@ -7,11 +7,12 @@ location. The writer then erases the bytes at the old location (see reclaiming.p
 copy, the backup continues with a new snapshot, and copies only the pack bytes that are not copied yet.
 
 Packs only grow. So a later backup to the same directory copies only the bytes after the pack lengths in the earlier
-backup's database. There is one exception: a power failure can lose commits that the earlier backup has. The log then
-writes other bytes to the end of a pack. Such a pack is copied again from its beginning.
+backup's database. There is one exception: in a power failure, the log can lose commits that the earlier backup has.
+Later, other bytes are written in place of the lost bytes at the end of a pack. Such a pack is copied again from its
+beginning.
 
 The database is copied to a temporary file, which is renamed last. So if a backup is interrupted, the earlier backup
-stays usable: its database is unchanged, and a writer that opens the backup ignores bytes beyond the pack lengths in
+stays usable. Its database is unchanged, and a writer that opens the backup ignores the bytes after the pack lengths in
 this database. If a pack is copied again from its beginning, the earlier backup also loses the bodies that the log lost.
 """
 
@@ -75,7 +76,7 @@ def back_up(directory: Path, target: Path, on_progress: OnProgress) -> Backup:
 
 
 def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dict[int, int]:
-    """Return the lengths of the packs in the target's backup. The result is empty if the packs cannot be reused.
+    """Return the lengths of the packs in the target's backup. The result is empty if the target has no backup.
 
     Raises StoreUnavailable if the target has another log, or a backup of this log that was changed later.
     """
@@ -133,7 +134,7 @@ class _Copy:
                     os.close(descriptor)
 
     def has_missed_data(self) -> bool:
-        """Return whether bytes were erased after the snapshot, perhaps before they were copied."""
+        """Return whether bytes were erased since the snapshot. The copy may lack these bytes."""
         connection = open_for_reading(self._log)
         try:
             erasures: int = connection.execute(_ERASURES).get
@@ -239,7 +240,7 @@ def _copy_text_index(directory: Path, target: Path) -> None:
     """Copy the text index.
 
     The index must be copied before each snapshot of the log, because an index that is ahead of its log is rejected. If
-    requests were removed meanwhile, the next copy of the index no longer has their words.
+    bytes were erased during the backup, the index is copied again with the next snapshot.
     """
     if not (directory / FILE).exists():
         return

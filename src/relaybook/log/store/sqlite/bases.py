@@ -3,8 +3,9 @@
 With a base, only new content takes space. Chat clients send the whole conversation with each request, and agents send
 the same instructions and tools. So the base of a frame is a recent frame of the same day whose request body has a
 prefix in common with the new body. A request with a short body has a common base instead. A common base is an earlier
-frame with the same path and model, and so with similar headers. zstd compresses the new content with the content of the
-base as its dictionary. Bodies are not parsed, and the frame's checksum detects a wrong base. See docs/decisions/0021.
+frame with the same path and model. Such frames have similar headers. zstd compresses the new content with the content
+of the base as its dictionary. Bodies are not parsed, and the frame's checksum detects a wrong base. See
+docs/decisions/0021.
 
 For each frame with a base, the table ``frame_bases`` has the location of this base. A base can itself have a base, so a
 reader reads a chain of frames. The number of frames in a chain and the total size of their contents are limited.
@@ -41,7 +42,8 @@ _LENGTHS: Final = tuple(int(1024 * 1.25**step) for step in range(26))
 #: A base is found only if the new body starts with at least the first quarter of the base's body. Otherwise, little of
 #: the base would be useful.
 _MIN_SHARE: Final = 4
-#: With the smaller hash table of compression level 1, zstd does not find most of the base.
+#: The hash table is larger than the default of compression level 1. With the default, zstd would not find most of the
+#: base.
 _PARAMETERS: Final = zstandard.ZstdCompressionParameters.from_level(1, hash_log=17, window_log=20, write_checksum=True)
 
 _ADD: Final = "INSERT INTO frame_bases VALUES (?, ?, ?, ?, ?, ?, ?)"

@@ -27,7 +27,7 @@ class ClassifiedRange(NamedTuple):
 
 
 def classified_ranges(connection: apsw.Connection, filter_: Filter, within: SeqRange) -> list[ClassifiedRange]:
-    """Return the ranges of ``seq`` that may contain records in the time range, in ascending order.
+    """Return the ranges of ``seq`` that may contain records from the filter's time range, in ascending order.
 
     Blocks that are completely inside the time range and blocks that are partly inside are in separate ranges.
     """
@@ -46,7 +46,7 @@ def without_time_terms(filter_: Filter) -> Filter:
 
 
 def ranges_in_time(connection: apsw.Connection, filter_: Filter, within: SeqRange) -> list[SeqRange]:
-    """Return the ranges of ``seq`` that may contain records in the time range, oldest first."""
+    """Return the ranges of ``seq`` that may contain records from the filter's time range, oldest first."""
     blocks = _overlapping_blocks(connection, filter_, within)
     return (
         [within]

@@ -15,8 +15,8 @@ import zstandard
 from relaybook.log.record import Detail
 from relaybook.log.store.port import Body, BodyRef, Entry
 
-#: Maximum number of bytes of a body in the shared frame. If more bytes of a body are not stored yet when the request is
-#: finished, these bytes are stored in separate frames.
+#: Maximum number of bytes of a body in the shared frame. If more bytes remain to be stored when the request is
+#: finished, they are stored in separate frames.
 MAX_SHARED_REST: Final = 256 * 1024
 #: Maximum size of the content of a separate frame.
 CHUNK: Final = 1024 * 1024
@@ -26,7 +26,7 @@ Frame = tuple[int, int, int]
 
 
 class BodyLocation(msgspec.Struct, array_like=True):
-    """The location of one body, which consists of the frames in ``refs``, then ``rest`` bytes in the shared frame."""
+    """The location of one body: the frames in ``refs``, followed by ``rest`` bytes in the shared frame."""
 
     refs: list[BodyRef]
     rest: int

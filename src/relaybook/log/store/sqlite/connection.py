@@ -20,8 +20,8 @@ _PAGE_BYTES: Final = 8192
 #: recording would need 4 µs less per request.
 _CHECKPOINT_BYTES: Final = 8 << 20
 _MIB: Final = 1024  # a negative PRAGMA cache_size is in KiB
-#: ``secure_delete = FAST`` is not used, because free pages would keep the bytes of rows that were deleted from the
-#: table ``checkpoints``. ``FAST`` is not faster than ``ON``.
+#: With ``secure_delete = FAST``, free pages would keep the bytes of rows that were deleted from the table
+#: ``checkpoints``. ``FAST`` is not faster than ``ON``.
 _WRITER_PRAGMAS: Final = (
     "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA secure_delete = ON; PRAGMA foreign_keys = OFF;"
     "PRAGMA temp_store = MEMORY;"

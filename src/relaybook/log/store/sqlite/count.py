@@ -1,8 +1,8 @@
 """Count the matching records until all are counted or the deadline passes.
 
 Each count uses the cheapest method. In blocks of records that are completely in the requested time range, start times
-are not checked. The count of such a block is read from the table of blocks or counted in the index of a term. Records
-are read only at the edges of the time range, or if no index serves all conditions.
+are not checked. The table of blocks or the index of a term yields the count of such a block. Records are read only at
+the edges of the time range, or if no index serves all conditions.
 
 With a million records on two shared cores, counting takes:
 

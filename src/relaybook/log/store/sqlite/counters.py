@@ -15,8 +15,8 @@ from relaybook.log.aggregate.aggregates import MAX_TOKENS
 from relaybook.log.record import Record
 from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_MAXIMA
 
-#: Fields whose values are counted. The counts are used in selection lists, and to find the most selective condition of
-#: a filter.
+#: Fields whose values are counted. The counts are used in selection lists, and to find the condition of a filter that
+#: matches the fewest records.
 COUNTED_FIELDS: Final = ("model", "key", "finish_reason", "kind", "outcome", "status", "failed")
 _facets: Final = attrgetter(*COUNTED_FIELDS)
 

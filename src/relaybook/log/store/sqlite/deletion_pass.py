@@ -48,8 +48,8 @@ _LOOK_EVERY_NS: Final = 200_000_000
 class DeletionPass:
     """Carries out deletions.
 
-    The requests of a deletion are first removed, and then erased. Deletions that still have requests to remove come
-    first, then deletions that have bytes to erase. In each of these two groups, older deletions come first.
+    A deletion first removes its requests, and then erases their bytes. Deletions that still have requests to remove
+    come first, then deletions that have bytes to erase. In each of these two groups, older deletions come first.
     """
 
     def __init__(

@@ -53,7 +53,7 @@ class EntryTables:
         self._on_phase: OnPhase = on_phase or (lambda phase: None)
 
     def add(self, entries: Sequence[Entry], packs: PackWriter, compressor: zstandard.ZstdCompressor) -> None:
-        """Store entries. None of their ids may be stored already.
+        """Store entries.
 
         Raises apsw.ConstraintError (UNIQUE) if an id is already stored.
         """

@@ -1,9 +1,8 @@
 """Keep feedback in the SQLite store.
 
 Any process can add feedback in a separate transaction. Feedback on a request that is not recorded yet is pending. The
-writer moves pending feedback to its request in the transaction that records the request. Only one write transaction can
-run at a time. So feedback is never lost: it is added either after the request is recorded, or before, as pending
-feedback that the writer finds.
+writer moves pending feedback to its request in the transaction that records the request. This transaction and a
+transaction that adds feedback cannot run at the same time, so the writer misses no feedback.
 
 Triggers in ``schema.py`` count the requests with feedback and the requests with each label. So deleting rows of
 ``feedback`` also updates these counts.
@@ -71,7 +70,7 @@ class SqliteFeedbackLog:
 
 
 def feedback_totals(connection: apsw.Connection, filter_: Filter, deadline: Deadline) -> FeedbackTotals:
-    """Return totals of the feedback on the matching requests. Returns by the deadline."""
+    """Return totals of the feedback on the matching requests that are found by the deadline."""
     requests, scores, score_sum = 0, 0, 0.0
     complete = True
     try:

@@ -26,11 +26,10 @@ from relaybook.log.store.sqlite.pages import last_seq, load
 from relaybook.log.store.sqlite.schema import PART
 
 _MERGE_FACTOR: Final = 4
-#: Upper bound on the number of parts in one level. Even in level 0, with 16,384 records per part, these parts would
-#: hold 2**54 requests.
+#: Upper bound on the number of parts in one level. Level 0 reaches this number only after 2**54 requests.
 _PARTS_PER_LEVEL: Final = 2**40
-#: Number of transactions that merge a group of level 0. Each transaction merges about 12,000 rows. The next level needs
-#: four times as many transactions.
+#: Number of transactions that merge a group of four parts of level 0. Each transaction merges about 12,000 rows. The
+#: next level needs four times as many transactions.
 _SLICES: Final = 16
 _COPY: Final = (
     "INSERT OR IGNORE INTO foreign_ids SELECT :merged, hash, seq FROM foreign_ids"
@@ -107,7 +106,7 @@ def _parts_of(seq: int, newest: int) -> Iterator[int]:
 def _parts(connection: apsw.Connection) -> Iterator[int]:
     """Yield the numbers of all parts, newest first.
 
-    While parts are being merged, these parts are yielded before the merged part.
+    Parts that are being merged are yielded before the part that they are merged into.
     """
     newest = last_seq(connection) // PART
     for level in count():
@@ -180,7 +179,7 @@ class ForeignIdMerger:
         return did_work
 
     def _select_group(self) -> bool:
-        """Select the oldest full group of the lowest level that has a full group. Returns False if no level has one."""
+        """Select the oldest full group of the lowest possible level. Returns False if there is no full group."""
         full, level = last_seq(self._connection) // PART, 0
         while full >= _MERGE_FACTOR:
             oldest = _oldest(self._connection, level)

@@ -1,4 +1,4 @@
-"""Correct the times of the first and last requests of namespaces after removals, and remove empty namespaces."""
+"""Correct ``first_at`` and ``last_at`` of namespaces after requests were removed, and remove empty namespaces."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -176,9 +176,9 @@ class PackReader:
     def _chain(self, frame: BodyRef) -> tuple[list[BodyRef], bytes | None]:
         """Return the frames that must be read to restore ``frame``, and a cached content to start with.
 
-        The frames start with ``frame``, and each next frame is the base of the frame before it. The cached content is
-        the base of the last of these frames, or `None` if no base in the chain is cached. If ``frame`` itself is
-        cached, there are no frames to read, and the cached content is the content of ``frame``.
+        The first frame is ``frame``. The base of each frame is the next frame in the list. The cached content belongs
+        to the base of the last frame. It is `None` if no base in the chain is cached. If ``frame`` itself is cached,
+        the list is empty, and the cached content belongs to ``frame``.
         """
         content = self._kept_content(frame)
         if content is not None:

@@ -28,7 +28,7 @@ from relaybook.system import disk
 MAX_PACK_BYTES: Final = 1 << 30
 _PACKS_PER_DAY: Final = 100_000
 
-#: A saved state: first the lengths of all packs, then only the lengths that no transaction has stored yet.
+#: Saved lengths: of all packs, and of the packs whose length no transaction has stored yet.
 Mark = tuple[dict[int, int], dict[int, int]]
 
 

@@ -78,7 +78,7 @@ def since(
 def rows_since(
     connection: apsw.Connection, seq: int, filter_: Filter, limit: int, deadline: Deadline
 ) -> tuple[list[tuple[Any, ...]], int]:
-    """Return rows of WITH_BODIES after ``seq``, oldest first, and the ``seq`` up to which the result is complete."""
+    """Return the same as ``since``, with rows of WITH_BODIES instead of records."""
     seqs, reached = _seqs_since(connection, seq, filter_, limit, deadline)
     return list(connection.executemany(_WITH_BODIES_BY_SEQ, ((seq,) for seq in seqs))), reached
 
@@ -103,7 +103,7 @@ def links(
     end = last_seq(connection) + 1
     start = end if before is None else min(before, end)
     found = _search(connection, filter_, (1, start), limit, Deadline(deadline.at_ns), newest_first=True)
-    connection.set_progress_handler(None)  # the links load in limited time, so they are loaded even after the deadline
+    connection.set_progress_handler(None)  # the number of links is limited, so they are loaded even after the deadline
     rows = connection.executemany(_STEP, ((seq,) for seq in found.seqs))
     return [
         Link(seq=seq, id=name, started_at=at, failed=bool(failed), completion_id=completion_id, chain=chain)
@@ -135,7 +135,7 @@ def _search(
 
 
 def _page(connection: apsw.Connection, seqs: Sequence[int], next_cursor: Cursor | None, complete: bool) -> Page:
-    connection.set_progress_handler(None)  # a page loads in limited time, so it is loaded even after the deadline
+    connection.set_progress_handler(None)  # the size of a page is limited, so it is loaded even after the deadline
     records = load(connection, seqs)
     newer_cursor = Cursor("newer", seqs[0]) if seqs else None
     return Page(records=records, next_cursor=next_cursor, newer_cursor=newer_cursor, complete=complete)

@@ -129,8 +129,8 @@ _COVERED_BY_FAILURES: Final = frozenset({"failed", "namespace", "model", "from",
 #: If this index can check all terms, checking a record is cheaper by this factor.
 _DISCOUNT: Final = 8
 #: If the scans have more parameters than this, the log itself is scanned. A statement of SQLite has at most 32,766
-#: parameters (SQLITE_LIMIT_VARIABLE_NUMBER). Every scan has the parameters of all other terms. So 100 values in each of
-#: several terms are too many.
+#: parameters (SQLITE_LIMIT_VARIABLE_NUMBER). Every scan has the parameters of all other terms. For example, four terms
+#: with 100 values each need 100 scans with over 300 parameters each.
 _MAX_BINDINGS: Final = 30_000
 
 
@@ -315,8 +315,8 @@ def _failures(connection: apsw.Connection, name: str, values: Sequence[str]) -> 
 def _condition_of_result(code: str) -> tuple[str, tuple[str, ...]] | None:
     """Return a field and values. Every request with this result has one of these values in this field.
 
-    But for ``finish_reason``, a request can have a list, such as ``stop,length``. This list contains one of the
-    returned values. `None` for ``complete`` and ``running``, because no index serves these results.
+    But ``finish_reason`` can be a list, such as ``stop,length``. Then this list contains one of the returned values.
+    `None` for ``complete`` and ``running``, because no index serves these results.
     """
     if code in _OUTCOMES:
         return "outcome", (_OUTCOMES[code],)

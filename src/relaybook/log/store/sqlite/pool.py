@@ -94,7 +94,7 @@ class Pool:
         is_attached = attach(connection, self._directory)
         add_functions(connection, self._packs)
         connection.pragma("query_only", True)
-        # If the index exists but could not be attached, it may still be under construction. In this case, the
+        # If the index exists but could not be attached, another process may still be creating the index. So this
         # connection is used only once.
         return connection, (files[0], files[1] if is_attached else None)
 

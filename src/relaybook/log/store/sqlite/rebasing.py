@@ -47,7 +47,7 @@ class Rebaser:
         directory: Path,
         transaction: Callable[[], AbstractContextManager[object]],
     ) -> None:
-        """``transaction`` runs a block and commits its writes to the database and to the packs."""
+        """``transaction`` returns a context that commits the writes of its block to the database and to the packs."""
         self._connection = connection
         self._transaction = transaction
         self._packs = packs

@@ -1,9 +1,9 @@
 """Erase removed body frames and texts, and free disk space and database pages.
 
-The tables ``removed_frames`` and ``removed_texts`` list the remaining work. After a step has done the work that rows
-list, the step deletes these rows. A crash before the rows are deleted does no harm, because every step can be repeated.
-If a removed frame is still needed as a base, the frames that need it are first replaced (see rebasing.py). If all
-records of a pack are removed or expired, the whole pack is deleted.
+The tables ``removed_frames`` and ``removed_texts`` list the remaining work. A step does the work that some rows list,
+and then deletes these rows. Every step can be repeated, so a crash before the rows are deleted does no harm. If a
+removed frame is still needed as a base, the frames that need it are first replaced (see rebasing.py). If all records of
+a pack are removed or expired, the whole pack is deleted.
 """
 
 from collections.abc import Iterator, Sequence
@@ -155,7 +155,7 @@ class Reclaimer:
 
 
 def _first_texts(ranges: Sequence[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
-    """Return ranges with the first ``limit`` texts. The last range may end earlier than in ``ranges``."""
+    """Return the first ``limit`` texts of ``ranges``, as ranges. The last range may be shortened."""
     result: list[tuple[int, int]] = []
     for first, last in ranges:
         if limit == 0:

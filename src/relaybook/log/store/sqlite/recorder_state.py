@@ -24,8 +24,8 @@ class RecorderStateTables:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        #: The run of each exchange that has a checkpoint. The dict is nearly always empty. If it is empty, entries need
-        #: no statement to delete their checkpoint.
+        #: The run of each exchange that has a checkpoint. The dict is nearly always empty. Then no statement is needed
+        #: to delete the checkpoints of entries.
         self._runs: dict[bytes, str] = dict(connection.execute("SELECT exchange, run FROM checkpoints"))
         self._has_erasures = True
 
@@ -54,9 +54,9 @@ class RecorderStateTables:
         execute_many(_ADD_ERASURE, (ref.location for ref in batch.erase))
 
     def _ended(self, batch: Batch) -> dict[bytes, Entry | None]:
-        """Return the exchanges that have a checkpoint and that end with the batch, each with its entry.
+        """Return the exchanges with a checkpoint that are in ``entries`` or ``rejected`` of the batch.
 
-        Such an exchange is in ``entries`` or in ``rejected``. If it was rejected, `None` is returned as its entry.
+        The value is the entry of the exchange, or `None` if the exchange was rejected.
         """
         known = {*self._runs, *(checkpoint.exchange for checkpoint in batch.checkpoints)}
         if not known:

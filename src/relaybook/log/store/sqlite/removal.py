@@ -1,8 +1,7 @@
-"""Remove requests, or only their content, and all data that the store derived from them.
+"""Remove requests with all data that the store derived from them, or remove only their content.
 
-The caller begins and commits the transaction, which removes rows and adjusts counters. The transaction also lists the
-body frames and texts to erase, which are in other files. ``Reclaimer`` (reclaiming.py) erases these frames and texts
-later, even after a crash.
+The caller begins and commits the transaction, which removes rows and adjusts counters. Body frames and texts are in
+other files. The transaction lists them, and ``Reclaimer`` (reclaiming.py) erases them later, even after a crash.
 """
 
 from collections import Counter
@@ -114,9 +113,9 @@ class Remover:
         return records
 
     def _remove_content(self, locations: Iterable[tuple[int, RecordLocation | None]]) -> None:
-        """Remove the content of records, given by ``seq``.
+        """Remove the content of records. ``locations`` has pairs of a record's ``seq`` and the location of its content.
 
-        A location is `None` if the content has expired. Then everything that belongs to the content is already removed.
+        A location is `None` if the content has expired. Then nothing is left to remove.
         """
         seqs: list[int] = []
         frames: list[Frame] = []

@@ -45,7 +45,8 @@ class RetentionPass:
         self._to_remove: list[int] = []
         self._to_expire: list[int] = []
         self.is_complete = True
-        #: The number of requests that the current pass removed, and the number of requests that it expired.
+        #: The number of requests that the current pass removed, and the number of other requests whose content it
+        #: removed.
         self._removed = self._expired = 0
 
     def work(self, cutoffs: Cutoffs, until_ns: int) -> Retained:

@@ -127,8 +127,8 @@ class RollupTables:
     def subtract(self, records: Iterable[Record]) -> None:
         """Subtract deleted records, and forget values that no remaining record has.
 
-        Before the call, the records must be subtracted from the counts of field values. The next call of
-        ``store`` or ``subtract`` reads the stored state again.
+        Call this method after the records were subtracted from the counts of field values. The next call of ``store``
+        or ``subtract`` reads the stored state again.
         """
         if not self._is_loaded:
             self._load()

@@ -12,14 +12,13 @@ import msgspec
 from relaybook.log.record import FIELDS, Feedback, Record
 from relaybook.log.store.sqlite.schema import COLUMNS
 
-#: The feedback as JSON, or NULL if there is none. ``quote`` writes a number in a form that reads back as exactly the
-#: same number.
+#: The feedback as JSON, or NULL if there is none. ``quote`` keeps the exact value of a number.
 _FEEDBACK: Final = """(SELECT nullif(json_group_array(json_object('source', source,
   'score', iif(score IS NULL, NULL, json(quote(score))), 'label', label, 'comment', comment, 'at', at)
   ORDER BY source), '[]') FROM feedback WHERE feedback.seq = r.seq)"""
 #: The record's fields, in order, for a SELECT from ``requests AS r``.
 SELECT_LIST: Final = ", ".join([*(f'r."{column.name}"' for column in COLUMNS), _FEEDBACK])
-#: Selects the record and the location of its bodies, which is NULL if the bodies have expired. A condition must follow.
+#: Selects the record and the location of its bodies, which is NULL if the bodies have expired. Append a condition.
 WITH_BODIES: Final = f"SELECT {SELECT_LIST}, r.bodies FROM requests AS r WHERE"  # noqa: S608 - our own column names
 INSERT: Final = "INSERT INTO requests ({}, bodies) VALUES ({}?)".format(  # noqa: S608 - names of our own fields
     ", ".join(f'"{column.name}"' for column in COLUMNS), "?, " * len(COLUMNS)

@@ -1,8 +1,8 @@
 """Store the running requests.
 
 The recorder sends all running requests once a second. Most of the requests are unchanged, so only changes are written.
-The record, the detail and the body bytes so far are in separate rows. So a growing response does not cause the request
-to be rewritten, and lists read only the records.
+The record, the detail and the body bytes so far are in separate rows. So if only the response grows, the request is not
+written again. Lists read only the records.
 """
 
 from collections.abc import Mapping, Set
@@ -18,7 +18,7 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 decode_running: Final = msgspec.msgpack.Decoder(Record).decode
 _decode_detail: Final = msgspec.msgpack.Decoder(Detail).decode
 
-#: The request's id and, for a part, the name of the part.
+#: The request's id. In the table ``running_parts``, also the name of the part.
 _Key = tuple[str, ...]
 
 
@@ -55,7 +55,7 @@ class _Rows:
         self._pending = self.stored
 
     def replace(self, rows: Mapping[_Key, bytes], recorded: Set[str]) -> None:
-        """Replace the stored rows with ``rows``, except the rows of the requests in ``recorded``."""
+        """Replace all stored rows with ``rows``, without the rows of the requests in ``recorded``."""
         self._pending = target = {key: data for key, data in rows.items() if key[0] not in recorded}
         removed = [key for key in self.stored if key not in target]
         changed = [(*key, data) for key, data in target.items() if self.stored.get(key) != data]

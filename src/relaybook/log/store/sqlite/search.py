@@ -76,9 +76,8 @@ def search(
 ) -> SearchResult:
     """Return at most ``limit`` matches.
 
-    With ``newest_first``, the search starts at the end of the plan's ranges, and searches for one more match to
-    determine ``has_more``. Otherwise, the search starts at the beginning of the ranges, and callers ignore
-    ``has_more``.
+    With ``newest_first``, the search starts at the end of the plan's ranges. It also searches for one more match, to
+    set ``has_more``. Otherwise, the search starts at the beginning of the ranges, and callers ignore ``has_more``.
     """
     seqs: list[int] = []
     target = limit + 1 if newest_first else limit
@@ -148,6 +147,6 @@ class Windows:
         return window[1] if self._newest_first else window[0] - 1
 
     def furthest(self, window: SeqRange, seqs: list[int]) -> int:
-        """Return the ``seq`` that a scan had reached when it was stopped within the window."""
+        """Return the last ``seq`` that a scan reached before it was stopped within the window."""
         positions = [self.edge(window), *seqs[-1:]]
         return min(positions) if self._newest_first else max(positions)

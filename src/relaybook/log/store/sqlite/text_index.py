@@ -39,9 +39,8 @@ _PREPARE: Final = (
 
 #: The statement of one compaction step.
 _MERGE: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('merge', 64)"  # noqa: S608 - a constant
-#: With ``automerge``, FTS5 counts each removed text as a written page, and merges many pages for each removed text.
-#: When a whole day is removed, these merges would take twenty times as long as the removal, and up to 0.8 s per commit.
-#: So texts are removed with ``automerge`` 0.
+#: With ``automerge``, FTS5 merges many pages for each removed text. When a whole day is removed, these merges would
+#: take twenty times as long as the removal, and up to 0.8 s per commit. So texts are removed with ``automerge`` 0.
 _SET_AUTOMERGE: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('automerge', ?)"  # noqa: S608 - a constant
 _AUTOMERGE: Final = 4
 #: Starts to merge all parts into one part. ``_MERGE`` continues the merge.
@@ -60,9 +59,9 @@ class _Log(NamedTuple):
 
 
 class SqliteTextIndex:
-    """Writes the index. This class does not use the log's single writer.
+    """Writes the index on its own connection.
 
-    The index is opened on first use.
+    The connection is opened on first use.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -195,8 +194,8 @@ def _log(directory: Path) -> _Log:
 def drop_if_ahead(directory: Path) -> None:
     """Delete an index that is ahead of its log.
 
-    Call this function before records are added. When new records have reached the ``seq`` of the index, an index with
-    words of lost requests can no longer be detected.
+    Call this function before records are added. New records get the ``seq`` values of the lost requests. Then it can no
+    longer be detected that the index is ahead.
     """
     if not (directory / FILE).exists():
         return

@@ -22,13 +22,13 @@ from relaybook.log.store.sqlite.plan import Plan, make_plan
 from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_MAXIMA
 from relaybook.log.store.sqlite.search import Deadline, Windows
 
-#: Maximum number of records that are found with an index and read. Reading these records takes about as long as running
-#: one statement for each of 2,000 blocks.
+#: If an index yields at most this number of records, all of them are read. This takes about as long as one statement
+#: for each of 2,000 blocks.
 _FEW: Final = 10_000
 
 
 def top(connection: apsw.Connection, filter_: Filter, field: SortField, limit: int, deadline: Deadline) -> Page:
-    """Return the page of ``Reader.top``. Returns by the deadline."""
+    """Return a page; see ``Reader.top``."""
     ranking = _Ranking(limit)
     complete = True
     deadline.watch(connection)

@@ -77,8 +77,8 @@ def verify_newest(directory: Path, after: int) -> int:
     """Read the rows of requests with a ``seq`` above ``after`` from the disk, to find damage.
 
     At most the newest 100,000 rows are read. A new connection reads the rows, because an open connection would take
-    pages from its cache. Returns the newest ``seq``.
-    Raises apsw.Error, for example apsw.CorruptError if a page is damaged. Bodies are not read.
+    pages from its cache. Bodies are not read. Returns the newest ``seq``. Raises apsw.Error, for example
+    apsw.CorruptError if a page is damaged.
     """
     connection = open_for_reading(directory)
     try:

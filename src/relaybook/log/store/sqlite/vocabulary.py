@@ -20,8 +20,8 @@ TOKENIZER: Final = ("unicode61", ["remove_diacritics", "2"])
 MAX_WORDS: Final = 256
 _TABLE: Final = f"CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('{{}}', '{WORDS}', 'instance')"
 _NEXT: Final = "SELECT term FROM temp.vocabulary WHERE term >= ? LIMIT 1"
-#: This character does not occur in words. In sort order, a word with this character at its end comes directly after the
-#: same word without it, and before the next word.
+#: This character does not occur in words. If this character is appended to a word, the result sorts after the word and
+#: before the next word.
 _SUCCESSOR: Final = "\x01"
 
 

@@ -2,7 +2,7 @@
 
 A commit first writes body frames to the pack, and then rows and counters to the database. With the durability
 ``power``, the commit then syncs the pack. Finally, the commit writes the pack's length and ends the transaction. If the
-transaction is not committed, only bytes in the pack are left, which the next append overwrites.
+transaction is not committed, the next append overwrites the bytes that the commit wrote to the pack.
 """
 
 import os

@@ -38,8 +38,8 @@ UPDATE namespace_zones SET names = names + ?2, requests = max(requests, ?3), fai
   cost_usd = max(cost_usd, ?5), last_at = max(last_at, ?6)
 WHERE first = (SELECT max(first) FROM namespace_zones WHERE first < ?1)
 """
-#: SQLite sorts all text before any BLOB. With an empty BLOB as the upper bound, a range without an upper bound becomes
-#: a bounded range, which the primary key can serve.
+#: An upper bound above all names, because SQLite sorts all text before any BLOB. The primary key can serve a range with
+#: such an upper bound.
 _AFTER_ALL_TEXT: Final = b""
 
 
@@ -69,7 +69,7 @@ def forget_name(connection: apsw.Connection, name: str) -> None:
 class ZoneMap(NamedTuple):
     """The names from ``first``, inclusive, to ``end``, exclusive. If ``end`` is `None`, the zone has no upper bound.
 
-    ``maximum`` is an upper bound on the sort column's values of these names.
+    None of these names has a value above ``maximum`` in the sort column.
     """
 
     first: str
