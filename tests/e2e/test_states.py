@@ -111,6 +111,7 @@ def test_the_open_page_recovers_after_the_dashboard_was_killed(empty: World, ope
 def test_a_dashboard_that_does_not_respond_is_reported_until_it_does(empty: World, open_tab: OpenTab) -> None:
     empty.log(Call(text="before"))
     tab = open_tab(empty.dashboard).open_log()
+    expect(tab.page.get_by_role("button", name=re.compile("^logging"))).to_be_visible()  # the first status has arrived
     tab.guard.expect(UNANSWERED)
     tab.point_nowhere()
     dashboard = empty.server.pid_of("dashboard")
