@@ -275,10 +275,10 @@ headers never reaches the upstream. If the chunks or trailers of a body are malf
 request. If the HTTP is well-formed, the relay forwards the body without parsing it, and the upstream decides how to
 respond. No case affects other requests: the tests send a valid request after each case.
 
-A bold line shows the response to the cases below, error or warning codes, and whether the requests are recorded or
-counted:
+A bold line applies to the cases below it. The line shows the response, error or warning codes, and whether the requests
+are recorded or counted:
 
-- **recorded**: the log has one record. An outcome in the bold line is the record's outcome. The response has
+- **recorded**: the log has one record. If the bold line names an outcome, the record has this outcome. The response has
   `Service-Request-Id`.
 - **counted**: the log has no record. The request is counted in `relaybook_refused_total{code="…"}` of `/metrics` and
   in `refused` of `/api/status`.

@@ -27,7 +27,7 @@ unknown variable that begins with `RELAYBOOK_` only causes a warning.
 - **Size**: a number of bytes, or a number with a unit, such as `64MiB`, `10 GiB` or `5MB`.
 - **Duration**: a number of seconds, or a number with a unit, such as `500ms`, `10s`, `15min` or `2h`.
 - **List**: values separated by commas, or an array in the file.
-- The value `none` unsets a setting that has no default.
+- For a text or a path without a default, the value `none` means that the setting is not set.
 
 | setting | default | type | meaning |
 |---|---|---|---|

@@ -139,7 +139,7 @@ export type Result = {
   tone: "bad" | "good" | "neutral" | "running";
 };
 
-/** A page of the log, newest first. With `sort`, the page is in descending order of the field that `sort` names. */
+/** A page of the log, newest first. With `sort=<field>`, the page is in descending order of this field. */
 export type RequestPage = {
   data: (Row)[];
   /** Running requests, latest start first. Only the first page has this field, and only if `sort` is not set. */

@@ -41,7 +41,7 @@ _PARAMETERS = [
 async def list_requests(request: Request) -> Response:
     """Return a page of the log, newest first.
 
-    With `sort`, the page instead has the requests with the highest values of the field that `sort` names. Without
+    If `sort` names a field, the page contains the requests with the highest values of this field instead. Without
     `sort`, the first page also contains running requests.
 
     A request must match all parameters. To send several values of a parameter (at most 100), repeat the parameter. A

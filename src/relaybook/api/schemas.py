@@ -175,7 +175,7 @@ else:
 
 
 class RequestPage(Struct, kw_only=True):
-    """A page of the log, newest first. With `sort`, the page is in descending order of the field that `sort` names."""
+    """A page of the log, newest first. With `sort=<field>`, the page is in descending order of this field."""
 
     data: list[Row]
     running: (

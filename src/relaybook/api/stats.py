@@ -46,8 +46,8 @@ async def get_stats(request: Request) -> Response:
     - the namespace, but only for the first 256 recorded namespaces whose names do not look like ids
     - each of the first 64 properties that were recorded, if the property has at most 64 values
 
-    The precomputed aggregates are used if `by` and the filters together use at most one field, which must be in this
-    list. They are not used with filters that exclude requests (`not.`) or match a prefix (`begins.`).
+    The precomputed aggregates are used if `by` and the filters together use no field, or only one field of this list.
+    They are not used with filters that exclude requests (`not.`) or match a prefix (`begins.`).
 
     In all other cases, the aggregates are computed from the records. If this computation takes longer than 2 seconds,
     the call fails with `deadline`. In that case, use a shorter time range.
