@@ -23,6 +23,7 @@ import pytest
 from tests.support.commands import entry, environment, relaybook, three_requests
 from tests.support.needs import PREFIX
 
+from relaybook import clock
 from relaybook.api.app import create_app
 from relaybook.api.options import ApiOptions
 from relaybook.api.uvicorn_server import DashboardServer
@@ -32,11 +33,13 @@ from relaybook.cli.failure import CommandFailed
 from relaybook.cli.server_log import NoServer, ServerLog
 from relaybook.cli.store_log import StoreLog
 from relaybook.log.record import Detail
+from relaybook.log.store import open_store
 from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Batch, Body, Entry, Running
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.set_aside import set_aside
 from relaybook.log.store.sqlite.writer import SqliteWriter
+from relaybook.recorder.text_pass import TextPass
 from relaybook.server.data_directory import DataDirectory, Serving
 
 #: The user id of an unprivileged user.
@@ -312,6 +315,20 @@ def test_tail_from_now_shows_no_earlier_requests(data: Path, monkeypatch: pytest
     seqs = count(here)
     monkeypatch.setattr(store_log, "time", SimpleNamespace(sleep=write_one))
     assert next(StoreLog.open(data).follow([], 0))["seq"] == here
+
+
+def test_tail_for_words_shows_a_request_that_is_indexed_later(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    late = entry(4, "ios")
+    late.request = Body(rest=[b'{"messages": [{"role": "user", "content": "Where is my refund?"}]}'])
+    write(data, late)
+    store = open_store(DataDirectory(data).store)
+
+    def index() -> None:
+        assert TextPass(store.open_reader(), store.open_text_index()).work(clock.monotonic_ns() + clock.NANOSECONDS)
+
+    steps = iter((index,))
+    monkeypatch.setattr(store_log, "time", SimpleNamespace(sleep=lambda _: next(steps)()))
+    assert next(StoreLog.open(data).follow([("q", "refund")], 1))["seq"] == 4
 
 
 def test_tail_goes_on_after_the_store_was_replaced(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

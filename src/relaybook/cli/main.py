@@ -167,7 +167,7 @@ def export(
     from relaybook.cli.export import export
 
     _reject_invalid_text(filters)
-    output = None if output == Path(_STREAMS["export"]) else output
+    output = None if output in (Path("-"), Path(_STREAMS["export"])) else output
     return export(_resolve(flags), filters, format_name=format, output=output, bodies=bodies, resume=resume)
 
 

@@ -21,7 +21,7 @@ from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
 from relaybook.cli.server_log import CountChanged, Download
 from relaybook.cli.store_deletion import follow
-from relaybook.log.export.export import Export
+from relaybook.log.export.export import Export, searchable_to
 from relaybook.log.query.filters import MAX_LIMIT, BadFilter, SortField
 from relaybook.log.row import to_json
 from relaybook.log.store import open_store
@@ -92,9 +92,9 @@ class StoreLog:
     def follow(self, terms: list[tuple[str, str]], limit: int) -> Iterator[Row]:
         """See ``LogSource``."""
         filter_ = filter_of(terms)
-        seq = self._read(lambda reader, _: reader.last_seq())
-        # Records that are written between the two reads have a higher seq, so the first iteration of the loop yields
-        # them.
+        seq = self._read(lambda reader, _: searchable_to(reader, filter_))
+        # Records that are written or indexed between the two reads have a higher seq, so the first iteration of the
+        # loop yields them.
         earlier = self.latest(terms, limit) if limit else []
         yield from (row for row in earlier if row["seq"] is None or row["seq"] <= seq)
         while True:
