@@ -335,16 +335,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    if not argv:
+    try:
+        if argv:
+            return _run(argv)
         print(USAGE)
         return 0
-    try:
-        return _run(argv)
     except BrokenPipeError:
         # The program that read our output has exited, for example `head`. Python must not fail when it flushes stdout
         # at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
+    except OSError as error:
+        return _end(str(error), FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -371,9 +373,7 @@ def _run(argv: list[str]) -> int:
         return _end(_excluding_filter(argv) or str(error), BAD_SETTINGS)
     except (BadSetting, BadArgument) as error:
         return _end(str(error), BAD_SETTINGS)
-    except (CommandFailed, OSError) as error:
-        if isinstance(error, BrokenPipeError):
-            raise
+    except CommandFailed as error:
         return _end(str(error), FAILED)
 
 
