@@ -269,6 +269,25 @@ def test_the_token_is_not_sent_to_a_redirect() -> None:
     assert RedirectHandler.came == ["Bearer secret"]
 
 
+class GatewayHandler(BaseHTTPRequestHandler):
+    """Respond as a proxy does while the server behind the proxy restarts."""
+
+    def do_GET(self) -> None:
+        self.send_error(502)
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+def test_behind_a_proxy_a_server_that_restarts_is_a_server_that_does_not_respond() -> None:
+    with HTTPServer(("127.0.0.1", 0), GatewayHandler) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        with pytest.raises(NoServer, match="does not respond: a proxy returned 502"):
+            ServerLog(f"http://127.0.0.1:{server.server_port}", None).connect()
+        thread.join()
+
+
 @pytest.mark.parametrize(("url", "token"), [("relaybook.example", None), ("http://h", "a\nb"), ("http://h", "é")])
 def test_urls_and_tokens_that_cannot_be_sent_are_rejected(url: str, token: str | None) -> None:
     with pytest.raises(CommandFailed):

@@ -97,6 +97,8 @@ _DELETE_SECONDS: Final = 20.0
 #: Timeout for the next bytes of an export. The server may need minutes to find the next match.
 _EXPORT_SILENCE_SECONDS: Final = 900.0
 _CHUNK_BYTES: Final = 256 * 1024
+#: Statuses that a proxy returns while the server behind the proxy restarts.
+_GATEWAY_ERRORS: Final = (502, 503, 504)
 #: The response header with the last ``seq`` that an export can contain.
 _THROUGH: Final = "Export-Through"
 
@@ -305,6 +307,8 @@ class ServerLog:
             problem = json.loads(error.read(65536))["error"]
             message = str(problem["message"])
         except (OSError, HTTPException, ValueError, KeyError, TypeError):
+            if error.code in _GATEWAY_ERRORS:
+                return NoServer(f"{self._base} does not respond: a proxy returned {error.code}.")
             return self._not_a_dashboard()
         if error.code == 404:
             return _NotFound(message)
