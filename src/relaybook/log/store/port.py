@@ -463,8 +463,9 @@ class Reader(Protocol):
     def stored_since(self, seq: int, filter_: Filter, limit: int) -> tuple[Iterator[StoredRecord], int]:
         """Return the same records as ``since``, with their data for the detail view.
 
-        The detail and bodies of a record are read when the iterator reaches the record, so the data of only one record
-        is in memory. If the data cannot be read, the record is marked as expired.
+        A record is read with its detail and bodies when the iterator reaches it, so the data of only one record is in
+        memory. A record that was deleted by then is omitted. If the data cannot be read, the record is marked as
+        expired.
         """
 
     def status(self) -> StoreStatus: ...

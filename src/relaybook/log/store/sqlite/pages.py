@@ -1,7 +1,7 @@
 """Build pages that start at a cursor, have a record in the middle, or contain the records after a record."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import apsw
 
@@ -10,12 +10,11 @@ from relaybook.log.record import Record
 from relaybook.log.store.port import Link, Page
 from relaybook.log.store.sqlite.block_ranges import SeqRange
 from relaybook.log.store.sqlite.plan import Plan, make_plan
-from relaybook.log.store.sqlite.rows import SELECT_LIST, WITH_BODIES, record_of
+from relaybook.log.store.sqlite.rows import SELECT_LIST, record_of
 from relaybook.log.store.sqlite.search import Deadline, SearchResult, search
 from relaybook.log.store.sqlite.text_index import indexed_to
 
 _BY_SEQ: Final = f"SELECT {SELECT_LIST} FROM requests AS r WHERE r.seq = ?"  # noqa: S608 - our own column names
-_WITH_BODIES_BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
 
 _STEP: Final = (
     "SELECT r.seq, r.id, r.started_at, r.failed, r.completion_id, c.chain"
@@ -71,21 +70,14 @@ def since(
 
     The second value is the ``seq`` up to which the result is complete.
     """
-    seqs, reached = _seqs_since(connection, seq, filter_, limit, deadline)
+    seqs, reached = seqs_since(connection, seq, filter_, limit, deadline)
     return load(connection, seqs), reached
 
 
-def rows_since(
-    connection: apsw.Connection, seq: int, filter_: Filter, limit: int, deadline: Deadline
-) -> tuple[list[tuple[Any, ...]], int]:
-    """Return rows of WITH_BODIES after ``seq``, oldest first, and the ``seq`` up to which the result is complete."""
-    seqs, reached = _seqs_since(connection, seq, filter_, limit, deadline)
-    return list(connection.executemany(_WITH_BODIES_BY_SEQ, ((seq,) for seq in seqs))), reached
-
-
-def _seqs_since(
+def seqs_since(
     connection: apsw.Connection, seq: int, filter_: Filter, limit: int, deadline: Deadline
 ) -> tuple[list[int], int]:
+    """Return the same as ``since``, but only the ``seq`` of each record."""
     last = last_seq(connection)
     if needs_text(filter_):
         last = min(last, indexed_to(connection))  # otherwise, matches that are not indexed yet would be missed

@@ -105,9 +105,9 @@ class SqliteReader:
         with self._pool.snapshot(deadline) as connection:
             if connection is None:
                 return iter(()), seq
-            rows, reached = pages.rows_since(connection, seq, filter_, limit, deadline)
-        stored = self._packs.stored_or_expired
-        return (stored(record_of(row[:-1]), bodies.decode_location(row[-1])) for row in rows), reached
+            seqs, reached = pages.seqs_since(connection, seq, filter_, limit, deadline)
+        rows = (self._row(_BY_SEQ, each) for each in seqs)
+        return (self._packs.stored_or_expired(*row) for row in rows if row is not None), reached
 
     def count(self, filter_: Filter, deadline_ns: int) -> Count:
         deadline = Deadline(deadline_ns)
