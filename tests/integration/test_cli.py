@@ -125,6 +125,16 @@ def test_tail_reads_from_the_server_if_one_responds(data: Path, tmp_path: Path) 
     ]
 
 
+@pytest.mark.parametrize("options", [[], ["--sort", "duration_ms"]])
+def test_a_search_that_was_stopped_says_so_instead_of_no_request_matches(
+    data: Path, tmp_path: Path, options: list[str]
+) -> None:
+    with dashboard(data, query_seconds=0.0) as address:
+        found = relaybook(tmp_path, "tail", "contains=rain", "from=2026-01-01", *options, "--dashboard", address)
+    assert (found.returncode, found.stdout) == (0, "")
+    assert found.stderr.startswith("The search reached its time limit, so ")
+
+
 def test_running_requests_are_last_and_unfinished_without_a_server(with_running: Path, tmp_path: Path) -> None:
     with dashboard(with_running) as address:
         asked = relaybook(tmp_path, "tail", "--dashboard", address)

@@ -149,11 +149,11 @@ class ServerLog:
         if not (isinstance(page, dict) and isinstance(page.get("data"), list)):
             raise self._not_a_dashboard()
 
-    def latest(self, terms: list[tuple[str, str]], limit: int) -> list[Row]:
+    def latest(self, terms: list[tuple[str, str]], limit: int) -> tuple[list[Row], bool]:
         """See ``LogSource``."""
         page = self._get_required("/api/requests", [*terms, ("limit", str(limit))])
         rows: list[Row] = [*page.get("running", ()), *page["data"]]
-        return rows[::-1]
+        return rows[::-1], page["complete"]
 
     def follow(self, terms: list[tuple[str, str]], limit: int) -> Iterator[Row]:
         """See ``LogSource``. The stream is opened before the list is read, so that no request is missed."""
@@ -161,7 +161,7 @@ class ServerLog:
         last_id: str | None = None
         while True:
             with suppress(NoServer, OSError, HTTPException), self._live(terms, last_id) as stream:
-                earlier = self.latest(terms, limit) if limit and last_id is None else []
+                earlier = self.latest(terms, limit)[0] if limit and last_id is None else []
                 for row, position in chain(map(_with_position, earlier), _rows(read_events(stream))):
                     last_id = position or last_id
                     if row is not None and printed.is_new(_dedup_key(row)):

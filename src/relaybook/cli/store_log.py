@@ -81,13 +81,13 @@ class StoreLog:
         """Return the number of requests in the log."""
         return self._read(lambda reader, _: reader.status().records)
 
-    def latest(self, terms: list[tuple[str, str]], limit: int) -> list[Row]:
+    def latest(self, terms: list[tuple[str, str]], limit: int) -> tuple[list[Row], bool]:
         """See ``LogSource``."""
         filter_ = filter_of(terms)
         page = self._read(lambda reader, deadline_ns: page_of(reader, filter_, limit, None, deadline_ns))
         running = [] if page.running is UNSET else map(self._marked, page.running)
         rows: list[Row] = [*running, *page.data]
-        return rows[::-1]
+        return rows[::-1], page.complete
 
     def follow(self, terms: list[tuple[str, str]], limit: int) -> Iterator[Row]:
         """See ``LogSource``."""
@@ -95,7 +95,7 @@ class StoreLog:
         seq = self._read(lambda reader, _: searchable_to(reader, filter_))
         # Records that are written or indexed between the two reads have a higher seq, so the first iteration of the
         # loop yields them.
-        earlier = self.latest(terms, limit) if limit else []
+        earlier = self.latest(terms, limit)[0] if limit else []
         yield from (row for row in earlier if row["seq"] is None or row["seq"] <= seq)
         while True:
             try:
