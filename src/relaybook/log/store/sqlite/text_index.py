@@ -144,8 +144,8 @@ class SqliteTextIndex:
             try:
                 yield
             except (apsw.CorruptError, apsw.NotADBError) as error:
-                self._drop()
-                raise StoreUnavailable(f"{self._path} was damaged and is rebuilt ({error}). Test the disk.") from error
+                self.drop()
+                raise rebuilt(self._path, error) from error
 
     def _open(self) -> apsw.Connection:
         if self._connection is not None:
@@ -155,7 +155,7 @@ class SqliteTextIndex:
         try:
             connection, self._indexed_to = self._open_for(log)
         except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, _IndexOfAnotherLog):
-            self._drop()
+            self.drop()
             connection, self._indexed_to = self._open_for(log)
         self._connection, self._file = connection, file_identity(self._directory)
         return connection
@@ -178,7 +178,8 @@ class SqliteTextIndex:
             raise
         return connection, seq
 
-    def _drop(self) -> None:
+    def drop(self) -> None:
+        """Delete the index. The text pass then rebuilds the index."""
         self.close()
         for suffix in ("", "-wal", "-shm"):
             self._path.with_name(f"{FILE}{suffix}").unlink(missing_ok=True)
@@ -187,6 +188,11 @@ class SqliteTextIndex:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def rebuilt(path: Path, error: Exception) -> StoreUnavailable:
+    """Return the error for an index that was deleted because it is damaged."""
+    return StoreUnavailable(f"{path} was damaged and is rebuilt ({error}). Test the disk.")
 
 
 class _IndexOfAnotherLog(Exception):
