@@ -135,6 +135,16 @@ def test_a_search_that_was_stopped_says_so_instead_of_no_request_matches(
     assert found.stderr.startswith("The search reached its time limit, so ")
 
 
+def test_a_search_without_results_says_that_requests_are_not_indexed_yet(data: Path, tmp_path: Path) -> None:
+    note = "Some requests are not in the full-text index yet. A running server adds them to the index."
+    with dashboard(data) as address:
+        assert note in relaybook(tmp_path, "tail", "raining", "--dashboard", address).stderr
+    assert note in relaybook(tmp_path, "tail", "raining", "--data", "data").stderr
+    store = open_store(DataDirectory(data).store)
+    assert TextPass(store.open_reader(), store.open_text_index()).work(clock.monotonic_ns() + clock.NANOSECONDS)
+    assert note not in relaybook(tmp_path, "tail", "snowing", "--data", "data").stderr
+
+
 def test_running_requests_are_last_and_unfinished_without_a_server(with_running: Path, tmp_path: Path) -> None:
     with dashboard(with_running) as address:
         asked = relaybook(tmp_path, "tail", "--dashboard", address)

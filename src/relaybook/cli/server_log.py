@@ -188,6 +188,11 @@ class ServerLog:
             each["value"] for each in self._get_required(f"/api/values/{field}", [("limit", str(MAX_LIMIT))])["data"]
         ]
 
+    def is_indexed(self) -> bool:
+        """See ``LogSource``."""
+        status = self._get_required("/api/status", [])
+        return bool(status["indexed_to"] >= status["last_seq"])
+
     def count_matching(self, terms: list[tuple[str, str]]) -> int | None:
         """See ``LogSource``."""
         count = self._get_required("/api/count", terms)

@@ -56,6 +56,9 @@ class LogSource(Protocol):
     def values(self, field: str) -> list[str]:
         """Return up to 500 values of a field, most frequent first. The values of ``property`` are property names."""
 
+    def is_indexed(self) -> bool:
+        """Return whether the full-text index has all finished requests."""
+
     def count_matching(self, terms: Terms) -> int | None:
         """Return the number of matching finished requests, or `None` if counting takes too long."""
 

@@ -127,6 +127,11 @@ class StoreLog:
         listed = self._read(lambda reader, deadline_ns: values_of(reader, field, "", MAX_LIMIT, deadline_ns))
         return [each.value for each in listed.data]
 
+    def is_indexed(self) -> bool:
+        """See ``LogSource``."""
+        status = self._read(lambda reader, _: reader.status())
+        return status.indexed_to >= status.last_seq
+
     def count_matching(self, terms: list[tuple[str, str]]) -> int | None:
         """See ``LogSource``."""
         filter_ = filter_of(terms)

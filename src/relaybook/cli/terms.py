@@ -138,4 +138,7 @@ def _text_hint(log: LogSource, parsed: Filter) -> str:
         return f" The search text is the id of a request. To print the request, run relaybook show {word}"
     if word in log.values("namespace"):
         return f" The search text is a namespace. Write {quote(f'namespace={word}')}"
-    return f" Only whole words match. For part of a word, write 'contains:\"{word}\"' from=-1h"
+    lag = ""
+    if not log.is_indexed():
+        lag = " Some requests are not in the full-text index yet. A running server adds them to the index."
+    return f"{lag} Only whole words match. For part of a word, write 'contains:\"{word}\"' from=-1h"

@@ -96,6 +96,9 @@ class Log:
     def latest(self, terms: list[tuple[str, str]], limit: int) -> tuple[list[dict[str, str]], bool]:
         return self._latest, True
 
+    def is_indexed(self) -> bool:
+        return True
+
     def find(self, text: str) -> dict[str, str] | None:
         return {"id": text} if text == self._known_id else None
 
