@@ -24,7 +24,7 @@ from relaybook.log.store.sqlite.backup import _Copy
 from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.set_aside import DamagedStore, set_aside
-from relaybook.log.store.sqlite.text_index import SqliteTextIndex
+from relaybook.log.store.sqlite.text_index import FILE, SqliteTextIndex
 from relaybook.log.store.sqlite.writer import SqliteWriter
 
 FAR = 2**62
@@ -86,6 +86,20 @@ def test_a_second_backup_copies_only_what_is_new(tmp_path: Path) -> None:
     assert 0 < second.copied_bytes < first.copied_bytes / 10
     assert second.records == 310
     assert open_store(target / "store").verify(lambda done, total: None).problems == []
+    writer.close()
+
+
+def test_a_log_with_a_damaged_text_index_is_backed_up_without_the_index(tmp_path: Path) -> None:
+    source, target = tmp_path / "data", tmp_path / "copy"
+    writer = SqliteWriter(source / "store")
+    fill(writer, 20)
+    index = SqliteTextIndex(source / "store")
+    index.add([(1, "searchable words")], 20)
+    index.close()
+    back_up(source, target)
+    (source / "store" / FILE).write_bytes(b"x" * 20_000)
+    assert back_up(source, target).records == 20
+    assert not (target / "store" / FILE).exists()
     writer.close()
 
 

@@ -23,6 +23,7 @@ import pytest
 from tests.support.commands import entry, environment, relaybook, three_requests
 from tests.support.needs import PREFIX
 
+from relaybook import clock
 from relaybook.api.app import create_app
 from relaybook.api.options import ApiOptions
 from relaybook.api.uvicorn_server import DashboardServer
@@ -32,11 +33,13 @@ from relaybook.cli.failure import CommandFailed
 from relaybook.cli.server_log import NoServer, ServerLog
 from relaybook.cli.store_log import StoreLog
 from relaybook.log.record import Detail
+from relaybook.log.store import open_store
 from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Batch, Body, Entry, Running
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.set_aside import set_aside
 from relaybook.log.store.sqlite.writer import SqliteWriter
+from relaybook.recorder.text_pass import TextPass
 from relaybook.server.data_directory import DataDirectory, Serving
 
 #: The user id of an unprivileged user.
@@ -120,6 +123,26 @@ def test_tail_reads_from_the_server_if_one_responds(data: Path, tmp_path: Path) 
         ["web", "gpt-4o", "✓"],
         ["ios", "gpt-4o", "✓"],
     ]
+
+
+@pytest.mark.parametrize("options", [[], ["--sort", "duration_ms"]])
+def test_a_search_that_was_stopped_says_so_instead_of_no_request_matches(
+    data: Path, tmp_path: Path, options: list[str]
+) -> None:
+    with dashboard(data, query_seconds=0.0) as address:
+        found = relaybook(tmp_path, "tail", "contains=rain", "from=2026-01-01", *options, "--dashboard", address)
+    assert (found.returncode, found.stdout) == (0, "")
+    assert found.stderr.startswith("The search reached its time limit, so ")
+
+
+def test_a_search_without_results_says_that_requests_are_not_indexed_yet(data: Path, tmp_path: Path) -> None:
+    note = "Some requests are not in the full-text index yet. A running server adds them to the index."
+    with dashboard(data) as address:
+        assert note in relaybook(tmp_path, "tail", "raining", "--dashboard", address).stderr
+    assert note in relaybook(tmp_path, "tail", "raining", "--data", "data").stderr
+    store = open_store(DataDirectory(data).store)
+    assert TextPass(store.open_reader(), store.open_text_index()).work(clock.monotonic_ns() + clock.NANOSECONDS)
+    assert note not in relaybook(tmp_path, "tail", "snowing", "--data", "data").stderr
 
 
 def test_running_requests_are_last_and_unfinished_without_a_server(with_running: Path, tmp_path: Path) -> None:
@@ -266,6 +289,25 @@ def test_the_token_is_not_sent_to_a_redirect() -> None:
     assert RedirectHandler.came == ["Bearer secret"]
 
 
+class GatewayHandler(BaseHTTPRequestHandler):
+    """Respond as a proxy does while the server behind the proxy restarts."""
+
+    def do_GET(self) -> None:
+        self.send_error(502)
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+def test_behind_a_proxy_a_server_that_restarts_is_a_server_that_does_not_respond() -> None:
+    with HTTPServer(("127.0.0.1", 0), GatewayHandler) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        with pytest.raises(NoServer, match="does not respond: a proxy returned 502"):
+            ServerLog(f"http://127.0.0.1:{server.server_port}", None).connect()
+        thread.join()
+
+
 @pytest.mark.parametrize(("url", "token"), [("relaybook.example", None), ("http://h", "a\nb"), ("http://h", "é")])
 def test_urls_and_tokens_that_cannot_be_sent_are_rejected(url: str, token: str | None) -> None:
     with pytest.raises(CommandFailed):
@@ -312,6 +354,20 @@ def test_tail_from_now_shows_no_earlier_requests(data: Path, monkeypatch: pytest
     seqs = count(here)
     monkeypatch.setattr(store_log, "time", SimpleNamespace(sleep=write_one))
     assert next(StoreLog.open(data).follow([], 0))["seq"] == here
+
+
+def test_tail_for_words_shows_a_request_that_is_indexed_later(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    late = entry(4, "ios")
+    late.request = Body(rest=[b'{"messages": [{"role": "user", "content": "Where is my refund?"}]}'])
+    write(data, late)
+    store = open_store(DataDirectory(data).store)
+
+    def index() -> None:
+        assert TextPass(store.open_reader(), store.open_text_index()).work(clock.monotonic_ns() + clock.NANOSECONDS)
+
+    steps = iter((index,))
+    monkeypatch.setattr(store_log, "time", SimpleNamespace(sleep=lambda _: next(steps)()))
+    assert next(StoreLog.open(data).follow([("q", "refund")], 1))["seq"] == 4
 
 
 def test_tail_goes_on_after_the_store_was_replaced(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,8 +125,9 @@ def test_standard_output_is_the_default(source: list[str], capfdbinary: pytest.C
     assert json.loads(output[-1]) == {"end": True, "count": RECORDS // 100}
     assert main(["export", *source, "failed=true", "--format", "csv"]) == 0
     assert b'"end"' not in capfdbinary.readouterr().out
-    assert main(["export", *source, "failed=true", "-o", "-"]) == 0
-    assert capfdbinary.readouterr().out.splitlines() == output
+    for options in (["-o", "-"], ["--output=-"], ["-o-"]):
+        assert main(["export", *source, "failed=true", *options]) == 0
+        assert capfdbinary.readouterr().out.splitlines() == output
 
 
 def test_a_file_without_the_option_is_refused(source: list[str], capsys: pytest.CaptureFixture[str]) -> None:

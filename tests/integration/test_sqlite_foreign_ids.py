@@ -7,9 +7,10 @@ import pytest
 from tests.support.records import a_batch, an_entry, soon
 
 from relaybook import clock
+from relaybook.log.record import Record
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.files import DATABASE
-from relaybook.log.store.sqlite import entries, foreign_ids
+from relaybook.log.store.sqlite import entries, foreign_ids, pages
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 
@@ -51,6 +52,22 @@ def assert_all_found(directory: Path) -> bool:
     tenths = [record.seq for record in reader.find("tenth", 100)]
     reader.close()
     return ones and tenths == [number + 1 for number in range(RECORDS) if number % 10 == 0][::-1]
+
+
+def test_only_the_returned_records_of_a_common_id_are_read(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = SqliteWriter(log)
+    while writer.run_maintenance(soon()):
+        pass
+    writer.close()
+    read: list[int] = []
+
+    def load(connection: apsw.Connection, seqs: list[int]) -> list[Record]:
+        read.extend(seqs)
+        return pages.load(connection, seqs)
+
+    monkeypatch.setattr(foreign_ids, "load", load)
+    found = SqliteReader(log).find("tenth", 3)
+    assert [record.seq for record in found] == read == [391, 381, 371]
 
 
 def test_full_groups_are_merged_and_every_id_is_still_found(log: Path) -> None:

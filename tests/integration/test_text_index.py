@@ -9,7 +9,10 @@ import apsw
 import pytest
 from tests.support.records import a_batch, an_entry, soon
 
+from relaybook import clock
 from relaybook.log.query.filters import WORDS, Filter, Term
+from relaybook.log.store.errors import StoreDamaged, StoreUnavailable
+from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.text_index import FILE, SqliteTextIndex
 from relaybook.log.store.sqlite.writer import SqliteWriter
@@ -117,6 +120,37 @@ def test_an_unusable_index_is_rebuilt(tmp_path: Path, damage: str) -> None:
     update(store)
     update(store)
     assert find(store, "refund") == [1]
+
+
+@pytest.mark.parametrize("term", [Term("namespace", ("web",)), Term(WORDS, ("lost",))])
+def test_a_damaged_index_is_rebuilt_and_the_store_is_not_set_aside(tmp_path: Path, term: Term) -> None:
+    """The recorder sets the store aside if StoreDamaged is raised."""
+    writer = SqliteWriter(tmp_path)
+    writer.commit(a_batch(an_entry(b'{"messages": [{"content": "lost word0"}]}', b"{}", namespace="web")))
+    writer.close()
+    fill(tmp_path, *(f"refund word{number} {number * 7}" for number in range(1, 2000)))
+    reader, index, writer = SqliteReader(tmp_path), SqliteTextIndex(tmp_path), SqliteWriter(tmp_path)
+    text = TextPass(reader, index)
+    assert not text.work(soon())
+    data = bytearray((tmp_path / FILE).read_bytes())
+    data[12 * 8192 :] = b"\xa5" * (len(data) - 12 * 8192)
+    (tmp_path / FILE).write_bytes(data)
+    SqliteDeletions(tmp_path).request(Filter((term,)), 1, "127.0.0.1")
+
+    def carry_out() -> None:
+        while reader.deletions(1)[0].state != "done":
+            writer.delete(clock.monotonic_ns() + 20_000_000)
+            writer.run_maintenance(clock.monotonic_ns() + 20_000_000)
+            text.work(soon())
+
+    with pytest.raises(StoreUnavailable, match="was damaged and is rebuilt") as raised:
+        carry_out()
+    assert not isinstance(raised.value, StoreDamaged)
+    carry_out()
+    text.work(soon())
+    assert [find(tmp_path, f"word{number}") for number in range(3)] == [[], [2], [3]]
+    for part in (writer, index, reader):
+        part.close()
 
 
 def test_a_log_without_index_is_searched_as_before(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def _delete(
 
     Returns False, and deletes nothing, if the number of requests has changed.
     """
-    rows = log.latest(terms, _SHOWN)
+    rows, _ = log.latest(terms, _SHOWN)
     running = sum(row["outcome"] == "open" for row in rows)
     if running:
         verbs = "matches is" if running == 1 else "match are"

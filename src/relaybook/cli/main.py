@@ -168,7 +168,7 @@ def export(
     from relaybook.cli.export import export
 
     _reject_invalid_text(filters)
-    output = None if output == Path(_STREAMS["export"]) else output
+    output = None if output in (Path("-"), Path(_STREAMS["export"])) else output
     return export(_resolve(flags), filters, format_name=format, output=output, bodies=bodies, resume=resume)
 
 
@@ -336,16 +336,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    if not argv:
+    try:
+        if argv:
+            return _run(argv)
         print(USAGE)
         return 0
-    try:
-        return _run(argv)
     except BrokenPipeError:
         # The program that read the output, for example `head`, has exited. Replace stdout, so that Python does not fail
         # when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
+    except OSError as error:
+        return _end(str(error), FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -372,9 +374,7 @@ def _run(argv: list[str]) -> int:
         return _end(_excluding_filter(argv) or str(error), BAD_SETTINGS)
     except (BadSetting, BadArgument) as error:
         return _end(str(error), BAD_SETTINGS)
-    except (CommandFailed, OSError) as error:
-        if isinstance(error, BrokenPipeError):
-            raise
+    except CommandFailed as error:
         return _end(str(error), FAILED)
 
 

@@ -97,6 +97,8 @@ _DELETE_SECONDS: Final = 20.0
 #: Timeout for the next bytes of an export. The server may need minutes to find the next match.
 _EXPORT_SILENCE_SECONDS: Final = 900.0
 _CHUNK_BYTES: Final = 256 * 1024
+#: Statuses that a proxy returns while the server behind the proxy restarts.
+_GATEWAY_ERRORS: Final = (502, 503, 504)
 #: The response header with the last ``seq`` that an export can contain.
 _THROUGH: Final = "Export-Through"
 
@@ -147,11 +149,11 @@ class ServerLog:
         if not (isinstance(page, dict) and isinstance(page.get("data"), list)):
             raise self._not_a_dashboard()
 
-    def latest(self, terms: list[tuple[str, str]], limit: int) -> list[Row]:
+    def latest(self, terms: list[tuple[str, str]], limit: int) -> tuple[list[Row], bool]:
         """See ``LogSource``."""
         page = self._get_required("/api/requests", [*terms, ("limit", str(limit))])
         rows: list[Row] = [*page.get("running", ()), *page["data"]]
-        return rows[::-1]
+        return rows[::-1], page["complete"]
 
     def follow(self, terms: list[tuple[str, str]], limit: int) -> Iterator[Row]:
         """See ``LogSource``. The stream is opened before the list is read, so that no request is missed."""
@@ -159,7 +161,7 @@ class ServerLog:
         last_id: str | None = None
         while True:
             with suppress(NoServer, OSError, HTTPException), self._live(terms, last_id) as stream:
-                earlier = self.latest(terms, limit) if limit and last_id is None else []
+                earlier = self.latest(terms, limit)[0] if limit and last_id is None else []
                 for row, position in chain(map(_with_position, earlier), _rows(read_events(stream))):
                     last_id = position or last_id
                     if row is not None and printed.is_new(_dedup_key(row)):
@@ -185,6 +187,11 @@ class ServerLog:
         return [
             each["value"] for each in self._get_required(f"/api/values/{field}", [("limit", str(MAX_LIMIT))])["data"]
         ]
+
+    def is_indexed(self) -> bool:
+        """See ``LogSource``."""
+        status = self._get_required("/api/status", [])
+        return bool(status["indexed_to"] >= status["last_seq"])
 
     def count_matching(self, terms: list[tuple[str, str]]) -> int | None:
         """See ``LogSource``."""
@@ -305,6 +312,8 @@ class ServerLog:
             problem = json.loads(error.read(65536))["error"]
             message = str(problem["message"])
         except (OSError, HTTPException, ValueError, KeyError, TypeError):
+            if error.code in _GATEWAY_ERRORS:
+                return NoServer(f"{self._base} does not respond: a proxy returned {error.code}.")
             return self._not_a_dashboard()
         if error.code == 404:
             return _NotFound(message)

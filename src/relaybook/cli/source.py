@@ -31,11 +31,14 @@ class LogSource(Protocol):
     def name(self) -> str:
         """The address of the server, or the path of the directory."""
 
-    def latest(self, terms: Terms, limit: int) -> list[Row]:
-        """Return the latest finished requests, oldest first, followed by the running requests."""
+    def latest(self, terms: Terms, limit: int) -> tuple[list[Row], bool]:
+        """Return the latest finished requests, oldest first, followed by the running requests.
+
+        The boolean is False if the search was stopped at its deadline.
+        """
 
     def follow(self, terms: Terms, limit: int) -> Iterator[Row]:
-        """Yield the requests that ``latest`` returns (none if ``limit`` is 0), then new requests forever.
+        """Yield the requests that ``latest`` finds (none if ``limit`` is 0), then new requests forever.
 
         A new request is yielded when it ends. If the log is read from a server, a request that runs for more than a
         second is yielded twice: while it runs and when it ends. A search for text yields only finished requests.
@@ -55,6 +58,9 @@ class LogSource(Protocol):
 
     def values(self, field: str) -> list[str]:
         """Return up to 500 values of a field, most frequent first. The values of ``property`` are property names."""
+
+    def is_indexed(self) -> bool:
+        """Return whether the full-text index has all finished requests."""
 
     def count_matching(self, terms: Terms) -> int | None:
         """Return the number of matching finished requests, or `None` if counting takes too long."""

@@ -21,7 +21,7 @@ from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
 from relaybook.cli.server_log import CountChanged, Download
 from relaybook.cli.store_deletion import follow
-from relaybook.log.export.export import Export
+from relaybook.log.export.export import Export, searchable_to
 from relaybook.log.query.filters import MAX_LIMIT, BadFilter, SortField
 from relaybook.log.row import to_json
 from relaybook.log.store import open_store
@@ -81,20 +81,20 @@ class StoreLog:
         """Return the number of requests in the log."""
         return self._read(lambda reader, _: reader.status().records)
 
-    def latest(self, terms: list[tuple[str, str]], limit: int) -> list[Row]:
+    def latest(self, terms: list[tuple[str, str]], limit: int) -> tuple[list[Row], bool]:
         """See ``LogSource``."""
         filter_ = filter_of(terms)
         page = self._read(lambda reader, deadline_ns: page_of(reader, filter_, limit, None, deadline_ns))
         running = [] if page.running is UNSET else map(self._marked, page.running)
         rows: list[Row] = [*running, *page.data]
-        return rows[::-1]
+        return rows[::-1], page.complete
 
     def follow(self, terms: list[tuple[str, str]], limit: int) -> Iterator[Row]:
         """See ``LogSource``."""
         filter_ = filter_of(terms)
-        seq = self._read(lambda reader, _: reader.last_seq())
-        # Records that are written between the two reads have a higher ``seq``. The loop yields them.
-        earlier = self.latest(terms, limit) if limit else []
+        seq = self._read(lambda reader, _: searchable_to(reader, filter_))
+        # Records that are written or indexed between the two reads have a higher ``seq``. The loop yields them.
+        earlier = self.latest(terms, limit)[0] if limit else []
         yield from (row for row in earlier if row["seq"] is None or row["seq"] <= seq)
         while True:
             try:
@@ -125,6 +125,11 @@ class StoreLog:
         """See ``LogSource``."""
         listed = self._read(lambda reader, deadline_ns: values_of(reader, field, "", MAX_LIMIT, deadline_ns))
         return [each.value for each in listed.data]
+
+    def is_indexed(self) -> bool:
+        """See ``LogSource``."""
+        status = self._read(lambda reader, _: reader.status())
+        return status.indexed_to >= status.last_seq
 
     def count_matching(self, terms: list[tuple[str, str]]) -> int | None:
         """See ``LogSource``."""

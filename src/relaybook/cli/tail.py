@@ -35,9 +35,11 @@ def tail(
     if sort is not None:
         return _print_top(configuration, terms, sort, lines, only_ids=only_ids, as_json=as_json)
     log = open_log(configuration)
-    rows = log.follow(terms, lines) if follow else log.latest(terms, lines)
+    rows, is_complete = (log.follow(terms, lines), True) if follow else log.latest(terms, lines)
     printed = _print(_line(row, only_ids=only_ids, as_json=as_json) for row in rows)
-    if not printed:
+    if not is_complete:
+        _report_time_limit("older requests")
+    elif not printed:
         query = " and ".join(filters)
         print(f"No request matches {query}.{hint(log, terms)}" if query else "No requests yet.", file=sys.stderr)
     return 0
@@ -52,12 +54,17 @@ def _print_top(
         raise BadArgument(f"--{error}") from None
     log = open_log(configuration)
     rows, is_complete = log.top(terms, field, lines)
-    if not _print(_line(row, only_ids=only_ids, as_json=as_json) for row in rows):
-        print(f"No matching request has a value for {field}.{hint(log, terms)}", file=sys.stderr)
+    printed = _print(_line(row, only_ids=only_ids, as_json=as_json) for row in rows)
     if not is_complete:
-        message = f"The search reached its time limit, so requests with a higher {field} may be missing."
-        print(f"{message} Use a narrower filter, such as from=-1d.", file=sys.stderr)
+        _report_time_limit(f"requests with a higher {field}")
+    elif not printed:
+        print(f"No matching request has a value for {field}.{hint(log, terms)}", file=sys.stderr)
     return 0
+
+
+def _report_time_limit(missing: str) -> None:
+    message = f"The search reached its time limit, so {missing} may be missing."
+    print(f"{message} Use a narrower filter, such as from=-1d.", file=sys.stderr)
 
 
 def _line(row: Row, *, only_ids: bool, as_json: bool) -> str:

@@ -129,7 +129,7 @@ def _text_hint(log: LogSource, parsed: Filter) -> str:
     found = [term for term in parsed.terms if term.name == WORDS and not term.negated]
     if any(value.lower() in FAILED_WORDS for term in found for value in term.values):
         return " To find failed requests, write failed=true"
-    if found and any(row["body_state"] == "no_bodies" for row in log.latest([], 1)):
+    if found and any(row["body_state"] == "no_bodies" for row in log.latest([], 1)[0]):
         return " The latest request was logged without bodies (setting log or header Service-Log), so it has no text."
     word = next((term.values[0] for term in found if term.values), "")
     if not word:
@@ -138,4 +138,7 @@ def _text_hint(log: LogSource, parsed: Filter) -> str:
         return f" The search text is the id of a request. To print the request, run relaybook show {word}"
     if word in log.values("namespace"):
         return f" The search text is a namespace. Write {quote(f'namespace={word}')}"
-    return f" Only whole words match. For part of a word, write 'contains:\"{word}\"' from=-1h"
+    lag = ""
+    if not log.is_indexed():
+        lag = " Some requests are not in the full-text index yet. A running server adds them to the index."
+    return f"{lag} Only whole words match. For part of a word, write 'contains:\"{word}\"' from=-1h"

@@ -79,6 +79,14 @@ def test_a_namespace_without_requests_disappears_with_its_label(store: Store) ->
     assert [row.namespace for row in rows] == ["other"]
 
 
+def test_an_export_omits_requests_that_are_deleted_before_it_reads_them(store: Store) -> None:
+    store.commit(a_request(2), a_request(1, properties={"channel": "web"}), a_request(0))
+    found, _ = store.reader.stored_since(0, Filter(), 500)
+    read = [next(found).record.seq]
+    delete(store, WEB)
+    assert read + [stored.record.seq for stored in found] == [1, 3]
+
+
 def test_requests_after_a_deletion_are_counted_under_their_names(store: Store, twin: Store) -> None:
     store.commit(a_request(1, properties={"channel": "web"}), a_request(0))
     delete(store, Filter((Term("from", ("0",)),)))

@@ -34,8 +34,8 @@ class Log:
     def count_exactly(self, terms: list[tuple[str, str]]) -> int:
         return self.counts[0]
 
-    def latest(self, terms: list[tuple[str, str]], limit: int) -> list[dict[str, Any]]:
-        return [row(namespace="ios")] * min(limit, self.counts[0]) + [row(outcome="open")] * self.running
+    def latest(self, terms: list[tuple[str, str]], limit: int) -> tuple[list[dict[str, Any]], bool]:
+        return [row(namespace="ios")] * min(limit, self.counts[0]) + [row(outcome="open")] * self.running, True
 
     def request_deletion(self, terms: list[tuple[str, str]], count: int) -> dict[str, Any]:
         if len(self.counts) > 1:

@@ -25,6 +25,14 @@ def test_without_a_command_it_prints_a_short_usage(capsys: pytest.CaptureFixture
     assert len(capsys.readouterr().out.splitlines()) == 5
 
 
+@pytest.mark.parametrize("arguments", [[], ["config"]])
+def test_a_full_disk_behind_standard_output_is_one_line(arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "relaybook.cli.main", *arguments]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "relaybook: [Errno 28] No space left on device\n")
+
+
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--version"]) == 0
     assert capsys.readouterr().out.strip() == f"{__version__} (plain)"

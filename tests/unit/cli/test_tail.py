@@ -14,8 +14,8 @@ from relaybook.settings.configuration import Configuration, resolve
 class OneRow:
     """A fake log with one request."""
 
-    def latest(self, terms: list[tuple[str, str]], limit: int) -> list[dict[str, object]]:
-        return [row(input_preview=f"{terms} {limit}")]
+    def latest(self, terms: list[tuple[str, str]], limit: int) -> tuple[list[dict[str, object]], bool]:
+        return [row(input_preview=f"{terms} {limit}")], True
 
     def follow(self, terms: list[tuple[str, str]], limit: int) -> list[dict[str, object]]:
         return [row(namespace="followed")]
@@ -80,7 +80,7 @@ def test_a_bad_filter_is_rejected_before_the_log_is_read(settings: Configuration
 def test_without_results_it_prints_a_hint(
     settings: Configuration, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(OneRow, "latest", lambda *_: [])
+    monkeypatch.setattr(OneRow, "latest", lambda *_: ([], True))
     assert module.tail(settings, ["model=gpt*"], lines=3) == 0
     output = capsys.readouterr().err
     assert output.startswith("No request matches model=gpt*. A * after = is")

@@ -93,8 +93,11 @@ class Log:
         self._values = {"namespace": namespaces or [], "property": properties or []}
         self._latest = [{"body_state": body_state}] if body_state else []
 
-    def latest(self, terms: list[tuple[str, str]], limit: int) -> list[dict[str, str]]:
-        return self._latest
+    def latest(self, terms: list[tuple[str, str]], limit: int) -> tuple[list[dict[str, str]], bool]:
+        return self._latest, True
+
+    def is_indexed(self) -> bool:
+        return True
 
     def find(self, text: str) -> dict[str, str] | None:
         return {"id": text} if text == self._known_id else None

@@ -88,7 +88,7 @@ class ExportQuery(msgspec.Struct, frozen=True, kw_only=True):
 
     A request is exported only if its ``seq`` is greater than ``after`` and not greater than ``through``. If ``through``
     is `None`, the export ends with the last request that the filter can find when the export starts (see
-    ``_last_seq``). If ``end`` is True, the last line is an EndLine.
+    ``searchable_to``). If ``end`` is True, the last line is an EndLine.
     """
 
     file_format: FileFormat
@@ -130,7 +130,7 @@ class Export:
             raise BadFilter(
                 "bodies", f"{file_format.name} has no bodies. Use jsonl or parquet, or omit the parameter bodies."
             )
-        last = _last_seq(reader, query.filter_)
+        last = searchable_to(reader, query.filter_)
         if query.through is not None and query.through > last:
             raise BadFilter(
                 "through",
@@ -209,7 +209,7 @@ def labels_of(reader: Reader) -> Iterator[LabelChange]:
             return
 
 
-def _last_seq(reader: Reader, filter_: Filter) -> int:
+def searchable_to(reader: Reader, filter_: Filter) -> int:
     """Return the highest ``seq`` up to which the filter can be evaluated now.
 
     A filter that searches text cannot be evaluated for requests that are not in the full-text index yet.

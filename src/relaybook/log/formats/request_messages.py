@@ -92,13 +92,16 @@ def parameters(data: bytes, message_fields: Callable[[dict[str, Any]], tuple[str
 
 def openai_messages(body: dict[str, Any]) -> list[object]:
     """Return the messages, input or prompt of a request as sent. A text counts as one message."""
-    found = body.get(openai_message_fields(body)[0])
-    return found if isinstance(found, list) else [found] if isinstance(found, str) else []
+    found: Any = next((body[name] for name in openai_message_fields(body)), [])
+    return found if isinstance(found, list) else [found]
 
 
 def openai_message_fields(body: dict[str, Any]) -> tuple[str, ...]:
-    """Return the name of the field that has the messages of a request."""
-    return (next((name for name in _MESSAGE_FIELDS if name in body), _MESSAGE_FIELDS[0]),)
+    """Return the name of the field that has the messages of a request. The result is empty if there is no such field.
+
+    An object in such a field, such as a prompt template of the Responses API, is not a message.
+    """
+    return tuple([name for name in _MESSAGE_FIELDS if isinstance(body.get(name), str | list)][:1])
 
 
 def _message(item: object) -> dict[str, Any]:

@@ -466,7 +466,8 @@ class Reader(Protocol):
         """Return the same records as ``since``, with their data for the detail view.
 
         The detail and bodies of a record are read when the iterator reaches the record, so the data of only one record
-        is in memory. If the data cannot be read, the record is marked as expired.
+        is in memory. If the data was erased by then, because the record was deleted, the record is omitted. If the data
+        cannot be read for another reason, the record is marked as expired.
         """
 
     def status(self) -> StoreStatus: ...

@@ -110,6 +110,12 @@ def test_parameters_are_all_fields_except_the_messages() -> None:
     assert parameters(b'{"input":"Hi","model":"m"}') == {"model": "m"}
 
 
+def test_a_prompt_template_is_a_parameter() -> None:
+    body = {"model": "m", "prompt": {"id": "pmpt_1", "variables": {"city": "Oslo"}}}
+    assert parameters(json.dumps(body).encode()) == body
+    assert messages(json.dumps(body).encode()) == []
+
+
 def test_values_that_browsers_cannot_read_become_text() -> None:
     assert parameters(b'{"seed":123456789012345678901,"t":NaN}') == {"seed": "123456789012345678901", "t": None}
 

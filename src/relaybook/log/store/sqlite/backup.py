@@ -237,21 +237,24 @@ def _ends_alike(source: int, target: int, length: int) -> bool:
 
 
 def _copy_text_index(directory: Path, target: Path) -> None:
-    """Copy the text index.
+    """Copy the text index. If the index is missing or damaged, the server of the copy builds a new one.
 
     The index must be copied before each snapshot of the log, because an index that is ahead of its log is rejected. If
     bytes were erased during the backup, the index is copied again with the next snapshot.
     """
-    if not (directory / FILE).exists():
-        return
-    connection = apsw.Connection(str(directory / FILE), flags=apsw.SQLITE_OPEN_READONLY)
-    try:
-        connection.set_busy_timeout(1000)
-        connection.execute("BEGIN")
-        connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
-        copy_database(connection, target / FILE)
-    finally:
-        connection.close()
+    if (directory / FILE).exists():
+        connection = apsw.Connection(str(directory / FILE), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            connection.set_busy_timeout(1000)
+            connection.execute("BEGIN")
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+            copy_database(connection, target / FILE)
+            return
+        except (apsw.CorruptError, apsw.NotADBError):
+            pass
+        finally:
+            connection.close()
+    (target / FILE).unlink(missing_ok=True)  # the index of an earlier backup can have words of removed requests
 
 
 def copy_database(

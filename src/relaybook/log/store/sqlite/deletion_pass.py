@@ -13,15 +13,15 @@ import msgspec
 
 from relaybook import clock
 from relaybook.log.deletions import without_values
-from relaybook.log.query.filters import Cursor, Filter, needs_text
-from relaybook.log.store.errors import DeadlinePassed
+from relaybook.log.query.filters import WORDS, Cursor, Filter, needs_text
+from relaybook.log.store.errors import DeadlinePassed, StoreDamaged
 from relaybook.log.store.sqlite.bases import Bases
 from relaybook.log.store.sqlite.connection import committing, truncate_wal
 from relaybook.log.store.sqlite.deletions import decode_filter, encode
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.removal import Remover
 from relaybook.log.store.sqlite.rollups import RollupTables
-from relaybook.log.store.sqlite.text_index import FILE, SqliteTextIndex
+from relaybook.log.store.sqlite.text_index import FILE, SqliteTextIndex, rebuilt
 
 _UNFINISHED: Final = """
 SELECT rowid, state, filter, position, up_to, segments FROM deletions WHERE state <> 'done'
@@ -65,6 +65,8 @@ class DeletionPass:
         self._looked_ns = 0
         #: Deletions whose last step failed. They are tried after all other deletions.
         self._failed: set[int] = set()
+        #: Whether a search for words found damage, so that the text index was deleted.
+        self._has_dropped_index = False
         #: Deletions for which the text index was compacted, and deletions for which it is being compacted.
         self._compacted: set[int] = set()
         self._compacting: set[int] = set()
@@ -121,6 +123,14 @@ class DeletionPass:
         except DeadlinePassed:
             self._search_ns = min(2 * self._search_ns, _MAX_SEARCH_NS)
             return 0
+        except StoreDamaged as error:
+            if self._has_dropped_index or all(term.name != WORDS for term in filter_.terms):
+                raise
+            # The recorder sets a damaged store aside. But perhaps only the index is damaged, which can be rebuilt.
+            self._has_dropped_index = True
+            index = SqliteTextIndex(self._directory)
+            index.drop()
+            raise rebuilt(self._directory / FILE, error) from error
         found = [record.seq for record in reversed(page.records) if record.seq is not None and record.seq <= up_to]
         reached = up_to if page.newer_cursor is None else page.newer_cursor.seq
         if page.complete and len(page.records) < _SLICE:

@@ -52,7 +52,8 @@ def foreign_id_hash(foreign_id: str) -> int:
 def find(connection: apsw.Connection, foreign_id: str, limit: int) -> Iterator[Record]:
     """Yield records with this foreign id, newest first. The search costs about 3 µs per part.
 
-    One statement searches all parts, because each additional statement would release and reacquire the GIL.
+    One statement searches all parts, because each additional statement would release and reacquire the GIL. Records are
+    read one by one, because a client can send the same id with all its requests.
     """
     hash_, parts = foreign_id_hash(foreign_id), list(_parts(connection))
     if not parts:
@@ -65,8 +66,8 @@ def find(connection: apsw.Connection, foreign_id: str, limit: int) -> Iterator[R
     found = 0
     for (part,) in connection.execute(parts_sql, (*parts, hash_)):
         sql = "SELECT seq FROM foreign_ids WHERE part = ? AND hash = ? ORDER BY seq DESC"
-        seqs: list[int] = [seq for (seq,) in connection.execute(sql, (part, hash_))]
-        for record in load(connection, seqs):
+        for (seq,) in connection.execute(sql, (part, hash_)):
+            (record,) = load(connection, [seq])
             if foreign_id in record.foreign_ids:
                 yield record
                 found += 1

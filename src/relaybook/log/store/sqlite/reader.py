@@ -5,14 +5,14 @@ The reader never writes. It can be used while another process writes, and before
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from relaybook import clock
 from relaybook.log.aggregate.stats import Stats, StatsQuery, build, span_of
 from relaybook.log.deletions import Deletion
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField, matches
-from relaybook.log.record import Gap, Record, Side
+from relaybook.log.record import Detail, Gap, Record, Side
 from relaybook.log.retention import Removal
 from relaybook.log.saved_filters import SavedFilter
 from relaybook.log.store.files import BODIES, DATABASE
@@ -49,6 +49,7 @@ from relaybook.log.store.sqlite.top import top
 _DEADLINE_NS: Final = 2 * clock.NANOSECONDS
 _BY_ID: Final = f"{WITH_BODIES} r.id = ?"
 _BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
+_NO_DETAIL: Final = Detail()
 _AFTER: Final = f"{WITH_BODIES} r.seq > ? ORDER BY r.seq LIMIT ?"
 _OLDEST: Final = "SELECT min(first_at) FROM block_ranges"
 #: Finds the oldest request with content among the records of the oldest block that has content.
@@ -106,8 +107,15 @@ class SqliteReader:
             if connection is None:
                 return iter(()), seq
             rows, reached = pages.rows_since(connection, seq, filter_, limit, deadline)
-        stored = self._packs.stored_or_expired
-        return (stored(record_of(row[:-1]), bodies.decode_location(row[-1])) for row in rows), reached
+        return self._with_data(rows), reached
+
+    def _with_data(self, rows: list[tuple[Any, ...]]) -> Iterator[StoredRecord]:
+        for row in rows:
+            record, location = record_of(row[:-1]), bodies.decode_location(row[-1])
+            stored = self._packs.stored_or_expired(record, location)
+            is_lost = location is not None and stored.detail == _NO_DETAIL
+            if not is_lost or self._row(_BY_ID, record.id) is not None:  # otherwise, the record was deleted meanwhile
+                yield stored
 
     def count(self, filter_: Filter, deadline_ns: int) -> Count:
         deadline = Deadline(deadline_ns)

@@ -7,8 +7,8 @@ and their positions, but not the texts. Readers attach the index (see ``attach``
 """
 
 import os
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -17,6 +17,7 @@ import apsw
 from relaybook.log.query.filters import WORDS
 from relaybook.log.query.words import indexed
 from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.files import DATABASE
 from relaybook.log.store.sqlite.connection import open_for_reading, truncate_wal
 from relaybook.log.store.sqlite.failures import translated
 from relaybook.log.store.sqlite.vocabulary import TOKENIZER, add_vocabulary
@@ -68,24 +69,22 @@ class SqliteTextIndex:
         self._directory = directory
         self._path = directory / FILE
         self._connection: apsw.Connection | None = None
+        #: The file that the connection has open.
+        self._file: tuple[int, int] | None = None
         self._indexed_to = 0
 
     def indexed_to(self) -> int:
-        with translated(self._path):
+        with self._rebuilding():
+            if self._file != file_identity(self._directory):
+                self.close()  # the file was deleted, for example by another object because it was damaged
             self._open()
             return self._indexed_to
 
     def add(self, texts: Sequence[tuple[int, str]], up_to: int) -> None:
-        with translated(self._path):
-            connection = self._open()
-            try:
-                with connection:
-                    rows = ((seq, indexed(text)) for seq, text in texts)
-                    connection.executemany(f"INSERT INTO {WORDS}(rowid, said) VALUES (?, ?)", rows)  # noqa: S608
-                    connection.execute("UPDATE text_progress SET seq = ?", (up_to,))
-            except (apsw.CorruptError, apsw.NotADBError):
-                self._drop()
-                raise
+        with self._rebuilding(), self._open() as connection:
+            rows = ((seq, indexed(text)) for seq, text in texts)
+            connection.executemany(f"INSERT INTO {WORDS}(rowid, said) VALUES (?, ?)", rows)  # noqa: S608
+            connection.execute("UPDATE text_progress SET seq = ?", (up_to,))
         self._indexed_to = up_to
 
     def remove(self, ranges: Iterable[tuple[int, int]]) -> None:
@@ -93,7 +92,7 @@ class SqliteTextIndex:
 
         The bytes of the text stay in the index until the index is compacted.
         """
-        with translated(self._path), self._open() as connection:
+        with self._rebuilding(), self._open() as connection:
             connection.execute(_SET_AUTOMERGE, (0,))
             connection.executemany(f"DELETE FROM {WORDS} WHERE rowid BETWEEN ? AND ?", ranges)  # noqa: S608
             connection.execute(_SET_AUTOMERGE, (_AUTOMERGE,))
@@ -103,7 +102,7 @@ class SqliteTextIndex:
 
         Returns False if there is nothing to do.
         """
-        with translated(self._path):
+        with self._rebuilding():
             connection = self._open()
             before = connection.total_changes()
             connection.execute(_MERGE)
@@ -122,7 +121,7 @@ class SqliteTextIndex:
         """
         if not is_first:
             return self.compact()
-        with translated(self._path):
+        with self._rebuilding():
             self._open().execute(_MERGE_ALL)
         return True
 
@@ -131,19 +130,33 @@ class SqliteTextIndex:
 
         Returns False if a reader prevents the truncation.
         """
-        with translated(self._path):
+        with self._rebuilding():
             return truncate_wal(self._open(), _BUSY_MS / 1000)
+
+    @contextmanager
+    def _rebuilding(self) -> Iterator[None]:
+        """Translate errors, and delete the index if it is damaged. The text pass then rebuilds the index.
+
+        StoreDamaged is raised only if the log itself is damaged, because the recorder then sets the store aside.
+        """
+        with translated(self._path):
+            try:
+                yield
+            except (apsw.CorruptError, apsw.NotADBError) as error:
+                self.drop()
+                raise rebuilt(self._path, error) from error
 
     def _open(self) -> apsw.Connection:
         if self._connection is not None:
             return self._connection
-        log = _log(self._directory)
+        with translated(self._directory / DATABASE):
+            log = _log(self._directory)
         try:
             connection, self._indexed_to = self._open_for(log)
         except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, _IndexOfAnotherLog):
-            self._drop()
+            self.drop()
             connection, self._indexed_to = self._open_for(log)
-        self._connection = connection
+        self._connection, self._file = connection, file_identity(self._directory)
         return connection
 
     def _open_for(self, log: _Log) -> tuple[apsw.Connection, int]:
@@ -164,7 +177,8 @@ class SqliteTextIndex:
             raise
         return connection, seq
 
-    def _drop(self) -> None:
+    def drop(self) -> None:
+        """Delete the index. The text pass then rebuilds the index."""
         self.close()
         for suffix in ("", "-wal", "-shm"):
             self._path.with_name(f"{FILE}{suffix}").unlink(missing_ok=True)
@@ -173,6 +187,11 @@ class SqliteTextIndex:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def rebuilt(path: Path, error: Exception) -> StoreUnavailable:
+    """Return the error for an index that was deleted because it is damaged."""
+    return StoreUnavailable(f"{path} was damaged and is rebuilt ({error}). Test the disk.")
 
 
 class _IndexOfAnotherLog(Exception):
