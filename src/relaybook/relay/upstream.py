@@ -89,9 +89,9 @@ class UpstreamConnection(Connection):
         exchange.request_written()
 
     def _return_request(self, exchange: Exchange) -> None:
-        """Make the exchange send its request on a new connection.
+        """Close this connection, and make the exchange send its request on a new connection.
 
-        No byte of the request was written to this connection.
+        Call this method only if no byte of the request was written to this connection.
         """
         unwritten, self.unwritten = self.unwritten, []
         self.abort()

@@ -162,7 +162,8 @@ def _open(
 ) -> dict[str, socket.socket]:
     """Check the settings and the data, lock the data directory, and return the listening sockets by setting.
 
-    After a reload, the rehearsal has already made the checks. Raises BadSetting, DataInUse and LaterVersion.
+    A program that takes over after a reload makes no checks, because the rehearsal of the reload has made them (see
+    ``reload``). Raises BadSetting, DataInUse and LaterVersion.
     """
     is_checked = handed is not None and not handed.is_rehearsal
     if not is_checked:

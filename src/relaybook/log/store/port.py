@@ -410,7 +410,7 @@ class Reader(Protocol):
         """
 
     def links(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> list[Link]:
-        """Return the links of the matching finished requests, newest first. Pagination works as in ``page``."""
+        """Return a ``Link`` for each matching finished request, newest first. Pagination works as in ``page``."""
 
     def find(self, foreign_id: str, limit: int) -> list[Record]:
         """Return records with this foreign id, newest first.
