@@ -110,7 +110,11 @@ def join_pending(database: Database, state: State, ended: Iterable[str]) -> None
 
 
 def _without_replaced(database: Database, feedback: list[tuple[str, Feedback]]) -> list[tuple[str, Feedback]]:
-    """Return the feedback without items that are already stored, or older than stored feedback from the same source."""
+    """Return the feedback that is new.
+
+    Items that are already stored are left out, and items that are older than the stored feedback from the same source
+    on the same request.
+    """
     if not feedback:
         return []
     sql = "SELECT id, source, at FROM feedback FINAL WHERE id IN %(ids)s"

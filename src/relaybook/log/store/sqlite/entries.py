@@ -38,7 +38,7 @@ OnPhase = Callable[[str], object]
 
 
 class EntryTables:
-    """Adds entries within the caller's transaction.
+    """Adds finished requests (each an ``Entry``) to the tables, within the caller's transaction.
 
     The newest ``seq`` is cached, which is possible because there is only one writer.
     """
