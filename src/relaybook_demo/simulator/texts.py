@@ -1,7 +1,7 @@
 """Choose the text of a simulated response. The same prompt always gets the same text.
 
 Many topics have prepared texts (``prepared``), so that a demonstration reads like a real chat. For any other topic, a
-generic text quotes the prompt. The functions take and return only texts, not requests or responses of an API.
+generic text quotes the prompt. This module does not use the requests and responses of any API.
 """
 
 import re
