@@ -8,7 +8,7 @@ from relaybook.log.row import ERROR_STATUSES, FINISHES, LOG_ERRORS, UPSTREAM_FAI
 
 
 def _cases(column: str, results: Mapping[Any, str], otherwise: str) -> str:
-    """Return an expression that maps the values of a column to result codes."""
+    """Return an SQL CASE expression that maps the values of a column to result codes, and others to ``otherwise``."""
     whens = " ".join(f"WHEN {value!r} THEN {code!r}" for value, code in results.items())
     return f"CASE {column} {whens} ELSE {otherwise!r} END"
 

@@ -3,7 +3,7 @@
 The backup consists of a snapshot of the database, and of the pack bytes that the snapshot refers to. The snapshot
 contains all data that was committed when the backup began, except requests that were removed during the backup. Packs
 are copied first. Meanwhile, the writer may remove requests of the snapshot, or store their body frames again at another
-location. The writer then erases the bytes at the old location (see reclaiming.py). If bytes were erased during the
+location. The writer then erases the old bytes of these requests (see reclaiming.py). If bytes were erased during the
 copy, the backup continues with a new snapshot, and copies only the pack bytes that are not copied yet.
 
 Packs only grow. So a later backup to the same directory copies only the bytes after the pack lengths in the earlier
@@ -42,7 +42,7 @@ _LINEAGE: Final = "SELECT value FROM totals WHERE name = 'lineage'"
 _ERASURES: Final = "SELECT value FROM totals WHERE name = 'erasures'"
 _IS_BACKUP: Final = "SELECT EXISTS (SELECT 1 FROM totals WHERE name = 'is_backup')"
 
-#: Called with the number of bytes copied so far and the total.
+#: Called with the number of bytes copied so far, and the total number of bytes.
 OnProgress = Callable[[int, int], object]
 
 
@@ -95,9 +95,10 @@ def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dic
 
 
 class _Copy:
-    """A copy of one snapshot. The pack lengths in the snapshot determine how much of each pack is copied.
+    """Copies the store as it is in one snapshot of the database.
 
-    The first query on ``connection`` starts the snapshot.
+    The pack lengths in the snapshot determine how much of each pack is copied. The caller must begin a transaction on
+    ``connection``. The first query starts the snapshot.
     """
 
     def __init__(
@@ -134,7 +135,7 @@ class _Copy:
                     os.close(descriptor)
 
     def has_missed_data(self) -> bool:
-        """Return whether bytes were erased since the snapshot. The copy may lack these bytes."""
+        """Return whether pack bytes were erased since the snapshot. If so, the copied packs may lack these bytes."""
         connection = open_for_reading(self._log)
         try:
             erasures: int = connection.execute(_ERASURES).get
@@ -143,14 +144,14 @@ class _Copy:
             connection.close()
 
     def finish(self, copied_bytes: int) -> Backup:
-        """Copy the database, which completes the backup."""
+        """Complete the backup: copy the database, and delete the target's packs that are not in the snapshot."""
         records: int = self._connection.execute("SELECT value FROM totals WHERE name = 'records'").get
         copy_database(self._connection, self._directory / DATABASE, mark_as_backup)
         self._remove_packs_of_earlier_backups()
         return Backup(records=records, copied_bytes=copied_bytes, total_bytes=self._total)
 
     def _open(self, pack: int) -> int | None:
-        """Open a pack, so that it stays readable even if retention deletes it. `None` if it is already deleted."""
+        """Open a pack, so that it stays readable even if retention deletes it. `None` if the pack was deleted."""
         try:
             return _open(self._source / pack_name(pack))
         except FileNotFoundError:
@@ -228,8 +229,8 @@ def _copy_file_range(source: int, target: int, start: int, length: int) -> int:
 def _ends_alike(source: int, target: int, length: int) -> bool:
     """Return whether two packs have the same bytes before ``length``. Only the last bytes are compared.
 
-    If the packs differ, the last bytes differ, because a power failure loses only the last bytes. A byte that is zero
-    in the source counts as equal, because it may have been erased after it was copied.
+    This comparison is enough, because a power failure loses only the last bytes of a pack. A byte that is zero in the
+    source counts as equal, because it may have been erased after it was copied.
     """
     size = min(_COMPARED_BYTES, length)
     ours, theirs = os.pread(source, size, length - size), os.pread(target, size, length - size)
@@ -237,10 +238,11 @@ def _ends_alike(source: int, target: int, length: int) -> bool:
 
 
 def _copy_text_index(directory: Path, target: Path) -> None:
-    """Copy the text index. If the index is missing or damaged, the server of the copy builds a new one.
+    """Copy the text index. If the index is missing or damaged, the server that opens the backup builds a new one.
 
-    The index must be copied before each snapshot of the log, because an index that is ahead of its log is rejected. If
-    bytes were erased during the backup, the index is copied again with the next snapshot.
+    Call this function before each snapshot of the log. If the copied index contained requests that are not in the
+    snapshot, the index would be rejected. If bytes were erased during the backup, the index is copied again before the
+    next snapshot.
     """
     if (directory / FILE).exists():
         connection = apsw.Connection(str(directory / FILE), flags=apsw.SQLITE_OPEN_READONLY)
@@ -260,9 +262,9 @@ def _copy_text_index(directory: Path, target: Path) -> None:
 def copy_database(
     connection: apsw.Connection, path: Path, complete: Callable[[apsw.Connection], None] | None = None
 ) -> None:
-    """Copy the database as it is in the connection's snapshot. The file gets its final name when the copy is complete.
+    """Copy the database to ``path``, as it is in the connection's snapshot.
 
-    ``complete`` makes the last changes to the copy.
+    ``complete`` makes the last changes to the copy. Only then does the new file get its final name.
     """
     new = path.with_name(f"{path.name}.part")
     new.unlink(missing_ok=True)

@@ -3,7 +3,7 @@
 With a base, only new content takes space. Chat clients send the whole conversation with each request, and agents send
 the same instructions and tools. So the base of a frame is a recent frame of the same day whose request body has a
 prefix in common with the new body. A request with a short body has a common base instead. A common base is an earlier
-frame with the same path and model. Such frames have similar headers. zstd compresses the new content with the content
+frame with the same path and model, which has similar headers. zstd compresses the new content with the content
 of the base as its dictionary. Bodies are not parsed, and the frame's checksum detects a wrong base. See
 docs/decisions/0021.
 
@@ -23,11 +23,13 @@ import zstandard
 from relaybook.log.store.port import BodyRef
 from relaybook.log.store.sqlite.bodies import Frame
 
-#: Limits of a chain of bases. A chain at both limits is read in about 10 ms.
+#: Limits of a chain (a frame, its base, the base of the base, and so on): the number of bases, and the total size of
+#: the contents. A chain at both limits is read in about 10 ms.
 MAX_BASES: Final = 128
 MAX_CHAIN_BYTES: Final = 16 << 20
-#: Limits of a common base: the size of its content, and the number of frames that depend on the base. If the base is
-#: damaged, these frames are unreadable. If the base is removed, these frames are stored again.
+#: Limits of a common base, which is the base of frames with short request bodies: the size of its content, and the
+#: number of frames that depend on the base. If the base is damaged, these frames are unreadable. If the base is
+#: removed, these frames are stored again.
 _MAX_COMMON_BYTES: Final = 8 << 10
 MAX_USES: Final = 100
 #: Limit of the memory of all cached bases.
@@ -58,7 +60,7 @@ WITH RECURSIVE bases (pack, "offset", length, size) AS (
 
 
 class Base:
-    """A stored shared frame that can be the base of other frames."""
+    """A stored shared frame (see bodies.py) that can be the base of other frames."""
 
     def __init__(self, seq: int, frame: Frame, content: bytes, base: "Base | None", keys: list[int]) -> None:
         self.seq = seq
@@ -68,8 +70,8 @@ class Base:
         #: frame.
         self.bases: int = 0 if base is None else base.bases + 1
         self.chain_bytes: int = len(content) + (0 if base is None else base.chain_bytes)
-        #: The keys by which this frame can be found. If a later frame has the same key, only the later frame can be
-        #: found by this key.
+        #: The keys (see ``keys_of``) by which this frame can be found. If a later frame has the same key, only the
+        #: later frame can be found by this key.
         self.keys = set(keys)
         self.is_common = keys[-1] >> 32 == 0
         self.memory: int = len(content) + (_COMMON_MEMORY if self.is_common else _MEMORY)
@@ -80,7 +82,7 @@ class Base:
         return BodyRef(self.frame, len(self.content))
 
     def compress(self, content: bytes) -> bytes:
-        """Return the content as a frame that can be read only with the content of this base."""
+        """Compress ``content`` to a frame, which can be decompressed only with the content of this base."""
         self.uses += 1
         compressor = self._compressor
         if compressor is None:
@@ -112,7 +114,10 @@ def keys_of(body: bytes, path_and_model: str) -> list[int]:
 
 
 class Bases:
-    """The most recently used shared frames of today. A frame is found by the prefixes of its request body."""
+    """The most recently used shared frames of today, which can be bases of new frames.
+
+    A frame is found by the prefixes of its request body.
+    """
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[int, int], Base] = OrderedDict()
@@ -120,10 +125,10 @@ class Bases:
         self._memory = 0
 
     def find(self, keys: list[int]) -> Base | None:
-        """Return the base for a body with these keys, or `None`.
+        """Return the base for a body with these keys, or `None` if no frame is suitable.
 
         The base is the latest of the frames whose bodies have the longest prefix in common with this body. For a short
-        body, the base is a common base.
+        body, the base is an earlier frame with the same path and model.
         """
         for key in reversed(keys):
             base = self._by_key.get(key)
@@ -135,7 +140,11 @@ class Bases:
         return None
 
     def add(self, base: Base) -> None:
-        """Keep a frame as a base for later frames."""
+        """Keep a frame as a base for later frames.
+
+        A frame with a short request body is kept only if it has no base itself, and its content has at most
+        ``_MAX_COMMON_BYTES``.
+        """
         if base.is_common and (base.bases or len(base.content) > _MAX_COMMON_BYTES):
             return
         shortest = max(key >> 32 for key in base.keys) // _MIN_SHARE
@@ -153,7 +162,7 @@ class Bases:
             self._drop(next(iter(self._kept.values())))
 
     def forget(self, frames: Iterable[Frame]) -> None:
-        """Drop frames that were removed or stored again at another location."""
+        """Drop these frames. Call this method for frames that were removed or stored again at another location."""
         for pack, offset, _ in frames:
             base = self._kept.get((pack, offset))
             if base is not None:
@@ -173,7 +182,7 @@ class Bases:
 
 
 def add_bases(connection: apsw.Connection, based: Iterable[tuple[Base, Base]]) -> None:
-    """Store the base of each frame."""
+    """Store the location of each frame's base. ``based`` has pairs of a frame and its base."""
     connection.executemany(
         _ADD,
         [(*frame.frame[:2], frame.seq, *base.frame, len(base.content)) for frame, base in based],

@@ -38,7 +38,7 @@ def classified_ranges(connection: apsw.Connection, filter_: Filter, within: SeqR
 def without_time_terms(filter_: Filter) -> Filter:
     """Return the filter without its time terms.
 
-    Use the result for a range whose records all started in the time range.
+    Use the result only for a range of ``seq`` whose records all started in the filter's time range.
     """
     return Filter(
         tuple(term for term in filter_.terms if not any(term is time_term for time_term in _time_terms(filter_)))
@@ -58,10 +58,9 @@ def ranges_in_time(connection: apsw.Connection, filter_: Filter, within: SeqRang
 def _overlapping_blocks(
     connection: apsw.Connection, filter_: Filter, within: SeqRange
 ) -> list[tuple[int, bool]] | None:
-    """Return the blocks that overlap the requested time range.
+    """Return the blocks of records that overlap the filter's time range, or `None` if the filter has no time range.
 
-    The second value of each pair tells whether the block is completely inside the time range. `None` if the filter has
-    no time range.
+    The second value of each pair tells whether the block is completely inside the time range.
     """
     if not any(_time_terms(filter_)):
         return None

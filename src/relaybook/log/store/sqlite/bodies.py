@@ -35,7 +35,8 @@ class BodyLocation(msgspec.Struct, array_like=True):
 class RecordLocation(msgspec.Struct, array_like=True):
     """The location of a record's data.
 
-    The shared frame contains the detail and the remaining bytes of the request and the response.
+    ``pack``, ``offset`` and ``length`` locate the shared frame. The shared frame contains the detail, which has
+    ``detail`` bytes, and then the remaining bytes of the request and the response.
     """
 
     pack: int
@@ -62,7 +63,10 @@ class RecordLocation(msgspec.Struct, array_like=True):
 
 
 class SharedContent(msgspec.Struct, array_like=True):
-    """The content of a record's shared frame, before it is compressed."""
+    """The content of a record's shared frame, before it is compressed.
+
+    ``data`` has the detail, which has ``detail`` bytes, and then the remaining bytes of the request and the response.
+    """
 
     data: bytes
     detail: int
@@ -79,7 +83,7 @@ class SharedContent(msgspec.Struct, array_like=True):
         return _refs(self.request, self.response)
 
     def locate(self, frame: Frame, base: BodyRef | None) -> bytes:
-        """Return the row's ``bodies`` value for the shared frame at this location."""
+        """Return the row's ``bodies`` value. The shared frame is at ``frame``, and was compressed with ``base``."""
         return encode_location(RecordLocation(*frame, self.detail, self.request, self.response, base))
 
 
@@ -106,9 +110,9 @@ def new_compressor() -> zstandard.ZstdCompressor:
 
 
 def shared_content(entry: Entry, store_chunk: StoreChunk) -> SharedContent:
-    """Return the content of an entry's shared frame.
+    """Return the content of an entry's shared frame, which holds the detail and the bodies.
 
-    ``store_chunk`` stores data that is too large for the shared frame.
+    A body that is too large for the shared frame is stored with ``store_chunk``.
     """
     detail = _encode_detail(entry.detail)
     parts = [detail]

@@ -15,7 +15,7 @@ from relaybook.log.store.sqlite.schema import is_created
 
 @contextmanager
 def transaction(directory: Path, busy_s: float) -> Iterator[apsw.Connection]:
-    """Run the block in a transaction on a new connection. An exception rolls the transaction back.
+    """Run the ``with`` block in a transaction on a new connection. An exception rolls the transaction back.
 
     Raises StoreUnavailable if there is no log yet, or if other programs hold the database for longer than ``busy_s``.
     """

@@ -29,7 +29,7 @@ _WRITER_PRAGMAS: Final = (
 
 
 def open_for_writing(directory: Path, durability: Durability, busy_s: float) -> apsw.Connection:
-    """Open the writer's connection, and create the file if it does not exist.
+    """Open the writer's connection, and create the database file if it does not exist.
 
     The file has mode 0600. SQLite creates the -wal and -shm files with the same mode.
     """
@@ -51,8 +51,8 @@ def open_for_writing(directory: Path, durability: Durability, busy_s: float) -> 
 def open_for_change(directory: Path, busy_s: float) -> apsw.Connection:
     """Open a connection for a short transaction alongside the writer.
 
-    Only the writer checkpoints the WAL. A commit survives a power failure. Raises apsw.CantOpenError if the database
-    does not exist.
+    A commit on this connection survives a power failure. The commit does not checkpoint the WAL, because only the
+    writer does that. Raises apsw.CantOpenError if the database does not exist.
     """
     connection = apsw.Connection(str(directory / DATABASE), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(int(busy_s * 1000))
@@ -95,7 +95,8 @@ def committing(connection: apsw.Connection) -> Iterator[None]:
 def truncate_wal(connection: apsw.Connection, busy_s: float) -> bool:
     """Checkpoint the whole WAL and truncate it.
 
-    Returns False if a reader prevents the checkpoint.
+    Returns False if a reader prevents the checkpoint, because the function does not wait for readers. ``busy_s`` is the
+    lock timeout that the connection has afterwards.
     """
     connection.set_busy_timeout(0)
     try:

@@ -111,9 +111,10 @@ class _Tally:
             self._add(sql, plan.bindings(window))
 
     def _windows(self, seq_range: SeqRange) -> Iterator[SeqRange]:
-        """Yield windows, newest first.
+        """Split a range of ``seq`` into windows, which are smaller ranges, and yield the windows, newest first.
 
-        The first window is small, because the search for the latest start time reads the records of this window.
+        The first window is small, because the search for the latest start time reads the records of this window. Raises
+        apsw.InterruptError at the deadline.
         """
         for window in Windows([seq_range], newest_first=True, first_size=BLOCK):
             if self._deadline.has_passed():
@@ -128,5 +129,5 @@ class _Tally:
 
 
 def _blocks_of(seq_range: SeqRange) -> tuple[int, int]:
-    """Return the first and the last block of a range."""
+    """Return the numbers of the first and the last block of records that overlap a range of ``seq``."""
     return seq_range[0] // BLOCK, (seq_range[1] - 1) // BLOCK

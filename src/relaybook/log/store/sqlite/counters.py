@@ -72,7 +72,7 @@ class _NamespaceAggregate:
 
 
 def namespace_counters(records: Iterable[Record]) -> list[tuple[object, ...]]:
-    """Return the parameters of ADD_NAMESPACES, sorted by name."""
+    """Return the parameters of ADD_NAMESPACES: one tuple per namespace, sorted by name."""
     totals: dict[str, _NamespaceAggregate] = {}
     for record in records:
         total = totals.get(record.namespace)
@@ -106,7 +106,7 @@ def namespace_counters(records: Iterable[Record]) -> list[tuple[object, ...]]:
 
 
 def value_counters(records: Sequence[Record]) -> list[tuple[str, str, int]]:
-    """Return the parameters of ADD_VALUES, sorted.
+    """Return the parameters of ADD_VALUES: field, value and number of requests, sorted.
 
     For speed, combinations of values are counted first, because only a few different combinations occur.
     """
@@ -131,7 +131,7 @@ def value_text(value: object) -> str:
 
 
 def block_ranges(records: Sequence[Record], first_seq: int) -> list[tuple[int | float | None, ...]]:
-    """Return the parameters of ADD_BLOCK_RANGES.
+    """Return the parameters of ADD_BLOCK_RANGES: one tuple per block of records.
 
     The records are new, so all of them have content. The ``seq`` of the records are consecutive from ``first_seq``.
     """
@@ -154,9 +154,9 @@ def block_ranges(records: Sequence[Record], first_seq: int) -> list[tuple[int | 
 
 
 def subtract(connection: apsw.Connection, records: Sequence[Record]) -> None:
-    """Subtract removed records from the counters of namespaces and values, within the caller's transaction.
+    """Subtract removed records from the counters of namespaces and field values, within the caller's transaction.
 
-    The counters of block ranges are computed again in removal.py.
+    The counters of block ranges stay unchanged, because removal.py computes these counters again.
     """
     connection.executemany(_SUBTRACT_FROM_NAMESPACE, (row[:7] for row in namespace_counters(records)))
     values = value_counters(records)

@@ -29,7 +29,8 @@ ORDER BY state DESC, rowid
 """
 _ERASING: Final = "SELECT rowid FROM deletions WHERE state = 'erasing'"
 _ADVANCE: Final = "UPDATE deletions SET position = ?, removed = removed + ? WHERE rowid = ?"
-#: Removes the values of the filter. They are removed before the WALs are truncated, so that no WAL still contains them.
+#: Removes values from the deletion's stored filter, and sets the state "erasing". The values are removed before the
+#: WALs are truncated, so that no WAL still contains them.
 _REMOVED: Final = "UPDATE deletions SET state = 'erasing', filter = ?, segments = ? WHERE rowid = ?"
 _DONE: Final = "UPDATE deletions SET state = 'done', segments = NULL, done_at = ? WHERE rowid = ?"
 _IS_ERASING: Final = "SELECT EXISTS (SELECT 1 FROM removed_frames) OR EXISTS (SELECT 1 FROM removed_texts)"
@@ -72,7 +73,7 @@ class DeletionPass:
         self._compacting: set[int] = set()
 
     def work(self, until_ns: int) -> int:
-        """Work until ``until_ns`` (monotonic clock). Returns the number of requests removed."""
+        """Carry out deletions until ``until_ns`` (monotonic clock). Returns the number of requests removed."""
         now = clock.monotonic_ns()
         if now - self._looked_ns < _LOOK_EVERY_NS:
             return 0
@@ -147,11 +148,11 @@ class DeletionPass:
         return len(records)
 
     def _erase(self, number: int, segments: str) -> bool:
-        """Do the next step of erasing, or return False if the deletion has to wait.
+        """Do the next step of erasing the bytes of removed requests. Returns False if the deletion has to wait.
 
-        The deletion waits until ``reclaiming.py`` has erased all frames and texts, until no reader uses the WALs, and
-        until the journal segments that may have frames of removed requests are deleted. ``segments`` has the last such
-        segment of each run.
+        The deletion waits until ``reclaiming.py`` has erased the frames and texts of all removed requests, until no
+        reader uses the WALs, and until the journal segments that may have frames of removed requests are deleted.
+        ``segments`` has the last such segment of each run.
         """
         if self._connection.execute(_IS_ERASING).get:
             return False
@@ -163,10 +164,11 @@ class DeletionPass:
         return True
 
     def _compact(self) -> bool:
-        """Rewrite a part of the text index for all deletions in the state "erasing".
+        """Rewrite the next part of the text index, so that the index keeps no bytes of removed texts.
 
-        After the last part, the WALs of the index and of the database are truncated. Returns False if a reader prevents
-        the truncation of a WAL.
+        The index is rewritten once for all deletions that are in the state "erasing" at the start. After the last part,
+        the WALs of the index and of the database are truncated. Returns False if a reader prevents the truncation of a
+        WAL.
         """
         is_first = not self._compacting
         if is_first:
@@ -187,9 +189,9 @@ class DeletionPass:
         return True
 
     def _are_read(self, segments: dict[str, int]) -> bool:
-        """Return whether the recorder no longer needs the given journal segments and all earlier ones.
+        """Return whether the recorder no longer needs these journal segments and all earlier segments of the same runs.
 
-        ``segments`` has the last such segment of each run. The recorder deletes segments that it no longer needs.
+        ``segments`` has the number of one segment per run. The recorder deletes segments that it no longer needs.
         """
         return all(replay > segments[run] for run, _, replay in self._connection.execute(_SEGMENTS) if run in segments)
 

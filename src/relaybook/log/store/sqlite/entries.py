@@ -33,7 +33,7 @@ _ADD_CHAIN: Final = "INSERT INTO message_chains (seq, chain) VALUES (?, ?)"
 _ADD_TO_TOTALS: Final = "UPDATE totals SET value = value + ? WHERE name IN ('last_seq', 'records')"
 ADD_PACK_RECORDS: Final = "UPDATE packs SET records = records + ? WHERE pack = ?"
 
-#: Called with the name of each finished phase, so that the benchmark can report times per phase.
+#: Called with the name of each finished phase of ``EntryTables.add``, so that the benchmark can report times per phase.
 OnPhase = Callable[[str], object]
 
 
@@ -53,7 +53,7 @@ class EntryTables:
         self._on_phase: OnPhase = on_phase or (lambda phase: None)
 
     def add(self, entries: Sequence[Entry], packs: PackWriter, compressor: zstandard.ZstdCompressor) -> None:
-        """Store entries.
+        """Store a batch of entries: the body frames in the packs, and the rows and counters in the database.
 
         Raises apsw.ConstraintError (UNIQUE) if an id is already stored.
         """
@@ -96,7 +96,10 @@ class EntryTables:
         packs: PackWriter,
         compressor: zstandard.ZstdCompressor,
     ) -> list[bytes]:
-        """Append all shared frames of the batch with one write. Returns the ``bodies`` value of each row."""
+        """Compress the contents, and append all shared frames with one write.
+
+        Returns the ``bodies`` value of each row.
+        """
         pack, offset = packs.end()
         if day_of(pack) != self._day:
             self._day = day_of(pack)
@@ -125,7 +128,11 @@ class EntryTables:
         return locations
 
     def committed(self, added: Sequence[Entry], all_entries: Sequence[Entry]) -> None:
-        """Set ``record.seq`` in all entries. Call this method after the commit of the transaction."""
+        """Set ``record.seq`` in all entries. Call this method after the commit of the transaction.
+
+        ``added`` has the entries that were stored. ``all_entries`` may also have duplicates, and entries whose id was
+        stored earlier.
+        """
         if added:
             self.rollups.committed()
         for seq, entry in enumerate(added, self._last_seq + 1):

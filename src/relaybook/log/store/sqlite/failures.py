@@ -53,9 +53,9 @@ _DATA_ERRORS: Final = (
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Translate errors of SQLite and the file system in the block into the exceptions of ``log/store/errors.py``.
+    """Translate errors of SQLite and the file system into the exceptions of ``log/store/errors.py``.
 
-    ``path`` is the file that messages name.
+    Only errors in the ``with`` block are translated. ``path`` is the file that messages name.
     """
     try:
         yield
@@ -81,7 +81,7 @@ def translated(path: Path) -> Iterator[None]:
 
 @contextmanager
 def rejecting() -> Iterator[None]:
-    """Translate errors caused by the batch's data into BatchRejected."""
+    """Raise BatchRejected if the ``with`` block fails because a value of the batch cannot be stored."""
     try:
         yield
     except _DATA_ERRORS as error:

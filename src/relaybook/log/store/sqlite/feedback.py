@@ -38,7 +38,7 @@ _DELETE: Final = "DELETE FROM feedback WHERE seq = ? AND source = ?"
 _INSERT: Final = f"INSERT INTO feedback (seq, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608 - our own names
 _SET_PENDING: Final = f"INSERT OR REPLACE INTO pending_feedback (request_id, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
 _TAKE_PENDING: Final = f"DELETE FROM pending_feedback WHERE request_id = ? RETURNING {_COLUMNS}"  # noqa: S608
-#: Feedback on a running request does not expire.
+#: Pending feedback on a running request does not expire.
 _EXPIRE: Final = "DELETE FROM pending_feedback WHERE at < ? AND request_id NOT IN (SELECT id FROM running)"
 _HAS_EXPIRED: Final = (
     "SELECT EXISTS (SELECT 1 FROM pending_feedback WHERE at < ? AND request_id NOT IN (SELECT id FROM running))"
@@ -89,7 +89,10 @@ def feedback_totals(connection: apsw.Connection, filter_: Filter, deadline: Dead
 
 
 def _add(connection: apsw.Connection, any_id: str, feedback: Feedback) -> bool:
-    """Add feedback within the caller's transaction."""
+    """Add feedback within the caller's transaction. ``any_id`` is the request's id or one of its foreign ids.
+
+    Returns False if the request is not recorded yet, so that the feedback is pending.
+    """
     key = pending_id(any_id)
     seq = connection.execute("SELECT seq FROM requests WHERE id = ?", (key,)).get
     if seq is None:
@@ -135,10 +138,10 @@ class FeedbackTables:
         self._connection = connection
 
     def store(self, records: Sequence[Record], first: int) -> None:
-        """Store the feedback that records already have, and the pending feedback on these records.
+        """Store the feedback that the records already have, and the pending feedback on these records.
 
         The method works within the caller's transaction. The ``seq`` of the records are consecutive from ``first``. If
-        several records have the same foreign id, the newest record gets the feedback.
+        several records have the same foreign id, the newest record gets the pending feedback on this id.
         """
         pending = self._pending_ids()
         for seq, record in zip(range(first + len(records) - 1, first - 1, -1), reversed(records), strict=True):

@@ -37,7 +37,7 @@ class Condition(NamedTuple):
 
 
 def conditions(filter_: Filter) -> list[Condition]:
-    """Return one condition per term, in the order of the terms. All conditions must hold."""
+    """Return one condition per term, in the order of the terms. A record matches if all conditions hold."""
     return [_condition(term) for term in filter_.terms]
 
 
@@ -181,7 +181,7 @@ def any_of(options: Iterable[Condition]) -> Condition:
 
 
 def placeholders(values: Iterable[object]) -> str:
-    """Return one placeholder per value."""
+    """Return one SQL placeholder (``?``) per value, separated by commas."""
     return ", ".join("?" for _ in values)
 
 

@@ -28,8 +28,8 @@ from relaybook.log.store.sqlite.schema import PART
 _MERGE_FACTOR: Final = 4
 #: Upper bound on the number of parts in one level. Level 0 reaches this number only after 2**54 requests.
 _PARTS_PER_LEVEL: Final = 2**40
-#: Number of transactions that merge a group of four parts of level 0. Each transaction merges about 12,000 rows. The
-#: next level needs four times as many transactions.
+#: Number of transactions that merge a group of four parts of level 0. Each transaction merges about 12,000 rows. Each
+#: higher level needs four times as many transactions as the level below.
 _SLICES: Final = 16
 _COPY: Final = (
     "INSERT OR IGNORE INTO foreign_ids SELECT :merged, hash, seq FROM foreign_ids"
@@ -50,7 +50,7 @@ def foreign_id_hash(foreign_id: str) -> int:
 
 
 def find(connection: apsw.Connection, foreign_id: str, limit: int) -> Iterator[Record]:
-    """Yield records with this foreign id, newest first. The search costs about 3 µs per part.
+    """Yield records with this foreign id, newest first. The search costs about 3 µs per part of the index.
 
     One statement searches all parts, because each additional statement would release and reacquire the GIL. Records are
     read one by one, because a client can send the same id with all its requests.
@@ -93,7 +93,7 @@ def remove_foreign_ids(connection: apsw.Connection, records: Iterable[Record]) -
 
 
 def _parts_of(seq: int, newest: int) -> Iterator[int]:
-    """Yield the parts that can hold the ids of a record: one part per level.
+    """Yield the numbers of the index parts that can hold the foreign ids of a record: one part per level.
 
     ``newest`` is the position of the newest part in level 0.
     """
@@ -105,7 +105,7 @@ def _parts_of(seq: int, newest: int) -> Iterator[int]:
 
 
 def _parts(connection: apsw.Connection) -> Iterator[int]:
-    """Yield the numbers of all parts, newest first.
+    """Yield the numbers of all parts of the index, newest first.
 
     Parts that are being merged are yielded before the part that they are merged into.
     """
@@ -120,7 +120,7 @@ def _parts(connection: apsw.Connection) -> Iterator[int]:
 
 
 def _number(level: int, position: int) -> int:
-    """Return the number of the part in the table."""
+    """Return the number that the part at this level and position has in the table."""
     return level * _PARTS_PER_LEVEL + position
 
 
@@ -145,7 +145,7 @@ class _Group(NamedTuple):
 
     @property
     def slices(self) -> int:
-        """The number of slices in which the group is merged."""
+        """The number of slices of the hash range. Each slice is merged in one transaction."""
         slices: int = _SLICES * _MERGE_FACTOR**self.level
         return slices
 
@@ -158,7 +158,7 @@ class _Group(NamedTuple):
 
 
 class ForeignIdMerger:
-    """Merges full parts on the writer's connection, between its transactions."""
+    """Merges full parts of the index, on the writer's connection and between the writer's transactions."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -167,9 +167,9 @@ class ForeignIdMerger:
         self._slice = 0
 
     def work(self, until_ns: int) -> bool:
-        """Merge until ``until_ns`` (monotonic clock).
+        """Merge parts until ``until_ns`` (monotonic clock).
 
-        Returns False if there was no full group.
+        Returns False if there was no group of full parts.
         """
         did_work = False
         while clock.monotonic_ns() < until_ns:
@@ -180,7 +180,7 @@ class ForeignIdMerger:
         return did_work
 
     def _select_group(self) -> bool:
-        """Select the oldest full group of the lowest possible level. Returns False if there is no full group."""
+        """Select the oldest group of full parts, on the lowest level that has one. Returns False if there is none."""
         full, level = last_seq(self._connection) // PART, 0
         while full >= _MERGE_FACTOR:
             oldest = _oldest(self._connection, level)

@@ -63,7 +63,7 @@ class AutoPins:
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self._created: int = connection.execute("SELECT value FROM totals WHERE name = 'auto_pinned'").get
-        #: Namespaces that were already examined.
+        #: Namespaces that committed transactions have pinned, or found to be pinned or unpinned earlier.
         self._examined: set[str] = set()
         self._pending = self._created, self._examined
 
@@ -90,6 +90,6 @@ class AutoPins:
         return True
 
     def committed(self) -> None:
-        """Update the cached state after the commit of the transaction."""
+        """Update the cached state. Call this method after the commit of the transaction."""
         self._created, examined = self._pending
         self._examined |= examined

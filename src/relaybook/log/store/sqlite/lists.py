@@ -30,8 +30,8 @@ _SHOWN: Final = {
     False: Condition("pinned = 0 AND requests > 0"),
     None: Condition("(pinned = 1 OR requests > 0)"),
 }
-#: Maximum number of zones that are read one by one. For more zones, one query reads all namespaces, which takes 11 ms
-#: for 200,000 namespaces.
+#: Maximum number of zones (see zone_maps.py) that are read one by one. For more zones, one query reads all namespaces,
+#: which takes 11 ms for 200,000 namespaces.
 _MAX_ZONES: Final = 150
 
 
@@ -68,7 +68,7 @@ def namespaces(
 def _by_zones(
     connection: apsw.Connection, column: str, terms: Sequence[Condition], limit: int, zones: Sequence[ZoneMap]
 ) -> list[tuple[Any, ...]] | None:
-    """Return the first ``limit`` rows that satisfy the terms.
+    """Return the first ``limit`` rows that satisfy the terms, in the order of ``_rows``.
 
     `None` if more than ``_MAX_ZONES`` zones would have to be read, which happens on pages far from the start.
     """
@@ -88,7 +88,7 @@ def _by_zones(
 
 
 def _rows(connection: apsw.Connection, column: str, terms: Sequence[Condition], limit: int) -> list[tuple[Any, ...]]:
-    """Return rows sorted by the column, largest first, then by name.
+    """Return at most ``limit`` namespaces that satisfy the terms, sorted by the column, largest first, then by name.
 
     The first value of a row is the name, and the last value is the column's value.
     """
@@ -111,7 +111,10 @@ def _namespace_row(row: tuple[object, ...]) -> NamespaceRow:
 
 
 def values(connection: apsw.Connection | None, field: str, prefix: str, limit: int) -> list[ValueCount]:
-    """Return how many requests have each value of a field. With a million values, the query takes 70 ms."""
+    """Return the values of a field that start with ``prefix``, and how many requests have each value.
+
+    The most frequent values come first. With a million values, the query takes 70 ms.
+    """
     check_listed(field)
     if field == "namespace":
         term = starts_with("namespace", prefix)

@@ -26,7 +26,7 @@ from relaybook.log.store.sqlite.bases import bases_of
 from relaybook.log.store.sqlite.bodies import BodyLocation, RecordLocation, decode_detail, decode_location, rest, size
 from relaybook.log.store.sqlite.packs import pack_name, read_body
 
-#: Maximum total size of the cached contents.
+#: Maximum total size of the cached contents of bases.
 _MAX_KEPT_BYTES: Final = 16 << 20
 _BODIES: Final = "SELECT bodies FROM requests WHERE seq = ?"
 
@@ -48,9 +48,9 @@ class PackReader:
         self._kept_bytes = 0
 
     def stored(self, record: Record, location: RecordLocation | None) -> StoredRecord:
-        """Return the record with its detail, and the bodies that are in the shared frame.
+        """Return the record with its detail, and with the bodies that are completely in the shared frame.
 
-        Raises BodyDamaged.
+        Read other bodies with ``chunks``. Raises BodyDamaged.
         """
         content = self._content(record, location)
         if location is None or content is None:
@@ -102,7 +102,7 @@ class PackReader:
             yield shared
 
     def entry(self, record: Record, location: RecordLocation | None, max_bytes: int | None = None) -> Entry:
-        """Return the entry with its bodies in memory.
+        """Read the detail and the bodies of a record into memory, and return them as an ``Entry``.
 
         Bodies larger than ``max_bytes`` are omitted. If the data cannot be read, the detail is empty and both bodies
         are omitted.
@@ -160,7 +160,8 @@ class PackReader:
     def _base(self, frame: BodyRef) -> bytes:
         """Return the content of a base, and cache the content.
 
-        The next request that is read probably has the same base, or a base that depends on this base.
+        The next request that is read probably has the same base, or a base that depends on this base. In both cases,
+        the cached content is used.
         """
         chain, content = self._chain(frame)
         while chain:
@@ -170,7 +171,7 @@ class PackReader:
         return content
 
     def separate(self, frame: BodyRef) -> bytes:
-        """Return the content of a separate frame. Raises BodyDamaged."""
+        """Return the content of a frame that holds only bytes of one body. Raises BodyDamaged."""
         return read_body(self._directory, frame)
 
     def _chain(self, frame: BodyRef) -> tuple[list[BodyRef], bytes | None]:

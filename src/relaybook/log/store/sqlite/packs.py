@@ -28,7 +28,7 @@ from relaybook.system import disk
 MAX_PACK_BYTES: Final = 1 << 30
 _PACKS_PER_DAY: Final = 100_000
 
-#: Saved lengths: of all packs, and of the packs whose length no transaction has stored yet.
+#: The result of ``PackWriter.mark``: the lengths of all packs, and of the packs whose length no transaction has stored.
 Mark = tuple[dict[int, int], dict[int, int]]
 
 
@@ -56,14 +56,15 @@ def first_pack_of_day(at_us: int) -> int:
 
 
 def day_of(pack: int) -> int:
-    """Return the digits of the pack's date."""
+    """Return the digits of the pack's date, for example ``20261121``."""
     return pack // _PACKS_PER_DAY
 
 
 class PackWriter:
     """Appends to the pack of the day.
 
-    There is one writer per directory. The caller stores ``lengths`` in its transaction.
+    There is one writer per directory. The caller must store ``lengths`` in the transaction that refers to the appended
+    data.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class PackWriter:
         self._pack = 0
         self._file: tuple[int, int] | None = None
         self._ends = dict(committed)
-        #: Lengths that no committed transaction has stored yet.
+        #: Lengths of packs, by pack number, that no committed transaction has stored yet.
         self.lengths: dict[int, int] = {}
         disk.make_directory(directory)
         self._truncate_to_lengths()
@@ -142,7 +143,7 @@ class PackWriter:
         return self._pack, self._ends[self._pack]
 
     def append(self, data: bytes) -> tuple[int, int]:
-        """Append data to the pack. Returns the pack's number and the offset of the data."""
+        """Append data to the open pack. Returns the pack's number and the offset of the data."""
         pack, offset = self.end()
         disk.write_at(self._fd, data, offset)
         self._ends[pack] = self.lengths[pack] = offset + len(data)
@@ -175,11 +176,11 @@ class PackWriter:
         self._ends, self.lengths = dict(mark[0]), dict(mark[1])
 
     def committed(self) -> None:
-        """Clear ``lengths`` after the commit of the transaction that stored them."""
+        """Clear ``lengths``. Call this method after the commit of the transaction that stored the lengths."""
         self.lengths.clear()
 
     def erase(self, pack: int, ranges: Sequence[tuple[int, int]]) -> None:
-        """Overwrite ranges (offset and length) with zeros and sync. Idempotent.
+        """Overwrite ranges of a pack (offset and length) with zeros, and sync the pack. Idempotent.
 
         If the system supports it, the blocks of the ranges are freed.
         """

@@ -38,7 +38,7 @@ def older(connection: apsw.Connection, filter_: Filter, limit: int, before: int 
 
 
 def newer(connection: apsw.Connection, filter_: Filter, limit: int, after: int, deadline: Deadline) -> Page:
-    """Return a page of the matches that directly follow ``after``. The page is sorted with the newest match first."""
+    """Return a page of the matches that directly follow the ``seq`` in ``after``. The newest match is first."""
     found = _search(connection, filter_, (after + 1, last_seq(connection) + 1), limit, deadline, newest_first=False)
     seqs = found.seqs[::-1]
     page = _page(connection, seqs, None, found.complete)
@@ -51,7 +51,10 @@ def newer(connection: apsw.Connection, filter_: Filter, limit: int, after: int, 
 
 
 def around(connection: apsw.Connection, record_id: str, filter_: Filter, limit: int, deadline: Deadline) -> Page | None:
-    """Return a page with the record and its matching neighbors."""
+    """Return a page with the record, and with the matching records directly before and after this record.
+
+    `None` if the record does not exist.
+    """
     seq = connection.execute("SELECT seq FROM requests WHERE id = ?", (record_id,)).get
     if seq is None:
         return None
@@ -67,7 +70,7 @@ def around(connection: apsw.Connection, record_id: str, filter_: Filter, limit: 
 def since(
     connection: apsw.Connection, seq: int, filter_: Filter, limit: int, deadline: Deadline
 ) -> tuple[list[Record], int]:
-    """Return records after ``seq``, oldest first.
+    """Return the matching records after ``seq``, oldest first.
 
     The second value is the ``seq`` up to which the result is complete.
     """
@@ -99,7 +102,7 @@ def _seqs_since(
 def links(
     connection: apsw.Connection, filter_: Filter, limit: int, before: int | None, deadline: Deadline
 ) -> list[Link]:
-    """Return the links (see ``Link`` in port.py) of the matching requests, newest first."""
+    """Return a ``Link`` for each matching request, newest first."""
     end = last_seq(connection) + 1
     start = end if before is None else min(before, end)
     found = _search(connection, filter_, (1, start), limit, Deadline(deadline.at_ns), newest_first=True)

@@ -66,7 +66,7 @@ class Plan(NamedTuple):
     estimate: int | None
 
     def sql(self, newest_first: bool) -> str:
-        """Return a SELECT of ``seq``.
+        """Return a SELECT of the ``seq`` of the matches, in ascending or descending order.
 
         The parameters of the statement are ``bindings``, followed by the maximum number of rows.
         """
@@ -126,7 +126,7 @@ _BY_FAILURE: Final = "requests AS r INDEXED BY requests_failed"
 _FAILURE_SCAN: Final = Scan(_BY_FAILURE, "r.seq", Condition("r.failed = 1"), _BY_FAILURE)
 #: The terms that the index on failures can check without reading the record.
 _COVERED_BY_FAILURES: Final = frozenset({"failed", "namespace", "model", "from", "to"})
-#: If this index can check all terms, checking a record is cheaper by this factor.
+#: If the index on failures can check all terms, checking a record is cheaper by this factor.
 _DISCOUNT: Final = 8
 #: If the scans have more parameters than this, the log itself is scanned. A statement of SQLite has at most 32,766
 #: parameters (SQLITE_LIMIT_VARIABLE_NUMBER). Every scan has the parameters of all other terms. For example, four terms
@@ -239,7 +239,7 @@ def _by_feedback(index: str, condition: Condition) -> Scan:
 
 
 def _score_scans(connection: apsw.Connection, term: Term) -> _Candidates:
-    """Return the scans that find a page quickly for any number of matching requests.
+    """Return the scans for a term on scores. They find a page quickly for any number of matching requests.
 
     - If few requests match, they are read from the index and sorted.
     - If many requests match but have only a few different scores, they are read from the index score by score,
@@ -278,7 +278,7 @@ def _scores(connection: apsw.Connection, value: str) -> Iterator[float]:
         score = connection.execute(f"{sql} {further} ?", (score,)).get
 
 
-#: If at most this number of records match, they are sorted. Sorting them takes at most 10 ms.
+#: If at most this number of records match a term on scores, they are sorted. Sorting them takes at most 10 ms.
 _FEW_SCORES: Final = 20_000
 
 
@@ -299,7 +299,8 @@ def _uncommon_values(connection: apsw.Connection, name: str, values: Sequence[st
 def _failures(connection: apsw.Connection, name: str, values: Sequence[str]) -> _Candidates | None:
     """Return the scans for failures, error statuses, and outcomes other than ``complete``.
 
-    Each of these conditions has a partial index, because it matches few requests.
+    Each of these conditions has a partial index, because it matches few requests. `None` if the values include other
+    values, because no index serves them.
     """
     if name == "outcome" and "complete" not in values:
         implied = " AND r.outcome <> 'complete'"

@@ -278,7 +278,7 @@ def _default_deadline() -> Deadline:
 
 
 def _bytes_on_disk(directory: Path) -> int:
-    """Return the disk space that the files occupy. Punched holes do not count."""
+    """Return the disk space that the store's files occupy. Punched holes do not count."""
     files = [*directory.glob(f"{DATABASE}*"), *directory.glob(f"{FILE}*"), *(directory / BODIES).glob("*.pack")]
     total = 0
     for path in files:

@@ -37,7 +37,10 @@ _FORGET_BASE: Final = 'DELETE FROM frame_bases WHERE pack = ? AND "offset" = ?'
 
 
 class Rebaser:
-    """Stores requests again, on the writer's connection and between the writer's transactions."""
+    """Stores requests again if the bases of their frames were removed.
+
+    The object works on the writer's connection and between the writer's transactions.
+    """
 
     def __init__(
         self,
@@ -47,7 +50,7 @@ class Rebaser:
         directory: Path,
         transaction: Callable[[], AbstractContextManager[object]],
     ) -> None:
-        """``transaction`` returns a context that commits the writes of its block to the database and to the packs."""
+        """``transaction`` returns a context manager that commits the writes of its block to database and packs."""
         self._connection = connection
         self._transaction = transaction
         self._packs = packs
@@ -56,7 +59,7 @@ class Rebaser:
         self._compressor = new_compressor()
 
     def step(self) -> bool:
-        """Store one request again. Returns False if no request is left."""
+        """Store the next request of ``requests_to_rebase`` again. Returns False if no request is left."""
         row = self._connection.execute(_NEXT).fetchone()
         if row is None:
             return False

@@ -32,7 +32,7 @@ _SHORTEN_TEXTS: Final = "UPDATE removed_texts SET first = ? WHERE first = ?"
 #: snapshot may be erased before the backup copies them.
 _COUNT_ERASURE: Final = "UPDATE totals SET value = value + 1 WHERE name = 'erasures'"
 _OLDEST_CHECKPOINT: Final = "SELECT min(exchange) FROM checkpoints"
-#: Limits of one step.
+#: Limits of one step: erased bytes of frames, removed texts, and freed database pages.
 _ERASED_BYTES: Final = 4 << 20
 _REMOVED_TEXTS: Final = 256
 _VACUUMED_PAGES: Final = 128
@@ -42,18 +42,21 @@ _MIN_FREE_PAGES: Final = 128
 
 
 class Reclaimer:
-    """Erases frames and texts and frees space, on the writer's connection and between the writer's transactions."""
+    """Erases the frames and texts of removed requests, and frees space.
+
+    The object works on the writer's connection and between the writer's transactions.
+    """
 
     def __init__(self, connection: apsw.Connection, packs: PackWriter, rebaser: Rebaser, directory: Path) -> None:
         self._connection = connection
         self._packs = packs
         self._rebaser = rebaser
         self._directory = directory
-        #: Whether texts were removed since the last compaction of the index.
+        #: Whether texts were removed since the last compaction of the text index.
         self._has_removed_texts = False
 
     def work(self, until_ns: int) -> bool:
-        """Work until ``until_ns`` (monotonic clock). Returns False if there was nothing to do."""
+        """Erase data and free space until ``until_ns`` (monotonic clock). Returns False if there was nothing to do."""
         did_work = False
         while clock.monotonic_ns() < until_ns and (
             self._rebaser.step()
@@ -67,7 +70,7 @@ class Reclaimer:
         return did_work
 
     def _delete_pack(self) -> bool:
-        """Delete a pack that no record and no running request needs."""
+        """Delete a pack that no record and no running request needs. Returns False if there is no such pack."""
         pack: int | None = self._connection.execute(_EMPTY_PACK, (self._first_needed_pack(),)).get
         if pack is None:
             return False
@@ -135,7 +138,7 @@ class Reclaimer:
 
     @contextmanager
     def _text_index(self) -> Iterator[SqliteTextIndex | None]:
-        """Open the index for one step, or yield `None` if there is no index.
+        """Open the text index for one step, or yield `None` if there is no index.
 
         The index is opened for each step, because the recorder's text pass may replace the file.
         """
@@ -155,7 +158,10 @@ class Reclaimer:
 
 
 def _first_texts(ranges: Sequence[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
-    """Return the first ``limit`` texts of ``ranges``, as ranges. The last range may be shortened."""
+    """Return the first ``limit`` texts of ``ranges``, as ranges. The last range may be shortened.
+
+    A range has the ``seq`` of its first and of its last text.
+    """
     result: list[tuple[int, int]] = []
     for first, last in ranges:
         if limit == 0:

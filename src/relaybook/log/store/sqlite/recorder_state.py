@@ -15,7 +15,7 @@ ON CONFLICT DO UPDATE SET requests = requests + excluded.requests"""
 _ADD_ERASURE = 'INSERT OR REPLACE INTO erasures (pack, "offset", length) VALUES (?, ?, ?)'
 _SET_PACK = "UPDATE packs SET length = ? WHERE pack = ?"
 
-#: Pack, offset, length.
+#: The location of the bytes to erase: pack, offset, length.
 Erasure = tuple[int, int, int]
 
 
@@ -25,7 +25,7 @@ class RecorderStateTables:
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         #: The run of each exchange that has a checkpoint. The dict is nearly always empty. Then no statement is needed
-        #: to delete the checkpoints of entries.
+        #: to delete the checkpoints of finished exchanges.
         self._runs: dict[bytes, str] = dict(connection.execute("SELECT exchange, run FROM checkpoints"))
         self._has_erasures = True
 
@@ -54,7 +54,7 @@ class RecorderStateTables:
         execute_many(_ADD_ERASURE, (ref.location for ref in batch.erase))
 
     def _ended(self, batch: Batch) -> dict[bytes, Entry | None]:
-        """Return the exchanges with a checkpoint that are in ``entries`` or ``rejected`` of the batch.
+        """Return the exchanges that have a checkpoint and are in ``entries`` or ``rejected`` of the batch.
 
         The value is the entry of the exchange, or `None` if the exchange was rejected.
         """
@@ -67,7 +67,7 @@ class RecorderStateTables:
         return {exchange: entry for exchange, entry in pairs if exchange is not None and exchange in known}
 
     def committed(self, batch: Batch) -> bool:
-        """Update the cached state after the commit of the transaction.
+        """Update the cached state. Call this method after the commit of the transaction.
 
         Returns True if a deleted checkpoint may contain bodies of a request that is logged without bodies. If the
         result is True, the caller must truncate the WAL, so that these bodies do not remain on the disk.
@@ -107,7 +107,7 @@ class RecorderStateTables:
         return dict(self._connection.execute("SELECT pack, length FROM packs"))
 
     def register_pack(self, pack: int) -> None:
-        """Add a pack to the database in a separate transaction, before its file is created."""
+        """Add a pack to the database, in a separate transaction. Call this method before the pack's file is created."""
         self._connection.execute("INSERT OR IGNORE INTO packs (pack, length) VALUES (?, 0)", (pack,))
 
     def store_pack_lengths(self, lengths: Mapping[int, int]) -> None:

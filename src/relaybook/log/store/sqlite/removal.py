@@ -81,8 +81,8 @@ class Remover:
     def remove(self, seqs: Sequence[int]) -> list[Record]:
         """Remove these requests, and return their records. ``seqs`` must be in ascending order.
 
-        The aggregates in the rollups (rollups.py) are not changed. A deletion subtracts the requests from these
-        aggregates, but retention does not.
+        This method does not change the aggregates in the rollups (rollups.py). A deletion must then subtract the
+        returned records from these aggregates, but retention keeps the aggregates.
         """
         execute_many = self._connection.executemany
         keys = [(seq,) for seq in seqs]

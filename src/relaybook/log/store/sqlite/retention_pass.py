@@ -31,7 +31,7 @@ WHERE seq BETWEEN ? AND ? ORDER BY seq
 
 
 class RetentionPass:
-    """Runs passes on the writer's connection and between the writer's transactions."""
+    """Removes or expires old requests, on the writer's connection and between the writer's transactions."""
 
     def __init__(self, connection: apsw.Connection, rollups: RollupTables, bases: Bases) -> None:
         self._connection = connection

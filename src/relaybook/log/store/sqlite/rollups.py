@@ -20,7 +20,7 @@ from relaybook.log.aggregate.stats import ALL, MINUTE_US
 from relaybook.log.namespaces import looks_like_id
 from relaybook.log.record import Record
 
-#: Length of a bucket, in minutes.
+#: The possible lengths of a bucket, in minutes.
 LEVELS: Final = (1, 60, 1440)
 MAX_VALUES: Final = {"model": 256, "namespace": 256, "outcome": 16}
 MAX_PROPERTY_VALUES: Final = 64
@@ -31,7 +31,7 @@ _GET: Final = "SELECT aggregates FROM rollups WHERE level = ? AND field = ? AND 
 _HAS_ROWS: Final = "SELECT EXISTS (SELECT 1 FROM rollups WHERE level = 1440 AND field = ? AND series = ?)"
 _HAS_PROPERTY: Final = "SELECT EXISTS (SELECT 1 FROM value_counts WHERE field = 'property' AND value = ?)"
 _FORGET_SERIES: Final = "UPDATE series SET value = ? WHERE id = ? AND value IS NOT NULL"
-#: Removes 2,000 rows, which takes about 10 ms.
+#: Removes at most 2,000 rows, which takes about 10 ms.
 _REMOVE: Final = """
 DELETE FROM rollups WHERE (level, field, at, series) IN
   (SELECT level, field, at, series FROM rollups WHERE level = ? AND field = ? AND at <= ? LIMIT 2000)
@@ -42,9 +42,9 @@ _ADD_SERIES: Final = "INSERT INTO series (id, field, value) VALUES (?, ?, ?)"
 _encode: Final = msgspec.msgpack.Encoder().encode
 _decode: Final = msgspec.msgpack.Decoder(Aggregates).decode
 
-#: Field and series.
+#: The number of a field, and the number of one of its series.
 _Series = tuple[int, int]
-#: Key of a row: level, field, start of the bucket in minutes, series.
+#: Key of a row: level (the length of the bucket in minutes), field, start of the bucket in minutes, series.
 _Cell = tuple[int, int, int, int]
 
 
@@ -63,7 +63,7 @@ class _Field:
 
 
 class RollupTables:
-    """Adds records to the aggregates, within the caller's transaction.
+    """Adds records to the aggregates per minute, hour and day, within the caller's transaction.
 
     The object caches fields, series, and the rows that the last batch wrote. Caching is safe, because there is only one
     writer.
@@ -79,7 +79,10 @@ class RollupTables:
         self._load()
 
     def _load(self) -> None:
-        """Read the stored state. This is necessary at the start, after a failed transaction, and after ``subtract``."""
+        """Read fields and series from the database.
+
+        This is necessary at the start, after a failed transaction, and after ``subtract``.
+        """
         self._fields = {
             name: _Field(number, name, is_open=bool(is_open))
             for number, name, is_open in self._connection.execute("SELECT id, field, is_open FROM rollup_fields")
@@ -93,7 +96,7 @@ class RollupTables:
         self._is_loaded = True
 
     def store(self, records: Iterable[Record]) -> None:
-        """Add finished records. Each record may be added only once."""
+        """Add the records of finished requests to the aggregates. Add each record only once."""
         if not self._is_loaded:
             self._load()
         self._is_loaded = False  # the state is valid again after the commit
@@ -125,10 +128,11 @@ class RollupTables:
         return Aggregates() if row is None else _decode(row[0])
 
     def subtract(self, records: Iterable[Record]) -> None:
-        """Subtract deleted records, and forget values that no remaining record has.
+        """Subtract deleted records from the aggregates.
 
-        Call this method after the records were subtracted from the counts of field values. The next call of ``store``
-        or ``subtract`` reads the stored state again.
+        Values and property names that no remaining record has are replaced with placeholders. Call this method after
+        the records were subtracted from the counts of field values. The next call of ``store`` or ``subtract`` reads
+        fields and series from the database again.
         """
         if not self._is_loaded:
             self._load()
@@ -174,7 +178,10 @@ class RollupTables:
         return rest is None
 
     def _forget_property(self, name: str) -> None:
-        """Replace the name of a property that no record has. The number of the property is not reused."""
+        """Replace the name of a property with a placeholder. The number of the property is not reused.
+
+        Call this method only if no record has the property.
+        """
         field = self._fields.get(name)
         if field is not None:
             forgotten = f"property.{_forgotten(field.number)}"
@@ -197,7 +204,7 @@ class RollupTables:
         return False
 
     def committed(self) -> None:
-        """Mark the cached state as valid after the commit of the transaction."""
+        """Mark the cached state as valid. Call this method after the commit of the transaction."""
         self._is_loaded = True
 
     def _series_of(self, record: Record) -> list[_Series]:
@@ -236,7 +243,7 @@ class RollupTables:
         is_open = name.startswith("property.") and properties >= MAX_PROPERTIES
         field = _Field(len(self._fields), name, is_open=is_open)
         if is_open:
-            return field  # not cached: there may be millions of property names
+            return field  # not cached, because there may be millions of property names
         self._connection.execute(_ADD_FIELD, (field.number, name, False))
         self._fields[name] = field
         return field
@@ -267,7 +274,7 @@ class RollupTables:
 
 
 def _forgotten(number: int) -> str:
-    """Return the placeholder that replaces a forgotten value or property name.
+    """Return the placeholder for a value or property name that no record has anymore.
 
     No request has the placeholder as a value or name.
     """

@@ -34,7 +34,7 @@ _astuple: Final = msgspec.structs.astuple
 
 
 def row_of(record: Record, seq: int, bodies: bytes) -> list[object]:
-    """Return the parameters of INSERT, which include all fields except the feedback."""
+    """Return the parameters of INSERT: all fields except the feedback, and ``bodies``, the location of the bodies."""
     row: list[object] = list(_astuple(record))
     row[_SEQ] = seq
     for index in _JSON:

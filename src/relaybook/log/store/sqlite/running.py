@@ -18,7 +18,7 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 decode_running: Final = msgspec.msgpack.Decoder(Record).decode
 _decode_detail: Final = msgspec.msgpack.Decoder(Detail).decode
 
-#: The request's id. In the table ``running_parts``, also the name of the part.
+#: Key of a row: the request's id. In the table ``running_parts``, also ``detail``, ``request`` or ``response``.
 _Key = tuple[str, ...]
 
 
@@ -30,14 +30,17 @@ class RunningTables:
         self._parts = _Rows(connection, "running_parts", ("id", "part"), "data")
 
     def store(self, batch: Batch) -> None:
-        """Store the running requests, except those whose finished entries are in the batch."""
+        """Replace the stored running requests with those of the batch, except requests that are in ``batch.entries``.
+
+        If ``batch.running`` is `None`, only the requests in ``batch.entries`` are removed.
+        """
         running = batch.running
         recorded = {entry.record.id for entry in batch.entries}
         self._records.replace(self._records.stored if running is None else _records(running), recorded)
         self._parts.replace(self._parts.stored if running is None else _parts(running), recorded)
 
     def committed(self) -> None:
-        """Update the cached state after the commit of the transaction."""
+        """Update the cached state. Call this method after the commit of the transaction."""
         self._records.committed()
         self._parts.committed()
 

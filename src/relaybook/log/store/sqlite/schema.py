@@ -18,7 +18,8 @@ VERSION: Final = 1
 #: number of failures, the maximum of every sort field, and the number of records with content. A million records need
 #: 1,000 small rows.
 BLOCK: Final = 1024
-#: Records per part of ``foreign_ids``. Because of the parts, inserts of random hashes touch only a few pages.
+#: Records per part of the table ``foreign_ids`` (see foreign_ids.py). Because of the parts, inserts of random hashes
+#: touch only a few pages.
 PART: Final = 16_384
 
 
@@ -61,7 +62,7 @@ _MAXIMA: Final = ", ".join(
     f"{BLOCK_MAXIMA[column.name]} {column.sql_type}" for column in COLUMNS if column.name in BLOCK_MAXIMA
 )
 
-#: Updates the maxima of a zone (see ``zone_maps.py``).
+#: The end of two triggers, which updates the maxima of a zone (see ``zone_maps.py``).
 _IN_ZONE: Final = """
     requests = max(requests, new.requests), failed = max(failed, new.failed), cost_usd = max(cost_usd, new.cost_usd),
     last_at = max(last_at, new.last_at)
@@ -211,7 +212,10 @@ def create_tables(connection: apsw.Connection, name: str) -> None:
 
 
 def mark_as_backup(connection: apsw.Connection) -> None:
-    """Mark the database as an unchanged backup, and remove running requests, because their journal is not copied."""
+    """Mark the database as an unchanged backup, and remove the running requests.
+
+    Running requests are removed, because a backup does not contain the journal.
+    """
     connection.pragma("secure_delete", True)
     with connection:
         connection.execute("DELETE FROM running; DELETE FROM running_parts")

@@ -48,9 +48,9 @@ class Deadline:
             connection.set_progress_handler(self.has_passed, _INSTRUCTIONS_PER_TEXT_CHECK)
 
     def limit_lookahead(self) -> None:
-        """Limit the remaining time of the search, because the page is full.
+        """Limit the remaining time of the search. Call this method when the page is full.
 
-        The search only needs to find out whether there are more matches.
+        The search then only needs to find out whether there are more matches.
         """
         self.at_ns = min(self.at_ns, clock.monotonic_ns() + _ONE_MORE_NS)
 
@@ -112,9 +112,9 @@ def _windows(plan: Plan, newest_first: bool) -> "Windows":
 
 
 class Windows:
-    """Splits ranges into windows, in scan order.
+    """Splits ranges of ``seq`` into windows, in scan order. A window is the range that one query covers.
 
-    Windows become larger while they are scanned fast.
+    The windows become larger while they are scanned fast.
     """
 
     def __init__(

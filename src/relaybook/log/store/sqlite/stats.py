@@ -76,12 +76,13 @@ def _began_at(connection: apsw.Connection) -> int | None:
 
 
 class _CoveredSeries(NamedTuple):
-    """The series to read from the rollups.
+    """The series to read from the rollups. A series has the aggregates of the requests with one value of a field.
 
     If the query has a filter, these are the series of the values in the filter. Otherwise, these are all series of the
     field by which the query groups, or the series of all requests.
 
-    ``field`` is `None` if the rollups do not have the field, because no record has the field.
+    ``field`` is `None` if the rollups do not have the field, because no record has the field. ``values`` has the value
+    of each series, by the number of the series.
     """
 
     field: int | None
@@ -137,7 +138,7 @@ def _from_rollups(
 def _days(
     connection: apsw.Connection, covered: _CoveredSeries, span: Span, deadline: Deadline
 ) -> tuple[Span, dict[int, Aggregates]] | None:
-    """Return the full days within a range and their aggregates by series.
+    """Return the full days within a range, and the total of each series over these days.
 
     Adding up days is cheaper than adding up many shorter buckets. `None` if the range has fewer than two full days, or
     if the buckets are a day or longer.

@@ -37,7 +37,7 @@ class SqliteStore:
             reader.close()
 
     def _reject_shared(self) -> None:
-        """Raise StoreMisconfigured if this machine records to a shared log.
+        """Raise StoreMisconfigured if this machine records to a shared log in ClickHouse.
 
         If the machine also recorded to this store, the log would be split between two stores.
         """

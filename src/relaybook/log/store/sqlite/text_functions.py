@@ -23,7 +23,7 @@ _BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
 
 
 class TextFunctions:
-    """Reads the text of requests for one connection."""
+    """Implements the SQL functions for one connection. The functions read the text of requests from the packs."""
 
     def __init__(self, connection: apsw.Connection, packs: PackReader) -> None:
         self._connection = connection
@@ -44,7 +44,7 @@ class TextFunctions:
 
 
 def add_functions(connection: apsw.Connection, packs: PackReader) -> None:
-    """Register the functions on a reader's connection."""
+    """Register ``contains_text`` and ``matches_phrase_prefix`` as SQL functions on a reader's connection."""
     functions = TextFunctions(connection, packs)
     connection.create_scalar_function(CONTAINS_TEXT, functions.contains_text, 2)
     connection.create_scalar_function(MATCHES_PREFIX, functions.matches_phrase_prefix, 2)

@@ -44,7 +44,7 @@ _MERGE: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('merge', 64)"  # no
 #: take twenty times as long as the removal, and up to 0.8 s per commit. So texts are removed with ``automerge`` 0.
 _SET_AUTOMERGE: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('automerge', ?)"  # noqa: S608 - a constant
 _AUTOMERGE: Final = 4
-#: Starts to merge all parts into one part. ``_MERGE`` continues the merge.
+#: Starts to merge all parts of the index into one part. ``_MERGE`` continues the merge.
 _MERGE_ALL: Final = f"INSERT INTO {WORDS}({WORDS}, rank) VALUES ('merge', -64)"  # noqa: S608 - a constant
 #: Number of pages that one step frees.
 _VACUUMED_PAGES: Final = 128
@@ -53,14 +53,14 @@ _FREE_SHARE: Final = 16
 
 
 class _Log(NamedTuple):
-    """The log's identity, and its newest ``seq``."""
+    """The random number that identifies the log, and the newest ``seq`` of the log."""
 
     identity: int
     last_seq: int
 
 
 class SqliteTextIndex:
-    """Writes the index on its own connection.
+    """Writes the text index on its own connection.
 
     The connection is opened on first use.
     """
@@ -69,7 +69,7 @@ class SqliteTextIndex:
         self._directory = directory
         self._path = directory / FILE
         self._connection: apsw.Connection | None = None
-        #: The file that the connection has open.
+        #: Device and inode of the file that the connection has open.
         self._file: tuple[int, int] | None = None
         self._indexed_to = 0
 
@@ -135,9 +135,10 @@ class SqliteTextIndex:
 
     @contextmanager
     def _rebuilding(self) -> Iterator[None]:
-        """Translate errors, and delete the index if it is damaged. The text pass then rebuilds the index.
+        """Translate errors of the ``with`` block, and delete the index if it is damaged.
 
-        StoreDamaged is raised only if the log itself is damaged, because the recorder then sets the store aside.
+        If the index is damaged, StoreUnavailable is raised, and the recorder's text pass rebuilds the index. If the log
+        itself is damaged, StoreDamaged is raised, and the recorder sets the store aside.
         """
         with translated(self._path):
             try:
@@ -178,7 +179,7 @@ class SqliteTextIndex:
         return connection, seq
 
     def drop(self) -> None:
-        """Delete the index. The text pass then rebuilds the index."""
+        """Delete the index. The recorder's text pass then rebuilds the index."""
         self.close()
         for suffix in ("", "-wal", "-shm"):
             self._path.with_name(f"{FILE}{suffix}").unlink(missing_ok=True)
@@ -211,10 +212,10 @@ def _log(directory: Path) -> _Log:
 
 
 def drop_if_ahead(directory: Path) -> None:
-    """Delete an index that is ahead of its log.
+    """Delete the text index if it contains requests that the log lost in a power failure.
 
     Call this function before records are added. New records get the ``seq`` values of the lost requests. Then it can no
-    longer be detected that the index is ahead.
+    longer be detected that the index contains the lost requests.
     """
     if not (directory / FILE).exists():
         return
