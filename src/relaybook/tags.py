@@ -51,7 +51,11 @@ class TagWarning(NamedTuple):
 
 
 class Tags(msgspec.Struct, frozen=True):
-    """The tags of a request. ``echo`` is the namespace as ASCII, for the response header."""
+    """The tags of a request.
+
+    ``prefix`` is the tag prefix to use in response headers. ``echo`` is the namespace as ASCII, for the response
+    header.
+    """
 
     namespace: str
     properties: dict[str, str]
@@ -62,14 +66,14 @@ class Tags(msgspec.Struct, frozen=True):
 
 
 class Cleaned(msgspec.Struct, frozen=True):
-    """An adjusted value and the codes of the adjustments."""
+    """The text of a tag's value after all adjustments, and the warning codes of the adjustments."""
 
     text: str
     changes: tuple[WarningCode, ...] = ()
 
 
 def clean(raw: bytes) -> Cleaned:
-    """Decode and adjust the bytes of a header value."""
+    """Decode a tag's value, normalize and trim the text, replace control characters, and truncate long text."""
     return _cached(raw) if len(raw) <= _MAX_CACHED_BYTES else _clean(raw)
 
 

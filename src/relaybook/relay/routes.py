@@ -40,11 +40,11 @@ class Route:
     tags: TagReader
 
     def has(self, target: bytes) -> bool:
-        """Return whether a target has this route's prefix."""
+        """Return whether a request target is this route's prefix, or starts with the prefix and ``/`` or ``?``."""
         return target.startswith(self.prefix) and target[len(self.prefix) :][:1] in b"/?"
 
     def map(self, target: bytes) -> bytes:
-        """Replace the prefix of a target with the path of the upstream. The bytes after the prefix are unchanged."""
+        """Return the target for the upstream: ``upstream.path`` replaces the prefix, and the rest is unchanged."""
         mapped = self.upstream.path + target[len(self.prefix) :]
         return mapped if mapped.startswith(b"/") else b"/" + mapped
 

@@ -32,12 +32,13 @@ class UpstreamConnection(Connection):
         self.relay = relay
         self.pool = pool
         self.exchange: Exchange | None = None
-        #: Whether the connection was never in the pool. The upstream may close a connection while it is in the pool.
+        #: Whether the connection was never in the pool. If the upstream has closed a pooled connection, the request is
+        #: sent on a new connection.
         self.fresh = True
         #: Whether a byte of the current request was written to the socket.
         self.wrote = False
-        #: The request bytes of a pooled connection, until one of them is written to the socket. If the connection is
-        #: lost before that, they are sent on a new connection.
+        #: The request bytes that are queued on a pooled connection, until a byte of the request is written to the
+        #: socket. If the connection is lost before that, these bytes are sent on a new connection.
         self.unwritten: list[bytes] = []
         self.reusable = True
         #: Whether the upstream announced the end of its data, with a TCP FIN or with the TLS alert close_notify.
@@ -51,7 +52,7 @@ class UpstreamConnection(Connection):
         self.poll: select.poll | None = None
 
     def assign(self, exchange: Exchange) -> None:
-        """Assign the connection to an exchange."""
+        """Assign the connection to an exchange, which sends its queued request bytes on the connection."""
         self.exchange = exchange
         exchange.connected(self)
 
@@ -65,10 +66,11 @@ class UpstreamConnection(Connection):
         self.relay.gate.then(self.release, data)
 
     def release(self, data: bytes) -> None:
-        """Write bytes to the socket. ``relay.gate`` calls this method when the journal contains the earlier frames.
+        """Write request bytes to the socket.
 
-        If a pooled connection has ended before a byte of the request is written, the request is sent on a new
-        connection.
+        ``relay.gate`` calls this method when the journal contains every frame that was appended before the call of
+        ``send``. If a pooled connection has ended before a byte of the request is written, the request is sent on a
+        new connection.
         """
         self.queued_bytes -= len(data)
         exchange = self.exchange
@@ -98,7 +100,7 @@ class UpstreamConnection(Connection):
         exchange.reconnect(unwritten)
 
     def _has_ended(self) -> bool:
-        """Return whether the upstream has closed the idle connection or sent unexpected bytes."""
+        """Return whether the upstream has closed this pooled connection, or sent bytes before it got the request."""
         if self.has_eof:
             return True
         if self.poll is None:
@@ -150,7 +152,10 @@ class UpstreamConnection(Connection):
         exchange.response_chunk(chunk, complete)
 
     def _unexpected_bytes(self, exchange: Exchange) -> None:
-        """Handle bytes that arrived before the request was sent. The bytes must not reach the client."""
+        """Handle bytes that arrived before the request was sent. The bytes must not reach the client.
+
+        The request of a pooled connection is sent on a new connection. On a fresh connection, the exchange fails.
+        """
         if self.fresh:
             message = "The upstream sent bytes before it received a request. The request was not sent."
             exchange.fail(RelayError.UPSTREAM_PROTOCOL_ERROR, message)
@@ -206,7 +211,7 @@ class UpstreamConnection(Connection):
 
     def eof_received(self) -> bool:
         self.has_eof = True
-        return False  # close the connection, then connection_lost is called
+        return False  # makes the event loop close the connection and call connection_lost
 
     def _read_rest(self) -> None:
         """Read the bytes that are left in the TLS buffer when the connection ends.

@@ -30,7 +30,8 @@ log = logging.getLogger("relaybook.relay")
 
 _SWEEPS_PER_SECOND = 4
 _BACKLOG = 4096
-#: After a stop signal, the relay still accepts requests for this many seconds, because clients may have just connected.
+#: After a stop signal, the relay still accepts requests on open connections for this many seconds, because a client
+#: that has just connected may be about to send a request.
 _FIRST_REQUEST_SECONDS = 0.1
 #: The limit on open files that a relay requests if the system has no hard limit.
 _MAX_DESCRIPTORS = 1 << 20
@@ -50,7 +51,7 @@ def run_worker(
     base_url: str,
     dashboard_url: str,
 ) -> None:
-    """Run the relay until it is stopped."""
+    """Run a relay process until it is stopped. ``secret`` is the secret for the fingerprints of API keys."""
     settings = _with_descriptors(settings, _raise_descriptor_limit())
     journal = JournalWriter(
         journal_directory,
@@ -153,7 +154,7 @@ async def stop_listening(server: asyncio.Server, listener: socket.socket) -> lis
 
 
 async def _run_until(work: Coroutine[Any, Any, Any], stop: asyncio.Event) -> bool:
-    """Run ``work`` until it is done or ``stop`` is set. Return whether ``work`` has finished."""
+    """Run ``work`` until it is done, or cancel it when ``stop`` is set. Return whether ``work`` has finished."""
     work_task, stop_task = asyncio.create_task(work), asyncio.create_task(stop.wait())
     await asyncio.wait({work_task, stop_task}, return_when=asyncio.FIRST_COMPLETED)
     stop_task.cancel()

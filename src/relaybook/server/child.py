@@ -1,4 +1,4 @@
-"""Run the role of a child process. The configuration is read from standard input."""
+"""Run one role of the server, such as ``relay``, in this child process. Read the configuration from standard input."""
 
 import os
 import signal
@@ -11,7 +11,10 @@ from relaybook.server.worker_config import decode_config
 
 
 def main() -> int:
-    """Run the role and return the exit code. Standard input stays open until the supervisor dies or closes it."""
+    """Run the role that the configuration names, and return the exit code.
+
+    Standard input stays open, so that the role notices when the supervisor dies or closes the connection.
+    """
     # After `stty tostop`, SIGTTOU would suspend this process when it writes a warning to the terminal.
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     with os.fdopen(0, "rb", buffering=0, closefd=False) as supervisor_pipe:

@@ -32,7 +32,10 @@ class Child:
     """
 
     def __init__(self, config: WorkerConfig, listener: socket.socket | None, children_lock: int) -> None:
-        """The child inherits ``listener`` and ``children_lock``. The lock shows that the child is running."""
+        """The child inherits ``listener`` and ``children_lock``.
+
+        The lock shows other servers that the child is running (see ``DataDirectory.has_children``).
+        """
         self.role = config.role
         self.is_ready = False
         self._children_lock = children_lock
@@ -138,7 +141,10 @@ class Child:
             self._listener.close()
 
     def to_hand_over(self) -> list[RunningChild]:
-        """Return a list with the process to hand over to the next program; empty if the process is not running."""
+        """Return a list with the child's process, for a reload to hand over to the new program.
+
+        The list is empty if the process is not running.
+        """
         if self._process is None or self._process.poll() is not None:
             return []
         return [RunningChild(self.role, self._process.pid, self.channel.fileno(), is_told=False)]
@@ -208,5 +214,8 @@ class Predecessor:
         """Do nothing, because the listening socket belongs to the child's successor."""
 
     def to_hand_over(self) -> list[RunningChild]:
-        """Return a list with the process to hand over to the next program; empty if the process has ended."""
+        """Return a list with the child's process, for a reload to hand over to the new program.
+
+        The list is empty if the process has ended.
+        """
         return [] if self.has_ended() else [self._running]

@@ -12,7 +12,7 @@ from relaybook.settings import BadSetting
 from relaybook.settings.definitions import Settings
 from relaybook.system import disk
 
-if TYPE_CHECKING:  # not loaded by relay workers
+if TYPE_CHECKING:  # not at run time, because relays do not need this module
     from relaybook.recorder.retention_schedule import DiskUse
 
 _LOCK: Final = "serve.lock"
@@ -105,7 +105,7 @@ class DataDirectory:
                     )
 
     def secret(self) -> bytes:
-        """Return the secret of the installation, and create it if needed.
+        """Return the secret for the fingerprints of API keys, and create it if needed.
 
         The secret consists of 32 random bytes and stays in this directory.
         """
@@ -131,7 +131,10 @@ class DataDirectory:
         return self.store.exists() or any(self.journal.iterdir())
 
     def has_children(self) -> bool:
-        """Return whether children of an earlier server are running. Call this method before ``lock_for_children``."""
+        """Return whether children of an earlier server are running.
+
+        Call this method only before ``lock_for_children``. After that, the result is always true.
+        """
         lock = disk.try_lock(self._children)
         if lock is None:
             return True
@@ -152,7 +155,7 @@ class DataDirectory:
         return self._lock
 
     def is_locked_by(self, lock: int) -> bool:
-        """Return whether the descriptor is the lock of this directory."""
+        """Return whether the descriptor ``lock`` belongs to the lock file of this directory."""
         try:
             return os.path.samestat(os.fstat(lock), (self.path / _LOCK).stat())
         except FileNotFoundError:
@@ -177,9 +180,10 @@ class DataDirectory:
         return self.read_serving() if self.is_served() else None
 
     def is_served(self) -> bool:
-        """Return whether a server is running.
+        """Return whether a server is using this directory.
 
-        This method does not create the lock file. If root created the file, a server of another user could not open it.
+        This method does not create a missing lock file. If it did, and root ran this method, a server of another user
+        could not open the file.
         """
         if not (self.path / _LOCK).exists():
             return False
@@ -202,10 +206,11 @@ class DataDirectory:
 def days_left(data: DataDirectory, settings: Settings, free: int, oldest_us: int | None = None) -> float | None:
     """Estimate in how many days the disk will be full, if bodies are added as fast as in the last week.
 
-    ``oldest_us`` is the start time of the oldest request. If it is `None`, this function uses the date of the oldest
-    body. Returns `None` if the log is in ClickHouse, or if there is too little data for an estimate.
+    ``free`` is the number of free bytes. ``oldest_us`` is the start time of the oldest request. If ``oldest_us`` is
+    `None`, this function uses the date of the oldest body. Returns `None` if the log is in ClickHouse, or if there is
+    too little data for an estimate.
     """
-    from relaybook.log.store import open_store  # not loaded by relay workers
+    from relaybook.log.store import open_store  # not at the top, because relays do not need this module
 
     rate = open_store(data.store, settings).bytes_per_day(oldest_us)
     return None if rate is None else free / rate
@@ -216,7 +221,8 @@ def disk_use(data: DataDirectory, settings: Settings, store_bytes: int) -> "Disk
 
     If the log is in ClickHouse, there is no limit, because removing requests would free no space in the directory.
     """
-    from relaybook.recorder.retention_schedule import DiskUse, disk_budget  # not loaded by relay workers
+    # not at the top, because relays do not need this module
+    from relaybook.recorder.retention_schedule import DiskUse, disk_budget
 
     if settings.store != "sqlite":
         return DiskUse(disk.bytes_below(data.journal), None)

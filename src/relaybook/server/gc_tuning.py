@@ -14,6 +14,6 @@ _THRESHOLD: Final = 200_000
 
 
 def collect_rarely() -> None:
-    """Raise the threshold of the collector, and exclude all existing objects from collection."""
+    """Raise the threshold of Python's garbage collector, and exclude all existing objects from collection."""
     gc.freeze()
     gc.set_threshold(_THRESHOLD, 20, 100)

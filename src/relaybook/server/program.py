@@ -96,7 +96,10 @@ def _serve(
     *,
     relays: bool = True,
 ) -> int:
-    """Run all roles, or only the dashboard if ``relays`` is False. Return the exit code."""
+    """Run all child processes, or only the dashboard if ``relays`` is False. Return the exit code.
+
+    ``say_start`` prints the start message. ``simulator`` is the listening socket of the demo's simulated upstream.
+    """
     # Block these signals until the supervisor handles them. Otherwise, they would end the server.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP, signal.SIGUSR1))
     try:
@@ -213,7 +216,7 @@ class _Reloading:
             self._data.write_serving(changed)
 
     def completed(self) -> None:
-        """Count a reload, after the children of this program have replaced those of the previous program."""
+        """Count a reload. Call this method when the previous program's children were told to finish."""
         serving = self._serving()
         changed = msgspec.structs.replace(serving, version=__version__, reloads=serving.reloads + 1)
         self._data.write_serving(changed)

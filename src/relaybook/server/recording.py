@@ -73,9 +73,9 @@ def take_long_slices() -> None:
 
 
 def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, until_read: bool = False) -> int:
-    """Record until a stop signal, or until the supervisor dies or closes the pipe. Return the exit code.
+    """Record the requests in the journal until a stop signal, or until the supervisor dies or closes the pipe.
 
-    With ``until_read``, also stop at the end of the journal.
+    Return the exit code. With ``until_read``, also stop at the end of the journal.
     """
     collect_rarely()
     take_long_slices()  # the relay must not wait for the recorder
@@ -83,7 +83,7 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, unt
     signal.signal(signal.SIGTERM, stop_requests)
     signal.signal(signal.SIGINT, stop_requests)
     with suppress(OSError):
-        os.write(supervisor_pipe, b"\n")  # signals are handled from now on
+        os.write(supervisor_pipe, b"\n")  # tell the supervisor that signals are handled from now on
     threading.Thread(target=_watch, args=(supervisor_pipe, stop_requests.supervisor_gone), daemon=True).start()
     store = open_store(data.store, settings)
     reserve = DiskReserve(data.reserve, settings.min_free)
@@ -95,7 +95,7 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, unt
             recorder.run(until_read=until_read)
         finally:
             reserve.remove()
-            writer.close()  # another recorder can start only after this
+            writer.close()  # another recorder can open the store only after this call
     except RetryAborted:
         pass  # the recorder had to stop while the store was unavailable
     except (StoreTooNew, JournalTooNew) as error:
@@ -115,7 +115,10 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, unt
 
 
 def _open(settings: Settings, store: Store, retry: Retry) -> Writer:
-    """Open the store, and retry while it is unavailable. Raises RetryAborted, StoreDamaged, StoreTooNew."""
+    """Open the store for writing, and record the gaps of stores that were set aside.
+
+    Retry while the store is unavailable. Raises RetryAborted, StoreDamaged and StoreTooNew.
+    """
     durability = settings.durability
     writer = retry.until_done(lambda: store.open_writer(durability=durability, lock_wait_s=_LOCK_WAIT_SECONDS))
     retry.until_done(partial(_record_set_aside_gaps, store, writer))
@@ -179,7 +182,7 @@ class _StopRequests:
         self.count += 1
 
     def supervisor_gone(self) -> None:
-        """Stop at once, because the supervisor has died or has closed the pipe."""
+        """Make the recorder stop at once, because the supervisor has died or has closed the pipe."""
         self.count = 2
 
 

@@ -22,7 +22,8 @@ import msgspec
 from relaybook.server.worker_config import decode_path, encode_path
 from relaybook.settings.definitions import Settings
 
-#: This variable is not a setting, so its name does not have the prefix of settings.
+#: The environment variable that passes a ``HandedOver`` to the new program. The variable is not a setting, so its name
+#: does not have the prefix of settings.
 _VARIABLE: Final = "_RELAYBOOK_HANDED_OVER"
 _REHEARSAL_SECONDS: Final = 60.0
 #: Signals that the server handles. They are blocked until the new program handles them.
@@ -30,7 +31,7 @@ SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1)
 
 
 class ReloadRefused(Exception):
-    """The server keeps running unchanged. The message is the reason."""
+    """A reload was refused, so the server keeps running unchanged. The message is the reason."""
 
 
 class RunningChild(msgspec.Struct):
@@ -50,7 +51,8 @@ class HandedOver(msgspec.Struct):
     """The descriptors and children that are handed over to the new program.
 
     ``listeners`` contains the descriptors of the listening sockets. Its keys are the name and value of a setting, such
-    as ``listen 127.0.0.1:4100``. ``settings`` is `None` in a rehearsal, because the rehearsal reads the settings.
+    as ``listen 127.0.0.1:4100``. ``settings`` is `None` in a rehearsal (see ``rehearse``), because the
+    rehearsal reads the settings itself.
     """
 
     listeners: dict[str, int]
@@ -61,7 +63,7 @@ class HandedOver(msgspec.Struct):
 
     @property
     def is_rehearsal(self) -> bool:
-        """Whether this process only rehearses the reload."""
+        """Whether this process only rehearses the reload, and must not start children."""
         return self.settings is None
 
     def descriptors(self) -> list[int]:
@@ -73,7 +75,7 @@ class HandedOver(msgspec.Struct):
 def taken_over() -> HandedOver | None:
     """Return the descriptors, children and settings that the previous program handed over.
 
-    `None` if this is not a reload.
+    `None` if this process was not started by a reload or by its rehearsal.
     """
     text = os.environ.pop(_VARIABLE, None)
     if text is None:
@@ -85,7 +87,10 @@ def taken_over() -> HandedOver | None:
 
 
 def rehearse(handed: HandedOver) -> Settings:
-    """Run the installed program up to the start of its children. Return its settings. Raises ReloadRefused."""
+    """Run the installed program in a separate process, up to the start of its children. Return its settings.
+
+    Raises ReloadRefused.
+    """
     try:
         result = subprocess.run(  # noqa: S603 - our own command line
             [sys.executable, *sys.orig_argv[1:]],
@@ -109,7 +114,7 @@ def rehearse(handed: HandedOver) -> Settings:
 
 
 def print_settings(settings: Settings) -> None:
-    """Print the settings for ``rehearse``."""
+    """Print the settings as JSON. ``rehearse`` reads the settings from the output of this process."""
     print(msgspec.json.encode(settings, enc_hook=encode_path).decode())
 
 

@@ -101,7 +101,7 @@ def _send_samples(config: WorkerConfig, supervisor_pipe: int) -> None:
 
 
 def _on_end(supervisor_pipe: int, end: Callable[[], None]) -> None:
-    """Call ``end`` on SIGTERM or SIGINT, or when the supervisor dies. An event loop must be running."""
+    """Make the running event loop call ``end`` on SIGTERM or SIGINT, or when the supervisor dies or closes the pipe."""
     import asyncio
 
     loop = asyncio.get_running_loop()

@@ -51,7 +51,7 @@ def check_log(settings: Settings, data: DataDirectory) -> None:
     """Raise LaterVersion if a later version than this one wrote the journal or the store.
 
     Raises BadSetting if the store cannot be used with these settings. If the store is unavailable or damaged, the check
-    raises nothing. The check runs before the server writes to the journal or the store.
+    raises nothing. Call this function before anything is written to the journal or the store.
     """
     if settings.store == "sqlite" and not data.has_log():
         return  # nothing to check, and importing the store would take a third of the time until the relay starts

@@ -45,10 +45,10 @@ class Supervisor:
         reload: Callable[[list[RunningChild], Callable[[], bool]], None],
         on_replaced: Callable[[], None],
     ) -> None:
-        """``on_replaced`` is called when all predecessors were told to finish.
+        """``reload`` replaces this program with the installed program, and returns only on failure.
 
-        ``reload`` returns only on failure. It gets the children and a function that says whether the server is
-        stopping.
+        The arguments of ``reload`` are the running children, and a function that returns whether the server is
+        stopping. ``on_replaced`` is called when all ``predecessors`` were told to finish.
         """
         self._children: list[Child] = []
         self._predecessors = predecessors
@@ -152,7 +152,7 @@ class Supervisor:
         return all(child.is_ready for child in self._children if child.role == "relay")
 
     def _replace(self) -> None:
-        """Once the new relays listen, tell the previous children to finish."""
+        """Once the new relays listen, tell the children that were started before the reload to finish."""
         self._predecessors = [each for each in self._predecessors if not each.has_ended()]
         if not self._has_replaced and self._relays_listen():
             self._has_replaced = True

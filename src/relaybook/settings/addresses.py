@@ -10,9 +10,9 @@ from relaybook.settings import BadSetting
 #: For each wildcard address, the loopback address of the same family.
 _WILDCARDS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not bound here
 _PORTS: Final = {"http": 80, "https": 443}
-#: The first segments of all paths that programs request.
+#: The first path segments of all URLs of the server that are not pages, such as the API and static files.
 PROGRAM_SEGMENTS: Final = frozenset({"api", "v1", "metrics", "openapi.json", "healthz", "readyz", "assets"})
-#: The first segments of all addresses of the page.
+#: The first path segments of all URLs that show a view of the dashboard's page.
 PAGE_SEGMENTS: Final = frozenset({"requests", "namespaces", "overview", "thread", "connect"})
 
 _EXAMPLES: Final = {

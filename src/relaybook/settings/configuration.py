@@ -32,7 +32,8 @@ FLAGS: Final = tuple(name for name, field in FIELDS.items() if field.metadata["f
 _SERVICE_LINK: Final = re.compile(r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$")
 
 
-#: Warn if the upstream's base URL ends with one of these paths. For some providers, ``/models`` is a correct end.
+#: Warn if the upstream's base URL ends with one of these paths. ``/models`` is not in the list, because the base URLs
+#: of some providers end with it.
 _ENDPOINTS: Final = ("/chat/completions", "/completions", "/responses", "/messages", "/embeddings")
 
 

@@ -24,7 +24,10 @@ class DatabaseAddress(NamedTuple):
 
 
 def parse_store_url(url: str) -> DatabaseAddress:
-    """Return the address without a password. If the URL is invalid, raise ValueError with the reason."""
+    """Return the address in a ClickHouse URL, with an empty password.
+
+    Raises ValueError with the reason if the URL is invalid or contains a password.
+    """
     try:
         parts = urlsplit(url)
         port = parts.port

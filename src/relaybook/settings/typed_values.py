@@ -101,7 +101,7 @@ def _choice_or_size(arms: tuple[Any, ...], value: object) -> Any:
 
 
 def _table(kind: type, value: object) -> dict[str, Any]:
-    """Parse named tables that have the fields of the dataclass ``kind``."""
+    """Convert named TOML tables to instances of the dataclass ``kind``. The keys of each table are field names."""
     hints = get_type_hints(kind)
     expected = f'tables in relaybook.toml, such as [namespaces."dev-*"], with the key {" or ".join(hints)}'
     if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):

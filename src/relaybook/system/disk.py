@@ -19,8 +19,9 @@ from typing import Final
 from relaybook import clock
 
 _FLAGS: Final = os.O_CLOEXEC | os.O_NOFOLLOW
-#: The first page, which contains the mark of a segment, is written separately. The page cache keeps the pages of one
-#: write together as one folio. If one page of a folio changes, a sync writes the whole folio.
+#: ``allocate`` writes the first page of a file separately, because in a journal segment, this page contains the write
+#: mark, which changes often. The page cache keeps the pages of one write together as one folio. If one page of a folio
+#: changes, a sync writes the whole folio.
 _FIRST: Final = mmap.PAGESIZE
 _ZEROS: Final = bytes(1 << 16)
 _LOCK_AGAIN_SECONDS: Final = 0.02
@@ -49,7 +50,7 @@ def open_to_read(path: Path) -> int:
 
 
 def is_damaged(error: OSError) -> bool:
-    """Return whether a read failed because this part of the disk is damaged."""
+    """Return whether ``error`` means that a read failed because the part of the disk that it read is damaged."""
     return error.errno in _DAMAGED
 
 

@@ -39,7 +39,10 @@ class Response:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One request. With ``cancel_after_chunks``, the client closes the stream at the chunk with this number."""
+    """One request of a sample program.
+
+    ``key`` is the API key. With ``cancel_after_chunks``, the client closes the stream at the chunk with this number.
+    """
 
     kind: str
     key: str

@@ -6,7 +6,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """The messages of a customer.
+    """The messages that one customer sends in one conversation.
 
     ``tool`` is the tool that is offered to the model. If ``person`` is `None`, any customer can send the messages.
     """
@@ -130,5 +130,5 @@ OTHER_LANGUAGES: Final = (
     Conversation(turns=("夕方に飲むお茶のおすすめはありますか？",), feature="search", model="gpt-4o"),
 )
 
-#: All conversations. There are fewer conversations in other languages than in English, so they appear less often.
+#: All conversations. Most conversations are in English, so the other languages appear less often in the log.
 ALL: Final = (*ENGLISH, *OTHER_LANGUAGES)

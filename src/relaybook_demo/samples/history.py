@@ -31,9 +31,10 @@ from relaybook_demo.samples.scenarios import (
 
 
 def opening(rng: random.Random) -> list[Scenario]:
-    """Return the first request of every namespace, in the order in which the dashboard should show the namespaces.
+    """Return a scenario with the first request of every namespace.
 
-    The namespaces of customers are omitted.
+    The scenarios are in the order in which the dashboard should show their namespaces. The namespaces of customers are
+    omitted.
     """
     saturday = Question("When are you open on Saturday?", "support")
     at_home = (questions.HAIKU, Question("Tell me a joke about teapots."), Question("Hello!"))
@@ -50,7 +51,7 @@ def opening(rng: random.Random) -> list[Scenario]:
 
 
 def history(rng: random.Random) -> list[Scenario]:
-    """Return about thirty more scenarios, in no particular order."""
+    """Return about twenty scenarios to run after the scenarios of ``opening``, in no particular order."""
     customer_conversations: list[tuple[str, Conversation, int]] = [
         ("user-8f3a41c9", conversations.REFUND, 3),
         ("maria@example.com", conversations.TEA_FOR_THE_EVENING, 4),

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """A program that sends requests. ``system`` is its system prompt."""
+    """A program that sends requests. ``key`` is its API key, and ``system`` is its system prompt."""
 
     key: str
     system: str | None = None
@@ -49,7 +49,7 @@ _PEOPLE: Final = 36
 
 
 def people(rng: random.Random) -> tuple[str, ...]:
-    """Return all customers whose conversations are in the log. Known customers come first."""
+    """Return the ids of ``_PEOPLE`` customers. The ids in ``KNOWN_PEOPLE`` come first."""
     generated = [f"user-{rng.getrandbits(32):08x}" for _ in range(_PEOPLE - len(KNOWN_PEOPLE))]
     return (*KNOWN_PEOPLE, *generated)
 
@@ -61,7 +61,7 @@ def shuffled_forever(items: Sequence[T], rng: random.Random) -> Iterator[T]:
 
 
 def pace(model: str, rng: random.Random, speedup: float = 1.0) -> dict[str, str]:
-    """Return directives for the speed of one response. If ``speedup`` is 3, the response is three times as fast."""
+    """Return headers that set the speed of one simulated response. If ``speedup`` is 3, it is three times as fast."""
     first_ms, per_second = {"gpt-4o-mini": (260, 85), "o4-mini": (700, 95)}.get(model, (420, 60))
     return {
         "Sim-First-Token-Ms": f"{first_ms * rng.uniform(0.6, 1.9) / speedup:.0f}",

@@ -63,7 +63,7 @@ _CONTRACT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question.
+    """A question that a program sends in a single request.
 
     ``text`` is a string or the parts of a message. ``tool`` is the tool that is offered to the model.
     """

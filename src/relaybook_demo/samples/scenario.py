@@ -38,8 +38,8 @@ class Scenario:
     """The requests of one client. Each request is sent after the response to the previous request.
 
     If ``namespace`` is `None`, no namespace header is sent. ``tool`` is the tool that is offered to the model.
-    ``directives`` replace the directives for the usual speed. ``fault`` is the fault of turn ``fault_turn``. For
-    ``embeddings``, the turns are the inputs.
+    ``directives`` are headers for the simulated upstream, and replace the headers for the usual speed. ``fault`` is the
+    fault of turn ``fault_turn``, from 0. For ``embeddings``, the turns are the inputs.
     """
 
     app: App

@@ -31,7 +31,7 @@ from relaybook_demo.samples.scenario import (
 _STREAM_PROBABILITY: Final = 0.6
 #: The probability that ``with_faults`` adds a fault to a scenario.
 _FAULT_PROBABILITY: Final = 0.15
-#: The faults. ``_FAULT_WEIGHTS`` has the weights with which they are chosen, in the same order.
+#: The faults that ``with_faults`` adds. ``_FAULT_WEIGHTS`` has their weights for the random choice, in the same order.
 _FAULTS: Final = (
     RATE_LIMITED,
     CLIENT_CANCELS,
@@ -162,7 +162,7 @@ def scripts() -> Iterator[Scenario]:
 
 
 def long_responses(rng: random.Random) -> Iterator[Scenario]:
-    """Yield streams that take half a minute or more."""
+    """Yield scenarios whose streamed responses take half a minute or more."""
     for question in personas.shuffled_forever(questions.LONG, rng):
         if question.feature:
             scenario = production_scenario(question, rng)

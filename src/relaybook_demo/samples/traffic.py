@@ -115,7 +115,7 @@ class TrafficGenerator:
             response = await self._complete(scenario, messages, fault, speedup)
             if response is None and fault is not None and len(scenario.turns) > 1:
                 await self._sleep(turn_pause)
-                response = await self._complete(scenario, messages, None, speedup)  # customers retry
+                response = await self._complete(scenario, messages, None, speedup)  # customers repeat a failed message
             if response is None:
                 return
             messages.append(response.message())

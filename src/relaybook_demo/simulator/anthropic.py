@@ -150,7 +150,7 @@ def _content(completion: Completion, stamp: Stamp) -> list[dict[str, Any]]:
 
 
 def _events(message: dict[str, Any], completion: Completion) -> Iterator[dict[str, Any]]:
-    """Yield the events in the order in which Anthropic sends them."""
+    """Yield the events of a streamed message, in the order in which Anthropic sends them."""
     usage = message["usage"]
     start = {**message, "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}
     yield {"type": "message_start", "message": start}

@@ -40,7 +40,7 @@ class Connection(asyncio.Protocol):
     # Called by the event loop
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Register the connection, or refuse it if a refusal is pending."""
+        """Register the connection, and refuse it if a control request asked for that (see ``Controls.refusals``)."""
         self._transport = cast(asyncio.Transport, transport)
         self._open.add(self)
         ending = self._responder.next_refusal()
@@ -90,7 +90,7 @@ class Connection(asyncio.Protocol):
         self._transport.write(data)
 
     def count(self, content: bytes) -> None:
-        """Count content that is about to be written."""
+        """Count response content for the ledger, before the content is written to the socket."""
         if self._current is not None:
             self._current.count(content)
 
@@ -173,7 +173,7 @@ class Connection(asyncio.Protocol):
     async def _deliver(self, exchange: Exchange, plan: Plan) -> None:
         ending = await deliver(self, plan)
         if ending == "hang":
-            await asyncio.get_running_loop().create_future()  # until the peer closes the connection
+            await asyncio.get_running_loop().create_future()  # when the peer disconnects, this task is canceled
         if ending == "rst" or plan.after.ending == "rst":
             await self._flush()
         self._task = None
@@ -205,7 +205,7 @@ class Connection(asyncio.Protocol):
     # Closing
 
     def _close(self, ending: Literal["fin", "rst", "hang"]) -> None:
-        """Close the connection from this side. With ``hang``, only wait until the peer closes it."""
+        """Close the connection from this side. With ``hang``, leave it open, but ignore all further input."""
         self._ignores_input = True
         if ending == "rst":
             with contextlib.suppress(OSError):

@@ -54,7 +54,7 @@ _HTML = b"<!doctype html><html><head><title>502 Bad Gateway</title></head><body>
 
 @dataclass(slots=True)
 class Content:
-    """The content of a body. A part is an event or a block, and is sent in one step.
+    """The content of a body. Each part is an encoded event or a block of bytes, and is sent in one step.
 
     ``length`` is `None` if the length is not known in advance.
     """

@@ -18,14 +18,17 @@ class ResponseWriter(Protocol):
         """Write bytes to the socket."""
 
     def count(self, content: bytes) -> None:
-        """Count content, without framing, that is about to be written."""
+        """Count response content, without framing, before it is written to the socket."""
 
     async def drain(self) -> None:
         """Wait until the socket accepts more data."""
 
 
 async def deliver(writer: ResponseWriter, plan: Plan) -> Ending | Literal["complete"]:
-    """Write the response. Return ``complete``, or the way to break the connection. The caller closes the connection."""
+    """Write the planned response. Return ``complete``, or the planned ``Ending`` if the response was broken off.
+
+    This function does not close the connection. The caller does so, as the result and ``plan.after`` require.
+    """
     if plan.delay_ms:
         await asyncio.sleep(plan.delay_ms / 1000)
     for interim in plan.interim:
@@ -64,7 +67,7 @@ async def _send_parts(writer: ResponseWriter, plan: Plan) -> None:
 
 
 def until_break(parts: Iterable[bytes], break_: Break | None) -> Iterator[tuple[bytes, int | None]]:
-    """Yield the parts up to the break, each with the number of bytes to send, or `None` for all bytes."""
+    """Yield the parts to send until ``break_``, each with the number of bytes to send, or `None` for all bytes."""
     if break_ is None or break_.place == "end":
         for part in parts:
             yield part, None
@@ -83,9 +86,9 @@ def until_break(parts: Iterable[bytes], break_: Break | None) -> Iterator[tuple[
 
 
 def frame(part: bytes, length: int | None) -> bytes:
-    """Return a chunk that declares the size of the whole part.
+    """Return a part as a chunk of an HTTP body. The chunk declares the size of the whole part.
 
-    If only ``length`` bytes are sent, the chunk has no end.
+    If ``length`` is given and is at most this size, the chunk contains only ``length`` bytes, and has no end.
     """
     if length is None or length > len(part):
         return b"%x\r\n%b\r\n" % (len(part), part) if part else b""

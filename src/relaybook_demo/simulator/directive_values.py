@@ -27,7 +27,8 @@ class Break:
     """The place and the way in which a response is broken off.
 
     With ``head``, ``offset`` bytes of the head are sent. With ``byte``, ``offset`` bytes of the body are sent. With
-    ``event``, ``number`` whole events are sent, followed by ``offset`` bytes of the next event.
+    ``event``, ``number`` whole events are sent, followed by ``offset`` bytes of the next event. With ``end``, the whole
+    body is sent, except for the last chunk of a chunked body.
     """
 
     place: Literal["head", "event", "byte", "end"]

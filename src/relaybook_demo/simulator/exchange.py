@@ -6,9 +6,9 @@ from relaybook_demo.simulator.ledger import Ledger, Outcome
 
 
 class Exchange:
-    """One exchange, which begins with the first byte of the request.
+    """One request and its response, logged in the ledger from the first byte of the request.
 
-    Control requests to the simulator are not logged.
+    Control requests to the simulator (under ``/__sim/``) are not logged.
     """
 
     __slots__ = (
@@ -37,12 +37,12 @@ class Exchange:
             ledger.log_event("first_byte", connection, number)
 
     def count(self, content: bytes) -> None:
-        """Count content of the response that is about to be written."""
+        """Count response content for the ledger, before the content is written to the socket."""
         if not self._is_control:
             self._tally.add(content)
 
     def log_head(self) -> None:
-        """Log the head if it arrived before the body, so that the ledger has the tag early.
+        """Log the request's head if it arrived before the body, so that the ledger has ``Sim-Tag`` early.
 
         Further calls do nothing.
         """

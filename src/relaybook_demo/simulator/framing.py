@@ -87,7 +87,7 @@ def head_of(context: ResponseContext, content: Content, framing: Framing) -> byt
 
 
 def tail_of(directives: Directives, framing: Framing) -> bytes:
-    """Return the last chunk with its trailers, and the surplus bytes."""
+    """Return the bytes after the content: for a chunked body the last chunk with trailers, then any surplus bytes."""
     surplus = b"x" * directives.surplus
     if framing != "chunked":
         return surplus

@@ -1,7 +1,7 @@
 """Decide the text, reasoning, tool calls, finish reason and tokens of a response.
 
-The result is deterministic and independent of the format. ``completions`` and ``responses`` write the result in their
-formats. The rules that tests may rely on are in docs/reference/simulator.md.
+The result is deterministic and does not depend on the API. ``completions``, ``responses`` and ``anthropic`` write the
+result in the formats of their APIs. The rules that tests may rely on are in docs/reference/simulator.md.
 """
 
 import re

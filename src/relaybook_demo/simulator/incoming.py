@@ -69,7 +69,7 @@ class Request:
         return next((value for key, value in self.headers if key.lower() == name), None)
 
     def begin_body(self) -> None:
-        """Mark the head as complete."""
+        """Mark the head as complete, and decide whether the whole body will be stored."""
         self.has_head = True
         self._stores_body = self.target.startswith(_PARSED_PATHS)
 

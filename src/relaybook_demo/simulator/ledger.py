@@ -71,7 +71,10 @@ class NoTally:
 
 
 class ContentTally:
-    """Computes the length and hash of content, and stores content of at most ``MAX_STORED_BYTES``."""
+    """Computes the length and hash of the content of one response.
+
+    With ``stores_content``, also stores the content if it has at most ``MAX_STORED_BYTES``.
+    """
 
     __slots__ = ("_bytes", "_content", "_hash")
 
@@ -98,9 +101,10 @@ class ContentTally:
 
 
 class Ledger:
-    """Keeps the entries in memory and, if ``file`` is given, also in a file.
+    """Keeps an ``Entry`` for each event of an exchange or connection, in memory and also in ``file`` if it is given.
 
-    At most ``keep`` entries are kept in memory, and the oldest entries are dropped. `None` means no limit.
+    At most ``keep`` entries are kept in memory, and the oldest entries are dropped. If ``keep`` is `None`, there is no
+    limit.
     """
 
     def __init__(self, mode: LedgerMode = "full", keep: int | None = None, file: Path | None = None) -> None:
@@ -145,7 +149,7 @@ class Ledger:
             self._append(entry)
 
     def lines(self, since: int = 0) -> bytes:
-        """Return the entries in memory as JSON lines, starting with number ``since``."""
+        """Return the entries in memory as JSON lines, starting with entry number ``since``."""
         return b"".join(_line(entry) for entry in self.entries if entry.n >= since)
 
     def clear(self) -> None:

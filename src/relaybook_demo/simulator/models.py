@@ -24,7 +24,7 @@ _CREATED: Final = 1_715_367_049
 
 
 def is_known(model: str) -> bool:
-    """Return whether a model exists."""
+    """Return whether a model exists, which means that its name starts with one of ``PREFIXES``."""
     return model.startswith(PREFIXES)
 
 

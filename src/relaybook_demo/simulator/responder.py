@@ -1,4 +1,7 @@
-"""Turn requests into plans. All connections share the settings, the ledger, the scripts and the counters."""
+"""Turn each request into a ``Plan`` of its response.
+
+All connections share the settings, the ledger, the scripts and the counters.
+"""
 
 import itertools
 import os
@@ -43,7 +46,7 @@ class Responder:
         return self.controls.refusals.popleft() if self.controls.refusals else None
 
     def directives_of(self, request: Request) -> Directives:
-        """Return the directives received so far. If they are invalid, return no directives."""
+        """Return the directives of a request that may be incomplete. If they are invalid, return ``NO_DIRECTIVES``."""
         try:
             return self._read_directives(request)
         except BadDirective:

@@ -31,10 +31,10 @@ class SimulatorSettings:
     response_headers: HeaderSet = "few"
 
     ledger_mode: LedgerMode = "full"
-    """``digest`` stores no bodies, and ``off`` stores no entries."""
+    """With ``digest``, the ledger stores no bodies. With ``off``, the ledger stores no entries."""
 
     ledger_keep: int | None = None
-    """Maximum number of entries in memory. The oldest entries are dropped. `None` means no limit."""
+    """Maximum number of ledger entries in memory. The oldest entries are dropped. `None` means no limit."""
 
     ledger_file: Path | None = None
-    """A file to which every entry is also appended, as one line."""
+    """A file to which every ledger entry is also appended, as one line."""

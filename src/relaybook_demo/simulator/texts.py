@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from relaybook_demo.simulator.prepared import TOPICS
 
-#: Sentences about tool results. A sentence is used for a result that has all its fields. The first match is used.
+#: Sentences about tool results, each with a set of fields. The first sentence whose fields are all in a result is used.
 SENTENCES: Final[tuple[tuple[frozenset[str], str], ...]] = (
     (
         frozenset({"city", "sky", "celsius", "wind"}),

@@ -1,7 +1,7 @@
 """Declare the simulated model's prepared texts. Each topic has a pattern, and responses to matching prompts.
 
 The first topic whose pattern matches the prompt is used. ``{order}`` in a response is replaced with the value of the
-pattern's group ``order``. This package is independent of requests and formats.
+pattern's group ``order``. This package does not use request objects or the formats of the APIs.
 """
 
 from typing import Final

@@ -48,7 +48,7 @@ TOPICS: Final = (
     (r"^\W*gracias|muchas gracias", ("¡De nada! Que disfrute de su té.",)),
 )
 
-#: Responses for each writing system. They are used if no other topic matches.
+#: Responses for prompts in some non-Latin scripts. They are used if no other topic matches.
 ANYTHING_ELSE: Final = (
     (r"[\u0600-\u06ff]", ("شكرًا لسؤالك. الجواب القصير: نعم. ابدأ بأبسط خطوة، ثم انظر ماذا تحتاج بعدها.",)),
     (r"[\u0590-\u05ff]", ("תודה על השאלה. התשובה הקצרה היא כן: כדאי להתחיל בצעד הקטן ביותר ולבדוק את התוצאה.",)),
