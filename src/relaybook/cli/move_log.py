@@ -38,7 +38,7 @@ _MOVED: Final = "store.moved-"
 
 
 def move_log(configuration: Configuration) -> int:
-    """Copy the log, then move the files of the SQLite log to another directory. Raises CommandFailed.
+    """Copy the SQLite log to the store in the settings, then move its files to another directory. Raises CommandFailed.
 
     The copy contains gaps, labels (pinned namespaces), saved filters, and all requests with their bodies and feedback.
     """
@@ -67,7 +67,8 @@ def move_log(configuration: Configuration) -> int:
             target.check()
             _copy_or_advise(source, target, configuration.settings.store)
             disk.make_directory(data.store.with_name(f"{_MOVED}{clock.wall_us()}"))
-            # From now on, the log is in ClickHouse: a SQLite store does not open in a directory with the file RECORDER.
+            # After this rename, the log is in ClickHouse: a SQLite store does not open in a directory with the file
+            # RECORDER.
             (new / RECORDER).rename(data.store / RECORDER)
             disk.sync_directory(data.store)
         old = max(data.path.glob(f"{_MOVED}*"))
@@ -160,9 +161,9 @@ class _Requests:
         return added, done - added
 
     def _add_large_bodies(self, entry: Entry) -> bool:
-        """Write the large bodies, which ``Reader.entries`` omitted.
+        """Copy the large bodies of a request to the target, because ``Reader.entries`` omitted these bodies.
 
-        Returns False if the target already has this request.
+        Returns False, and copies nothing, if the request has large bodies and is already in the target.
         """
         record = entry.record
         if record.body_state != "stored" or max(record.request_bytes, record.response_bytes) <= _BATCH_BYTES:

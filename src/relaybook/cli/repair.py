@@ -90,9 +90,10 @@ def _set_aside_if_damaged(store: Store) -> None:
 
 
 def _salvage_one(store: SetAside, writer: Writer) -> int:
-    """Copy one store. If all requests were read, rename the store, so that a later salvage does not copy it again.
+    """Copy one store to the log.
 
-    Returns the number of requests that could not be read.
+    If all requests were read, rename the store, so that a later salvage does not copy it again. Returns the number of
+    requests that could not be read.
     """
     done = _copy(store, writer)
     suffix = f", {done.without_bodies:,} of them without bodies" if done.without_bodies else ""

@@ -27,7 +27,7 @@ class NoRedirect(HTTPRedirectHandler):
     """Raises ``HTTPError`` for a redirect, as urllib does for an error status."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
-        """Do not follow the redirect."""
+        """Return `None`, so that urllib does not follow the redirect and raises ``HTTPError``."""
 
 
 @dataclass(frozen=True)
@@ -351,7 +351,7 @@ def _dedup_key(row: Row) -> str:
 def _rows(events: Iterator[Event]) -> Iterator[tuple[Row | None, str | None]]:
     """Yield a pair for each event: its row and the stream's latest event id.
 
-    If an event has no row, the row is `None`.
+    If an event has no row, the row is `None`. For a ``gap`` event, print that some requests are not shown.
     """
     for event in events:
         if event.name == "gap":
