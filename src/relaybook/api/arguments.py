@@ -42,7 +42,7 @@ def parse_pairs(query: bytes) -> Pairs:
 
 
 def take(pairs: Pairs, *names: str) -> tuple[dict[str, str], Pairs]:
-    """Separate the values of ``names`` from the remaining pairs. Raises BadFilter if one of ``names`` is repeated."""
+    """Return the values of ``names``, and all other pairs. Raises BadFilter if one of ``names`` is repeated."""
     values: dict[str, str] = {}
     rest: Pairs = []
     for name, value in pairs:

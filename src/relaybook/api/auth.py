@@ -36,7 +36,7 @@ def is_token(candidate: bytes, token: str) -> bool:
 
 
 def make_session(token: str, now_seconds: int) -> str:
-    """Return a cookie value that is valid for SESSION_SECONDS."""
+    """Return the value of a session cookie, signed with ``token``. The value is valid for SESSION_SECONDS from now."""
     expiry = now_seconds + SESSION_SECONDS
     return f"{expiry}.{_signature(token, expiry)}"
 

@@ -42,7 +42,7 @@ _TIMES: Final = ("from", "to")
 
 
 class _State(msgspec.Struct, kw_only=True):
-    """The export that a partial file (``FILE.part``) belongs to. Stored as JSON in ``FILE.part.json``.
+    """The export that a partial file (``FILE.part``) belongs to. ``FILE.part.json`` contains this state.
 
     ``terms`` have absolute times. ``through`` is the highest ``seq`` that the export can contain.
     """
@@ -93,7 +93,7 @@ def export(
 
 
 def _format_of(output: Path | None) -> str:
-    """Return the format of the file's extension, or ``jsonl`` if there is no extension. Raises BadArgument."""
+    """Return the file format for the extension of ``output``, or ``jsonl`` without an extension. Raises BadArgument."""
     suffix = "" if output is None else output.suffix.lower().removeprefix(".")
     if not suffix or suffix in FILE_FORMATS:
         return suffix or "jsonl"
@@ -107,7 +107,7 @@ def _format_of(output: Path | None) -> str:
 def absolute_times(terms: Terms, now_us: int) -> Terms:
     """Replace relative times with absolute times, so that the terms have the same meaning later.
 
-    The terms must be valid.
+    Call this function only with valid terms.
     """
     return [
         (name, _absolute_query(value, now_us) if name == "q" else _absolute(name, value, now_us))
@@ -242,7 +242,7 @@ def _report_omitted(end: EndLine) -> None:
 def _kept_on_failure(part: Path, writer: "_Writer", format_name: str) -> Iterator[None]:
     """If the block fails, raise CommandFailed.
 
-    The message says that the partial file is kept, and how to continue the export.
+    The message says what the partial file contains, and how to continue the export.
     """
     again = "Repeat the command with --resume." if format_name in _RESUMABLE else "Repeat the command."
     try:
@@ -366,7 +366,7 @@ def _described(state: _State) -> list[str]:
 
 
 def _read_partial(part: Path, format_name: str) -> _Partial:
-    """Find the end of the last complete request of a partial file."""
+    """Return the contents of a partial file up to the end of the last complete request."""
     return _partial_csv(part) if format_name == "csv" else _partial_lines(part)
 
 

@@ -56,7 +56,7 @@ class _Imported:
 
 
 class _Line(NamedTuple):
-    """A line with a request. ``number`` counts from 1."""
+    """A line of a file, and the request in this line. ``number`` counts from 1."""
 
     number: int
     text: bytes

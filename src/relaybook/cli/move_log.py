@@ -38,9 +38,10 @@ _MOVED: Final = "store.moved-"
 
 
 def move_log(configuration: Configuration) -> int:
-    """Copy the SQLite log to the store in the settings, then move its files to another directory. Raises CommandFailed.
+    """Copy the SQLite log to the store in the settings, then move the SQLite files to another directory.
 
     The copy contains gaps, labels (pinned namespaces), saved filters, and all requests with their bodies and feedback.
+    Raises CommandFailed.
     """
     data = DataDirectory(configuration.data)
     try:
@@ -144,9 +145,9 @@ class _Requests:
         self._target = target
 
     def copy(self) -> tuple[int, int]:
-        """Copy the requests.
+        """Copy all requests to the target.
 
-        Return the number of added requests, and the number of requests that were already in the target.
+        Returns the number of added requests, and the number of requests that were already in the target.
         """
         total, last_seq = self._reader.status().records, self._target.last_seq()
         done = added = after = 0
@@ -175,9 +176,9 @@ class _Requests:
         return True
 
     def _written(self, record_id: str, side: Side) -> Body | None:
-        """Copy a body to the target.
+        """Copy a body to the target, and return a ``Body`` that refers to the copy.
 
-        Return its references in the target, or `None` if the body is not stored or is damaged.
+        `None` if the body is not stored or is damaged.
         """
         chunks = self._reader.body(record_id, side)
         try:

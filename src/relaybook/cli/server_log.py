@@ -45,8 +45,8 @@ class Event:
 def read_events(lines: Iterable[bytes]) -> Iterator[Event]:
     """Parse the lines of a stream of server-sent events.
 
-    Yields an event when the blank line after the event is read. An incomplete event at the end is dropped. A block that
-    has neither ``data`` nor ``id`` is not an event.
+    Yields an event when the blank line after the event is read. An incomplete event at the end is dropped. A block of
+    lines that has neither ``data`` nor ``id`` is not an event.
     """
     name, last_id, has_content = "", None, False
     data: list[str] = []
@@ -104,7 +104,7 @@ _THROUGH: Final = "Export-Through"
 
 
 class Download(NamedTuple):
-    """An export. ``through`` is the highest ``seq`` that the export can contain.
+    """A started export. ``through`` is the highest ``seq`` that the export can contain.
 
     Reading ``chunks`` may raise CommandFailed.
     """

@@ -11,7 +11,7 @@ import msgspec
 
 
 class Opened(msgspec.Struct, array_like=True):
-    """The payload of OPENED: an admitted request.
+    """The payload of an OPENED frame: an admitted request.
 
     ``head`` contains the header lines of the request, joined by CRLF, with secrets replaced.
     """
@@ -35,7 +35,7 @@ class Opened(msgspec.Struct, array_like=True):
 
 
 class Answered(msgspec.Struct, array_like=True):
-    """The payload of ANSWERED: the head of a response.
+    """The payload of an ANSWERED frame: the head of a response.
 
     If ``made`` is true, the relay itself made the response. Otherwise, the response is from the upstream.
     """
@@ -52,7 +52,7 @@ ClosedOutcome = Literal["complete", "upstream_failed", "client_closed", "interru
 
 
 class Closed(msgspec.Struct, array_like=True, frozen=True):
-    """The payload of CLOSED: the end of an exchange.
+    """The payload of a CLOSED frame: the end of an exchange.
 
     ``relay_ns`` is the time between reading and sending the last request byte, without the time to connect.
     """
@@ -64,7 +64,7 @@ class Closed(msgspec.Struct, array_like=True, frozen=True):
 
 
 class RefusalCounts(msgspec.Struct, array_like=True, frozen=True):
-    """The payload of COUNTED: counts of refused requests by error code, and of requests that were not logged.
+    """The payload of a COUNTED frame: counts of refused requests by error code, and of requests that were not logged.
 
     These counts cover the requests since the last COUNTED frame. Times are wall-clock nanoseconds.
     """
