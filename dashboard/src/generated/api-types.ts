@@ -337,7 +337,7 @@ export type StatsGroup = {
   total: Aggregate;
 };
 
-/** The aggregates of one bucket. Empty buckets are omitted. */
+/** The aggregates of one bucket, which is a time range of `bucket_seconds`. Empty buckets are omitted. */
 export type StatsPoint = {
   requests: number;
   failed: number;
@@ -698,7 +698,7 @@ export type ParsedQuery = {
   suggestions: Suggestions;
 };
 
-/** One part of a query. Offsets are in UTF-16 code units. */
+/** One part of a query, such as a word or `name:value`. Offsets are in UTF-16 code units. */
 export type QueryToken = {
   start: number;
   end: number;

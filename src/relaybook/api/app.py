@@ -74,8 +74,9 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers)
 
 
-#: The modules. A request is handled by the first module with a matching route. ``downloads`` must precede ``detail``,
-#: because the route of ``detail`` also matches the paths of ``downloads``: an id may contain slashes.
+#: The modules that declare routes. A request is handled by the first module with a matching route. ``downloads`` must
+#: precede ``detail``, because the route of ``detail`` also matches the paths of ``downloads``. The reason is that an id
+#: may contain slashes.
 _MODULES: Final = (
     requests,
     downloads,
@@ -114,7 +115,7 @@ class DashboardApi(Starlette):
                 Middleware(errors.ErrorMiddleware),
             ],
         )
-        # Do not redirect a path with a trailing slash, because it is a different path.
+        # Do not redirect a path with a trailing slash, because the path without the slash is a different path.
         self.router.redirect_slashes = False
         self.router.default = serve_page.fallback
         self._declared = declared
@@ -144,8 +145,8 @@ def create_app(
     If ``labels`` is `None`, API calls that change labels fail. The same applies to ``saved_filters``, ``deletions`` and
     ``feedback_log``.
 
-    On shutdown, call ``app.state.broadcaster.close()`` first. It ends all live connections, so that the server does not
-    wait for them.
+    On shutdown, call ``app.state.broadcaster.close()`` first. This call ends all live connections, so that the server
+    does not wait for them.
     """
     app = DashboardApi(options)
     app.state.options = options

@@ -42,7 +42,7 @@ def parse_pairs(query: bytes) -> Pairs:
 
 
 def take(pairs: Pairs, *names: str) -> tuple[dict[str, str], Pairs]:
-    """Separate the values of ``names`` from the remaining pairs. Raises BadFilter if one of ``names`` is repeated."""
+    """Return the values of ``names``, and all other pairs. Raises BadFilter if one of ``names`` is repeated."""
     values: dict[str, str] = {}
     rest: Pairs = []
     for name, value in pairs:
@@ -65,7 +65,10 @@ def only(pairs: Pairs, *names: str) -> dict[str, str]:
 
 
 def limit_of(values: dict[str, str], default: int = 50) -> int:
-    """Return the page size. Raises BadFilter if it is not an integer from 1 to MAX_LIMIT."""
+    """Return the value of the parameter ``limit``, the page size. If ``limit`` is not set, return ``default``.
+
+    Raises BadFilter if the value is not an integer from 1 to MAX_LIMIT.
+    """
     text = values.get("limit")
     if text is None:
         return default
@@ -77,7 +80,9 @@ def limit_of(values: dict[str, str], default: int = 50) -> int:
 def position_of(values: dict[str, str], *, only_older: bool = False) -> tuple[Cursor | None, str | None]:
     """Return the values of ``cursor`` and ``around``, which select a page.
 
-    ``around`` is the id of the request in the middle of the page. A value is `None` if the parameter is not set.
+    ``around`` is the id of the request in the middle of the page. A value is `None` if the parameter is not set. Raises
+    BadFilter if a value is invalid or if both parameters are set. With ``only_older``, a cursor for newer requests is
+    also invalid.
     """
     cursor = parse_cursor(values["cursor"], only_older=only_older) if "cursor" in values else None
     around = values.get("around")
@@ -93,9 +98,10 @@ def around_not_found(record_id: str) -> ApiError:
 
 
 def filter_of(pairs: Iterable[tuple[str, str]], *other_names: str) -> Filter:
-    """Convert the pairs to a filter. Raises BadFilter if a name is unknown or a value is malformed.
+    """Convert (name, value) pairs of a query string to a filter.
 
-    If a name is unknown, the error message lists the valid names, including ``other_names``.
+    Raises BadFilter if a name is unknown or a value is malformed. If a name is unknown, the error message lists the
+    valid names, including ``other_names``.
     """
     return parse_filter(pairs, clock.wall_us(), other_names)
 

@@ -36,7 +36,7 @@ def is_token(candidate: bytes, token: str) -> bool:
 
 
 def make_session(token: str, now_seconds: int) -> str:
-    """Return a cookie value that is valid for SESSION_SECONDS."""
+    """Return the value of a session cookie, signed with ``token``. The value is valid for SESSION_SECONDS from now."""
     expiry = now_seconds + SESSION_SECONDS
     return f"{expiry}.{_signature(token, expiry)}"
 
@@ -169,7 +169,11 @@ class Guard:
         return await _read_body(headers, receive) if method in BODY_METHODS else receive
 
     def _without_prefix(self, scope: Scope) -> Scope:
-        """Return the scope with the sub-path removed from its path, unless a proxy has already removed it."""
+        """Return a scope in which the sub-path of ``dashboard_url`` is removed from the request path.
+
+        If a proxy has already removed the sub-path, the path is unchanged. The new scope also has the ``state`` that
+        the class docstring describes. ``signed_in`` is false until the token has been checked.
+        """
         prefix, path = self._options.prefix, scope["path"]
         has_prefix = bool(prefix) and (path == prefix or path.startswith(prefix + "/"))
         hosts = Headers(scope=scope).getlist("host")

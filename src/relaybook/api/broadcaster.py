@@ -1,4 +1,4 @@
-"""Send new and changed rows to all live connections. One shared poller reads the log.
+"""Send new and changed rows of the log to all live connections. One shared poller reads the log.
 
 Every ``poll_seconds``, the poller reads the running requests and all records added since its last poll. The poller
 offers each new or changed row to every subscription. The poller runs only while there are subscriptions. Each
@@ -30,9 +30,9 @@ class TooManySubscriptions(Exception):
 
 
 def row_event(record: Record) -> bytes:
-    """Return the row as a server-sent event.
+    """Return the row of a record (see ``to_json``) as a server-sent event.
 
-    The event id of a finished row is the row's ``seq``. The event of a running row has no id.
+    The event id is the ``seq`` of the record. If the request is still running, the event has no id.
     """
     event_id = b"" if record.seq is None else b"id: %d\n" % record.seq
     return b"%sevent: request\ndata: %s\n\n" % (event_id, msgspec.json.encode(to_json(record)))
@@ -62,9 +62,9 @@ class Subscription:
         self._ready = asyncio.Event()
 
     def offer(self, record: Record, event: bytes) -> None:
-        """Queue the row if it matches the filter, or if an earlier row of the same request was queued.
+        """Queue ``event`` if the record matches the filter, or if the same request matched while it was running.
 
-        If the queue is full, the subscription is closed instead.
+        ``event`` is the record's row, encoded. If the queue is full, the subscription is closed instead.
         """
         if self.is_closed or not (record.id in self._running or matches(self.filter_, record)):
             return
@@ -84,13 +84,16 @@ class Subscription:
         return bool(self._events)
 
     def close(self) -> None:
-        """Discard the queue. The connection sees ``is_closed`` and ends."""
+        """Discard the queue and set ``is_closed``, so that the live connection ends."""
         self.is_closed = True
         self._events.clear()
         self._ready.set()
 
     async def take(self, timeout_seconds: float) -> bytes:
-        """Wait for events and return all queued events. Returns an empty result if the timeout passes first."""
+        """Wait for events and return all queued events, encoded.
+
+        The result is empty if the timeout passes first, or if the subscription is closed.
+        """
         if not self._ready.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(max(timeout_seconds, 0)):
@@ -101,7 +104,7 @@ class Subscription:
 
 
 class Broadcaster:
-    """The poller and its subscriptions. Use a broadcaster from one event loop only."""
+    """Polls the log and offers new and changed rows to its subscriptions. Use an instance in one event loop only."""
 
     def __init__(self, reader: Reader, poll_seconds: float) -> None:
         self._reader = AsyncReader(reader, 0, threads=2)
@@ -167,11 +170,15 @@ class Broadcaster:
             await asyncio.sleep(0 if is_behind else self._poll_seconds)
 
     async def _poll_once(self) -> bool:
-        """Poll the store once. Return whether unread records may remain."""
+        """Read the store once, and offer new and changed rows to the subscriptions.
+
+        Returns whether unread records may remain.
+        """
         since = self.position
 
         def query(reader: Reader) -> tuple[list[Record], list[Record], int]:
-            # Read the running requests first. A request that ends between the two queries is then in both results.
+            # Read the running requests first. A request that ends between the two queries is then in both results, so
+            # that it is never missed.
             running = reader.running(Filter())
             last = reader.last_seq()
             if last <= since:
@@ -179,7 +186,7 @@ class Broadcaster:
             return running, *reader.since(since, Filter(), _BATCH)
 
         running, ended, position = await self._reader.run(query)
-        if position < since:  # the log was replaced by a new one, for example because it was damaged
+        if position < since:  # a new log replaced this log, for example because this log was damaged
             self.position = position
             for subscription in self._subscriptions:
                 subscription.close()
@@ -193,7 +200,11 @@ class Broadcaster:
         return len(ended) >= _BATCH
 
     def _changed(self, running: list[Record], ended: set[str]) -> list[Record]:
-        """Return running rows that are new or have changed since the last poll, in the order in which they started."""
+        """Return running rows that are new or have changed since the last poll, in the order in which they started.
+
+        ``ended`` has the ids of the ended requests that this poll read. These requests and those of the last poll are
+        omitted. The method keeps ``running`` and ``ended`` for the next poll.
+        """
         previous, self._running = self._running, {record.id: record for record in running}
         self._ended = (self._ended[1], ended)
         recently_ended = self._ended[0] | ended

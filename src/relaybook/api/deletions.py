@@ -25,7 +25,8 @@ from relaybook.settings.client_address import client_address
 
 routes = Routes("deletions")
 
-#: Time limit for counting the matches. It is longer than in ``count``, because a deletion needs the exact count.
+#: Time limit for counting the matching requests. The limit is longer than the limit in ``count``, because a deletion
+#: needs the exact count.
 COUNT_SECONDS: Final = 10
 _LATEST: Final = 100
 _COUNT: Final = re.compile(r"\d{1,15}", re.ASCII)

@@ -22,7 +22,10 @@ MAX_ALSO: Final = 20
 
 
 def find_or_raise(reader: Reader, any_id: str) -> tuple[RequestView, list[Record]]:
-    """Return the request with this id, and the other records that have the id. Raises ApiError ``not_found``."""
+    """Return the best match for an id (see ``find_request``), and up to MAX_ALSO other records that have the id.
+
+    Raises ApiError ``not_found`` if no request has the id.
+    """
     found = find_request(reader, any_id, MAX_ALSO)
     if found is None:
         raise ApiError(

@@ -79,7 +79,10 @@ async def export_requests(request: Request) -> Response:
 
 
 def query_of(values: dict[str, str], filters: arguments.Pairs) -> ExportQuery:
-    """Return the export query that the parameters describe. Raises BadFilter."""
+    """Return the export query for the parameters of an export. Raises BadFilter if a parameter is invalid.
+
+    ``filters`` has the parameters that are filters, and ``values`` has all other parameters.
+    """
     if "format" not in values:
         raise BadFilter("format", f"format is missing: expected one of {', '.join(FILE_FORMATS)}.")
     file_format = file_format_of(values["format"])

@@ -16,7 +16,8 @@ def parse_body(
     """Return the body as an instance of ``model``.
 
     ``expected`` maps each field of the model to a description of the accepted values. ``required`` is the name of the
-    only field without a default, which must be a string. Raises ApiError ``bad_body``.
+    only field without a default. This field must be a string. `None` if all fields have defaults. Raises ApiError
+    ``bad_body``.
     """
     try:
         fields = msgspec.json.decode(body)

@@ -120,7 +120,11 @@ async def stream(
     resume_from: int | None,
     ping_seconds: float,
 ) -> AsyncIterator[bytes]:
-    """Yield the server-sent events for one connection, encoded, until its subscription is closed."""
+    """Yield the server-sent events for one connection, encoded, until the subscription is closed.
+
+    If the client sent the id of its last event, ``resume_from`` is this id. The rows that the client missed then come
+    first.
+    """
     yield b"retry: 2000\n\n"
     if resume_from is not None:
         async for missed in _replay(subscription, async_reader, resume_from):
@@ -142,11 +146,15 @@ async def stream(
 
 
 async def _replay(subscription: Subscription, async_reader: AsyncReader, resume_from: int) -> AsyncIterator[bytes]:
-    """Yield the rows recorded after ``resume_from`` and before the subscription started."""
+    """Yield the rows recorded after ``resume_from`` (a ``seq``) and before the subscription started, encoded.
+
+    If there are too many rows, if reading takes too long, or if ``resume_from`` is from another log, yield a ``gap``
+    event and stop.
+    """
     position = subscription.position
     if resume_from > position:
-        # If the log contains ``resume_from``, it was recorded after the last poll. The subscription then sends all
-        # later rows. If the log does not contain it, the client received it from another log.
+        # If the log has a record with this ``seq``, the record was written after the last poll. The subscription then
+        # sends all later rows. If the log has no such record, the client received the id from another log.
         if resume_from > await async_reader.run(lambda reader: reader.last_seq()):
             yield gap_event(position)
         return

@@ -75,10 +75,10 @@ async def stream_matches(
 
 
 async def _read_since(async_reader: AsyncReader, position: int, filter_: Filter) -> tuple[list[Record], int]:
-    """Return the indexed, matching records after ``position``, and the position reached.
+    """Return the next indexed records after ``position`` that match the filter, and the position reached.
 
-    If the store cannot be read, the result is an empty list and ``position``. If a new log has replaced this log, the
-    result is an empty list and a lower position.
+    A position is a ``seq``. If the store cannot be read, the result is an empty list and ``position``. If a new log has
+    replaced this log, the result is an empty list and a lower position.
     """
 
     def query(reader: Reader) -> tuple[list[Record], int]:

@@ -70,7 +70,7 @@ _QUERY_MEANING: Final = (
 
 
 def parameter(name: str, meaning: str, schema: dict[str, Any] | None = None, place: str = "query") -> dict[str, Any]:
-    """Describe a parameter for the OpenAPI document. ``place`` is ``query`` or ``path``."""
+    """Describe a parameter for the OpenAPI document. ``place`` is ``query``, ``path`` or ``header``."""
     schema = schema or {"type": "string"}
     return {"name": name, "in": place, "required": place == "path", "description": meaning, "schema": schema}
 
@@ -132,7 +132,7 @@ def describe(
 
 
 def build(routes: Iterable[ApiRoute], version: str) -> dict[str, Any]:
-    """Return the document of all routes that have an ``operation``, in the order of ``routes``."""
+    """Return the OpenAPI document of all routes that have an ``operation``, in the order of ``routes``."""
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         if route.operation is not None:

@@ -58,7 +58,7 @@ class NullProbe:
 
 @dataclass(frozen=True, kw_only=True)
 class ApiOptions:
-    """The options of the application. The settings have been checked."""
+    """The options of the dashboard application. This class does not check them: they come from checked settings."""
 
     relay_base_url: str
     version: str

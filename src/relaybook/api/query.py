@@ -21,7 +21,7 @@ from relaybook.log.store.port import Reader
 
 routes = Routes("log")
 
-#: Time limit for reading the values to suggest, because the user is typing.
+#: Time limit for reading the values to suggest. The limit is short, because the user is typing.
 SUGGESTION_NS: Final = 300_000_000
 _MAX_VALUES: Final = 20
 _PARAMETERS = [
@@ -52,7 +52,10 @@ async def parse_query(request: Request) -> Response:
 
 
 def _caret(text: str | None, query: str) -> int:
-    """Return the caret as an offset in code points. Raises BadFilter if the text is not an offset in the query."""
+    """Convert the parameter ``caret`` from UTF-16 code units to code points. `None` means the end of the query.
+
+    Raises BadFilter if the text is not an offset in the query.
+    """
     length = utf16_length(query)
     if text is None:
         return len(query)

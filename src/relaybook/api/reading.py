@@ -15,7 +15,7 @@ _Result = TypeVar("_Result")
 
 
 class AsyncReader:
-    """Runs queries of a reader in at most ``threads`` threads.
+    """Runs queries with the store's ``Reader`` in at most ``threads`` threads.
 
     ``run`` has no time limit. If a query must end within ``query_seconds``, it must stop at ``deadline_ns`` itself.
     """
@@ -37,7 +37,10 @@ class AsyncReader:
         return await anyio.to_thread.run_sync(query, self.reader, limiter=self._limiter)
 
     async def stream(self, first: bytes, rest: Iterator[bytes]) -> AsyncIterator[bytes]:
-        """Yield ``first``, then the chunks from ``rest``. The iterator ``rest`` reads the store."""
+        """Yield ``first``, then the chunks from ``rest``.
+
+        The chunks from ``rest`` are taken in a thread, because this iterator reads the store.
+        """
         chunk: bytes | None = first
         while chunk is not None:
             yield chunk

@@ -115,7 +115,7 @@ def _around(reader: Reader, record_id: str, filter_: Filter, limit: int, deadlin
     if page is not None:
         return _request_page(page)
     if reader.running(Filter((Term("id", (record_id,)),))):
-        # Running requests are at the top of the log.
+        # Running requests are at the top of the log, which is the first page.
         return page_of(reader, filter_, limit, None, deadline_ns)
     raise arguments.around_not_found(record_id)
 

@@ -12,7 +12,10 @@ Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
 class Operation(NamedTuple):
-    """The documentation of a route. Models are msgspec structs. ``response`` is ``None`` if the response is text."""
+    """The documentation of a route. ``response`` and ``body`` are models (msgspec structs).
+
+    ``response`` is ``None`` if the response is text. ``body`` is ``None`` if the route takes no JSON body.
+    """
 
     response: Any
     parameters: list[dict[str, Any]]

@@ -41,7 +41,7 @@ class Aggregate(Struct, kw_only=True):
 
 
 class StatsPoint(Aggregate, kw_only=True):
-    """The aggregates of one bucket. Empty buckets are omitted."""
+    """The aggregates of one bucket, which is a time range of `bucket_seconds`. Empty buckets are omitted."""
 
     at: Annotated[TimestampText, Meta(description="Start of the bucket.")]
 
@@ -118,7 +118,7 @@ class ThreadPart(Struct, kw_only=True):
 
 
 if TYPE_CHECKING:
-    #: A row and its position in the thread, in one object.
+    #: A row and its position in its conversation, in one object.
     ThreadRow: TypeAlias = dict[str, Any]
 else:
     ThreadRow = msgspec.defstruct(
@@ -396,7 +396,7 @@ class FieldValues(Struct, kw_only=True):
 
 
 class QueryToken(Struct, kw_only=True):
-    """One part of a query. Offsets are in UTF-16 code units."""
+    """One part of a query, such as a word or `name:value`. Offsets are in UTF-16 code units."""
 
     start: int
     end: int

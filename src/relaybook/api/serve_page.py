@@ -21,7 +21,7 @@ def is_navigation(scope: Scope) -> bool:
     """Whether the request comes from a browser that opens an address and expects a page.
 
     Such a request has the method GET or HEAD and accepts HTML. The first segment of its path is not one of
-    PROGRAM_SEGMENTS.
+    PROGRAM_SEGMENTS, such as ``api``.
     """
     if scope["method"] not in ("GET", "HEAD") or _first_segment(scope["path"]) in PROGRAM_SEGMENTS:
         return False

@@ -71,7 +71,8 @@ def _stats_response(stats: Stats, by: str | None) -> StatsResponse:
     timestamps = _Timestamps()
     return StatsResponse(
         bucket_seconds=stats.span.bucket_us // 1_000_000,
-        # The first bucket can begin before FIRST_US, and the last bucket can end after LAST_US.
+        # The first bucket can begin before FIRST_US, and the last bucket can end after LAST_US. RFC 3339 cannot express
+        # these times.
         from_=format_timestamp(max(stats.span.from_us, FIRST_US)),
         to=format_timestamp(min(stats.span.to_us, LAST_US)),
         groups=[

@@ -24,7 +24,8 @@ from relaybook.log.store.port import Page, Reader
 
 routes = Routes("log")
 
-#: Number of requests before a page that are also compared, because requests of the page may continue them.
+#: Number of requests before a page that are compared with the requests of the page, because a request of the page may
+#: continue an earlier request.
 _LOOKBACK: Final = 2000
 #: Time limit for aggregating the whole thread.
 _TOTAL_NS: Final = 100 * 1_000_000
@@ -85,7 +86,8 @@ def _read_thread(
     links = reader.links(filter_, limit + _LOOKBACK, cursor, deadline_ns)
     positions = positions_of(reversed(links))
     records = page.records[::-1]
-    # If the search for links was stopped at its deadline, some records have no position.
+    # If ``reader.links`` was stopped at its deadline, some records have no position. Show each of these records as a
+    # conversation of its own.
     unlinked = [record.id for record in records if record.id not in positions]
     positions |= {record_id: Position(record_id, 1, None, None, 0, 0) for record_id in unlinked}
     continuing = sum(positions[record.id].follows is not None for record in records)
@@ -106,8 +108,8 @@ def _page(
 
     For the latest page, the cursor is `None`.
 
-    If ``around`` is a running request, the page is the latest page, because running requests are at the end of a
-    thread.
+    ``page_position`` has the parameters ``cursor`` and ``around``. If ``around`` is a running request, the page is the
+    latest page, because running requests are at the end of a thread.
     """
     cursor, around = page_position
     page = None if around is None else reader.around(around, filter_, limit, deadline_ns)

@@ -38,7 +38,7 @@ class DashboardServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Install no signal handlers."""
+        """Install no signal handlers, because the caller handles signals."""
         yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -40,7 +40,10 @@ def backup(configuration: Configuration, target: Path) -> int:
 
 
 def _copy_secret(source: DataDirectory, copy: DataDirectory) -> None:
-    """Copy the secret. A server that uses the backup then computes the same fingerprints of API keys."""
+    """Copy the secret of the data directory.
+
+    A server that uses the backup then computes the same fingerprints of API keys.
+    """
     if source.secret_path.exists():
         new = copy.secret_path.with_name(f".new-secret-{os.getpid()}")
         new.unlink(missing_ok=True)

@@ -38,7 +38,7 @@ class _Doubtful(Exception):
 def check(configuration: Configuration, *, bodies: bool = False) -> int:
     """Print one line per check, and return 1 if there is a problem, otherwise 0.
 
-    The marks are ✓ (good), ? (may need attention) and ✗ (problem).
+    Each line starts with ✓ (good), ? (may need attention) or ✗ (problem).
 
     With ``bodies``, every stored body is read, but ports and upstream are not checked.
     """
@@ -104,7 +104,7 @@ def _data(configuration: Configuration) -> str:
 
 
 def inaccessible(data: Path) -> Iterator[Path]:
-    """Yield the files and directories that this user cannot read or cannot write.
+    """Yield the files and directories in ``data``, and ``data`` itself, that this user cannot read or cannot write.
 
     ``lost+found`` is omitted: many file systems have this directory, and it belongs to the user root.
     """
@@ -134,7 +134,7 @@ def _readable_segments(run: Path) -> Iterator[int]:
         try:
             OldSegment(run, sequence).close()
         except FileNotFoundError:
-            continue  # the recorder has just deleted it
+            continue  # the recorder has just deleted the segment
         yield sequence
 
 

@@ -40,7 +40,11 @@ def delete(configuration: Configuration, filters: Sequence[str], *, is_confirmed
 
 
 def _with_end(terms: Terms, now_us: int) -> Terms:
-    """Add an end time to the terms, so that requests made after the command starts do not match."""
+    """Add an end time to the terms, so that requests made after the command starts do not match.
+
+    Terms that already have an end time, or whose start time is in the future, are returned unchanged. Raises
+    BadArgument if there are no terms.
+    """
     parsed = {term.name: term for term in parse_filter(terms, now_us).terms}
     if not parsed:
         raise BadArgument(_NO_FILTER)
@@ -53,7 +57,7 @@ def _delete(
 ) -> bool:
     """Show the requests, ask for confirmation, and delete them.
 
-    Returns False, and deletes nothing, if the number of requests has changed.
+    Returns False, and deletes nothing, if the number of matching requests is no longer ``count``.
     """
     rows, _ = log.latest(terms, _SHOWN)
     running = sum(row["outcome"] == "open" for row in rows)

@@ -51,7 +51,10 @@ def drain(configuration: Configuration) -> int:
 
 
 def forget(configuration: Configuration, server: str) -> int:
-    """Tell the log that the journal of a server is lost. Returns the exit code. Raises CommandFailed and BadSetting."""
+    """Tell the log that the journal of a server is lost, so that deletions no longer wait for this journal.
+
+    Returns the exit code. Raises CommandFailed and BadSetting.
+    """
     data = DataDirectory(configuration.data)
     try:
         open_store(data.store, configuration.settings).forget_server(server)

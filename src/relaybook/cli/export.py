@@ -42,7 +42,10 @@ _TIMES: Final = ("from", "to")
 
 
 class _State(msgspec.Struct, kw_only=True):
-    """The export that a partial file belongs to. ``terms`` have absolute times."""
+    """The export that a partial file (``FILE.part``) belongs to. ``FILE.part.json`` contains this state.
+
+    ``terms`` have absolute times. ``through`` is the highest ``seq`` that the export can contain.
+    """
 
     filters: list[str]
     format: str
@@ -90,7 +93,7 @@ def export(
 
 
 def _format_of(output: Path | None) -> str:
-    """Return the format of the file's extension, or ``jsonl`` if there is no extension. Raises BadArgument."""
+    """Return the file format for the extension of ``output``, or ``jsonl`` without an extension. Raises BadArgument."""
     suffix = "" if output is None else output.suffix.lower().removeprefix(".")
     if not suffix or suffix in FILE_FORMATS:
         return suffix or "jsonl"
@@ -104,7 +107,7 @@ def _format_of(output: Path | None) -> str:
 def absolute_times(terms: Terms, now_us: int) -> Terms:
     """Replace relative times with absolute times, so that the terms have the same meaning later.
 
-    The terms must be valid.
+    Call this function only with valid terms.
     """
     return [
         (name, _absolute_query(value, now_us) if name == "q" else _absolute(name, value, now_us))
@@ -151,7 +154,7 @@ def _to_stdout(log: LogSource, terms: Terms, format_name: str, *, bodies: bool) 
 
 
 def _to_file(log: LogSource, wanted: _State, output: Path, *, resume: bool) -> int:
-    if output.is_symlink():  # otherwise, the export would replace the link with a file
+    if output.is_symlink():  # otherwise, the export would replace the symbolic link with a file
         output = Path(os.path.realpath(output))
     if output.exists() and not output.is_file():  # the export must not replace a device such as /dev/null
         raise CommandFailed(f"{output} is not a regular file. To write to standard output, omit --output.")
@@ -169,7 +172,7 @@ def _locked(part: Path) -> int:
     while (fd := disk.try_lock(part)) is not None:
         if part.exists() and os.path.samestat(os.fstat(fd), part.stat()):
             return fd
-        os.close(fd)  # the other export has just finished and renamed the file
+        os.close(fd)  # another export has just finished and renamed this file, so try again
     raise CommandFailed(
         f"Another command is writing {part}. Wait until that command has ended, or choose another --output FILE."
     )
@@ -189,7 +192,7 @@ def _fill(fd: int, log: LogSource, wanted: _State, output: Path, *, is_resumed: 
         try:
             download = log.export(state.terms, _options(state))
         except BaseException:
-            if not os.fstat(fd).st_size:  # otherwise, it is the beginning of an earlier export
+            if not os.fstat(fd).st_size:  # otherwise, the file is the beginning of an earlier export
                 part.unlink()
             raise
         state.through = download.through
@@ -237,7 +240,10 @@ def _report_omitted(end: EndLine) -> None:
 
 @contextmanager
 def _kept_on_failure(part: Path, writer: "_Writer", format_name: str) -> Iterator[None]:
-    """If the block fails, say that the partial file is kept and how to continue the export."""
+    """If the block fails, raise CommandFailed.
+
+    The message says what the partial file contains, and how to continue the export.
+    """
     again = "Repeat the command with --resume." if format_name in _RESUMABLE else "Repeat the command."
     try:
         yield
@@ -258,9 +264,9 @@ class _Cut(Exception):
 
 
 class _Writer:
-    """Writes a download.
+    """Writes a ``Download`` with the function ``write``.
 
-    Before the last bytes are written, they are checked, to find out whether the download is complete.
+    The last bytes show whether the download is complete, so they are checked before they are written.
     """
 
     def __init__(self, format_name: str, write: Callable[[bytes], object], count: int = 0) -> None:
@@ -276,8 +282,8 @@ class _Writer:
     def copy(self, chunks: Iterator[bytes], on_count: Callable[[int], object]) -> EndLine:
         """Write all chunks except the end line, and return the end line. Raises _Cut if the download is incomplete.
 
-        ``on_count`` is called with the number of requests written so far, including those that were already in the
-        file.
+        A Parquet file has no end line, so the result then has the count 0. ``on_count`` is called with the number of
+        requests written so far, including those that were already in the file.
         """
         before = self.count
         try:
@@ -318,7 +324,7 @@ class _Writer:
 
 
 class _Partial(msgspec.Struct):
-    """The contents of a partial file.
+    """The contents of a partial file (``FILE.part``), which an interrupted export left behind.
 
     ``offset`` is the end of the last complete request, and ``seq`` is the ``seq`` of this request. ``count`` is the
     number of complete requests. ``header`` is the CSV header.
@@ -340,7 +346,7 @@ def _read_state(path: Path, part: Path) -> _State:
 
 
 def _reject_other(state: _State, wanted: _State) -> None:
-    """Raise BadArgument if the partial file belongs to another export."""
+    """Raise BadArgument if ``state``, the export of the partial file, is not the export ``wanted``."""
     for before, now in zip(_described(state), _described(wanted), strict=True):
         if before != now:
             raise BadArgument(
@@ -360,7 +366,7 @@ def _described(state: _State) -> list[str]:
 
 
 def _read_partial(part: Path, format_name: str) -> _Partial:
-    """Find the end of the last complete request of a partial file."""
+    """Return the contents of a partial file up to the end of the last complete request."""
     return _partial_csv(part) if format_name == "csv" else _partial_lines(part)
 
 
@@ -402,7 +408,10 @@ def _partial_csv(part: Path) -> _Partial:
 
 
 def _without_header(download: Download, partial: _Partial) -> Download:
-    """Return the download without the header that the partial file already has."""
+    """Return the download without the CSV header, which the partial file already has.
+
+    Raises CommandFailed if the download has a different header.
+    """
     if not partial.header:
         return download
     first = b""

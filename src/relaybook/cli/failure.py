@@ -3,7 +3,7 @@
 from typing import Final
 
 FAILED: Final = 1
-#: Ctrl+C, as shells report it.
+#: The exit code after Ctrl+C, as shells report it.
 INTERRUPTED: Final = 130
 
 

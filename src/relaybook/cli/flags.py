@@ -13,9 +13,9 @@ _Command = TypeVar("_Command", bound=Callable[..., int])
 
 
 def takes_settings(names: Iterable[str] = FLAGS) -> Callable[[_Command], _Command]:
-    """Replace ``**flags`` of a command with ``--config`` and a flag for each of ``names``.
+    """Replace ``**flags`` of a command with ``--config`` and a flag for each setting in ``names``.
 
-    A flag that is not used is None.
+    If a flag is not used, the command gets `None` for it.
     """
 
     def decorate(command: _Command) -> _Command:

@@ -34,7 +34,7 @@ from relaybook.server.data_directory import DataDirectory
 from relaybook.settings.configuration import Configuration
 from relaybook.system import disk
 
-#: Maximum number of batches whose outcomes are not known yet.
+#: Maximum number of batches of requests that were sent to the log and whose outcomes are not known yet.
 _MAX_PENDING: Final = 8
 #: The path of standard input. main.py replaces "-" with this path, because cyclopts would parse "-" as an option.
 STANDARD_INPUT: Final = "/dev/stdin"
@@ -42,7 +42,7 @@ STANDARD_INPUT: Final = "/dev/stdin"
 
 @dataclass
 class _Imported:
-    """Counts for one file.
+    """Counts of the requests of one imported file, and the labels in its end lines.
 
     ``end`` is the number of requests that the file should have, according to its end line. If several exports were
     joined into one file, ``end`` is the sum of the numbers in all end lines. `None` if there is no end line.
@@ -56,7 +56,7 @@ class _Imported:
 
 
 class _Line(NamedTuple):
-    """A line with a request. ``number`` counts from 1."""
+    """A line of a file, and the request in this line. ``number`` counts from 1."""
 
     number: int
     text: bytes
@@ -158,7 +158,7 @@ class _Labels:
 
 
 class _Importer:
-    """Adds lines to the log in batches."""
+    """Adds the requests in the lines of exported files to the log, in batches."""
 
     def __init__(self, target: ImportTarget) -> None:
         self._target = target
@@ -168,7 +168,10 @@ class _Importer:
         self._pending: deque[tuple[list[_Line], Callable[[], Outcome]]] = deque()
 
     def run(self, lines: Iterator[bytes], rejections: _Rejections, on_read: Callable[[int], object]) -> _Imported:
-        """Import one file. ``on_read`` is called with the number of bytes read so far."""
+        """Import the lines of one file and return the counts. Lines that are rejected are added to ``rejections``.
+
+        ``on_read`` is called with the number of bytes read so far.
+        """
         self._done, self._rejections = _Imported(), rejections
         read = 0
         for number, line in enumerate(lines, 1):
@@ -216,7 +219,7 @@ class _Importer:
 
 
 def _uncompressed_size(file: str) -> int | None:
-    """Return the size of a file. `None` if the file is compressed or is standard input."""
+    """Return the size of a file. `None` if the file is compressed, does not exist or is standard input."""
     if file == STANDARD_INPUT or file.endswith((".gz", ".zst")) or not Path(file).exists():
         return None
     return Path(file).stat().st_size
@@ -224,7 +227,7 @@ def _uncompressed_size(file: str) -> int | None:
 
 @contextmanager
 def _opened(file: str) -> Iterator[Iterator[bytes]]:
-    """Open a file and decompress it if its name ends with .gz or .zst.
+    """Open a file and yield its lines. The file is decompressed if its name ends with .gz or .zst.
 
     Raises CommandFailed if the file cannot be opened, or later if it cannot be read.
     """

@@ -21,7 +21,7 @@ from relaybook.recorder.import_queue import ImportSender, Outcome, add_entries
 from relaybook.server.data_directory import DataDirectory, DataInUse
 from relaybook.settings.definitions import Settings
 
-#: Advice after a failure.
+#: Advice in the message after an import has failed.
 REPEAT: Final = "Repeat the import. Requests that were already added are skipped."
 _POLL_SECONDS: Final = 0.005
 _CHECK_NS: Final = 500_000_000
@@ -36,7 +36,7 @@ class ImportTarget(Protocol):
     max_bytes: int
 
     def add(self, entries: list[Entry]) -> Callable[[], Outcome]:
-        """Add a batch, and return a function that waits for the outcome.
+        """Add a batch of requests, and return a function that waits for the ``Outcome``.
 
         ``add`` and the returned function may raise CommandFailed and StoreUnavailable.
         """
@@ -45,7 +45,10 @@ class ImportTarget(Protocol):
 
 
 def open_target(data: DataDirectory, settings: Settings) -> ImportTarget:
-    """Open the log in a data directory. Raises CommandFailed and StoreTooNew."""
+    """Open the log in a data directory, or the queue of the server that uses the directory.
+
+    Raises CommandFailed and StoreTooNew.
+    """
     try:
         data.open()
     except DataInUse:

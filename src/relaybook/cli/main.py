@@ -71,7 +71,8 @@ def serve(**flags: Any) -> int:
 @takes_settings(_DASHBOARD_SETTINGS)
 def dashboard(**flags: Any) -> int:
     """Serve only the dashboard of a log in ClickHouse. Servers on other machines write this log."""
-    # This command does not use ``listen``. Give it a value that differs from ``dashboard``: equal values are rejected.
+    # This command does not use ``listen``. Set ``listen`` to a value that differs from ``dashboard``, because equal
+    # values are rejected.
     settings = _server_settings({**flags, "listen": "127.0.0.1:0"})
     from relaybook.server.program import dashboard
 

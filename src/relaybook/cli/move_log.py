@@ -38,9 +38,10 @@ _MOVED: Final = "store.moved-"
 
 
 def move_log(configuration: Configuration) -> int:
-    """Copy the log, then move the files of the SQLite log to another directory. Raises CommandFailed.
+    """Copy the SQLite log to the store in the settings, then move the SQLite files to another directory.
 
     The copy contains gaps, labels (pinned namespaces), saved filters, and all requests with their bodies and feedback.
+    Raises CommandFailed.
     """
     data = DataDirectory(configuration.data)
     try:
@@ -67,7 +68,8 @@ def move_log(configuration: Configuration) -> int:
             target.check()
             _copy_or_advise(source, target, configuration.settings.store)
             disk.make_directory(data.store.with_name(f"{_MOVED}{clock.wall_us()}"))
-            # From now on, the log is in ClickHouse: a SQLite store does not open in a directory with the file RECORDER.
+            # After this rename, the log is in ClickHouse: a SQLite store does not open in a directory with the file
+            # RECORDER.
             (new / RECORDER).rename(data.store / RECORDER)
             disk.sync_directory(data.store)
         old = max(data.path.glob(f"{_MOVED}*"))
@@ -143,9 +145,9 @@ class _Requests:
         self._target = target
 
     def copy(self) -> tuple[int, int]:
-        """Copy the requests.
+        """Copy all requests to the target.
 
-        Return the number of added requests, and the number of requests that were already in the target.
+        Returns the number of added requests, and the number of requests that were already in the target.
         """
         total, last_seq = self._reader.status().records, self._target.last_seq()
         done = added = after = 0
@@ -160,9 +162,9 @@ class _Requests:
         return added, done - added
 
     def _add_large_bodies(self, entry: Entry) -> bool:
-        """Write the large bodies, which ``Reader.entries`` omitted.
+        """Copy the large bodies of a request to the target, because ``Reader.entries`` omitted these bodies.
 
-        Returns False if the target already has this request.
+        Returns False, and copies nothing, if the request has large bodies and is already in the target.
         """
         record = entry.record
         if record.body_state != "stored" or max(record.request_bytes, record.response_bytes) <= _BATCH_BYTES:
@@ -174,9 +176,9 @@ class _Requests:
         return True
 
     def _written(self, record_id: str, side: Side) -> Body | None:
-        """Copy a body to the target.
+        """Copy a body to the target, and return a ``Body`` that refers to the copy.
 
-        Return its references in the target, or `None` if the body is not stored or is damaged.
+        `None` if the body is not stored or is damaged.
         """
         chunks = self._reader.body(record_id, side)
         try:

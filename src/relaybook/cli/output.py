@@ -76,7 +76,7 @@ def result(row: Row) -> str:
 
 
 def tokens(row: Row) -> str:
-    """Format the token counts: ``2,911 → 204``. If one count is estimated, both counts are marked."""
+    """Format the token counts: ``2,911 → 204``. If one count is an estimate, both get the mark ``≈``."""
     mark = "≈" if row["tokens_estimated"] else ""
     input_tokens, output_tokens = row["input_tokens"], row["output_tokens"]
     return f"{_count(input_tokens, mark)} → {_count(output_tokens, mark)}"

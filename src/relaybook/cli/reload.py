@@ -18,7 +18,7 @@ _POLL_SECONDS: Final = 0.05
 
 
 def reload(configuration: Configuration) -> int:
-    """Reload the server and wait until the new program relays. Returns the exit code.
+    """Reload the server and wait until the new program relays requests. Returns the exit code.
 
     Raises CommandFailed if the reload failed. In this case, the old program keeps running.
     """
@@ -75,7 +75,7 @@ def _wait_for_result(data: DataDirectory, before: Serving) -> Serving:
         try:
             serving = data.read_serving()
         except msgspec.MsgspecError:
-            serving = before  # the file is being written
+            serving = before  # the server is writing the state, so read it again
         if (serving.reloads, serving.refusals) != (before.reloads, before.refusals):
             return serving
         if not data.is_served():

@@ -27,7 +27,7 @@ _BATCH_BYTES: Final = 32 << 20
 
 @dataclass
 class _Salvaged:
-    """Counts for one store: copied requests, copied requests without bodies, and requests that could not be read."""
+    """Counts for one damaged store: copied requests, those of them without bodies, and requests that cannot be read."""
 
     copied: int = 0
     without_bodies: int = 0
@@ -90,9 +90,10 @@ def _set_aside_if_damaged(store: Store) -> None:
 
 
 def _salvage_one(store: SetAside, writer: Writer) -> int:
-    """Copy one store. If all requests were read, rename the store, so that a later salvage does not copy it again.
+    """Copy one store to the log.
 
-    Returns the number of requests that could not be read.
+    If all requests were read, rename the store, so that a later salvage does not copy the store again. Returns the
+    number of requests that could not be read.
     """
     done = _copy(store, writer)
     suffix = f", {done.without_bodies:,} of them without bodies" if done.without_bodies else ""

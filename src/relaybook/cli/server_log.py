@@ -27,7 +27,7 @@ class NoRedirect(HTTPRedirectHandler):
     """Raises ``HTTPError`` for a redirect, as urllib does for an error status."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
-        """Do not follow the redirect."""
+        """Return `None`, so that urllib does not follow the redirect and raises ``HTTPError``."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class Event:
 def read_events(lines: Iterable[bytes]) -> Iterator[Event]:
     """Parse the lines of a stream of server-sent events.
 
-    Yields an event when the blank line after the event is read. An incomplete event at the end is dropped. A block that
-    has neither ``data`` nor ``id`` is not an event.
+    Yields an event when the blank line after the event is read. An incomplete event at the end is dropped. A block of
+    lines that has neither ``data`` nor ``id`` is not an event.
     """
     name, last_id, has_content = "", None, False
     data: list[str] = []
@@ -104,7 +104,7 @@ _THROUGH: Final = "Export-Through"
 
 
 class Download(NamedTuple):
-    """An export. ``through`` is the highest ``seq`` that the export can contain.
+    """A started export. ``through`` is the highest ``seq`` that the export can contain.
 
     Reading ``chunks`` may raise CommandFailed.
     """
@@ -351,7 +351,7 @@ def _dedup_key(row: Row) -> str:
 def _rows(events: Iterator[Event]) -> Iterator[tuple[Row | None, str | None]]:
     """Yield a pair for each event: its row and the stream's latest event id.
 
-    If an event has no row, the row is `None`.
+    If an event has no row, the row is `None`. For a ``gap`` event, print that some requests are not shown.
     """
     for event in events:
         if event.name == "gap":

@@ -9,12 +9,15 @@ from relaybook.settings.addresses import split_address
 from relaybook.settings.configuration import flag_of
 from relaybook_demo.simulator import SimulatorSettings, run
 
-#: Number of ledger entries that are kept in memory. If there is a ledger file, it contains all entries.
+#: Number of ledger entries (events of the simulated upstream) kept in memory. A ledger file contains all entries.
 _LEDGER_KEEP: Final = 1000
 
 
 def simulate(listen: str, first_token_ms: float, tokens_per_second: float, ledger: Path | None) -> int:
-    """Run until stopped. Raises BadSetting or BadArgument if an argument is invalid or the port is in use."""
+    """Run the simulated upstream until it is stopped.
+
+    Raises BadSetting or BadArgument if an argument is invalid or the port is in use.
+    """
     host, port = split_address(listen, "listen")
     for name, value in (("first_token_ms", first_token_ms), ("tokens_per_second", tokens_per_second)):
         if not 0 <= value < 1e9:

@@ -29,7 +29,7 @@ class LogSource(Protocol):
 
     @property
     def name(self) -> str:
-        """The address of the server, or the path of the directory."""
+        """The address of the server, or the path of the data directory."""
 
     def latest(self, terms: Terms, limit: int) -> tuple[list[Row], bool]:
         """Return the latest finished requests, oldest first, followed by the running requests.
@@ -75,7 +75,7 @@ class LogSource(Protocol):
         """
 
     def follow_deletion(self, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
-        """Yield the deletion repeatedly until its requests are removed.
+        """Yield the current row of the deletion repeatedly, until its requests are removed.
 
         With ``waits``, continue until the deletion is done. If no server is running, this method itself carries out the
         deletion and ignores ``waits``. In this case, the last state is ``done``, or ``erasing`` if the journal still
@@ -93,9 +93,11 @@ class LogSource(Protocol):
 
 
 def open_log(configuration: Configuration) -> LogSource:
-    """Open the log to read. Raises CommandFailed.
+    """Open the log of a server or of the data directory, whichever the settings and flags select.
 
-    If no server responds, print a message on standard error and open the log in the data directory.
+    If no server responds at the address of ``dashboard``, print a message on standard error and open the log in the
+    data directory. If ``dashboard_url`` is set, raise CommandFailed instead. Also raises CommandFailed if the log
+    cannot be read.
     """
     from relaybook.cli.store_log import StoreLog
 

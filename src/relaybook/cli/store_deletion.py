@@ -15,13 +15,17 @@ from relaybook.log.store.port import Reader, Store, Writer
 from relaybook.recorder.text_pass import TextPass
 
 _SLICE_NS: Final = 100_000_000
-#: If the command has nothing to do for this long, it stops: the deletion only waits for the journal.
+#: If the command has nothing to do for this long, it stops, because the deletion then only waits for the journal.
 _IDLE_NS: Final = 2 * clock.NANOSECONDS
 _POLL_SECONDS: Final = 0.5
 
 
 def follow(store: Store, reader: Reader, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
-    """See ``LogSource.follow_deletion``. The writer's lock shows whether a server is running. Raises CommandFailed."""
+    """See ``LogSource.follow_deletion``. Raises CommandFailed.
+
+    If the store's writer can be opened, no server is running, so this function carries out the deletion.
+    Otherwise, the server does, and this function only reads the state of the deletion.
+    """
     try:
         writer = store.open_writer(lock_wait_s=0)
     except StoreUnavailable:
@@ -48,7 +52,7 @@ def _work(writer: Writer, text: TextPass, reader: Reader, deletion_id: str) -> I
     worked_ns = clock.monotonic_ns()
     while clock.monotonic_ns() - worked_ns < _IDLE_NS:
         until_ns = clock.monotonic_ns() + _SLICE_NS
-        # a deletion by words waits until the full-text index contains all requests
+        # index the remaining requests first, because a deletion by words waits until the index contains all requests
         worked = text.work(until_ns)
         worked = until_writable(partial(writer.delete, until_ns)) > 0 or worked
         is_busy = clock.monotonic_ns() >= until_ns
@@ -60,7 +64,7 @@ def _work(writer: Writer, text: TextPass, reader: Reader, deletion_id: str) -> I
         yield row
         if row["state"] == "done":
             return
-        if row["state"] != "erasing":  # in a shared log, another recorder may be removing the requests
+        if row["state"] != "erasing":  # do not stop: in a shared log, another recorder may be removing the requests
             worked_ns = clock.monotonic_ns()
 
 

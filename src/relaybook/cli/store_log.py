@@ -98,7 +98,8 @@ class StoreLog:
         yield from (row for row in earlier if row["seq"] is None or row["seq"] <= seq)
         while True:
             try:
-                # The last seq is lower if the log was replaced by a new one, for example because it was damaged.
+                # If a new log has replaced this log, for example because this log was damaged, the last seq is lower.
+                # Continue after the last record of the new log.
                 seq = min(seq, self._reader.last_seq())
                 records, seq = self._reader.since(seq, filter_, MAX_LIMIT)
             except StoreUnavailable:
@@ -117,7 +118,7 @@ class StoreLog:
         """See ``LogSource``."""
         try:
             body = self._read(lambda reader, _: msgspec.json.encode(detail_of(reader, text)))
-        except ApiError:  # not_found
+        except ApiError:  # no request has this id
             return None
         return self._marked(msgspec.json.decode(body))
 

@@ -73,16 +73,16 @@ def _query_term(argument: str) -> str:
 
 
 def hint(log: LogSource, terms: Sequence[tuple[str, str]]) -> str:
-    """Suggest why no request matched.
+    """Return a text that suggests why no request matched.
 
-    The result is empty if there is no likely reason. Otherwise, it starts with a space.
+    The text is empty if there is no likely reason. Otherwise, the text starts with a space.
     """
     parsed = parse_filter(terms, clock.wall_us())
     return escape(_literal_star(terms) or _future(parsed) or _unknown_name(log, parsed) or _text_hint(log, parsed))
 
 
 def _literal_star(terms: Sequence[tuple[str, str]]) -> str:
-    """Explain that ``name=value*`` matches a literal ``*``, and does not search for a prefix."""
+    """Return a hint if a term is ``name=value*``, because this term matches a literal ``*`` and not a prefix."""
     name, value = next(((name, value) for name, value in terms if name != "q" and value.endswith("*")), ("", ""))
     field = name.removeprefix("not.").removeprefix("begins.")
     term = f"-{field}" if name.startswith("not.") else field
@@ -90,7 +90,7 @@ def _literal_star(terms: Sequence[tuple[str, str]]) -> str:
 
 
 def _future(parsed: Filter) -> str:
-    """Explain that ``from`` is in the future, probably because of the time zone."""
+    """Return a hint if ``from`` is in the future, probably because of the time zone."""
     now_us = clock.wall_us()
     is_later = any(term.name == "from" and int(term.values[0]) > now_us for term in parsed.terms)
     now = clock.format_timestamp(now_us)
@@ -100,7 +100,7 @@ def _future(parsed: Filter) -> str:
 
 
 def _unknown_name(log: LogSource, parsed: Filter) -> str:
-    """Report a property or namespace that is not in the log."""
+    """Return a hint if the filter has a property or namespace that is not in the log."""
     for term in parsed.terms:
         is_property = term.name.startswith("property.")
         if term.negated or term.prefixes or not (is_property or term.name == "namespace"):

@@ -39,9 +39,9 @@ Promises
        frames. ``relay.gate`` sends the bytes afterwards.
     2. The frames of an exchange are in the order in which they were appended. An exchange has exactly one OPENED and at
        most one CLOSED.
-    3. While the writer runs, a reader returns only complete frames. At SEALED, the reader continues with the next file.
-       If a write to a file failed, the file has no SEALED. In this case, the reader continues once the next file is in
-       use.
+    3. While the writer runs, a reader returns only complete frames. At SEALED, the frame that ends a segment, the
+       reader continues with the next segment. If a write to a segment failed, the segment has no SEALED. In this case,
+       the reader continues once the next segment is in use.
     4. After a crash, a reader returns every frame whose ``write`` had returned. The reader may also return later
        frames, but no frame before them is missing. In a run that has ended, the reader continues beyond the mark as
        long as the checksums are correct.

@@ -11,7 +11,10 @@ import msgspec
 
 
 class Opened(msgspec.Struct, array_like=True):
-    """A request was admitted. ``head`` contains the request's header lines, joined by CRLF, with secrets replaced."""
+    """The payload of an OPENED frame: an admitted request.
+
+    ``head`` contains the header lines of the request, joined by CRLF, with secrets replaced.
+    """
 
     wall_ns: int
     method: bytes
@@ -32,7 +35,7 @@ class Opened(msgspec.Struct, array_like=True):
 
 
 class Answered(msgspec.Struct, array_like=True):
-    """The head of a response.
+    """The payload of an ANSWERED frame: the head of a response.
 
     If ``made`` is true, the relay itself made the response. Otherwise, the response is from the upstream.
     """
@@ -49,7 +52,7 @@ ClosedOutcome = Literal["complete", "upstream_failed", "client_closed", "interru
 
 
 class Closed(msgspec.Struct, array_like=True, frozen=True):
-    """The end of an exchange.
+    """The payload of a CLOSED frame: the end of an exchange.
 
     ``relay_ns`` is the time between reading and sending the last request byte, without the time to connect.
     """
@@ -61,9 +64,9 @@ class Closed(msgspec.Struct, array_like=True, frozen=True):
 
 
 class RefusalCounts(msgspec.Struct, array_like=True, frozen=True):
-    """The number of refused requests by error code, and the number of unlogged requests.
+    """The payload of a COUNTED frame: counts of refused requests by error code, and of requests that were not logged.
 
-    Both numbers count requests since the last COUNTED frame. Times are wall-clock nanoseconds.
+    These counts cover the requests since the last COUNTED frame. Times are wall-clock nanoseconds.
     """
 
     from_ns: int
