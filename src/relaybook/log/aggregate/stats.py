@@ -73,7 +73,8 @@ class Stats(msgspec.Struct, kw_only=True):
     """The result of a statistics query.
 
     ``groups`` has the groups with the most requests, at most MAX_GROUPS. ``other`` combines all other groups, or is
-    `None` if there are no other groups.
+    `None` if there are no other groups. ``source`` is ``rollups`` if precomputed aggregates were used, and ``log`` if
+    the aggregates were computed from the records.
     """
 
     span: Span

@@ -53,8 +53,8 @@ def split_stream(data: bytes) -> tuple[bytes, list[bytes]]:
     """Split a whole stream quickly, before every ``data: `` that follows a blank line.
 
     The result is the text before the first such ``data: ``, and the list of parts. A part without LF is the data of one
-    event. A part with LF must be parsed by ``events_of(DATA + part)``. The last event may be incomplete. Streams with
-    CR are not split.
+    event. A part with LF must be parsed by ``events_of(DATA + part)``. The last event may be incomplete. A stream
+    with CR is not split: the result is the whole stream and an empty list.
     """
     data = data.removeprefix(_BOM)
     if _CR in data:

@@ -54,7 +54,10 @@ def count_of(usage: object, names: tuple[str, ...]) -> int | None:
 
 
 def detail_of(usage: Usage, groups: tuple[str, ...], name: str) -> int | None:
-    """Return the count ``name`` from the first of the objects ``groups`` that has this count."""
+    """Return the count ``name`` from the first object in ``usage`` that has this count.
+
+    ``groups`` has the names of these objects. `None` if no object has the count.
+    """
     for group in groups:
         number = count_of(usage.get(group), (name,))
         if number is not None:
