@@ -40,7 +40,10 @@ class JournalUnavailable(Exception):
 
 
 class _NoSpare(Exception):
-    """The next segment does not exist and cannot be created. ``_seal`` raises this exception before it writes."""
+    """The next segment does not exist and cannot be created.
+
+    ``_seal`` raises this exception before it writes anything.
+    """
 
 
 def _number_of(head: bytes) -> int:
@@ -312,7 +315,10 @@ class JournalWriter:
             self._spare = self._maker.submit(self._make_segment, self._sequence + 1)
 
     def seal_soon(self) -> None:
-        """Seal the segment of the current batch after ``seal_after_seconds``, so that the reader can delete it soon."""
+        """Seal the segment of the current batch after ``seal_after_seconds``.
+
+        So the reader can delete the segment soon.
+        """
         self._seal_wanted = True
 
     def _seal_within(self, time_ns: int) -> None:

@@ -144,7 +144,10 @@ def _calls(message: Message) -> Iterator[tuple[str | None, str]]:
 
 
 def _assistant_text(message: Message) -> str:
-    """Return the text of an assistant message without the reasoning. Many clients do not send the reasoning again."""
+    """Return the text of an assistant message.
+
+    The reasoning is omitted, because many clients do not send the reasoning again.
+    """
     if message.type == "reasoning":
         return ""
     if isinstance(message.content, list):

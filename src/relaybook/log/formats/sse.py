@@ -104,7 +104,10 @@ def read_events(data: bytes) -> Iterator[bytes]:
 
 
 def event_ends(data: bytes) -> Iterator[tuple[bytes, int]]:
-    """Yield the data of every complete event and the offset after its blank line. Events are parsed one at a time."""
+    """Yield the data of every complete event and the offset after its blank line.
+
+    Events are parsed one at a time, so the caller can stop before the end of a long stream.
+    """
     start = len(_BOM) if data.startswith(_BOM) else 0
     for end, after in _blank_lines(data, start):
         event = _block_event(data[start:end]) if end > start else None

@@ -25,8 +25,8 @@ def set_usage(facts: ResponseFacts, usage: Usage) -> None:
 def output_of(usage: Usage) -> int | None:
     """Return the number of output tokens, including reasoning.
 
-    xAI does not count reasoning as output. Usage from xAI is recognized by its total, which is the sum of input,
-    output and reasoning.
+    xAI does not count reasoning as output, so the reasoning is added. Usage from xAI is recognized by its total, which
+    is the sum of input, output and reasoning.
     """
     output = count_of(usage, OUTPUT)
     reasoning = _reasoning_of(usage)
