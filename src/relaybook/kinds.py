@@ -30,7 +30,7 @@ def _openai_error_event(code: str, message: str) -> bytes:
 def _anthropic_error_event(code: str, message: str) -> bytes:
     """Return an event that makes Anthropic's SDKs raise an error.
 
-    Anthropic's error format has no field for the relay's error code.
+    ``code`` is not used, because Anthropic's error format has no field for the relay's error code.
     """
     error = {"type": "api_error", "message": message}
     return b"event: error\ndata: %b\n\n" % _encode({"type": "error", "error": error})

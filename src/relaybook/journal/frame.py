@@ -15,8 +15,8 @@ _CHECKED: Final = Struct("<QB16sQ")
 _CHECKED_BYTES: Final = _CHECKED.size
 _pack_start: Final = _LENGTH_AND_CHECK.pack
 _pack_checked: Final = _CHECKED.pack
-#: The largest payload that a reader accepts, in bytes. The relay writes smaller payloads: at most one read from a
-#: socket and a head, both limited by ``relay.limits``.
+#: The largest payload that a reader accepts, in bytes. The relay writes smaller payloads. A payload has at most the
+#: head of a message and the bytes of one read from a socket. ``relay.limits`` limits the size of both.
 MAX_PAYLOAD: Final = 512 << 10
 NO_EXCHANGE: Final = bytes(16)
 
@@ -48,13 +48,16 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 
 
 def encode(secret: int, number: int, kind: int, exchange: bytes, time_ns: int, payload: bytes) -> bytes:
-    """Return the first 41 bytes of a frame, which precede the payload."""
+    """Return the first 41 bytes of a frame, which precede the payload.
+
+    ``secret`` is the secret of the run. The checksum of the frame is seeded with this secret.
+    """
     checked = _pack_checked(number, kind, exchange, time_ns)
     return _pack_start(_CHECKED_BYTES + len(payload), crc32(payload, crc32(checked, secret))) + checked
 
 
 class Span(msgspec.Struct):
-    """The end of the last valid frame that ``decode`` read, as an offset in ``data``."""
+    """The end of the last valid frame that ``decode`` read, as an offset in the ``data`` passed to ``decode``."""
 
     end: int
 
@@ -62,7 +65,8 @@ class Span(msgspec.Struct):
 def decode(data: bytes, secret: int, segment: int, base: int, span: Span) -> Iterator[Frame]:
     """Yield the frames at the start of ``data``. ``data`` begins at offset ``base`` of the segment.
 
-    Decoding stops at an incomplete or invalid frame. ``span`` is updated before each frame is yielded.
+    Decoding stops at an incomplete or invalid frame. Before a frame is yielded, ``span.end`` is set to the offset in
+    ``data`` at which the frame ends. ``secret`` is the secret of the run, with which the checksums are seeded.
     """
     size = len(data)
     at = 0
@@ -83,7 +87,7 @@ def decode(data: bytes, secret: int, segment: int, base: int, span: Span) -> Ite
 
 
 def find_next(data: bytes, start: int, secret: int, last_number: int, skipped: int) -> int | None:
-    """Return the offset in ``data`` of the next frame that can follow ``last_number``, or `None` if there is none.
+    """Return the offset in ``data`` of the next frame that can follow frame ``last_number``. `None` if there is none.
 
     The search begins at ``start``. ``skipped`` is the number of bytes that were skipped before ``data[0]``. A frame is
     accepted only if its checksum (seeded with the secret of the run) is correct and its number exceeds ``last_number``

@@ -1,7 +1,8 @@
 """Read one run of the journal, while its writer runs or after the writer has ended.
 
 The reader returns complete frames in order, and each frame number only once. Only ``remove_before`` and ``remove``
-delete files. While the writer runs, the reader never reads beyond the write mark of a segment.
+delete files. While the writer runs, the reader never reads beyond the write mark of a segment, which is the offset up
+to which the writer has written.
 """
 
 import os
@@ -20,7 +21,7 @@ _READ_BYTES: Final = 4 << 20
 
 
 class Place(msgspec.Struct, frozen=True, order=True, array_like=True):
-    """A position between two frames.
+    """A position between two frames of a run.
 
     The next frame is at ``offset`` in ``segment``, and its number is higher than ``number``.
     """
@@ -31,7 +32,7 @@ class Place(msgspec.Struct, frozen=True, order=True, array_like=True):
 
 
 class Unread(msgspec.Struct, frozen=True):
-    """Number of unread bytes, and the monotonic time at which the first unread frame was written.
+    """Number of unread bytes of a run, and the monotonic time at which the first unread frame was written.
 
     The time is `None` if there is no complete unread frame.
     """
@@ -51,12 +52,15 @@ def list_runs(directory: Path) -> list[Path]:
 
 
 class RunReader:
-    """Reads one run from a position. Once the writer has ended, the reader holds the lock of the run."""
+    """Reads the frames of one run, from a given ``Place`` on.
+
+    Once the writer has ended, the reader holds the lock of the run.
+    """
 
     def __init__(self, path: Path, start: Place = START, *, told_to: int = 0) -> None:
-        """Read from ``start``.
+        """Create a reader that begins to read at ``start``.
 
-        Lost frames up to number ``told_to`` are not counted, because an earlier reader counted them.
+        Lost frames up to number ``told_to`` are not counted in ``frames_lost``, because an earlier reader counted them.
         """
         self.path = path
         self.place = start
@@ -68,8 +72,8 @@ class RunReader:
         self._skipped = 0
         self._sealed = False
         self._finished = False
-        #: Whether the first files of the run are missing. These files were deleted because their frames had been
-        #: recorded. Only the store with the records no longer exists. So the frames do not count as lost.
+        #: Whether the first files of the run are missing. These files were deleted after their frames had been
+        #: recorded, in a store that no longer exists. So the frames do not count as lost.
         self._begins_late = False
 
     @property
@@ -90,14 +94,14 @@ class RunReader:
 
     @property
     def waiting(self) -> bool:
-        """Whether the current file has unread bytes before its mark. The check needs no system call."""
+        """Whether the current file has unread bytes before its write mark. The check needs no system call."""
         return self._segment is not None and self._segment.mark > self.place.offset
 
     def read(self, most_bytes: int = _READ_BYTES) -> list[Frame]:
-        """Return the next frames, up to about ``most_bytes``, or an empty list if there are none yet.
+        """Return the next frames, up to about ``most_bytes``, or an empty list if there is no next frame yet.
 
-        Damaged bytes are skipped, and lost frames are counted. Raises JournalTooNew if a segment has a format of a
-        newer version of Relaybook, and OSError if a file of the run cannot be opened.
+        Damaged bytes are skipped, and lost frames are counted in ``frames_lost``. Raises JournalTooNew if a segment has
+        a format of a newer version of Relaybook, and OSError if a file of the run cannot be opened.
         """
         over = self.over
         while not self._finished:
@@ -112,7 +116,8 @@ class RunReader:
     def _read_here(self, most_bytes: int, over: bool) -> list[Frame]:
         """Return frames from the current file.
 
-        If there are no more frames for now, the list is empty and ``place`` is unchanged.
+        If the list is empty and ``place`` is unchanged, the file has no more frames for now. If the list is empty but
+        ``place`` has changed, bytes without new frames were skipped. Then call this method again.
         """
         segment = self._open()
         if segment is None or self._sealed:
@@ -128,7 +133,10 @@ class RunReader:
         return frames
 
     def _accept(self, frame: Frame) -> bool:
-        """Update the position with the number of a frame. Return false for a repeated frame and for SEALED."""
+        """Return whether the frame is new: false for SEALED and for a frame whose number was already read.
+
+        Update the number in ``place``, and count the lost frames before this frame.
+        """
         if self._sealed:
             return False
         if frame.kind == FrameKind.SEALED:
@@ -153,7 +161,7 @@ class RunReader:
             self.place = Place(self.place.segment, self.place.offset, last)
 
     def _skip(self, segment: OldSegment, data: bytes, at: int, mark: int) -> None:
-        """Skip damaged bytes up to the next valid frame, or to the mark if there is no valid frame."""
+        """Skip damaged bytes up to the next valid frame, or to the write mark if there is no valid frame."""
         step = find_next(data, 1, segment.secret, self.place.number, self._skipped)
         if step is None:
             is_last = at + len(data) >= mark or len(data) <= MAX_PAYLOAD
@@ -201,10 +209,12 @@ class RunReader:
         return None
 
     def _left_behind(self) -> bool:
-        """Return whether the writer left this file unsealed and continued in a later file.
+        """Return whether the current file is read to its write mark, and the writer left it unsealed for a later file.
 
-        Once a later file is in use, the writer does not return to this file. Until then, the result is false even if
-        this file cannot be opened: the writer may still be creating it.
+        A current file that is missing or damaged counts as read.
+
+        Once a later file is in use, the writer does not return to the current file. Until then, the result is false
+        even if the current file cannot be opened, because the writer may still be creating the current file.
         """
         in_use = False
         with suppress(FileNotFoundError):
@@ -248,7 +258,7 @@ class RunReader:
         return [number for number in sequences(self.path) if number < min(segment, self.place.segment)]
 
     def remove_before(self, segment: int) -> int:
-        """Delete the segments that ``segments_before`` returns, and return their number.
+        """Delete the segments that ``segments_before`` returns, and return how many there were.
 
         Each deletion may take 12 ms.
         """

@@ -1,8 +1,8 @@
 """Create, write and read segment files. The header of a segment contains the write mark.
 
-One process writes a segment and other processes read the file. Each process maps the mark into memory. The processes
-share no other memory. The mark is set with one aligned write of 8 bytes, so a reader sees either the old or
-the new value, never a mixture.
+The write mark is the offset up to which the file is written. One process writes a segment and other processes read the
+file. Each process maps the mark into memory. The processes share no other memory. The mark is set with one aligned
+write of 8 bytes, so a reader sees either the old or the new value, never a mixture.
 """
 
 import mmap
@@ -45,12 +45,12 @@ def sequences(run: Path) -> list[int]:
 
 
 class NewSegment:
-    """A segment for writing. Only ``create`` may run on another thread."""
+    """A segment for writing, not thread-safe. ``create`` may run while another thread uses another segment."""
 
     def __init__(self, descriptor: int, sequence: int, size: int, *, durable: bool) -> None:
-        """With ``durable``, the caller must call ``mark`` after each sync to raise the mark.
+        """With ``durable``, the caller must call ``mark`` after each sync to raise the write mark.
 
-        Otherwise, ``write`` raises the mark.
+        Without ``durable``, ``write`` raises the write mark.
         """
         self._marks_writes = not durable
         self.descriptor = descriptor
@@ -99,10 +99,11 @@ class NewSegment:
             self._marks[_MARK_INDEX] = self.position
 
     def mark(self) -> None:
-        """Raise the mark to the end of the written bytes.
+        """Raise the write mark to the end of the written bytes.
 
-        On the disk, the mark must never be ahead of the data. Otherwise, after a power loss, an incomplete batch would
-        look like damage.
+        If the segment is durable, call this method only when all written frames are synced, because on the disk, the
+        mark must never be ahead of the data. Otherwise, after a power loss, an incomplete batch of frames would look
+        like damage.
         """
         self._marks[_MARK_INDEX] = self.position
 
@@ -148,7 +149,7 @@ class OldSegment:
 
     @property
     def was_created_again(self) -> bool:
-        """Whether the path now names another file.
+        """Whether the path of the segment now names another file than the one that is open.
 
         If the creation of a segment fails, for example because a sync fails, the writer deletes the file and creates it
         again. A reader may have opened the first file.

@@ -1,4 +1,7 @@
-"""Keep frames that report lost batches. The writer appends these frames once the journal can be written again."""
+"""Keep frames that report lost batches. The writer appends these frames once the journal can be written again.
+
+A batch consists of the frames that the writer writes together. A batch is lost if it cannot be written.
+"""
 
 from collections.abc import Set as AbstractSet
 from typing import Final
@@ -21,8 +24,9 @@ _LOST: Final = encode_event(
 class UnreportedLoss:
     """Collects the frames to write when the journal can be written again.
 
-    Each exchange that ended in a lost batch gets a CLOSED frame. Each exchange that continues unlogged also gets a
-    CLOSED frame. The COUNTED frames of lost batches are written again.
+    A lost batch consists of frames that could not be written. Each exchange that ended in a lost batch gets a CLOSED
+    frame. Each exchange that continues unlogged also gets a CLOSED frame. The COUNTED frames of lost batches are
+    written again.
     """
 
     def __init__(self) -> None:
@@ -33,11 +37,12 @@ class UnreportedLoss:
         self._frames.append((FrameKind.CLOSED, exchange, _LOST))
 
     def add_lost(self, parts: list[bytes]) -> AbstractSet[bytes]:
-        """Add frames that report a lost batch. ``parts`` alternates between frame heads and payloads.
+        """Add frames that report a lost batch.
 
-        Return the exchanges that have their OPENED in the batch. For each exchange that ended in the batch, add a
-        CLOSED frame, because its earlier frames may have been written. The recorder ignores the CLOSED of an exchange
-        whose OPENED was not written.
+        ``parts`` has the head and the payload of each frame in the batch, in turn. Return the ids of the exchanges
+        whose OPENED frame is in the batch. For each exchange that ended in the batch, add a CLOSED frame, because its
+        earlier frames may have been written. The recorder ignores the CLOSED of an exchange whose OPENED was not
+        written.
         """
         frames = [(head[16], head[17:33], payload) for head, payload in zip(parts[::2], parts[1::2], strict=True)]
         for kind, exchange, payload in frames:

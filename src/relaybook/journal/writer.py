@@ -20,7 +20,8 @@ from relaybook.journal.segment import NewSegment, segment_path
 from relaybook.journal.unreported_loss import UnreportedLoss
 from relaybook.system import disk
 
-#: A segment with frames of a request with ``Service-Log: no-bodies`` is sealed after this many seconds.
+#: A segment with frames of a request with ``Service-Log: no-bodies`` is sealed after this many seconds, so that
+#: the reader can delete the segment soon.
 SEAL_AFTER_SECONDS: Final = 60.0
 #: All other segments are sealed after ``_MAX_AGE * seal_after_seconds`` seconds. Otherwise, the journal could keep the
 #: bytes of deleted requests for a long time.
@@ -39,7 +40,10 @@ class JournalUnavailable(Exception):
 
 
 class _NoSpare(Exception):
-    """The next segment does not exist and cannot be created. ``_seal`` raises this exception before it writes."""
+    """The next segment does not exist and cannot be created.
+
+    ``_seal`` raises this exception before it writes anything.
+    """
 
 
 def _number_of(head: bytes) -> int:
@@ -52,7 +56,7 @@ def _after(parts: list[bytes], number: int) -> list[bytes]:
 
 
 class JournalWriter:
-    """Writes the run of one worker.
+    """Writes the run of one relay process.
 
     After ``write``, frames survive a crash of the process. After ``sync``, frames also survive a power failure.
     """
@@ -62,7 +66,7 @@ class JournalWriter:
     ) -> None:
         """Create the run's directory and lock it.
 
-        If this fails, ``mend`` and ``write`` try again. ``write`` raises JournalUnavailable if it fails too.
+        If this fails, ``mend`` and ``write`` try again. If ``write`` fails too, it raises JournalUnavailable.
         """
         self.run_id = new_id()
         self.path = directory / id_text(self.run_id)
@@ -77,7 +81,7 @@ class JournalWriter:
         self._parts: list[bytes] = []
         self._unreported_loss = UnreportedLoss()
         #: ``add_lost_end(exchange)`` reports that the remaining frames of the exchange are lost. ``tick`` appends a
-        #: CLOSED frame for the exchange as soon as the spare segment exists.
+        #: CLOSED frame for the exchange as soon as the next segment exists (see ``spare_ready``).
         self.add_lost_end = self._unreported_loss.add_end
         #: The writer calls this function when the first frame is added to the batch.
         self.wake: Callable[[], None] = lambda: None
@@ -149,9 +153,10 @@ class JournalWriter:
     def write(self) -> None:
         """Write the batch to the operating system. Afterwards, the batch survives a crash of the process.
 
-        If the write fails, all unsynced frames and the whole batch are written again to the spare segment, with the
-        same numbers. If the second write also fails, the batch is dropped and JournalUnavailable is raised. After
-        JournalUnavailable, the bytes of the batch must not be sent, except with ``when_log_fails = forward``.
+        If the write fails, all unsynced frames and the whole batch are written again, with the same numbers, to the
+        spare segment: the next segment, which was created in advance. If the second write also fails, the batch is
+        dropped and JournalUnavailable is raised. After JournalUnavailable, the caller must not send the bytes of the
+        batch to a client or to the upstream, except with ``when_log_fails = forward``.
         """
         parts, self._parts = self._parts, []
         if self._durable:
@@ -189,7 +194,10 @@ class JournalWriter:
             raise self._gave_up(parts, error) from error
 
     def _gave_up(self, parts: list[bytes], error: Exception) -> JournalUnavailable:
-        """Drop the frames in ``parts``. Collect frames that report this loss, for ``tick`` to append later."""
+        """Drop the frames in ``parts``, and return the error to raise.
+
+        Collect frames that report this loss, for ``tick`` to append later.
+        """
         del self._unsynced[-len(parts) :]
         opened = self._unreported_loss.add_lost(parts)
         return JournalUnavailable(f"the journal in {self.path} cannot be written: {error}", opened)
@@ -223,7 +231,10 @@ class JournalWriter:
         self._seal_at_ns = None
 
     def _take_spare(self) -> None:
-        """Switch to the spare segment and start to create the next segment. Raises _NoSpare."""
+        """Switch to the spare segment, which was created in advance, and start to create the next spare segment.
+
+        Raises _NoSpare if the spare segment cannot be created.
+        """
         new = self._spare_made()
         if self._segment is not None:
             self._segment.close()
@@ -234,7 +245,7 @@ class JournalWriter:
     def _spare_made(self) -> NewSegment:
         """Wait until the spare segment is created, and return it.
 
-        If the creation failed, try once more. Raises _NoSpare.
+        If the creation failed, try once more. Raises _NoSpare if the second attempt fails too.
         """
         try:
             return self._spare.result()
@@ -266,7 +277,8 @@ class JournalWriter:
     def write_unsynced_again(self) -> None:
         """Write all unsynced frames to the spare segment and sync the segment. Call this method after a failed sync.
 
-        The descriptor that failed is never synced again. Raises JournalUnavailable.
+        The spare segment is the next segment, which was created in advance. The descriptor that failed is never synced
+        again. Raises JournalUnavailable.
         """
         parts = self._unsynced[:]
         self._write_again(parts)
@@ -276,7 +288,7 @@ class JournalWriter:
             raise self._gave_up(parts, error) from error
 
     def mend(self) -> BaseException | None:
-        """If the creation of the spare segment failed, try again and return the earlier error.
+        """If the creation of the next (spare) segment failed, try again and return the earlier error.
 
         Otherwise return `None`. If another program has deleted files of the run, the next batch goes to a new file.
         """
@@ -303,7 +315,10 @@ class JournalWriter:
             self._spare = self._maker.submit(self._make_segment, self._sequence + 1)
 
     def seal_soon(self) -> None:
-        """Seal the segment of the current batch after ``seal_after_seconds``, so that the reader can delete it soon."""
+        """Seal the segment of the current batch after ``seal_after_seconds``.
+
+        So the reader can delete the segment soon.
+        """
         self._seal_wanted = True
 
     def _seal_within(self, time_ns: int) -> None:
@@ -314,8 +329,8 @@ class JournalWriter:
         """Seal the segment if it is due, and append the frames that report lost batches.
 
         Call this method about once a second, when the batch is empty. If the segment cannot be sealed, no frame is
-        lost. The next call of ``tick`` or ``write`` then continues in the spare segment. Raises JournalUnavailable if
-        the spare segment cannot be used either.
+        lost. The next call of ``tick`` or ``write`` then continues in the spare segment, which was created in advance.
+        Raises JournalUnavailable if the spare segment cannot be used either.
         """
         if not self.spare_ready:
             return

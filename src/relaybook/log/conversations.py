@@ -56,7 +56,7 @@ class Conversations:
         self._by_messages_key: dict[int, Link] = {}  # the key covers all messages, without a response
 
     def add(self, link: Link) -> Position:
-        """Add the next request and return its position."""
+        """Add the next request, described by its ``Link``, and return the request's position."""
         chain = None if link.chain is None else decode_chain(link.chain)
         position = Position(link.id, 1, None, None, 0, 0) if chain is None else self._position(link, chain)
         self._positions[link.id] = position
@@ -92,7 +92,8 @@ class Conversations:
         return Position(before.conversation, before.turn + 1, continued, None, new_from, chain.messages)
 
     def _remember(self, chain: MessageChain, link: Link) -> None:
-        # If ``previous`` is set, the request contains only the new messages of a longer conversation.
+        # If ``previous`` is set, the request contains only the new messages of a longer conversation. So a later
+        # request with the same messages is not a repeat of this request.
         if chain.messages_key and chain.previous is None:
             self._by_messages_key[chain.messages_key] = link
         for key, window in chain.after:
@@ -102,6 +103,9 @@ class Conversations:
 
 
 def positions_of(links: Iterable[Link]) -> dict[str, Position]:
-    """Return the positions of requests by id. ``links`` must be in the order in which the requests were recorded."""
+    """Return the ``Position`` of each request by the request's id.
+
+    ``links`` has one ``Link`` per request, in the order in which the requests were recorded.
+    """
     conversations = Conversations()
     return {link.id: conversations.add(link) for link in links}

@@ -42,8 +42,9 @@ class Deletions(Protocol):
     def request(self, filter_: Filter, requests: int, by: str) -> Deletion:
         """Request the deletion of all finished requests that match the filter at the time of the call.
 
-        ``requests`` is the number of these requests. This method stores the deletion durably, but does not wait until
-        the recorder has carried out the deletion. Raises StoreUnavailable if the log is locked or missing.
+        ``requests`` is the number of these requests. ``by`` becomes ``Deletion.requested_by``. This method stores the
+        deletion durably, but does not wait until the recorder has carried out the deletion. Raises StoreUnavailable if
+        the log is locked or missing.
         """
 
 

@@ -78,7 +78,7 @@ def parse_namespace_cursor(text: str, sort: NamespaceSort) -> NamespaceCursor:
 
 
 def _is_storable(value: SortValue) -> bool:
-    """Return whether the value fits a 64-bit integer, so that a store can hold it."""
+    """Return whether a store can hold the value: true for a float, and for an integer that fits 64 bits."""
     return isinstance(value, float) or abs(value) < 2**63
 
 

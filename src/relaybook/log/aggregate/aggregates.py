@@ -22,8 +22,8 @@ Distribution = dict[int, int]
 
 _distribution: Final = msgspec.msgpack.Decoder(Distribution).decode
 #: Maximum number of distributions whose percentiles are cached. A full cache takes 13 MB. An hourly chart of 30 days
-#: has 13,000 distributions. Past buckets do not change, so the same distributions are needed each time the chart is
-#: loaded.
+#: has 13,000 distributions. The distributions of past hours do not change, so the same distributions are needed each
+#: time the chart is loaded.
 _CACHED_DISTRIBUTIONS: Final = 32_768
 _PER_OCTAVE: Final = 8
 #: Number of steps into which a bin is divided. A percentile is rounded to the middle of a step (0.3 %). So there are
@@ -79,7 +79,7 @@ class Aggregates(msgspec.Struct, array_like=True):
         _add(self.first_token, other.first_token)
 
     def unpacked(self) -> "Aggregates":
-        """Return ``self``, because these aggregates are not packed."""
+        """Return ``self``. Only ``PackedAggregates`` must be decoded."""
         return self
 
     def without(self, others: Iterable["Aggregates"]) -> "Aggregates | None":
@@ -149,7 +149,7 @@ def contribution_of(record: Record) -> Contribution:
 
 
 def bin_of(milliseconds: float | None) -> int | None:
-    """Return the bin of a duration. `None` if the duration is unknown."""
+    """Return the bin in which a ``Distribution`` counts this duration. `None` if the duration is unknown."""
     if milliseconds is None:
         return None
     return int(log2(milliseconds * 1000) * _PER_OCTAVE) if milliseconds > 0.001 else 0

@@ -73,7 +73,8 @@ class Stats(msgspec.Struct, kw_only=True):
     """The result of a statistics query.
 
     ``groups`` has the groups with the most requests, at most MAX_GROUPS. ``other`` combines all other groups, or is
-    `None` if there are no other groups.
+    `None` if there are no other groups. ``source`` is ``rollups`` if precomputed aggregates were used, and ``log`` if
+    the aggregates were computed from the records.
     """
 
     span: Span
@@ -84,9 +85,10 @@ class Stats(msgspec.Struct, kw_only=True):
 
 
 def parse_stats_query(filter_: Filter, bucket: str | None, by: str | None, now_us: int) -> StatsQuery:
-    """Build a query from a filter, which may have ``from`` and ``to``, and the parameters ``bucket`` and ``by``.
+    """Build a query from a filter and from the parameters ``bucket`` and ``by``.
 
-    Raises BadFilter if a parameter is invalid or the time range is empty.
+    The filter may have the terms ``from`` and ``to``. Raises BadFilter if a parameter is invalid or the time range
+    is empty.
     """
     from_us = max((int(term.values[0]) for term in filter_.terms if term.name == "from"), default=None)
     to_us = min((int(term.values[0]) for term in filter_.terms if term.name == "to"), default=now_us)
@@ -187,7 +189,7 @@ def total_of(points: Points) -> Aggregates:
 
 
 def merge_groups(groups: Sequence[Group]) -> Group | None:
-    """Merge groups into one group without a value. `None` if there are no groups."""
+    """Merge groups into one group, whose ``value`` is `None`. Return `None` if there are no groups."""
     if len(groups) == 1:
         return Group(value=None, points=groups[0].points, total=groups[0].total)
     points: dict[int, Aggregates] = {}

@@ -17,7 +17,7 @@ from relaybook.log.request_view import RequestView
 from relaybook.log.store.errors import BodyDamaged
 
 _CHAT_KINDS: Final = ("chat", "message", "response")
-#: Finish reasons of incomplete responses that ``finish_of`` does not know.
+#: Finish reasons that ``finish_of`` does not know. A response with one of these reasons is incomplete.
 _NOT_WHOLE: Final = ("incomplete", "failed", "cancelled", "pause_turn", "error")
 _encode: Final = msgspec.json.Encoder().encode
 

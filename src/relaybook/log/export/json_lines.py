@@ -25,7 +25,7 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 class JsonLines:
-    """Writes one JSON object per request. With bodies, the object also has the detail and both bodies."""
+    """Writes one JSON object per request. With bodies, the object also has the ``Detail`` and both bodies."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -187,7 +187,10 @@ def _is_call(kind: str | None, name: object) -> bool:
 
 
 def _sorted_json(value: object) -> str:
-    """Return arguments as JSON in a fixed form (sorted keys, no white space), because clients may reformat them."""
+    """Return the arguments of a tool call as JSON with sorted keys and without white space.
+
+    So equal arguments result in equal texts, even if a client has reformatted the arguments.
+    """
     return msgspec.json.encode(lenient.sanitize(value or {}), order="sorted").decode()
 
 
@@ -319,7 +322,10 @@ def _set_usage(facts: ResponseFacts, usage: Usage) -> None:
 
 
 def _with_compactions(usage: Usage) -> Usage:
-    """Return the usage with the tokens of compactions, which Anthropic omits from the other counts of the usage."""
+    """Return the usage, with the tokens of compactions added to its counts.
+
+    Anthropic lists compactions in ``iterations``, and omits their tokens from the other counts.
+    """
     iterations = usage.get("iterations")
     for iteration in iterations if isinstance(iterations, list) else ():
         if iteration.get("type") == "compaction":
@@ -370,7 +376,7 @@ def first_token_offset(data: bytes) -> int | None:
 
 
 def _estimate_usage(facts: ResponseFacts, request: bytes) -> bool:
-    """Estimate the token counts that the response does not have."""
+    """Estimate the token counts that the response does not have. Return whether any count was estimated."""
     if facts.output_tokens is not None or (facts.response_model is None and not facts.output_characters):
         return False
     facts.output_tokens = estimate_tokens(facts.output_characters)
@@ -448,7 +454,7 @@ def _to_chat_message(item: object) -> dict[str, Any]:
     if item["role"] == "tool":
         message["tool_call_id"] = item.get("tool_call_id")
     if calls := item.get("tool_calls"):
-        if any(call["type"] != _CALL for call in calls):  # the provider ran the tool
+        if any(call["type"] != _CALL for call in calls):  # the provider ran this tool, not the client
             raise NotChat
         message["tool_calls"] = [function_call(call["id"], **call["function"]) for call in calls]
         message["content"] = message["content"] or None

@@ -187,6 +187,7 @@ def _estimate_usage(facts: ResponseFacts, request: bytes) -> bool:
     """Estimate input and output tokens if the response has no usage, for example because a stream broke off.
 
     Nothing is estimated for a response without a model and without output, because such a response is only an error.
+    Return whether the tokens were estimated.
     """
     if facts.usage is not None or (facts.response_model is None and not facts.output_characters):
         return False

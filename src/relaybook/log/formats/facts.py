@@ -29,8 +29,9 @@ Usage: TypeAlias = dict[str, _Scalar | dict[str, _Scalar] | list[_Counts]]
 class Origin(Struct, array_like=True, frozen=True, gc=False):
     """An earlier exchange that a request may continue; see ``message_chain``.
 
-    ``new_from`` is the index of the first message after the response of the earlier exchange. ``window`` is the window
-    key, or 0 if there are too few messages for a window key.
+    ``new_from`` is the index of the first message after the response of the earlier exchange. ``key`` is a hash of the
+    messages up to and including this response. ``window`` is the window key: a hash of this response and the two
+    messages before it, or 0 if there are too few messages for a window key.
     """
 
     new_from: int
@@ -39,7 +40,11 @@ class Origin(Struct, array_like=True, frozen=True, gc=False):
 
 
 class MessageHashes(Struct, gc=False):
-    """The hashed messages of a request; see ``message_chain``."""
+    """The hashed messages of a request; see ``message_chain``.
+
+    ``messages`` is the number of messages. ``chain`` is a hash of all messages except system messages. ``last`` has a
+    hash for each of the last two of these messages. ``previous`` is the id of the response that the request continues.
+    """
 
     messages: int
     chain: bytes
@@ -92,6 +97,6 @@ class ResponseFacts(Struct, gc=False):
     stream_ended: StreamEnded | None = None
     #: Whether the body contains an error. The status of such a response can be 200.
     has_error: bool = False
-    #: The key of each choice's output; see ``message_chain``.
+    #: The key (a hash) of each choice's output; see ``message_chain``.
     output_keys: list[bytes] = []
     understood: bool = False

@@ -55,7 +55,8 @@ class Format:
 def stream_end(*, is_done: bool, complete: bool) -> StreamEnded:
     """Return how a stream ended.
 
-    A stream with an end mark is ``done``, even if the connection failed afterwards.
+    ``no_done`` means that the whole stream arrived, but has no end mark. ``cut`` means that the stream broke off. A
+    stream with an end mark is ``done``, even if the connection failed afterwards.
     """
     if is_done:
         return "done"

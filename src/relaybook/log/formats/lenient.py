@@ -58,7 +58,7 @@ def read(decoder: "msgspec.json.Decoder[_T]", data: bytes) -> _T | None:
 
 
 class LenientDecoder(Generic[_T]):
-    """Decodes many documents: strictly first, and leniently if this fails.
+    """Decodes many JSON documents of one body: strictly first, and leniently if this fails.
 
     After lenient decoding failed for 100 documents or succeeded for 10,000 documents, only strict decoding is tried.
     Without these limits, a body could take too long: 16 MiB can hold two million malformed events, and each event takes

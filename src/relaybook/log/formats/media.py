@@ -21,7 +21,7 @@ _STEP: Final = 1000
 
 
 def describe_part(part: dict[str, Any]) -> str:
-    """Describe a part, for example as ``[image png 34 kB]``, or as ``[image]`` if only the type is known.
+    """Describe a part of a message, for example as ``[image png 34 kB]``, or as ``[image]`` if only the type is known.
 
     ``part`` must have a ``type`` that is a string.
     """

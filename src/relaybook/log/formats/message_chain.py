@@ -43,10 +43,10 @@ _SYSTEM: Final = frozenset({"system", "developer"})
 
 
 class MessageChain(Struct, array_like=True, frozen=True, omit_defaults=True):
-    """The keys of an exchange.
+    """The keys (hashes) that tell which requests continue an exchange, and which requests the exchange continues.
 
     ``messages`` is the number of messages. ``messages_key`` is the key of all messages, or 0 if all of them are system
-    messages. ``after`` has the key and the window key for each choice of the response.
+    messages. For each choice of the response, ``after`` has the key and the window key of the messages and the choice.
     """
 
     messages: int
@@ -63,7 +63,7 @@ decode_chain: Final = msgspec.msgpack.Decoder(MessageChain).decode
 
 
 def hash_messages(messages: Sequence[Message], previous: str | None = None) -> MessageHashes:
-    """Hash the messages of a request."""
+    """Hash the messages of a request. ``previous`` is the request's ``previous_response_id``."""
     chain = b""
     last: deque[bytes] = deque(maxlen=_WINDOW)
     origins: deque[Origin] = deque(maxlen=_MAX_ORIGINS)
@@ -77,7 +77,7 @@ def hash_messages(messages: Sequence[Message], previous: str | None = None) -> M
 
 
 def output_keys(choices: Sequence[OutputText]) -> list[bytes]:
-    """Return the key of each choice's output, for at most the first four choices."""
+    """Return the key (a hash) of each choice's output, for at most the first four choices."""
     keys = []
     for output_text in choices[:_MAX_CHOICES]:
         text = "".join(output_text.text) or "".join(output_text.refusal)
@@ -86,12 +86,12 @@ def output_keys(choices: Sequence[OutputText]) -> list[bytes]:
 
 
 def output_key(text: str, calls: Sequence[tuple[str | None, str]]) -> bytes:
-    """Return the key of an output. The key covers the text, and the name and arguments of each tool call."""
+    """Return the key (a hash) of an output. The key covers the text, and the name and arguments of each tool call."""
     return _key("assistant", text, calls)
 
 
 def build_chain(request: MessageHashes, keys: Sequence[bytes]) -> MessageChain:
-    """Return the keys of an exchange. ``keys`` are the keys of the response's choices.
+    """Return the keys of an exchange. ``keys`` are the ``output_keys`` of the response (see ``ResponseFacts``).
 
     If the response has no output, ``keys`` is empty, and no request can continue the exchange.
     """
@@ -144,7 +144,10 @@ def _calls(message: Message) -> Iterator[tuple[str | None, str]]:
 
 
 def _assistant_text(message: Message) -> str:
-    """Return the text of an assistant message without the reasoning. Many clients do not send the reasoning again."""
+    """Return the text of an assistant message.
+
+    The reasoning is omitted, because many clients do not send the reasoning again.
+    """
     if message.type == "reasoning":
         return ""
     if isinstance(message.content, list):
@@ -183,9 +186,10 @@ def _key(role: str, text: str, calls: Sequence[tuple[str | None, str]]) -> bytes
 
 
 def _window(last: Sequence[bytes], key: bytes) -> int:
-    """Return the window key.
+    """Return the window key: a hash of a response and the two messages before the response.
 
-    With fewer than two messages, the key is 0, because single messages of different conversations are often equal.
+    ``last`` has the keys of these messages, and ``key`` is the key of the response. With fewer than two messages, the
+    window key is 0, because single messages of different conversations are often equal.
     """
     return _number(_hash(b"".join((*last, key)))) if len(last) == _WINDOW else 0
 

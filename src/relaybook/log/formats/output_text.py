@@ -91,7 +91,7 @@ class OutputText:
                     tool.arguments.append(arguments)
 
     def _tool_for(self, call: ToolCall, index: int | None) -> Tool:
-        """Return the tool call that this delta belongs to.
+        """Return the tool call that the delta ``call`` belongs to. A new tool call is added to ``tools``.
 
         Some providers omit ``index`` or send 0 for every call. In this case, ids distinguish the calls. Calls without
         ids are distinguished by name.

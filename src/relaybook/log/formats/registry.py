@@ -66,7 +66,8 @@ def read_response(kind: Kind, data: bytes, *, streamed: bool, complete: bool) ->
 def is_stream(data: bytes, streamed: bool) -> bool:
     """Return whether to parse a response as a stream.
 
-    The result depends on the response's bytes and on whether its content type is that of a stream (``streamed``).
+    ``streamed`` tells whether the response has the content type of a stream. If the first bytes contradict the content
+    type, the response is parsed as a stream unless it is a JSON object.
     """
     if data.startswith(_STREAM_STARTS) == streamed:
         return streamed
@@ -117,7 +118,10 @@ def parameters(data: bytes, kind: Kind = "chat") -> dict[str, Any]:
 
 
 def to_chat(data: bytes, kind: Kind) -> dict[str, Any]:
-    """Return the messages and tools of a request body as fields of a chat completions request. Raises NotChat."""
+    """Return the messages and tools of a request body as fields of a chat completions request.
+
+    Raises NotChat if these fields cannot express the request, or if the body is not a JSON object.
+    """
     found, body = FORMATS.get(kind), lenient.load(data)
     if found is None or found.to_chat is None or not isinstance(body, dict):
         raise NotChat

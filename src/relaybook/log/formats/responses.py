@@ -106,7 +106,11 @@ def read_whole(data: bytes) -> ResponseFacts | None:
 
 
 def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
-    """Return the facts of a streamed response, from the last response object in the stream if there is one."""
+    """Return the facts of a streamed response.
+
+    The facts come from the last response object in the stream. If the stream has no response object, or if the object
+    has no output, the output is assembled from the deltas.
+    """
     last, output_text, error, is_done = fold_stream(data)
     if last.output:
         output_text = output_text_of(last)

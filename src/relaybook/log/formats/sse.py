@@ -53,8 +53,8 @@ def split_stream(data: bytes) -> tuple[bytes, list[bytes]]:
     """Split a whole stream quickly, before every ``data: `` that follows a blank line.
 
     The result is the text before the first such ``data: ``, and the list of parts. A part without LF is the data of one
-    event. A part with LF must be parsed by ``events_of(DATA + part)``. The last event may be incomplete. Streams with
-    CR are not split.
+    event. A part with LF must be parsed by ``events_of(DATA + part)``. The last event may be incomplete. A stream
+    with CR is not split: the result is the whole stream and an empty list.
     """
     data = data.removeprefix(_BOM)
     if _CR in data:
@@ -104,7 +104,10 @@ def read_events(data: bytes) -> Iterator[bytes]:
 
 
 def event_ends(data: bytes) -> Iterator[tuple[bytes, int]]:
-    """Yield the data of every complete event and the offset after its blank line. Events are parsed one at a time."""
+    """Yield the data of every complete event and the offset after its blank line.
+
+    Events are parsed one at a time, so the caller can stop before the end of a long stream.
+    """
     start = len(_BOM) if data.startswith(_BOM) else 0
     for end, after in _blank_lines(data, start):
         event = _block_event(data[start:end]) if end > start else None

@@ -25,8 +25,8 @@ def set_usage(facts: ResponseFacts, usage: Usage) -> None:
 def output_of(usage: Usage) -> int | None:
     """Return the number of output tokens, including reasoning.
 
-    xAI does not count reasoning as output. Usage from xAI is recognized by its total, which is the sum of input,
-    output and reasoning.
+    xAI does not count reasoning as output, so the reasoning is added. Usage from xAI is recognized by its total, which
+    is the sum of input, output and reasoning.
     """
     output = count_of(usage, OUTPUT)
     reasoning = _reasoning_of(usage)
@@ -54,7 +54,10 @@ def count_of(usage: object, names: tuple[str, ...]) -> int | None:
 
 
 def detail_of(usage: Usage, groups: tuple[str, ...], name: str) -> int | None:
-    """Return the count ``name`` from the first of the objects ``groups`` that has this count."""
+    """Return the count ``name`` from the first object in ``usage`` that has this count.
+
+    ``groups`` has the names of these objects. `None` if no object has the count.
+    """
     for group in groups:
         number = count_of(usage.get(group), (name,))
         if number is not None:
