@@ -123,7 +123,10 @@ class BadFilter(ValueError):
         return place + self.advice()
 
     def advice(self, quote: Callable[[str], str] = str) -> str:
-        """Return the reason, the corrections and the known names as text. ``quote`` formats each correction."""
+        """Return the error message without the term and its position.
+
+        The message has the reason, the corrections and the known names. ``quote`` formats the text of each correction.
+        """
         corrections = (
             f" {purpose}, write {quote(text)}." if purpose else f" Write {quote(text)}."
             for text, purpose in self.corrections

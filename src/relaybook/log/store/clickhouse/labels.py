@@ -17,7 +17,7 @@ _decode: Final = msgspec.msgpack.Decoder(Label).decode
 
 
 def decode_labels(values: Mapping[str, bytes]) -> dict[str, Label]:
-    """Return the labels by namespace."""
+    """Decode the labels of namespaces. ``values`` and the result are by name of the namespace."""
     return {name: _decode(value) for name, value in values.items()}
 
 

@@ -50,8 +50,9 @@ MAX_SENT_US: Final = 10_000_000
 #: The other columns of ``requests``. ``record`` has the fields of the record that do not change, so that pages read one
 #: column instead of one per field. ``request_chunks`` and ``response_chunks`` have the id and the size of each chunk of
 #: a body. ``request`` and ``response`` have the rest of the bodies, after the last chunk. Sizes are NULL if a body is
-#: not stored. ``words`` are the searchable words. ``duration_bin`` and ``first_token_bin`` are the bins of these
-#: durations in a distribution. ``sent_at`` is the time of the insert by the server's clock.
+#: not stored. ``words`` are the searchable words. ``duration_bin`` and ``first_token_bin`` are the numbers of the
+#: histogram bins for ``duration_ms`` and ``first_token_ms``. ``sent_at`` is the time of the insert by the server's
+#: clock.
 REQUEST_COLUMNS: Final[dict[str, str]] = RECORD_COLUMNS | {
     "record": "String",
     "detail": "String",
