@@ -345,8 +345,8 @@ class Reader(Protocol):
     """The interface through which the API and the command line query a store.
 
     A reader is thread-safe. Each call sees one consistent snapshot. ``deadline_ns`` is the time on the monotonic clock
-    at which a call stops. At the deadline, a page, a count or feedback totals are returned as incomplete. A list
-    of links may also be incomplete. Other calls raise DeadlinePassed.
+    at which a call stops. At the deadline, a page, a count or feedback totals are returned as incomplete. The list
+    that ``links`` returns may also be incomplete. Other calls raise DeadlinePassed.
     """
 
     def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:

@@ -32,7 +32,7 @@ _decode: Final = msgspec.msgpack.Decoder(tuple[str, Feedback]).decode
 
 
 class ClickHouseFeedbackLog:
-    """Adds feedback alongside the writer. Implements ``FeedbackLog``."""
+    """Adds feedback while a writer may be running. Implements ``FeedbackLog``."""
 
     def __init__(self, address: DatabaseAddress) -> None:
         self._database = Database(address)

@@ -1,4 +1,4 @@
-"""Store the labels of namespaces, and change them alongside the writer."""
+"""Store the labels of namespaces, and change them while a writer may be running."""
 
 from collections.abc import Mapping
 from typing import Final

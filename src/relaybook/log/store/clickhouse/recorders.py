@@ -158,11 +158,11 @@ class Membership:
         self._looked_ns: int | None = None
 
     def load(self) -> bool:
-        """Read the entry that this recorder wrote about itself.
+        """Read the ``_Place`` that this recorder wrote about itself.
 
-        Returns False if the recorder stopped without leaving the log. Raises StoreUnavailable if another server writes
-        under the name of this recorder. This happens if one data directory is a copy of the other. Both servers would
-        use the same ``seq`` values.
+        Returns False if the recorder stopped without leaving the log, so that one of its inserts may still run. Raises
+        StoreUnavailable if another server writes under the name of this recorder. This happens if one data directory is
+        a copy of the other. Both servers would use the same ``seq`` values.
         """
         own = next((each for each in read_recorders(self._state) if each.name == self._name), None)
         if own is None:

@@ -120,7 +120,7 @@ LINKED: Final = ("seq", "id", "started_at", "failed", "completion_id", "chain")
 _CHARTED: Final = ("model", "outcome", "input_tokens", "output_tokens", "cost_usd", "duration_bin", "first_token_bin")
 _LARGE: Final = ("record", "detail", "request", "response", "chain", "words")
 _SEARCHED: Final = ("namespace", "user")
-#: Inserts and merges are synced, because replaced parts are deleted immediately, and the journal is deleted after the
+#: Inserts and merges are synced, because replaced parts are deleted immediately and the journal is deleted after the
 #: commit.
 _SETTINGS: Final = (
     "SETTINGS old_parts_lifetime = 0, fsync_after_insert = 1, fsync_part_directory = 1, "
