@@ -107,13 +107,13 @@ class Record(msgspec.Struct, kw_only=True):
 
     @property
     def foreign_ids(self) -> list[str]:
-        """The values of ``FOREIGN_IDS`` that are set."""
+        """The values of the fields in ``FOREIGN_IDS``, without fields that are `None`."""
         found = (self.provider_request_id, self.completion_id, self.client_request_id)
         return [each for each in found if each is not None]
 
 
 class Detail(msgspec.Struct, kw_only=True, array_like=True):
-    """Fields that are shown only in the detail view, together with the bodies.
+    """Fields of a request that are shown only in the detail view, together with the bodies.
 
     Secrets in these fields are already redacted.
     """

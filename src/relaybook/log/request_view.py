@@ -73,7 +73,10 @@ class RequestView:
 
     @classmethod
     def of_entry(cls, entry: Entry) -> Self:
-        """Return a view of an entry whose bodies are in memory."""
+        """Return a view of an entry whose bodies are in memory.
+
+        Call this method only if ``Body.refs`` of both bodies is empty, because the view reads only ``Body.rest``.
+        """
         bodies: dict[Side, Body | None] = {"request": entry.request, "response": entry.response}
 
         def transferred(side: Side) -> Iterator[bytes] | None:

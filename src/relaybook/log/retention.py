@@ -24,7 +24,7 @@ RemovalReason = Literal["age", "disk_budget"]
 
 
 class Removal(msgspec.Struct, frozen=True, kw_only=True):
-    """One removal.
+    """A removal of requests and content, because of their age or because of the disk budget.
 
     ``at`` is in microseconds since the epoch. ``requests`` is the number of removed requests. ``contents`` is the
     number of other requests that lost their content.
@@ -37,9 +37,9 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """How long content and requests are kept, in whole UTC days after the day on which a request ended.
+    """How long content (``body_days``) and requests (``days``) are kept.
 
-    0 means no age limit.
+    The times are in whole UTC days after the day on which a request ended. 0 means no age limit.
     """
 
     body_days: int = 0
@@ -128,9 +128,10 @@ def _before(midnight: int, days: int) -> int:
 
 
 def raised(cutoffs: Cutoffs, least: Cutoff) -> Cutoffs:
-    """Return the cutoffs, and replace each cutoff that is earlier than ``least`` by ``least``.
+    """Return cutoffs in which no content cutoff and no request cutoff is earlier than the one in ``least``.
 
-    Used if the log exceeds its disk budget.
+    Later cutoffs remove more requests and content. The cutoff for aggregates stays the same. Used if the log exceeds
+    its disk budget.
     """
     return Cutoffs(
         general=_later(cutoffs.general, least),

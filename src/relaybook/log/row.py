@@ -60,8 +60,8 @@ class Result(msgspec.Struct, frozen=True):
     ]
 
 
-#: Codes and texts of error responses from the upstream, by status. Any status that is not listed has the code
-#: ``error``.
+#: Codes and texts of the ``Result`` for error responses from the upstream, by status. Any status that is not listed has
+#: the code ``error``.
 ERROR_STATUSES: Final[dict[int, tuple[Code, str]]] = {
     400: ("bad_request", "bad request"),
     401: ("unauthorized", "unauthorized"),
@@ -79,7 +79,7 @@ ERROR_STATUSES: Final[dict[int, tuple[Code, str]]] = {
     504: ("gateway_timeout", "gateway timeout"),
     529: ("overloaded", "overloaded"),
 }
-#: Texts of upstream failures, by error code. The code of the result is the error code.
+#: Texts of the ``Result`` for upstream failures, by error code. The code of the ``Result`` is the error code.
 UPSTREAM_FAILURES: Final[dict[Code, str]] = {
     "upstream_unreachable": "upstream unreachable",
     "upstream_timeout": "upstream timeout",
@@ -87,7 +87,7 @@ UPSTREAM_FAILURES: Final[dict[Code, str]] = {
     "upstream_protocol_error": "invalid upstream response",
     "upstream_stream_interrupted": "stream interrupted by upstream",
 }
-#: Codes and texts of complete responses, by the meaning of their finish reason.
+#: Codes and texts of the ``Result`` for complete responses, by the meaning of their finish reason.
 FINISHES: Final[dict[Finish, tuple[Code, str]]] = {
     "tool_calls": ("tool_calls", "tool calls"),
     "token_limit": ("truncated", "token limit"),

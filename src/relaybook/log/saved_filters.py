@@ -23,7 +23,11 @@ Params = tuple[tuple[str, str], ...]
 
 
 class SavedFilter(msgspec.Struct, frozen=True):
-    """A saved filter. ``params`` are pairs of name and value. ``created_at`` is the time of the first save."""
+    """A filter that a user saved under a name.
+
+    ``params`` are the query parameters of the filter, as pairs of name and value. ``created_at`` is the time of the
+    first save, in microseconds since the epoch.
+    """
 
     name: str
     params: Params
@@ -67,7 +71,10 @@ def _bad_name(name: str, reason: str) -> BadFilter:
 
 
 def checked_params(pairs: Iterable[tuple[str, str]], now_us: int) -> Params:
-    """Return the pairs, which may include ``sort``. Raises BadFilter if the pairs are not a valid filter."""
+    """Return query parameters as the ``params`` of a saved filter. Raises BadFilter if they are not a valid filter.
+
+    Besides the parameters of a filter, ``sort`` is allowed.
+    """
     params = tuple(pairs)
     if not params:
         raise BadFilter("params", "params is empty: expected at least one parameter, such as namespace.")

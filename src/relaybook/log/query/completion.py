@@ -28,7 +28,7 @@ class Item(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """Suggestions for the text between two offsets, in code points. Each suggestion replaces this text."""
+    """Suggestions for the text between two offsets of a query, in code points. Each suggestion replaces this text."""
 
     start: int
     end: int
@@ -57,10 +57,10 @@ def _part_before(text: str, caret: int) -> Part | None:
 
 
 def _end_of_part(text: str, part: Part, caret: int) -> int:
-    """Return the end of the part at the caret in the whole text.
+    """Return the offset in the query ``text`` at which the part at the caret ends.
 
-    If the part is not quoted correctly, for example because its closing quote is not typed yet, the part ends at the
-    next white space.
+    ``part`` is the beginning of this part, cut off at the caret. If the whole part is not quoted correctly, for example
+    because its closing quote is not typed yet, the part ends at the next white space.
     """
     whole = next(each for each in parts_of(text) if each.start == part.start)
     is_valid = not whole.is_open and (whole.end == len(text) or text[whole.end].isspace())
@@ -116,7 +116,11 @@ def _values(part: Part, list_values: ListValues) -> Iterator[Item]:
 
 
 def _bounds(name: str, suggested: Iterable[str], typed: str) -> Iterator[str]:
-    """Yield the typed number with each possible unit, or suggested bounds if no number was typed."""
+    """Yield bounds, such as ``>2s``, for the text that was typed as the value of the field ``name``.
+
+    A typed number is yielded with each possible unit. If no operator was typed, both ``>`` and ``<`` are put before the
+    number. If the text is not a number, the bounds in ``suggested`` that begin with the text are yielded.
+    """
     match = _BOUND.fullmatch(typed)
     if match is None:
         yield from (bound for bound in suggested if bound.startswith(typed))

@@ -123,7 +123,10 @@ class BadFilter(ValueError):
         return place + self.advice()
 
     def advice(self, quote: Callable[[str], str] = str) -> str:
-        """Return the reason, the corrections and the known names as text. ``quote`` formats each correction."""
+        """Return the error message without the term and its position.
+
+        The message has the reason, the corrections and the known names. ``quote`` formats the text of each correction.
+        """
         corrections = (
             f" {purpose}, write {quote(text)}." if purpose else f" Write {quote(text)}."
             for text, purpose in self.corrections
@@ -170,7 +173,10 @@ class Cursor(msgspec.Struct, frozen=True):
 
 
 def parse_cursor(text: str, *, only_older: bool = False) -> Cursor:
-    """Parse a cursor written by ``str(cursor)``. Raises BadFilter if the cursor is invalid."""
+    """Parse a cursor written by ``str(cursor)``. Raises BadFilter if the cursor is invalid.
+
+    With ``only_older``, a cursor with the direction "newer" is also invalid.
+    """
     found = _CURSOR.fullmatch(text)
     if found is None or (only_older and found[1] != "o"):
         expected = "next_cursor" if only_older else "next_cursor or newer_cursor"

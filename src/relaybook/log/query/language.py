@@ -87,7 +87,7 @@ def utf16_length(text: str) -> int:
 
 
 def _is_valid(text: str, now_us: int) -> bool:
-    """Return whether the text is a single valid part."""
+    """Return whether the text is a query with exactly one part, and this part is valid."""
     parts = parts_of(text)
     try:
         return len(parts) == 1 and bool(_parameter(parts[0], now_us))
@@ -127,7 +127,7 @@ def _parameter(part: Part, now_us: int) -> tuple[Parameter, str]:
 
 
 def _reject_unlikely_text(part: Part) -> None:
-    """Reject words that are probably meant as a filter or an operator. Quoted words are always text."""
+    """Raise BadFilter if an unquoted word is probably meant as a filter or operator: ``duration>2s`` or ``AND``."""
     if part.is_quoted:
         return
     minus = "-" if part.negated else ""
@@ -278,8 +278,9 @@ def _end_of_word(text: str, at: int) -> int:
 
 
 def _quoted(text: str, at: int) -> tuple[str, int, bool]:
-    """Return the quoted text, the offset after the text, and whether the closing quote is missing.
+    """Read the quoted text whose opening quote is at the offset ``at``.
 
+    Returns the text without its quotes, the offset after the closing quote, and whether the closing quote is missing.
     ``\\"`` and ``\\\\`` stand for a quote and a backslash.
     """
     characters: list[str] = []

@@ -62,7 +62,7 @@ def parameters_of_filter(filter_: Filter) -> list[tuple[str, str | None]]:
 
 
 def _terms(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Sequence[str]) -> list[Term]:
-    """Return the terms of parameters, in the order in which the names first occur."""
+    """Parse names and values of query parameters into terms, in the order in which the names first occur."""
     groups: dict[tuple[str, bool, int], tuple[list[str], list[str]]] = {}
     counts: Counter[tuple[str, bool]] = Counter()
     for raw_name, value in pairs:

@@ -14,7 +14,7 @@ _BUSY_SECONDS: Final = 0.1
 
 
 class StoreUnavailable(Exception):
-    """The environment prevented the operation.
+    """The environment prevented the operation, for example a full disk, a locked database or an I/O error.
 
     Unless a subclass says otherwise, the same call can be retried later.
     """
@@ -32,9 +32,10 @@ class StoreFull(StoreUnavailable):
 
 
 class StoreBusy(StoreUnavailable):
-    """An earlier insert may still run, for example an insert of a process that died.
+    """The store cannot be written yet, because an earlier insert may still run.
 
-    Wait until the store can be written again. This takes at most 30 seconds.
+    The process that sent the insert may have died. Wait until the store can be written again. This takes at most 30
+    seconds.
     """
 
 
@@ -85,4 +86,4 @@ class StoreTooNew(Exception):
 
 
 class DeadlinePassed(Exception):
-    """The query took longer than its deadline. The connection can still be used."""
+    """The query took longer than its deadline. The connection to the database can still be used."""

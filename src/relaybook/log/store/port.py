@@ -39,7 +39,7 @@ class BodyRef(msgspec.Struct, frozen=True, array_like=True):
 class Body(msgspec.Struct, array_like=True):
     """The bytes of one body as transferred.
 
-    The bytes in ``refs`` were written earlier. The bytes in ``rest`` follow them.
+    The bytes behind ``refs`` were written earlier with ``Writer.write_body``. The bytes in ``rest`` follow them.
     """
 
     refs: list[BodyRef] = []
@@ -112,8 +112,8 @@ class Batch(msgspec.Struct, kw_only=True):
     - ``checkpoints`` replaces earlier checkpoints of the same exchanges. The checkpoint of an exchange is deleted if
       the exchange is in ``entries`` or in ``rejected``. ``rejected`` has the ids of requests that the store rejected.
       The recorder has written these requests to the directory ``quarantine``.
-    - ``finished_runs`` lists runs that have been read completely. The positions and checkpoints of these runs are
-      deleted.
+    - ``finished_runs`` lists runs of the journal that have been read completely. The positions and checkpoints of these
+      runs are deleted.
     - ``erase`` lists body bytes that must be unreadable within seconds after the commit. The store completes the
       erasure even after a crash.
     - ``is_import`` means that a user adds the entries, for example from an exported file. Such entries are stored even
@@ -204,7 +204,7 @@ class FeedbackTotals(msgspec.Struct, frozen=True, kw_only=True):
 
     ``requests`` is the number of matching requests with feedback. ``scores`` is the number of scores on these requests.
     A request can have scores from several sources. ``complete`` is False if the deadline ended the search. The search
-    starts with the newest matches.
+    starts with the newest matches, so older matches may then be missing from the totals.
     """
 
     requests: int = 0
@@ -282,13 +282,13 @@ class Writer(Protocol):
     def commit(self, batch: Batch) -> None:
         """Store the batch in one transaction and assign each record its ``seq``.
 
-        The first eight namespaces whose names do not look like ids are pinned.
+        The first eight namespaces of the log whose names do not look like ids are pinned.
 
         The batch is durable when the method returns. With the durability ``process``, the batch survives a crash of any
         program. With ``power``, the batch also survives a power failure. An entry whose record id is already stored is
-        skipped and not counted again. Raises BatchRejected, StoreUnavailable, and SyncFailed if the data cannot be
-        synced. After BatchRejected, nothing is stored. After StoreUnavailable, a shared store may have some of the
-        requests, so call the method again with the same batch.
+        skipped and not counted again. Raises SyncFailed if the data cannot be synced. Also raises BatchRejected and
+        StoreUnavailable. After BatchRejected, nothing is stored. After StoreUnavailable, a shared store may have some
+        of the requests, so call the method again with the same batch.
         """
 
     def write_body(self, data: bytes) -> BodyRef:
@@ -345,8 +345,8 @@ class Reader(Protocol):
     """The interface through which the API and the command line query a store.
 
     A reader is thread-safe. Each call sees one consistent snapshot. ``deadline_ns`` is the time on the monotonic clock
-    at which a call stops. At the deadline, a page, a count or feedback totals are returned as incomplete. A list
-    of links may also be incomplete. Other calls raise DeadlinePassed.
+    at which a call stops. At the deadline, a page, a count or feedback totals are returned as incomplete. The list
+    that ``links`` returns may also be incomplete. Other calls raise DeadlinePassed.
     """
 
     def page(self, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> Page:
@@ -430,7 +430,8 @@ class Reader(Protocol):
         """Return a page of namespaces and the cursor of the next page.
 
         Namespaces are sorted by ``sort`` in descending order, and by name if these values are equal. A namespace
-        without requests is included only while it is pinned. Raises BadFilter if ``after`` is not a valid cursor.
+        without requests is included only while it is pinned. With ``pinned``, only namespaces that are pinned (True) or
+        not pinned (False) are returned. Raises BadFilter if ``after`` is not a valid cursor.
         """
 
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
@@ -505,7 +506,7 @@ class Backup(msgspec.Struct, frozen=True, kw_only=True):
     """The size of a backup.
 
     ``records`` is the number of requests. ``total_bytes`` is the number of body bytes. ``copied_bytes`` is the number
-    of body bytes that this backup copied. The other body bytes were already in the directory.
+    of body bytes that this backup copied. The other body bytes were already in the directory of the backup.
     """
 
     records: int
@@ -553,7 +554,7 @@ class SetAside(Protocol):
     def gap(self) -> Gap:
         """Return the gap in the log from the store's first request to the time at which the store was set aside.
 
-        If the store cannot be read, the gap starts and ends at this time, and has no requests.
+        If the store cannot be read, the gap starts and ends at this time, and its ``count`` is 0.
         """
 
     def entries(self) -> Iterator[Entry | None]:
@@ -610,7 +611,8 @@ class Store(Protocol):
     def bytes_per_day(self, oldest_us: int | None) -> float | None:
         """Return the number of body bytes written per day in the last week, without reading the database.
 
-        ``oldest_us`` is the start time of the oldest request. If it is `None`, the date of the oldest body is used.
+        ``oldest_us`` is the start time of the oldest request. It shows how old the log is. If it is `None`, the date of
+        the oldest body is used for this purpose.
         Returns `None` if at most 1 MiB was written, or if the log is too young for an estimate.
         """
 

@@ -19,7 +19,7 @@ from relaybook.log.store.port import Body, BodyRef, Entry, body_size
 
 
 class Chunks:
-    """The chunks that one recorder writes."""
+    """The chunks of large bodies that one recorder writes to the table ``chunks``."""
 
     def __init__(self, database: Database, state: State, name: str, recorders: Membership) -> None:
         """``name`` is the name of the recorder. ``recorders`` provides the numbers of the chunks."""
@@ -112,9 +112,9 @@ class Chunks:
             self._erasures |= new
 
     def changes(self, erase: Iterable[BodyRef]) -> dict[tuple[str, str], bytes | None]:
-        """Return the changes that a commit makes to the table ``state``.
+        """Return the changes about chunks that a commit makes to the table ``state``.
 
-        The commit marks the chunks in ``erase`` for erasure.
+        The changes contain the number of the last chunk, and mark chunks for erasure, including those in ``erase``.
         """
         erasures = self._erasures | _names(erase)
         changes: dict[tuple[str, str], bytes | None] = {("erasure", chunk): b"" for chunk in erasures}
@@ -123,7 +123,7 @@ class Chunks:
         return changes
 
     def committed(self, erase: Iterable[BodyRef]) -> None:
-        """Update the cached state after a commit."""
+        """Update the cached state. Call this method after a commit, with the same ``erase`` as for ``changes``."""
         self._committed = self._last
         self._erasures |= _names(erase)
 

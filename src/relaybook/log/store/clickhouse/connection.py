@@ -83,7 +83,7 @@ def _reason(error: BaseException) -> str:
 
 
 class Database:
-    """A database. The connection is opened on first use, and again after a failure. Thread-safe."""
+    """A ClickHouse database. The connection is opened on first use, and again after a failure. Thread-safe."""
 
     def __init__(self, address: DatabaseAddress) -> None:
         self.address = address
@@ -211,7 +211,7 @@ class Database:
                 "A log in ClickHouse needs the package clickhouse-connect: pip install 'clickhouse-connect>=1.12'."
             ) from None
         for name in ("clickhouse_connect", "urllib3"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # Relaybook's own errors contain these messages
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # the messages are also in Relaybook's errors
         host, port, database, user, password, secure = self.address
         return clickhouse_connect.get_client(
             host=host,
@@ -248,7 +248,7 @@ class Database:
             raise
 
     def _error(self, code: int, text: str) -> StoreUnavailable:
-        """Return the error for an error response of the server."""
+        """Return the exception to raise for an error response of the server, which has this code and text."""
         host, port, database, user, *_ = self.address
         if code == _UNKNOWN_DATABASE_CODE:
             return StoreMisconfigured(

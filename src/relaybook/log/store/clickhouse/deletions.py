@@ -27,18 +27,19 @@ from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import RunPosition
 from relaybook.settings.store_url import DatabaseAddress
 
-#: Interval at which the pass looks for new deletions.
+#: Interval at which ``DeletionPass`` looks for new deletions.
 _LOOK_EVERY_NS: Final = 500_000_000
-#: Interval at which the pass tries to continue deletions that wait.
+#: Interval at which ``DeletionPass`` tries to continue deletions that wait for ClickHouse or for a recorder.
 _CONTINUE_EVERY_NS: Final = 100_000_000
 #: Interval at which rows of deleted keys are removed from ``state``. Most of these keys are ids of requests that no
 #: longer run.
 _CLEAN_EVERY_NS: Final = 600 * clock.NANOSECONDS
-#: Time limit for a slice of a search for substrings. The limit is doubled after a slice that read no request.
+#: Time limit for a slice, which is the part of a search for substrings that one call does. The limit is doubled after a
+#: slice that read no request.
 _SLICE_NS: Final = 100_000_000
 #: SQL that selects the requests of a deletion. The id of the deletion must follow.
 _ITS: Final = "FROM requests_to_delete WHERE deletion = "
-#: Tables, each with the condition for the rows to delete.
+#: Tables, each with the condition for the rows to delete. ``{0}`` is replaced by ``_ITS`` and the id of the deletion.
 _ROWS: Final = (
     ("feedback", "id IN (SELECT id {0})"),
     ("chunks", "id IN (SELECT arrayJoin(chunks) {0})"),
@@ -154,7 +155,10 @@ class DeletionPass:
         return 0
 
     def _remove(self, key: str, task: _Task, positions: dict[str, RunPosition]) -> int | None:
-        """Do the next removal step. Returns the number of requests removed, or `None` if the step must wait."""
+        """Do the next step of finding and removing the requests of a deletion.
+
+        Returns the number of requests removed, or `None` if the step must wait.
+        """
         found = self._state.get("deletion", key)
         if found is None or pending_mutations(self._database):
             return None

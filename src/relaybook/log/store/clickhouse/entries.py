@@ -1,4 +1,4 @@
-"""Read requests with their bodies in memory."""
+"""Read requests with their bodies into memory, and read single bodies in chunks."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -26,7 +26,7 @@ def read_entries(
 ) -> list[Entry]:
     """Return the requests that meet ``condition``, with their bodies in memory.
 
-    The condition is on ``requests AS r``. ``Reader.entries`` describes the limits. Raises DeadlinePassed.
+    The condition is SQL on ``requests AS r``. ``Reader.entries`` describes the limits. Raises DeadlinePassed.
     """
     sizes = (
         "SELECT r.seq, r.request_size, r.response_size FROM requests AS r "
@@ -88,7 +88,7 @@ def read_body(database: Database, record_id: str, side: Side) -> Iterator[bytes]
 def body_chunks(
     database: Database, chunks: Sequence[tuple[int, int]], rest: bytes, deadline_ns: int | None = None
 ) -> Iterator[bytes]:
-    """Yield the bytes of a body: first its chunks, then ``rest``.
+    """Yield the bytes of a body: first its chunks (pairs of id and size in the table ``chunks``), then ``rest``.
 
     Besides ``rest``, only one chunk is in memory at a time. Raises BodyDamaged and DeadlinePassed.
     """

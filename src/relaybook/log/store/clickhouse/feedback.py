@@ -32,7 +32,7 @@ _decode: Final = msgspec.msgpack.Decoder(tuple[str, Feedback]).decode
 
 
 class ClickHouseFeedbackLog:
-    """Adds feedback alongside the writer. Implements ``FeedbackLog``."""
+    """Adds feedback while a writer may be running. Implements ``FeedbackLog``."""
 
     def __init__(self, address: DatabaseAddress) -> None:
         self._database = Database(address)
@@ -82,8 +82,9 @@ def _ids_of_requests(database: Database, any_ids: Sequence[str]) -> dict[str, st
 def join_pending(database: Database, state: State, ended: Iterable[str]) -> None:
     """Move pending feedback to recorded requests, and delete expired pending feedback.
 
-    Pending feedback expires after an hour. If the id in the feedback is the Relaybook id of a running request, the
-    feedback does not expire before this request ends. ``ended`` are the Relaybook ids of requests that have just ended.
+    Feedback is pending if it was sent before its request was recorded. Pending feedback expires after an hour. If the
+    id in the feedback is the Relaybook id of a running request, the feedback does not expire before this request ends.
+    ``ended`` are the Relaybook ids of requests that have just ended.
     """
     pending = state.read(PENDING)
     if not pending:
@@ -112,8 +113,8 @@ def join_pending(database: Database, state: State, ended: Iterable[str]) -> None
 def _without_replaced(database: Database, feedback: list[tuple[str, Feedback]]) -> list[tuple[str, Feedback]]:
     """Return the feedback that is new.
 
-    Items that are already stored are left out, and items that are older than the stored feedback from the same source
-    on the same request.
+    Leave out items that are already stored, and items that are older than the stored feedback from the same source on
+    the same request.
     """
     if not feedback:
         return []
@@ -126,7 +127,7 @@ def _without_replaced(database: Database, feedback: list[tuple[str, Feedback]]) 
 
 
 def store_feedback(database: Database, feedback: Iterable[tuple[str, Feedback]]) -> None:
-    """Store feedback by request id. New feedback replaces earlier feedback from the same source."""
+    """Store pairs of request id and feedback. New feedback replaces earlier feedback from the same source."""
     rows = [
         (record_id, each.source, each.score, each.label, each.comment, each.at, database.next_version())
         for record_id, each in feedback
@@ -135,7 +136,7 @@ def store_feedback(database: Database, feedback: Iterable[tuple[str, Feedback]])
 
 
 def load_feedback(database: Database, records: Sequence[Record], deadline_ns: int | None = None) -> None:
-    """Set the field ``feedback`` of the records."""
+    """Read the stored feedback on the records, and set their field ``feedback``."""
     if not records:
         return
     by_id = {record.id: record for record in records}

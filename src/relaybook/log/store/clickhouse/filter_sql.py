@@ -30,16 +30,17 @@ _MAX_INTEGER: Final = 2**63 - 1
 def condition(filter_: Filter, parameters: Parameters, *extra: str, with_removed: bool = False) -> str:
     """Return the condition for requests that meet all ``extra`` conditions and all terms of the filter.
 
-    CONTAINS terms are ignored.
+    Removed requests, which keep a row for charts, meet the condition only with ``with_removed``. CONTAINS terms are
+    ignored, because ``substrings.py`` evaluates them.
     """
     terms = (_term(term, parameters) for term in filter_.terms if term.name != CONTAINS)
     return " AND ".join(("1" if with_removed else "NOT r.removed", *extra, *terms))
 
 
 def namespace_condition(filter_: Filter, parameters: Parameters) -> str | None:
-    """Return the condition on namespaces. It allows ClickHouse to use the projection ``requests_by_namespace``.
+    """Return the condition of the filter's ``namespace`` terms that are not negated. `None` if there are no such terms.
 
-    `None` if the filter does not limit the namespaces.
+    With this condition, ClickHouse can use the projection ``requests_by_namespace``.
     """
     terms = [term for term in filter_.terms if term.name == "namespace" and not term.negated]
     if not terms:

@@ -1,4 +1,4 @@
-"""Store the labels of namespaces, and change them alongside the writer."""
+"""Store the labels of namespaces, and change them while a writer may be running."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -17,7 +17,7 @@ _decode: Final = msgspec.msgpack.Decoder(Label).decode
 
 
 def decode_labels(values: Mapping[str, bytes]) -> dict[str, Label]:
-    """Return the labels by namespace."""
+    """Decode the labels of namespaces. ``values`` and the result are by name of the namespace."""
     return {name: _decode(value) for name, value in values.items()}
 
 

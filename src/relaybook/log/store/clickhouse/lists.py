@@ -30,10 +30,11 @@ FROM (
 
 
 def count(database: Database, filter_: Filter, last: int, deadline_ns: int) -> Count:
-    """Count the matches in windows of ``seq`` values, from the newest window to the oldest.
+    """Count the requests that match the filter, in one range of ``seq`` values after the other, newest range first.
 
-    If all terms of the filter are conditions on the namespace, a single query counts all matches. ClickHouse can answer
-    this query from the stored sums of the namespaces.
+    If the deadline ends the count, the result has only the ranges that were counted by then. If all terms of the filter
+    are conditions on the namespace, a single query counts all matches. ClickHouse can answer this query from the stored
+    sums of the namespaces.
     """
     if all(term.name == "namespace" for term in filter_.terms):
         return _count_of_namespaces(database, filter_, deadline_ns)
@@ -65,7 +66,7 @@ def _count_of_namespaces(database: Database, filter_: Filter, deadline_ns: int) 
 
 
 def feedback_totals(database: Database, filter_: Filter, last: int, deadline_ns: int) -> FeedbackTotals:
-    """Return totals of the feedback on the matches."""
+    """Return totals of the feedback on the requests that match the filter and whose ``seq`` is at most ``last``."""
     try:
         matching = matching_of(database, filter_, last, deadline_ns)
         sql = (
@@ -80,7 +81,7 @@ def feedback_totals(database: Database, filter_: Filter, last: int, deadline_ns:
 
 
 def top(database: Database, filter_: Filter, field: SortField, limit: int, last: int, deadline_ns: int) -> Page:
-    """Return the matches with the highest values of a field."""
+    """Return the matching requests with the highest values of a field; see ``Reader.top``."""
     is_complete, rows = False, []
     try:
         matching = matching_of(database, filter_, last, deadline_ns)

@@ -19,7 +19,8 @@ from relaybook.log.store.clickhouse.substrings import containing, extended
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Page
 
-#: The first window covers an hour. Each later window is this many times as long as the window before it.
+#: A search examines one window of ``seq`` values after the other. The first window covers an hour. Each later window is
+#: this many times as long as the window before it.
 _GROWTH: Final = 16
 #: ClickHouse uses the projection ``requests_by_namespace`` only if reading the table in the order of ``seq`` is
 #: disabled.
@@ -29,7 +30,7 @@ _IN_ORDER: Final = frozenset(("namespace", "model", "outcome", "failed", "from",
 
 
 class Found(NamedTuple):
-    """Rows in scan order.
+    """The rows that a search found, in the order in which they were searched.
 
     ``reached`` is the last examined ``seq`` if the deadline ended the search, otherwise `None`.
     """
@@ -41,9 +42,10 @@ class Found(NamedTuple):
 def windows(
     database: Database, low: int, high: int, deadline_ns: int, *, newest_first: bool
 ) -> Iterator[tuple[int, int]]:
-    """Split the range from ``low`` to ``high``, both inclusive, into windows in scan order.
+    """Split the ``seq`` values from ``low`` to ``high`` into windows, which are pairs of lowest and highest value.
 
-    Windows after the first do not reach below the ``seq`` of the oldest request.
+    All bounds are inclusive. If ``newest_first`` is True, the highest window is first, otherwise the lowest. Windows
+    after the first do not reach below the ``seq`` of the oldest request.
     """
     size = HOUR
     while low <= high:
@@ -71,7 +73,7 @@ def search(
     columns: str = RECORD,
     as_bytes: Sequence[str] = ("record",),
 ) -> Found:
-    """Return the columns of at most ``limit`` matches whose ``seq`` is within the bounds."""
+    """Return the columns of at most ``limit`` matches whose ``seq`` is within the bounds, which are inclusive."""
     rows: list[Row] = []
     for low, high in windows(database, *bounds, deadline_ns, newest_first=newest_first):
         wanted = limit - len(rows)
@@ -102,11 +104,11 @@ def search(
 def _where(
     database: Database, filter_: Filter, matching: str, order: str, parameters: Parameters, deadline_ns: int
 ) -> str | None:
-    """Return the condition for the rows that match. `None` if no row matches.
+    """Return a faster condition, with order, for the rows of ``matching``. `None` means that there are no such rows.
 
-    ClickHouse reads the columns of the terms first. It reads the other columns only for rows that match. If the filter
-    limits the namespaces, ClickHouse can read the projection ``requests_by_namespace``, in which the rows of a
-    namespace are close together.
+    With this condition, ClickHouse first reads only the columns that the terms use. ClickHouse reads the other columns
+    only for rows that match. If the filter limits the namespaces, ClickHouse can read the projection
+    ``requests_by_namespace``, in which the rows of a namespace are close together.
     """
     if not filter_.terms:
         return matching
@@ -165,7 +167,7 @@ def has_older(database: Database, filter_: Filter, seq: int, deadline_ns: int) -
 
 
 def around(database: Database, center: Record, filter_: Filter, limit: int, last: int, deadline_ns: int) -> Page:
-    """Return a page with a record in the middle."""
+    """Return a page with the record ``center`` between newer and older matches; see ``Reader.around``."""
     seq = _seq(center)
     after = newer(database, filter_, limit // 2, seq, last, deadline_ns)
     before = older(database, filter_, limit - 1 - limit // 2, seq, deadline_ns)

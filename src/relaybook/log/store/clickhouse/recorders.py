@@ -28,22 +28,24 @@ _UNIT_US: Final = 32
 #: The number of ``seq`` values in one hour.
 HOUR: Final = 3600 * 1_000_000 // _UNIT_US * 256
 _MARK_EVERY_NS: Final = clock.NANOSECONDS
-#: A recorder without a mark for this time is not live.
+#: A recorder that has written no mark for this time is not live, so readers do not wait for it.
 _LIVE_US: Final = 30_000_000
 #: If a recorder's last mark is older than this, the recorder joins again before it inserts. The remaining 26 seconds of
 #: ``_LIVE_US`` are enough for an insert, which begins within 10 seconds and takes at most 15 seconds.
 _JOIN_AGAIN_NS: Final = 4 * clock.NANOSECONDS
-#: If a recorder writes no mark for this time, another recorder can take its number.
+#: If a recorder writes no mark for this time, another recorder can take its number. Each ``seq`` contains the number
+#: of its recorder.
 _NUMBER_FREE_US: Final = 3600 * 1_000_000
 _encode: Final = msgspec.msgpack.Encoder().encode
 
 
 class _Place(msgspec.Struct, array_like=True):
-    """The entry that a recorder writes about itself.
+    """The value that a recorder writes about itself to the table ``state``.
 
-    ``has_ended`` is True after the recorder was closed. ``server`` is the name of the recorder's server, which users
-    see. If the mark was written with new requests, ``delay_us`` is the time in microseconds from the end of the last of
-    these requests to the mark. Otherwise, ``delay_us`` is 0.
+    ``number`` is part of all ``seq`` values of the recorder. The recorder will only insert requests whose ``seq`` is
+    higher than ``mark``. ``has_ended`` is True after the recorder was closed. ``server`` is the name of the recorder's
+    server, which users see. If the mark was written with new requests, ``delay_us`` is the time in microseconds from
+    the end of the last of these requests to the mark. Otherwise, ``delay_us`` is 0.
     """
 
     number: int
@@ -57,7 +59,7 @@ _decode: Final = msgspec.msgpack.Decoder(_Place).decode
 
 
 class Other(NamedTuple):
-    """A recorder as readers see it. ``age_us`` is the time since its last mark, by ClickHouse's clock."""
+    """A recorder as readers see it. ``age_us`` is the time since it wrote ``place``, by ClickHouse's clock."""
 
     name: str
     place: _Place
@@ -74,14 +76,14 @@ def read_recorders(state: State) -> list[Other]:
 
 
 def live_recorders(state: State) -> list[str]:
-    """Return the names of the live recorders."""
+    """Return the names of the recorders that were not closed and wrote a mark in the last 30 seconds."""
     return [each.name for each in read_recorders(state) if each.is_live]
 
 
 def recorder_states(state: State) -> list[RecorderState]:
     """Return the recorders that were not closed, sorted by server.
 
-    Recorders without a mark in the last hour are omitted.
+    Recorders that wrote no mark in the last hour are omitted.
     """
     found = [
         RecorderState(server=place.server, is_live=each.is_live, lag_us=place.delay_us + each.age_us)
@@ -137,9 +139,10 @@ class Numbering:
 
 
 class Membership:
-    """The membership of one recorder in a log. Not thread-safe.
+    """The membership of one recorder in a log to which other recorders may also write. Not thread-safe.
 
-    Methods that write raise StoreUnavailable.
+    This object makes the recorder's ``seq`` values and writes the recorder's mark. The mark tells readers that the
+    recorder will only insert requests with a higher ``seq``. Methods that write raise StoreUnavailable.
     """
 
     def __init__(self, state: State, name: str, server: str, numbering: Numbering) -> None:
@@ -155,11 +158,11 @@ class Membership:
         self._looked_ns: int | None = None
 
     def load(self) -> bool:
-        """Read the entry that this recorder wrote about itself.
+        """Read the ``_Place`` that this recorder wrote about itself.
 
-        Returns False if the recorder stopped without leaving the log. Raises StoreUnavailable if another server writes
-        under the name of this recorder. This happens if one data directory is a copy of the other. Both servers would
-        use the same ``seq`` values.
+        Returns False if the recorder stopped without leaving the log, so that one of its inserts may still run. Raises
+        StoreUnavailable if another server writes under the name of this recorder. This happens if one data directory is
+        a copy of the other. Both servers would use the same ``seq`` values.
         """
         own = next((each for each in read_recorders(self._state) if each.name == self._name), None)
         if own is None:
@@ -217,9 +220,10 @@ class Membership:
         return self._numbering.first(unit) + self._number
 
     def write(self, changes: Changes, delay_us: int = 0) -> None:
-        """Write changes to the table ``state``, and the mark, in one insert.
+        """Write changes to the table ``state``, and the recorder's mark, in one insert.
 
-        Call this method only when all requests with the ``seq`` values from ``take`` are inserted.
+        The mark tells readers that the recorder will only insert requests with a higher ``seq``. So call this
+        method only when all requests with the ``seq`` values from ``take`` are inserted.
 
         ``delay_us`` is the time in microseconds since the last of the new requests ended, or 0 if the commit has no
         requests.

@@ -1,7 +1,7 @@
 """Remove requests and their content by age.
 
 A removed request keeps a row with the data for charts. This row is deleted when the request is older than the
-cutoff for aggregates. One mutation changes all rows of a pass.
+cutoff for aggregates. One mutation changes the rows of all requests that are removed or lose their content.
 """
 
 from collections.abc import Iterable
@@ -67,13 +67,16 @@ class RetentionPass:
         self._done = Cutoffs()
 
     def committed(self, entries: Iterable[Entry]) -> None:
-        """Require a new pass over all requests if one of these new requests is too old."""
+        """Make ``is_done`` return False if one of the new requests is older than its cutoff.
+
+        Call this method after each commit, with the requests that were committed.
+        """
         records = (entry.record for entry in entries)
         if any(self._done.fate(each.namespace, each.ended_at or each.started_at) != "kept" for each in records):
             self._done = Cutoffs()
 
     def chunks(self, cutoffs: Cutoffs) -> list[int]:
-        """Return the chunks of the requests that will be removed or will lose their content."""
+        """Return the ids of the body chunks of requests that ``work`` will remove, or whose content it will remove."""
         removed, expired = _conditions(cutoffs)
         sql = (
             "SELECT arrayJoin(arrayConcat(request_chunks, response_chunks)).1 FROM requests "
@@ -139,7 +142,7 @@ def _conditions(cutoffs: Cutoffs) -> tuple[str, str]:
 
 
 def _cutoff(cutoffs: Cutoffs, kind: str) -> str:
-    """Return the SQL expression for a namespace's cutoff.
+    """Return the SQL expression for a namespace's cutoff. ``kind`` is the name of a field of ``Cutoff``.
 
     If a pattern is exactly the name of the namespace, the cutoff of this pattern is used. Otherwise, the cutoff of the
     longest matching pattern is used. If no pattern matches, the general cutoff is used.

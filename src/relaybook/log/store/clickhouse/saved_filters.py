@@ -1,4 +1,4 @@
-"""Store saved filters by name, and change them alongside the writer."""
+"""Store saved filters by name, and change them while a writer may be running."""
 
 from typing import Final
 

@@ -50,8 +50,9 @@ MAX_SENT_US: Final = 10_000_000
 #: The other columns of ``requests``. ``record`` has the fields of the record that do not change, so that pages read one
 #: column instead of one per field. ``request_chunks`` and ``response_chunks`` have the id and the size of each chunk of
 #: a body. ``request`` and ``response`` have the rest of the bodies, after the last chunk. Sizes are NULL if a body is
-#: not stored. ``words`` are the searchable words. ``duration_bin`` and ``first_token_bin`` are the bins of these
-#: durations in a distribution. ``sent_at`` is the time of the insert by the server's clock.
+#: not stored. ``words`` are the searchable words. ``duration_bin`` and ``first_token_bin`` are the numbers of the
+#: histogram bins for ``duration_ms`` and ``first_token_ms``. ``sent_at`` is the time of the insert by the server's
+#: clock.
 REQUEST_COLUMNS: Final[dict[str, str]] = RECORD_COLUMNS | {
     "record": "String",
     "detail": "String",
@@ -119,7 +120,7 @@ LINKED: Final = ("seq", "id", "started_at", "failed", "completion_id", "chain")
 _CHARTED: Final = ("model", "outcome", "input_tokens", "output_tokens", "cost_usd", "duration_bin", "first_token_bin")
 _LARGE: Final = ("record", "detail", "request", "response", "chain", "words")
 _SEARCHED: Final = ("namespace", "user")
-#: Inserts and merges are synced, because replaced parts are deleted immediately, and the journal is deleted after the
+#: Inserts and merges are synced, because replaced parts are deleted immediately and the journal is deleted after the
 #: commit.
 _SETTINGS: Final = (
     "SETTINGS old_parts_lifetime = 0, fsync_after_insert = 1, fsync_part_directory = 1, "

@@ -19,7 +19,7 @@ _FEW: Final = 100
 
 
 class Containing(NamedTuple):
-    """The ``seqs`` of matches, in scan order.
+    """The ``seq`` of each request that a search found, in the order in which the requests were searched.
 
     ``reached`` is the last examined ``seq`` if the deadline ended the search, otherwise `None`.
     """
@@ -31,7 +31,7 @@ class Containing(NamedTuple):
 def containing(
     database: Database, filter_: Filter, bounds: tuple[int, int], limit: int, deadline_ns: int, *, newest_first: bool
 ) -> Containing:
-    """Return at most ``limit`` requests that match the whole filter and whose ``seq`` is within the bounds."""
+    """Find at most ``limit`` requests that match the whole filter and whose ``seq`` is within the inclusive bounds."""
     low, high = bounds
     seqs: list[int] = []
     while low <= high and len(seqs) < limit:

@@ -142,9 +142,9 @@ class ClickHouseWriter:
         self._finish(ended - self._running)
 
     def _finish(self, ended: set[str]) -> None:
-        """Erase body bytes that are marked for erasure, and add pending feedback to its requests.
+        """Erase body bytes that are marked for erasure, and move pending feedback to its requests.
 
-        Failed work is retried after the next commit.
+        ``ended`` are the ids of requests that have just ended. Failed work is retried after the next commit.
         """
         try:
             self._chunks.erase()
@@ -153,10 +153,11 @@ class ClickHouseWriter:
             return
 
     def _stored_seqs(self, entries: Sequence[Entry]) -> dict[str, int]:
-        """Return the ``seq`` of the requests that are stored, by id.
+        """Return the ``seq`` of those requests in ``entries`` that are already stored, by id.
 
         Ids begin with a time, so ClickHouse searches only a few blocks of the table. If a request was removed by
-        retention and is imported again, its old row is deleted. Otherwise, aggregates would count the request twice.
+        retention and is imported again, this method deletes its old row, which was kept for charts. Otherwise,
+        aggregates would count the request twice.
         """
         ids = sorted({entry.record.id for entry in entries})
         found: dict[str, int] = {}
@@ -177,7 +178,7 @@ class ClickHouseWriter:
         return found
 
     def _deleted_ids(self, entries: Sequence[Entry]) -> set[str]:
-        """Return the ids of the requests that a deletion has removed."""
+        """Return the ids of those requests in ``entries`` that an earlier deletion removed from the log."""
         hashes = "sipHash64(arrayJoin(%(ids)s))"
         sql = (
             "SELECT id FROM (SELECT arrayJoin(%(ids)s) AS id) "
@@ -218,7 +219,8 @@ class ClickHouseWriter:
         running = None if batch.running is None else {each.record.id: each for each in batch.running}
         ended = self._running & recorded if running is None else set(self._running)
         changes: _NewValues = {(kind, key): None for key in ended for kind in ("running", "running_content")}
-        self._running |= (running or {}).keys() - recorded  # ClickHouse may store these even if its response is lost
+        # These ids are kept even if the insert fails, because ClickHouse may store the running requests nevertheless.
+        self._running |= (running or {}).keys() - recorded
         for key, each in (running or {}).items():
             if key not in recorded:
                 record = msgspec.structs.replace(each.record, seq=None)

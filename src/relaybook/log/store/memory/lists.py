@@ -17,7 +17,7 @@ from relaybook.log.store.port import Page, ValueCount
 
 
 def namespace_rows(records: Iterable[Record], labels: Mapping[str, Label]) -> list[NamespaceRow]:
-    """Return a row for every namespace that has a request or a label in ``labels``."""
+    """Return a row for every namespace that has a request in ``records`` or a label in ``labels``."""
     by_name: dict[str, list[Record]] = {name: [] for name in labels}
     for record in records:
         by_name.setdefault(record.namespace, []).append(record)
@@ -110,9 +110,10 @@ def _group_of(record: Record, by: str) -> str | None:
 
 
 def page(records: list[Record], matched: list[Record]) -> Page:
-    """Build a page from ``records``, which are sorted newest first.
+    """Build a page from ``records``, which must be sorted newest first.
 
-    ``matched`` contains all records of the log that match the filter.
+    ``matched`` contains all records of the log that match the filter. The page has a ``next_cursor`` if a matching
+    record is older than all of ``records``.
     """
     if not records:
         return Page(records=[], next_cursor=None, newer_cursor=None)

@@ -252,7 +252,7 @@ class MemoryStore:
             return False
 
     def _join_feedback(self, record_id: str) -> None:
-        """Move pending feedback to a request that was just recorded."""
+        """Add pending feedback, which arrived before the request was recorded, to the new record."""
         self._expire_feedback()
         record = self._by_id[record_id].record
         ids = {pending_id(each) for each in (record.id, *record.foreign_ids)}
