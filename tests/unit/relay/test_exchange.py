@@ -264,6 +264,14 @@ def test_with_on_client_gone_finish_the_response_is_read_to_its_end() -> None:
     world.exchange.response_chunk(b"data: 1\n\n", True)
     assert (world.upstream.calls, closed(world).outcome) == (["reusable"], "client_closed")
     assert world.payloads(FrameKind.RECEIVED) == [b"data: 1\n\n"]
+    assert closed(world).client_missed
+
+
+def test_a_client_that_disconnects_before_the_last_chunk_got_every_byte_of_the_body() -> None:
+    world = World(on_client_gone="finish").request().respond(*STREAM, body=b"data: 1\n\n")
+    world.exchange.client_gone()
+    world.exchange.response_chunk(b"", True)
+    assert (closed(world).outcome, closed(world).client_missed) == ("client_closed", False)
 
 
 def test_a_request_that_waits_for_a_connection_is_not_sent_after_its_client_is_gone() -> None:
