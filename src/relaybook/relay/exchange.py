@@ -154,7 +154,7 @@ class Exchange:
         self.method = head.method
         self.target = head.target
         self.request_chunked = head.chunked
-        #: The API keys to mask in bodies, longest first, because a key may begin with another key.
+        #: The API keys to mask in headers and bodies, longest first, because a key may begin with another key.
         self.keys: Sequence[bytes] = head.keys
         if b"?" in head.target or len(head.keys) > 1:
             self.keys = sorted({*head.keys, *keys_in(head.target)}, key=len, reverse=True)
@@ -175,7 +175,7 @@ class Exchange:
             clock.wall_ns(),
             head.method,
             relay.fingerprints.target(head.target) if b"?" in head.target else head.target,
-            head.logged,
+            self._masked(head.logged),
             tags.namespace,
             tags.properties,
             [(warning.code, warning.message) for warning in tags.warnings] if tags.warnings else [],
@@ -302,7 +302,7 @@ class Exchange:
         self.response_state = ResponseState.STREAMING
         if self.request_state == RequestState.READING:
             self.request_state = RequestState.ABANDONED
-        answered = Answered(head.status, head.reason, head.logged, False, self._masked(chunk))
+        answered = Answered(head.status, head.reason, self._masked(head.logged), False, self._masked(chunk))
         self.frame(FrameKind.ANSWERED, self.id, encode_event(answered))
         client = self.client
         if client is not None:

@@ -104,6 +104,16 @@ def test_the_clients_key_is_masked_in_the_journal_but_not_in_forwarded_bytes() -
     assert not any(key in payload for _, payload in world.gate.frames)
 
 
+def test_the_clients_key_is_masked_in_all_headers_of_the_journal() -> None:
+    """A server that redirects from http to https repeats the query, and the key in it, in Location."""
+    key = b"sk-very-secret"
+    world = World(b"X-Api-Key: " + key, b"Referer: http://here/?k=" + key).request()
+    world.respond(b"Location: https://there/?key=" + key, b"Content-Length: 0", status=b"301 Moved", complete=True)
+    assert b"Referer: http://here/?k=" + key in world.upstream.sent
+    assert b"Location: https://there/?key=" + key in world.client.sent
+    assert not any(key in payload for _, payload in world.gate.frames)
+
+
 def test_a_key_that_begins_with_another_key_is_masked_as_a_whole() -> None:
     short, long = b"sk-secret", b"sk-secret-and-more"
     world = World(b"api-key: " + short, b"Authorization: Bearer " + long, CHUNKED).request(b"my key is " + long)
