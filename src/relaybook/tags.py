@@ -25,6 +25,8 @@ _MAX_NORMALIZED: Final = 1024
 #: Longer values are not cached, because clients choose the values and thousands of long values would stay in memory.
 _MAX_CACHED_BYTES: Final = 1024
 _MAX_CACHED_TAGS_BYTES: Final = 4096
+#: Warnings show only this many characters of a header's name, because many clients reject responses with long headers.
+_MAX_SHOWN: Final = 80
 _BROKEN_PERCENT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _KNOWN_TAGS: Final = ("namespace", "log", "property-")
@@ -162,7 +164,7 @@ class TagReader:
         sent = tuple(lines)
         if not sent:
             return self._plain
-        is_short = sum(len(value) for _, value in sent) <= _MAX_CACHED_TAGS_BYTES
+        is_short = sum(len(name) + len(value) for name, value in sent) <= _MAX_CACHED_TAGS_BYTES
         return self._cached(sent) if is_short else self._read(sent)
 
     def _read(self, lines: tuple[tuple[bytes, bytes], ...]) -> Tags:
@@ -193,6 +195,7 @@ class _Reading:
         prefix, _, rest = name.partition("-")
         self.prefix = self.prefix or self._prefixes[prefix.lower()]
         rest = rest.lower()
+        name = name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}..."
         if rest == "namespace":
             self._take_namespace(name, raw)
         elif rest == "log":

@@ -14,6 +14,9 @@ from tests.support.server import Server, wait_until
 
 CHAT: Final = b"POST /v1/chat/completions HTTP/1.1"
 CHUNKED: Final = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+EVENTS: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+FIRST_EVENT: Final = b'data: {"choices": [{"index": 0, "delta": {"content": "one"}}]}\n\n'
+LAST_EVENT: Final = b"data: [DONE]\n\n"
 BLOCK: Final = b"10000\r\n" + bytes(0x10000) + b"\r\n"
 TIMEOUT_SECONDS: Final = 60.0
 CHUNKS: Final = 12
@@ -28,6 +31,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 def request(name: bytes) -> bytes:
     """Return a request with a namespace that no other request has."""
     return ask(name, b"Service-Namespace: " + namespace(name).encode(), first=CHAT, body=b"{}")
+
+
+def chunk(data: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(data), data)
 
 
 def namespace(name: bytes) -> str:
@@ -105,9 +112,9 @@ def test_a_response_is_read_to_its_end_for_the_log_if_configured(tmp_path: Path)
             disconnected = asyncio.Event()
 
             async def script(line: UpstreamConnection, _: Received) -> None:
-                await line.send(CHUNKED, b"3\r\none\r\n")
+                await line.send(EVENTS, chunk(FIRST_EVENT))
                 await disconnected.wait()
-                await line.send(b"3\r\ntwo\r\n", b"0\r\n\r\n")
+                await line.send(chunk(LAST_EVENT), b"0\r\n\r\n")
 
             name = world.script(script)
             async with world.client() as client:
@@ -119,8 +126,8 @@ def test_a_response_is_read_to_its_end_for_the_log_if_configured(tmp_path: Path)
             return name
 
         record = the_record(world.server, world.run(work()))
-        assert (record["outcome"], record["failed"]) == ("client_closed", False)
-        assert world.server.body(record["id"], "response") == b"onetwo"
+        assert (record["outcome"], record["failed"], record["stream_ended"]) == ("client_closed", False, "done")
+        assert world.server.body(record["id"], "response") == FIRST_EVENT + LAST_EVENT
 
 
 def test_a_client_that_does_not_read_is_disconnected_after_the_write_timeout(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
-"""If a client sends a hundred requests without waiting, each gets its own response and record, in order."""
+"""If a client sends requests without waiting, each gets its own response and record, in order."""
 
+import asyncio
 import random
+import socket
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -10,6 +12,8 @@ from tests.conformance.relay.world import World, ask, new_world, whole
 from tests.support.server import wait_until
 
 REQUESTS: Final = 100
+#: More than the relay reads before it pauses, and less than it discards before it closes a connection.
+PIPELINED_BYTES: Final = 300 << 10
 CHAT: Final = b"POST /v1/chat/completions HTTP/1.1"
 
 
@@ -66,3 +70,35 @@ def test_pipelined_posts_get_responses_in_order_and_are_never_merged(
     assert {record["outcome"] for record in records} == {"complete"}
     for request_id, body in zip(ids, bodies, strict=True):
         assert world.server.body(request_id, "request") == body
+
+
+def test_a_response_that_ends_the_connection_is_complete_if_more_requests_were_sent(world: World) -> None:
+    """If the relay closed the socket with unread bytes, a reset would destroy the response (RFC 9112 §9.6)."""
+    tag = b"Service-Namespace: last-response"
+    body = bytes(100 << 10)
+
+    async def work() -> None:
+        are_sent = asyncio.Event()
+
+        async def respond_when_all_is_sent(line: UpstreamConnection, _: Received) -> None:
+            await are_sent.wait()
+            await line.send(whole(body))
+
+        last = ask(world.script(respond_when_all_is_sent), tag, b"Connection: close", first=CHAT, body=b"{}")
+        ignored = ask(world.name(), first=CHAT, body=bytes(PIPELINED_BYTES))
+        loop = asyncio.get_running_loop()
+        with socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.setblocking(False)
+            await loop.sock_connect(client, ("127.0.0.1", world.server.port))
+            await loop.sock_sendall(client, last + ignored)
+            are_sent.set()
+            await loop.run_in_executor(
+                None, wait_until, lambda: world.server.records("namespace=last-response"), 20.0, "the record"
+            )
+            received = b""
+            while chunk := await loop.sock_recv(client, 1 << 16):
+                received += chunk
+        assert received.endswith(b"\r\n\r\n" + body)
+
+    world.run(work())

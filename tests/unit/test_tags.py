@@ -172,6 +172,20 @@ def test_long_values_are_not_cached() -> None:
     assert before < 2 << 20
 
 
+@pytest.mark.parametrize("prefix", ["Service-", "Service-Property-"])
+def test_long_names_are_not_cached(prefix: str) -> None:
+    after = tracemalloc_of(lambda: [read((f"{prefix}{number}{'x' * 30_000}", b"")) for number in range(200)])
+    assert after < 2 << 20
+
+
+@pytest.mark.parametrize("prefix", ["Service-", "Service-Property-"])
+def test_a_long_name_is_truncated_in_warnings(prefix: str) -> None:
+    """Many clients reject responses with long headers."""
+    (warning,) = read((prefix + "x" * 30_000, b"")).warnings
+    assert warning.message.startswith(prefix + "xxx")
+    assert len(warning.message) < 300
+
+
 def tracemalloc_of(work: Callable[[], object]) -> int:
     """Return the number of bytes that are still allocated after ``work``."""
     tracemalloc.start()

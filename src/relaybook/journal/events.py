@@ -55,12 +55,14 @@ class Closed(msgspec.Struct, array_like=True, frozen=True):
     """The payload of a CLOSED frame: the end of an exchange.
 
     ``relay_ns`` is the time between reading and sending the last request byte, without the time to connect.
+    ``client_missed`` says whether response bytes arrived after the client had disconnected.
     """
 
     outcome: ClosedOutcome
     error_code: str | None = None
     error_message: str | None = None
     relay_ns: int | None = None
+    client_missed: bool = False
 
 
 class RefusalCounts(msgspec.Struct, array_like=True, frozen=True):

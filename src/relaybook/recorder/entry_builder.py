@@ -113,7 +113,7 @@ class EntryBuilder:
         headers.fill(record)
         chain = None
         if read_bodies:
-            chain = self._read_bodies(record, exchange, headers)
+            chain = self._read_bodies(record, exchange, closed, headers)
         else:
             record.advice = [_NOT_UNDERSTOOD]
         if opened.log != "full":
@@ -122,7 +122,9 @@ class EntryBuilder:
                 record.error_message = None
         return record, chain
 
-    def _read_bodies(self, record: Record, exchange: Exchange, headers: "_Headers") -> formats.MessageChain | None:
+    def _read_bodies(
+        self, record: Record, exchange: Exchange, closed: Closed, headers: "_Headers"
+    ) -> formats.MessageChain | None:
         kind = record.kind
         is_parsed = formats.format_of(kind) is not None
         request = formats.RequestFacts()
@@ -156,7 +158,7 @@ class EntryBuilder:
             record.error_message = record.error_message or message
         if record.stream:
             record.stream_ended = response.stream_ended if complete or response.stream_ended == "done" else "cut"
-            if record.outcome == "client_closed" and record.stream_ended == "done":
+            if record.outcome == "client_closed" and record.stream_ended == "done" and not closed.client_missed:
                 record.outcome = "complete"  # SDKs close the connection at [DONE], before the chunked framing ends
             record.first_token_ms = _first_token_ms(exchange, kind, data, plain=encoding in (None, "identity"))
         if response.understood and answered.status < 400:

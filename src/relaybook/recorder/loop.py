@@ -98,7 +98,8 @@ def add_refused(refused: dict[str, int], counts: RefusalCounts) -> None:
 
 def gaps_of(counts: RefusalCounts) -> list[Gap]:
     """Return gaps for requests that were forwarded without a record, or refused because the log was unavailable."""
-    span = {"from_at": counts.from_ns // 1000, "to_at": counts.to_ns // 1000}
+    from_ns, to_ns = sorted((counts.from_ns, counts.to_ns))  # the clock may have been set back
+    span = {"from_at": from_ns // 1000, "to_at": to_ns // 1000}
     gaps = []
     if unlogged := counts.forwarded_unlogged:
         gaps.append(Gap(**span, count=unlogged, reason="forwarded_unlogged"))

@@ -7,7 +7,10 @@ buffer reaches the limit. Other transports pause only when the buffer exceeds th
 """
 
 import asyncio
+import fcntl
 import socket
+import sys
+import termios
 from contextlib import suppress
 from struct import pack
 from typing import cast
@@ -16,6 +19,8 @@ from relaybook.relay.limits import READ_BYTES
 
 _BUFFER = memoryview(bytearray(READ_BYTES))
 _LINGER_ZERO = pack("ii", 1, 0)
+#: The socket option of macOS for the number of bytes in the send buffer.
+_SO_NWRITE = 0x1024
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -115,15 +120,29 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.close()
 
     def stalled(self, now: float, seconds: float) -> bool:
-        """Return whether the kernel accepted no byte of the write buffer during the last ``seconds`` seconds.
+        """Return whether written bytes wait, and the remote end accepted no byte during the last ``seconds`` seconds.
 
         The sweep of the relay calls this method a few times a second.
         """
         if not self.write_paused or self.lost:
             self.stalled_size = 0
             return False
-        size = self.transport.get_write_buffer_size()
+        size = self.transport.get_write_buffer_size() + self._bytes_in_kernel()
         if size != self.stalled_size:
             self.stalled_size, self.stalled_at = size, now
             return False
         return now - self.stalled_at > seconds
+
+    def _bytes_in_kernel(self) -> int:
+        """Return the number of written bytes that the remote end has not confirmed yet; 0 if it is unknown.
+
+        This number falls whenever the remote end accepts bytes. The write buffer shrinks less often, because the kernel
+        takes bytes from it only when a third of the kernel's own buffer of up to 4 MiB is free.
+        """
+        sock = self.transport.get_extra_info("socket")
+        with suppress(OSError):
+            if sock is not None and sys.platform == "darwin":
+                return int(sock.getsockopt(socket.SOL_SOCKET, _SO_NWRITE))
+            if sock is not None:
+                return int.from_bytes(fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(4)), sys.byteorder)
+        return 0

@@ -46,8 +46,8 @@ def _reason(error: Exception) -> str:
     if not isinstance(error, OSError) or isinstance(error, ssl.SSLError) or error.errno is None:
         return str(error)
     # asyncio's error text contains the address but not the system's error text. So the system's text is looked up by
-    # the error number. Resolver errors have negative numbers and their own text.
-    text = os.strerror(error.errno) if error.errno > 0 else error.strerror or str(error)
+    # the error number. Resolver errors have their own numbers and their own text.
+    text = error.strerror or str(error) if isinstance(error, socket.gaierror) else os.strerror(error.errno)
     return text[:1].lower() + text[1:]
 
 

@@ -224,7 +224,7 @@ class ClientConnection(Connection):
 
     def _next_request(self) -> None:
         if not self.keep_alive or self.relay.draining:
-            self.close_gently(linger=not self.body.complete)
+            self.close_gently(linger=bool(self.partial) or not self.body.complete)
             return
         self.deadline = self.relay.now + self.relay.settings.keep_alive_timeout
         self._resume()

@@ -133,6 +133,8 @@ class Exchange:
     closed = False
     #: Whether the log will contain the exchange. Its record may be incomplete.
     has_record = True
+    #: Whether response bytes arrived after the client was gone (``on_client_gone = finish``).
+    client_missed = False
     #: Number of request bytes that wait for a connection, or for the next ``send``.
     pending_bytes = 0
     dialing: Dial | None = None
@@ -152,7 +154,7 @@ class Exchange:
         self.method = head.method
         self.target = head.target
         self.request_chunked = head.chunked
-        #: The API keys to mask in bodies, longest first, because a key may begin with another key.
+        #: The API keys to mask in headers and bodies, longest first, because a key may begin with another key.
         self.keys: Sequence[bytes] = head.keys
         if b"?" in head.target or len(head.keys) > 1:
             self.keys = sorted({*head.keys, *keys_in(head.target)}, key=len, reverse=True)
@@ -173,7 +175,7 @@ class Exchange:
             clock.wall_ns(),
             head.method,
             relay.fingerprints.target(head.target) if b"?" in head.target else head.target,
-            head.logged,
+            self._masked(head.logged),
             tags.namespace,
             tags.properties,
             [(warning.code, warning.message) for warning in tags.warnings] if tags.warnings else [],
@@ -300,7 +302,7 @@ class Exchange:
         self.response_state = ResponseState.STREAMING
         if self.request_state == RequestState.READING:
             self.request_state = RequestState.ABANDONED
-        answered = Answered(head.status, head.reason, head.logged, False, self._masked(chunk))
+        answered = Answered(head.status, head.reason, self._masked(head.logged), False, self._masked(chunk))
         self.frame(FrameKind.ANSWERED, self.id, encode_event(answered))
         client = self.client
         if client is not None:
@@ -310,6 +312,8 @@ class Exchange:
             client.reset_on_cut = framing.ends_with_close
             framing.begin(self.relay_headers, keep_alive=client.keep_alive)
             self._send_to_client(client, framing.encode(chunk, complete=complete))
+        else:
+            self.client_missed = True
         if complete:
             self._response_complete()
 
@@ -322,6 +326,8 @@ class Exchange:
             wire = self.framing.encode(chunk, complete=complete)
             if wire:
                 self._send_to_client(client, wire)
+        elif chunk:
+            self.client_missed = True
         if complete:
             self._response_complete()
 
@@ -452,7 +458,8 @@ class Exchange:
         # If the last bytes of the request were not sent, the time that the relay needed is unknown.
         is_sent = 0 < self.request_end_ns <= self.sent_ns
         relay_ns = self.sent_ns - self.request_end_ns if is_sent else None
-        self.frame(FrameKind.CLOSED, self.id, encode_event(Closed(outcome, error_code, message, relay_ns)))
+        closed = Closed(outcome, error_code, message, relay_ns, self.client_missed)
+        self.frame(FrameKind.CLOSED, self.id, encode_event(closed))
         self.relay.exchange_closed(self)
 
     def _send_error_response(self, error: RelayError, message: str) -> None:

@@ -35,5 +35,5 @@ LINGER_SECONDS: Final = 2.0
 MIN_BODY_RATE: Final = 1 * KIB
 #: The maximum number of warnings in the headers of a response. The record has all warnings.
 MAX_WARNING_HEADERS: Final = 32
-#: Shorter keys are not masked in bodies, because they are words such as "none" or "ollama" and not secrets.
+#: Shorter keys are not masked in the journal, because they are words such as "none" or "ollama" and not secrets.
 MIN_SECRET_BYTES: Final = 8

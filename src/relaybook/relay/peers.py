@@ -54,7 +54,7 @@ class Upstream(Protocol):
         """Start or stop reading from the upstream."""
 
     def stalled(self, now: float, seconds: float) -> bool:
-        """Return whether the kernel accepted no byte of the write buffer during the last ``seconds`` seconds."""
+        """Return whether written bytes wait, and the upstream accepted no byte during the last ``seconds`` seconds."""
 
     def finished(self, *, reusable: bool) -> None:
         """Release the connection from its exchange, and put it into the pool or close it."""

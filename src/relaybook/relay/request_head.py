@@ -64,7 +64,7 @@ class RequestHead:
     origin = b""
     preflight = b""
     key: bytes | None = None
-    #: All API keys in the head that have at least ``MIN_SECRET_BYTES``. These keys are masked in journaled bodies.
+    #: All API keys in the head that have at least ``MIN_SECRET_BYTES``. These keys are masked in the journal.
     keys: Sequence[bytes] = ()
     tags: Sequence[tuple[bytes, bytes]] = ()
     #: The route and the tags of the request, once they are known.

@@ -80,16 +80,19 @@ def _raise_descriptor_limit() -> int:
 
 
 def _with_descriptors(settings: Settings, limit: int) -> Settings:
-    """Lower ``max_connections`` if the limit on open files requires it, so that the journal can open its files.
+    """Lower ``max_connections`` and ``max_in_flight`` if the limit on open files requires it.
 
-    Each client needs two descriptors: one for its connection, and one for the upstream connection.
+    Otherwise, the journal could not open its files. Half of the descriptors are for client connections, and the other
+    half for upstream connections, of which each running request needs one.
     """
     allowed = max(1, (limit - _OTHER_DESCRIPTORS) // 2)
-    if allowed >= settings.max_connections:
-        return settings
-    if allowed < _FEW_CONNECTIONS:
+    if allowed < min(settings.max_connections, _FEW_CONNECTIONS):
         log.warning("few_descriptors", extra={"limit": limit, "connections": allowed})
-    lowered: Settings = replace(settings, max_connections=allowed)
+    lowered: Settings = replace(
+        settings,
+        max_connections=min(settings.max_connections, allowed),
+        max_in_flight=min(settings.max_in_flight, allowed),
+    )
     return lowered
 
 

@@ -152,6 +152,14 @@ def test_a_client_that_disconnects_at_done_got_a_complete_response() -> None:
     assert (record.outcome, record.stream_ended, record.failed) == ("complete", "done", False)
 
 
+def test_a_client_that_disconnects_before_done_did_not_get_a_complete_response() -> None:
+    """With ``on_client_gone = finish``, the log has the whole stream."""
+    pieces = (event("It"), b"data: [DONE]\n\n")
+    script = Script().open(A).request(A, REQUEST).respond(A, *pieces, head=STREAM_HEAD)
+    record = record_of(script.close(A, "client_closed", None, None, None, True))
+    assert (record.outcome, record.stream_ended, record.failed) == ("client_closed", "done", False)
+
+
 def test_without_bodies_metrics_are_kept_and_text_is_removed() -> None:
     entry = entry_of(call(log="no-bodies"))
     assert (entry.request, entry.response) == (None, None)

@@ -18,3 +18,8 @@ def test_only_unlogged_requests_make_a_gap() -> None:
         Gap(from_at=5, to_at=9, count=2, reason="log_unavailable"),
     ]
     assert gaps_of(RefusalCounts(0, 1, {"overloaded": 3})) == []
+
+
+def test_a_gap_does_not_end_before_its_start_if_the_clock_was_set_back() -> None:
+    (gap,) = gaps_of(RefusalCounts(9_000_000, 2_000_000, {"log_unavailable": 3}))
+    assert (gap.from_at, gap.to_at) == (2_000, 9_000)

@@ -1,9 +1,17 @@
 """Test how a client's connection measures slow uploads, and when it counts a response as sent."""
 
+import fcntl
+import socket
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.support.needs import PREFIX
+from tests.support.server import wait_until
 
 from relaybook.relay.downstream import ClientConnection
 from relaybook.relay.exchange import RequestState
@@ -14,11 +22,13 @@ from relaybook.settings.definitions import Settings
 class FakeTransport:
     """A transport whose peer may be gone before the event loop says so."""
 
-    def __init__(self) -> None:
+    def __init__(self, own_socket: socket.socket | None = None) -> None:
         self.closing = False
+        self.is_aborted = False
+        self.own_socket = own_socket
 
-    def get_extra_info(self, name: str) -> None:
-        return None
+    def get_extra_info(self, name: str) -> socket.socket | None:
+        return self.own_socket if name == "socket" else None
 
     def set_write_buffer_limits(self, high: int, low: int) -> None: ...
 
@@ -28,6 +38,9 @@ class FakeTransport:
     def pause_reading(self) -> None: ...
 
     def resume_reading(self) -> None: ...
+
+    def abort(self) -> None:
+        self.is_aborted = True
 
     def is_closing(self) -> bool:
         return self.closing
@@ -42,6 +55,8 @@ class FakeExchange:
 
     def response_sent(self) -> None:
         self.ended.append("sent")
+
+    def client_ready(self, is_ready: bool) -> None: ...
 
     def client_gone(self) -> None:
         self.ended.append("client gone")
@@ -61,6 +76,19 @@ def client(relay: Any) -> Any:
     connection.connection_made(FakeTransport())
     connection.exchange = FakeExchange()
     return connection
+
+
+@pytest.fixture
+def full_connection() -> Iterator[tuple[socket.socket, socket.socket]]:
+    """Yield both ends of a TCP connection. The kernel accepts no more bytes from the first end."""
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as reader:
+        writer, _ = server.accept()
+        with writer:
+            writer.setblocking(False)
+            with suppress(BlockingIOError):
+                while True:
+                    writer.send(bytes(1 << 20))
+            yield writer, reader
 
 
 def test_a_response_whose_last_write_failed_is_not_sent(client: Any) -> None:
@@ -96,3 +124,28 @@ def test_a_client_that_becomes_slow_after_a_pause_is_disconnected(client: Any, r
         client.deadline = now + seconds  # bytes arrive every second
         client.sweep(float(now))
     assert len(exchange.ended) > 0
+
+
+def unconfirmed(writer: socket.socket) -> int:
+    """Return the number of sent bytes that the remote end has not confirmed."""
+    return int.from_bytes(fcntl.ioctl(writer, termios.TIOCOUTQ, bytes(4)), sys.byteorder)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason=f"{PREFIX}TIOCOUTQ")
+def test_a_client_that_reads_slowly_is_not_disconnected(
+    client: Any, relay: Any, full_connection: tuple[socket.socket, socket.socket]
+) -> None:
+    """The kernel takes bytes from the write buffer only when much of its own buffer is free."""
+    writer, reader = full_connection
+    transport, seconds = client.transport, relay.settings.write_timeout
+    transport.own_socket = writer
+    client.pause_writing()
+    client.sweep(0.0)
+    for number in range(1, 4):
+        before = unconfirmed(writer)
+        reader.recv(1 << 20)
+        wait_until(lambda before=before: unconfirmed(writer) < before)  # type: ignore[misc]
+        client.sweep(number * (seconds - 1))
+        assert not transport.is_aborted
+    client.sweep(4 * seconds)
+    assert transport.is_aborted

@@ -104,6 +104,16 @@ def test_the_clients_key_is_masked_in_the_journal_but_not_in_forwarded_bytes() -
     assert not any(key in payload for _, payload in world.gate.frames)
 
 
+def test_the_clients_key_is_masked_in_all_headers_of_the_journal() -> None:
+    """A server that redirects from http to https repeats the query, and the key in it, in Location."""
+    key = b"sk-very-secret"
+    world = World(b"X-Api-Key: " + key, b"Referer: http://here/?k=" + key).request()
+    world.respond(b"Location: https://there/?key=" + key, b"Content-Length: 0", status=b"301 Moved", complete=True)
+    assert b"Referer: http://here/?k=" + key in world.upstream.sent
+    assert b"Location: https://there/?key=" + key in world.client.sent
+    assert not any(key in payload for _, payload in world.gate.frames)
+
+
 def test_a_key_that_begins_with_another_key_is_masked_as_a_whole() -> None:
     short, long = b"sk-secret", b"sk-secret-and-more"
     world = World(b"api-key: " + short, b"Authorization: Bearer " + long, CHUNKED).request(b"my key is " + long)
@@ -264,6 +274,14 @@ def test_with_on_client_gone_finish_the_response_is_read_to_its_end() -> None:
     world.exchange.response_chunk(b"data: 1\n\n", True)
     assert (world.upstream.calls, closed(world).outcome) == (["reusable"], "client_closed")
     assert world.payloads(FrameKind.RECEIVED) == [b"data: 1\n\n"]
+    assert closed(world).client_missed
+
+
+def test_a_client_that_disconnects_before_the_last_chunk_got_every_byte_of_the_body() -> None:
+    world = World(on_client_gone="finish").request().respond(*STREAM, body=b"data: 1\n\n")
+    world.exchange.client_gone()
+    world.exchange.response_chunk(b"", True)
+    assert (closed(world).outcome, closed(world).client_missed) == ("client_closed", False)
 
 
 def test_a_request_that_waits_for_a_connection_is_not_sent_after_its_client_is_gone() -> None:

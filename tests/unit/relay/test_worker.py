@@ -24,8 +24,14 @@ def test_the_limit_is_raised_as_far_as_the_system_allows(
 
 def test_connections_leave_descriptors_for_the_journal(caplog: pytest.LogCaptureFixture) -> None:
     settings = Settings(max_connections=10_000)
-    assert worker._with_descriptors(settings, 20_064) is settings
+    assert worker._with_descriptors(settings, 20_064) == settings
     assert worker._with_descriptors(settings, 4096).max_connections == 2016
     assert caplog.records == []
     assert worker._with_descriptors(settings, 256).max_connections == 96
     assert [record.getMessage() for record in caplog.records] == ["few_descriptors"]
+
+
+def test_the_limit_on_open_files_lowers_the_number_of_running_requests() -> None:
+    """With ``on_client_gone = finish``, a request needs its upstream connection even when its client is gone."""
+    lowered = worker._with_descriptors(Settings(max_connections=50, max_in_flight=10_000), 256)
+    assert (lowered.max_connections, lowered.max_in_flight) == (50, 96)
