@@ -43,7 +43,7 @@ class BackgroundWork:
         return self._imports.is_open
 
     def committed(self, entries: Iterable[Entry]) -> None:
-        """Pass committed entries to the text pass, which will index their text."""
+        """Pass committed entries to the ``TextPass``, which will index their text."""
         self._text.committed(entries)
 
     def work(self, time_ns: int) -> bool:
@@ -61,7 +61,7 @@ class BackgroundWork:
     def _attempt(self, step: Callable[[int], bool], until_ns: int) -> bool:
         """Do a step, and return whether there was something to do. After a failure, the step pauses for 5 seconds.
 
-        If a failed deletion also stopped retention, the disk would fill.
+        Other steps do not pause. Otherwise, a deletion that fails could stop retention, and the disk would fill.
         """
         if clock.monotonic_ns() < self._not_before_ns.get(step.__name__, 0):
             return False
@@ -84,7 +84,7 @@ class BackgroundWork:
         return True
 
     def _retain(self, until_ns: int) -> bool:
-        """Apply retention, then free the space of removed requests."""
+        """Apply retention. If retention removes nothing, free the space of requests that were removed earlier."""
         if self._retention.work(until_ns):
             self._text.forget()
             return True

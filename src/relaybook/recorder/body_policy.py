@@ -53,7 +53,7 @@ class BodyPolicy:
         return moved
 
     def move_to_store(self, exchange: Exchange) -> int:
-        """Move an open exchange's bytes to the store. Return the number of bytes moved."""
+        """Move the body bytes of an open exchange from memory to the store. Return the number of bytes moved."""
         for body in (exchange.request, exchange.response):
             if body.rest:
                 body.refs.append(self._write_body(b"".join(body.rest)))
@@ -64,7 +64,7 @@ class BodyPolicy:
     def apply(self, exchange: Exchange, entry: Entry) -> tuple[Entry, list[BodyRef]]:
         """Truncate those bodies of an entry that must not be stored whole.
 
-        Return the entry, and the references to stored bytes that must be erased.
+        Return the entry, and references to body bytes that were moved to the store and must now be erased.
         """
         if entry.request is None:
             return entry, exchange.refs

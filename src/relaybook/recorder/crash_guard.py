@@ -17,10 +17,14 @@ _CRASHES_TO_BLOCK: Final = 2
 
 
 class CrashGuard:
-    """Two files: the id of the current exchange (16 bytes), and the ids of exchanges that were current in a crash."""
+    """Remembers in two files which exchanges were being parsed when the recorder crashed.
+
+    One file has the id (16 bytes) of the current exchange, which is the exchange that is being parsed. The other file
+    has the ids of the exchanges that were current in a crash.
+    """
 
     def __init__(self, directory: Path) -> None:
-        """Open the files. If the previous process crashed, record the crash.
+        """Open the files. If the previous process crashed while an exchange was being parsed, record the crash.
 
         Raises OSError if the directory is not writable.
         """
@@ -48,9 +52,10 @@ class CrashGuard:
             self.clear()
 
     def begin(self, exchange: bytes) -> bool:
-        """Make an exchange the current exchange.
+        """Make an exchange the current exchange. Call this method before the exchange is parsed.
 
-        Return false if the exchange was current in two crashes and must not be parsed.
+        Return false if the exchange must not be parsed, because it was current in two crashes. The current exchange
+        then does not change.
         """
         if exchange in self._blocked:
             return False
@@ -58,5 +63,5 @@ class CrashGuard:
         return True
 
     def clear(self) -> None:
-        """Clear the current exchange."""
+        """Clear the id of the current exchange. Call this method after parsing, or a later crash would be recorded."""
         self._current[:] = _NO_EXCHANGE

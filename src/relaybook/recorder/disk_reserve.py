@@ -41,7 +41,7 @@ class DiskReserve:
     def _exists(self) -> bool:
         """Return whether the file exists and has the right size. If the size is wrong, remove the file.
 
-        The file remains, for example, if a server was killed.
+        The file of an earlier server can still exist, for example if that server was killed.
         """
         try:
             status = self._path.stat(follow_symlinks=False)

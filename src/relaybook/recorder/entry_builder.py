@@ -38,7 +38,7 @@ ReadBody = Callable[[BodyRef], bytes]
 
 
 class EntryBuilder:
-    """Creates entries. ``read_body`` reads back body bytes that were moved to the store."""
+    """Converts each exchange into an ``Entry``. ``read_body`` reads back body bytes that were moved to the store."""
 
     def __init__(self, prices: Prices, read_body: ReadBody) -> None:
         self._prices = prices
@@ -48,6 +48,7 @@ class EntryBuilder:
         """Return the current state of an open exchange.
 
         With ``is_shown``, include the headers, and the body bytes that have arrived so far. The log shows this content.
+        Without ``read_bodies``, bodies are not parsed.
         """
         record, _ = self._record(exchange, Closed("interrupted"), _headers(exchange), read_bodies=read_bodies)
         record.outcome, record.failed = "open", bool(record.status and record.status >= 400)
@@ -179,9 +180,9 @@ class EntryBuilder:
         return body.rest[0] if len(body.rest) == 1 else b"".join(body.rest)
 
     def _count(self, record: Record, request_body: bytes, response: formats.ResponseFacts) -> None:
-        """Set the tokens and the cost from the usage in the response, or else from an estimate.
+        """Set the cost of the record. If the response lacks token counts, first estimate the tokens of the record.
 
-        Estimates are marked.
+        If tokens are estimated, ``tokens_estimated`` is set.
         """
         if formats.estimate_usage(record.kind, response, request_body):
             record.tokens_estimated = True
@@ -268,9 +269,9 @@ def _fill_request(record: Record, facts: formats.RequestFacts) -> None:
 
 
 def _with_metadata(properties: dict[str, str], pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the properties plus the body's metadata.
+    """Return the properties plus the body's metadata, up to ``MAX_PROPERTIES`` in total.
 
-    The metadata is cleaned like tags, and does not replace a property.
+    Names and values of the metadata are cleaned like tags. Metadata with the name of a property is dropped.
     """
     merged = dict(properties)
     for name, value in pairs:

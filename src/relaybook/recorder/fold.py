@@ -55,7 +55,7 @@ class Exchange(msgspec.Struct, array_like=True):
     first: tuple[int, int, int] | None = None
     #: The state includes the frames up to this number.
     number: int = 0
-    #: Number of ``refs`` in the state that is in the store.
+    #: Number of ``refs`` in the last checkpoint, which is the state that was moved to the store.
     saved_refs: int = 0
 
     @property
@@ -81,7 +81,10 @@ class Fold:
         self._recorded_to = recorded_to
 
     def feed(self, frames: Iterable[Frame]) -> list[Exchange]:
-        """Add frames to their exchanges. Return the exchanges that ended, in the order in which they ended."""
+        """Add frames to their exchanges. Return the exchanges that ended, in the order in which they ended.
+
+        Exchanges that were recorded before a restart are not returned.
+        """
         ended: list[Exchange] = []
         running = self.open
         for frame in frames:
@@ -127,7 +130,10 @@ class Fold:
         return interrupted
 
     def first_needed(self) -> tuple[int, int, int] | None:
-        """Return the position of the first frame that an open exchange still needs, or `None` if none is needed."""
+        """Return the first frame that is needed to rebuild the open exchanges after a restart.
+
+        The result is (segment, offset, number), or `None` if no frame is needed.
+        """
         return min((exchange.first for exchange in self.open.values() if exchange.first is not None), default=None)
 
 

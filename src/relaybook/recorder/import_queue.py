@@ -33,7 +33,7 @@ _RETRY_NS: Final = 5 * clock.NANOSECONDS
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of a batch.
+    """The outcome of the import of a batch of requests.
 
     ``added`` is the number of requests that were not in the log before. ``rejected`` has the reason for each rejected
     request, by the position of the request in the batch. If ``failure`` is not empty, it says why no request was added.
@@ -107,7 +107,10 @@ class ImportQueue:
         return bool(batches)
 
     def _is_import_running(self) -> bool:
-        """Return whether a command holds the lock. If no command holds it, delete the remaining files."""
+        """Return whether ``relaybook import`` is running and holds the lock.
+
+        If no command holds the lock, delete the files that an earlier command left.
+        """
         path = self._directory / _LOCK
         if not path.exists():
             return False
@@ -120,7 +123,7 @@ class ImportQueue:
     def _finish(self, path: Path) -> None:
         try:
             outcome = self._add(_decode_entries(path.read_bytes()))
-        except FileNotFoundError:  # the command has ended
+        except FileNotFoundError:  # ``relaybook import`` has ended and deleted its files
             return
         except (StoreUnavailable, StoreDamaged, DeadlinePassed, OSError):
             raise
@@ -144,7 +147,7 @@ class ImportQueue:
 class ImportSender:
     """Writes batches to the directory ``imports`` and reads their outcomes. Used by ``relaybook import``.
 
-    Each batch has a number.
+    ``send`` gives each batch a number, which ``outcome`` takes.
     """
 
     def __init__(self, directory: Path, lock: int) -> None:
@@ -169,7 +172,7 @@ class ImportSender:
         return self._sent
 
     def outcome(self, number: int) -> Outcome | None:
-        """Return the outcome of a batch, or `None` if the recorder has not written the outcome yet."""
+        """Return the outcome of a batch and delete its file. `None` if the recorder has not written the outcome yet."""
         path = self._directory / f"{number:012}{_OUTCOME}"
         try:
             outcome = _decode_outcome(path.read_bytes())

@@ -65,7 +65,10 @@ class Run:
 
     @contextmanager
     def pausing(self) -> Iterator[None]:
-        """Pause the run if the block raises OSError, and log the error once. Meanwhile, other runs are recorded."""
+        """Pause the run if the ``with`` block raises OSError, and log the error once.
+
+        Other runs are still recorded during the pause.
+        """
         try:
             yield
         except OSError as error:
@@ -84,7 +87,7 @@ class Run:
         place = self.reader.place
         read_to = (place.segment, place.offset, place.number)
         needed = self.fold.first_needed()
-        # a place has the number of the frame before it
+        # the number in a position is that of the frame before the position, so 1 is subtracted
         replay_from = (needed[0], needed[1], needed[2] - 1) if needed else read_to
         is_segment_start = place.offset == START.offset
         return RunPosition(read_to=read_to, replay_from=replay_from, is_segment_start=is_segment_start)
@@ -365,7 +368,7 @@ class Recorder:
     def _without_rejected(self, batch: Batch) -> Batch:
         """Commit the entries one by one, and quarantine each entry that is rejected.
 
-        Return the batch without entries.
+        Return the rest of the batch, which has no entries, for another commit.
         """
         for entry in batch.entries:
             try:

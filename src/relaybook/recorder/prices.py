@@ -44,7 +44,7 @@ _FLAVORS: Final = {
     "responses": ("responses", "default"),
     "embeddings": ("embeddings", "default"),
 }
-#: For each shape, the counts that are always present.
+#: For each shape of usage, the counts that are always present. A shape is recognized by these counts.
 _SHAPE_COUNTS: Final = {
     "chat": frozenset({"prompt_tokens", "completion_tokens"}),
     "messages": frozenset({"input_tokens", "output_tokens", "cache_read_input_tokens"}),
@@ -54,7 +54,7 @@ _SHAPE_COUNTS: Final = {
 #: For some shapes, the provider whose extractor is always used. The extractors of other providers ignore some fields of
 #: the shape.
 _EXTRACTED_AS: Final = {"messages": "anthropic"}
-#: Counts for which plain rates are enough. Reasoning is part of the output and has the same rate.
+#: Counts for which plain rates (``_Rates``) are enough. Reasoning is part of the output and has the same rate.
 _COUNTED_BY_RATES: Final = frozenset(
     {"input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens", "output_reasoning_tokens"}
 )

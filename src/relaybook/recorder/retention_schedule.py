@@ -65,7 +65,7 @@ class RetentionSchedule:
         self._by_age = Cutoffs()
         #: The age cutoffs for the day that the wall clock shows.
         self._shown = Cutoffs()
-        #: Time at which the wall clock first showed this day.
+        #: Monotonic time at which the wall clock first showed the day of ``_shown``.
         self._shown_since_ns = 0
         #: The cutoff that the disk budget requires.
         self._least = Cutoff()
@@ -134,7 +134,7 @@ def _not_before(started_at: int | None, cutoff: int) -> int | None:
     """Return the start of the oldest data, or the cutoff if the oldest data started before the cutoff.
 
     Cutoffs apply to the ends of requests. A request that started before the cutoff but ended after the cutoff is still
-    in the log.
+    in the log, so the oldest data can start before the cutoff.
     """
     return None if started_at is None else max(started_at, cutoff)
 

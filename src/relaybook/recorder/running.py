@@ -22,12 +22,13 @@ MAX_SHOWN_BYTES: Final = 512 << 10
 _EVERY_NS: Final = 1 * clock.NANOSECONDS
 _AFTER_NS: Final = 1 * clock.NANOSECONDS
 
-#: A state is created again when its version changes.
+#: Whether the log shows the bodies of an exchange, and how far the exchange has progressed. If the version has changed
+#: since the last report, the exchange's ``Running`` is created again.
 _Version = tuple[bool, int]
 
 
 class RunningRequests:
-    """Creates the states of running requests, once a second."""
+    """Creates a ``Running``, once a second, for each request that has been running for over a second."""
 
     def __init__(self, entry_builder: EntryBuilder, crash_guard: CrashGuard) -> None:
         self._entry_builder = entry_builder
@@ -44,7 +45,7 @@ class RunningRequests:
     def report(self, open_exchanges: Iterable[Exchange], now_ns: int) -> list[Running] | None:
         """Return the states of the exchanges that have been running for over a second.
 
-        `None` if both this call and the previous call found no such exchanges.
+        `None` if both this call and the previous call found no such exchanges, so the store need not change.
         """
         self._reported_ns = now_ns
         exchanges = [exchange for exchange in open_exchanges if now_ns - exchange.opened_ns > _AFTER_NS]

@@ -59,7 +59,7 @@ class TextPass:
                 self._fresh_bytes += size
 
     def forget(self) -> None:
-        """Forget the entries in memory, because some of them may have been removed from the log."""
+        """Forget the entries in memory. Call this method if requests may have been removed from the log."""
         self._fresh.clear()
         self._fresh_bytes = 0
 

@@ -19,7 +19,8 @@ from relaybook.relay.routes import Route
 from relaybook.settings.client_address import client_address
 from relaybook.tags import Tags
 
-#: Each part of a body is searched for each key. A large number of keys would slow down all requests.
+#: Maximum number of API keys in a request. Each part of a body is searched for each key, to mask the key. A large
+#: number of keys would slow down all requests.
 _MAX_KEYS: Final = 16
 #: Only digits match, because anyone can register a name such as 127.0.0.1.example.
 _LOOPBACK: Final = re.compile(rb"127(?:\.\d{1,10}){1,3}")

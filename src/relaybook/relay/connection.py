@@ -109,10 +109,10 @@ class Connection(asyncio.BufferedProtocol):
         """Enforce timeouts. The relay calls this method a few times a second."""
 
     def drain(self) -> None:
-        """Close the connection as soon as it is idle, because the relay is stopping."""
+        """Close the connection as soon as it is idle. This method is called when the relay stops."""
 
     def abandon(self) -> None:
-        """Reset the connection if it has an exchange, because the journal has failed."""
+        """Reset the connection if it has an exchange. This method is called when the journal has failed."""
 
     def close(self) -> None:
         """Close the connection after all written bytes are sent."""

@@ -94,13 +94,13 @@ class RelayContext:
     def private_frame(self, kind: int, exchange: bytes, payload: bytes) -> None:
         """Append a frame to the journal, for an exchange with ``log = no-bodies``.
 
-        The journal seals the frame's segment soon, so that the recorder can delete the segment.
+        The journal seals (ends) the frame's segment soon, so that the recorder can delete the segment with the bodies.
         """
         self.gate.frame(kind, exchange, payload)
         self._journal.seal_soon()
 
     def exchange_closed(self, exchange: Exchange) -> None:
-        """Forget a closed exchange."""
+        """Remove a closed exchange from the running exchanges."""
         self.exchanges.pop(exchange.id, None)
 
     def route_of(self, target: bytes) -> Route | None:

@@ -112,11 +112,11 @@ class ExchangeContext(Protocol):
     def private_frame(self, kind: int, exchange: bytes, payload: bytes) -> None:
         """Append a frame to the journal, for an exchange with ``log = no-bodies``.
 
-        The journal seals the frame's segment soon, so that the recorder can delete the segment.
+        The journal seals (ends) the frame's segment soon, so that the recorder can delete the segment with the bodies.
         """
 
     def exchange_closed(self, exchange: "Exchange") -> None:
-        """Forget a closed exchange."""
+        """Remove a closed exchange from the running exchanges."""
 
     def log_url(self, record_id: str) -> str | None:
         """Return the URL of the record, or `None` if the setting ``dashboard_url`` is not set."""
@@ -214,13 +214,16 @@ class Exchange:
         self.waiting_since = self.relay.now
 
     def request_chunk(self, chunk: bytes) -> None:
-        """Handle the body bytes of one read."""
+        """Journal the request body bytes of one read, and queue them for the next ``send``.
+
+        After an early response, the bytes are dropped.
+        """
         if self.request_state == RequestState.READING:
             self.frame(FrameKind.SENT, self.id, self._masked(chunk))
             self._queue_for_upstream(b"%x\r\n%b\r\n" % (len(chunk), chunk) if self.request_chunked else chunk)
 
     def request_end(self) -> None:
-        """Handle the end of the request body."""
+        """Journal the end of the request body. For a chunked body, also queue the last chunk for the next ``send``."""
         if self.request_state == RequestState.READING:
             self._request_received()
             self.frame(FrameKind.ASKED, self.id, b"")
@@ -234,7 +237,10 @@ class Exchange:
     # -- the connection to the upstream --------------------------------------------------------------------------
 
     def send(self) -> None:
-        """Send all queued bytes to the upstream in one write. If there is no connection, connect first."""
+        """Send all queued bytes to the upstream in one write. If there is no connection, connect first.
+
+        While too many bytes wait, stop reading from the client.
+        """
         upstream = self.upstream
         if upstream is None:
             # after an early response, the rest of the request is dropped, so no connection is needed
@@ -259,7 +265,7 @@ class Exchange:
         )
 
     def connected(self, upstream: Upstream) -> None:
-        """Use this upstream connection, which comes from the pool or was just dialed."""
+        """Assign this upstream connection, which comes from the pool or was just dialed, and send the queued bytes."""
         self.dialing = None
         self.upstream = upstream
         if self.request_state == RequestState.SENT:
@@ -268,10 +274,10 @@ class Exchange:
         self.send()
 
     def reconnect(self, unwritten: list[bytes]) -> None:
-        """Send the request on a new connection.
+        """Dial a new connection for the request, because its pooled connection was lost.
 
-        The pooled connection was lost before any byte was written to it. ``unwritten`` contains the bytes that were
-        queued on the pooled connection.
+        Call this method only if no byte of the request was written to the pooled connection. ``unwritten`` contains the
+        bytes that were queued on the pooled connection.
         """
         self.upstream = None
         self.pending[:0] = unwritten
@@ -279,7 +285,7 @@ class Exchange:
         self.dialing = self.relay.dial(self)
 
     def request_written(self) -> None:
-        """Handle the end of a write to the upstream's socket."""
+        """Set the time of the last write to the upstream's socket, and resume reading from the client if possible."""
         self.sent_ns = clock.monotonic_ns()
         client, upstream = self.client, self.upstream
         if client is not None and not client.reading and upstream is not None and not upstream.write_paused:
@@ -298,7 +304,10 @@ class Exchange:
     # -- the response --------------------------------------------------------------------------------------------
 
     def response_begin(self, head: ResponseHead, chunk: bytes, complete: bool) -> None:
-        """Handle the final head of the response, and the body bytes that arrived with the head."""
+        """Journal the final head of the response and the body bytes that arrived with it, and send both to the client.
+
+        ``complete`` is true if these bytes are the whole body.
+        """
         self.response_state = ResponseState.STREAMING
         if self.request_state == RequestState.READING:
             self.request_state = RequestState.ABANDONED
@@ -318,7 +327,10 @@ class Exchange:
             self._response_complete()
 
     def response_chunk(self, chunk: bytes, complete: bool) -> None:
-        """Handle the response body bytes of one read. ``complete`` is true for the last body bytes."""
+        """Journal the response body bytes of one read, and send them to the client.
+
+        ``complete`` is true for the last body bytes.
+        """
         if chunk:
             self.frame(FrameKind.RECEIVED, self.id, self._masked(chunk))
         client = self.client
@@ -350,11 +362,14 @@ class Exchange:
     # -- the ends ------------------------------------------------------------------------------------------------
 
     def response_sent(self) -> None:
-        """End the exchange, because the kernel has the last byte of the response."""
+        """End the exchange as complete. Call this method when the kernel has the last byte of the response."""
         self._close("complete")
 
     def fail(self, error: RelayError, message: str) -> None:
-        """End the exchange because the upstream failed."""
+        """End the exchange because the upstream failed.
+
+        The client gets an error response. If the response has already begun, it is cut instead.
+        """
         if self.closed or self.response_state == ResponseState.DONE:
             return
         before = self._give_up()
@@ -414,7 +429,10 @@ class Exchange:
         self._close("client_closed")
 
     def interrupt(self) -> None:
-        """End the exchange because the relay stops."""
+        """End the exchange because the relay stops.
+
+        The client gets an error response. If the response has already begun, it is cut instead.
+        """
         if self.closed:
             return
         before = self._give_up()
@@ -430,7 +448,10 @@ class Exchange:
         self._close("interrupted", RelayError.SHUTTING_DOWN.code, _STOPPED)
 
     def abandon(self) -> None:
-        """End the exchange because journal frames were lost. Nothing more is sent, and both connections are reset."""
+        """End the exchange because journal frames were lost.
+
+        Nothing more is sent. The upstream connection is closed at once, and the client connection is reset.
+        """
         client, self.client = self.client, None
         self._give_up()
         self._close("interrupted", RelayError.LOG_UNAVAILABLE.code, "The journal could not be written.")

@@ -84,7 +84,7 @@ class ChunkedBody:
             self._body_chunks = len(self._chunks)
 
     def feed(self, data: bytes) -> bytes:
-        """Decode the bytes of one read.
+        """Decode the bytes of one read, and return the body bytes in them.
 
         Raises FramingError if a chunk is malformed, or if extensions and trailers exceed their limits.
         """

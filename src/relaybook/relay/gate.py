@@ -26,7 +26,10 @@ _Queue = list[tuple[Action, bytes]]
 
 
 class Gate:
-    """The gate of one worker. All methods must be called on the thread of the event loop."""
+    """Runs actions, such as sends, once the journal contains all frames that were appended before.
+
+    Each worker has one gate. All methods must be called on the thread of the event loop.
+    """
 
     def __init__(
         self,
@@ -36,7 +39,9 @@ class Gate:
         durable: bool,
         on_failure: Callable[[JournalUnavailable], bool],
     ) -> None:
-        """``on_failure`` is called if a batch is lost. It must return whether to run the batch's actions anyway.
+        """``on_failure`` is called if a batch of journal frames is lost.
+
+        ``on_failure`` must return whether to run the actions that waited for the batch anyway.
 
         Before ``on_failure`` returns false, it must cut every exchange that has frames in the batch.
         """

@@ -19,7 +19,7 @@ SplitHead = tuple[bytes, bytes]
 
 
 class HeadCache:
-    """A cache of one head for one connection.
+    """A cache of one parsed request head for one connection.
 
     If a client's heads always differ, storing them is useless. So after it has stored a head, the cache skips some
     heads before it stores another one. First it skips 1 head, then 3, 7, 15 and 31, and from then on 63.
@@ -51,7 +51,10 @@ class HeadCache:
         return head, end + len(self._after)
 
     def store(self, raw: bytes, head: RequestHead) -> None:
-        """Store an admitted head whose ``wire`` is set. ``raw`` is the whole head as it was received."""
+        """Store the head of an admitted request, unless the cache skips the head or cannot reuse it.
+
+        ``raw`` is the whole head as it was received. ``head.wire`` must be set.
+        """
         if self._stores_to_skip:
             self._stores_to_skip -= 1
             return

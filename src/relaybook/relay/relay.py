@@ -31,7 +31,7 @@ _SWEEP_BATCH: Final = 256
 
 
 class Relay(RelayContext):
-    """The relay of one worker."""
+    """Assigns upstream connections to the exchanges of one worker, enforces timeouts and checks the log."""
 
     def __init__(
         self,

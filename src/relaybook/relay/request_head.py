@@ -78,7 +78,8 @@ class RequestHead:
     def with_length(self, length: int, logged: bytes, wire: bytes) -> "RequestHead":
         """Return a copy of this head with another Content-Length.
 
-        The head must be HTTP/1.1 with keep-alive, not chunked, and without Expect and Upgrade.
+        ``logged`` and ``wire`` must already have the new Content-Length. This head must be HTTP/1.1 with keep-alive,
+        not chunked, and without Expect and Upgrade.
         """
         head = RequestHead()
         head.method = self.method
@@ -256,7 +257,7 @@ class RequestHeadReader:
 def _check_version(raw: bytes) -> None:
     """Raise HeadRefused if the HTTP version is well-formed but unsupported.
 
-    llhttp accepts some unsupported versions.
+    This check is needed even for requests that llhttp accepts, because llhttp accepts some unsupported versions.
     """
     match = _VERSION.match(raw)
     if match is not None and match[1] not in (b"1.0", b"1.1"):

@@ -1,9 +1,9 @@
 """Find the requests with the highest values of a field.
 
-No index contains the values of sort fields. ``block_ranges`` has the maximum of each block of 1,024 records, and blocks
-are searched in descending order of their maximum. The search ends when no remaining block can contain one of the
-highest values. If an index yields few records for the filter, these records are read instead, newest first
-(docs/decisions/0017).
+No index contains the values of sort fields. The table ``block_ranges`` has the maximum of each sort field in each block
+of 1,024 records, and blocks are searched in descending order of their maximum. The search ends when no remaining block
+can contain one of the highest values. If an index yields few records for the filter, these records are read instead,
+newest first (docs/decisions/0017).
 """
 
 import heapq
@@ -22,13 +22,13 @@ from relaybook.log.store.sqlite.plan import Plan, make_plan
 from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_MAXIMA
 from relaybook.log.store.sqlite.search import Deadline, Windows
 
-#: If an index yields at most this number of records, all of them are read. This takes about as long as one statement
-#: for each of 2,000 blocks.
+#: If an index yields at most this number of records, all of them are read instead of blocks. Reading 10,000 records
+#: takes about as long as one statement for each of 2,000 blocks.
 _FEW: Final = 10_000
 
 
 def top(connection: apsw.Connection, filter_: Filter, field: SortField, limit: int, deadline: Deadline) -> Page:
-    """Return a page; see ``Reader.top``."""
+    """Return the matching requests with the highest values of ``field``, highest first; see ``Reader.top``."""
     ranking = _Ranking(limit)
     complete = True
     deadline.watch(connection)
@@ -77,7 +77,11 @@ class _Ranking:
 def _promising_blocks(
     connection: apsw.Connection, plan: Plan, field: SortField, ranking: _Ranking
 ) -> Iterator[SeqRange]:
-    """Yield blocks in descending order of their maximum, until no other block can contribute to the ranking."""
+    """Yield the ``seq`` ranges of blocks, until no remaining block can contribute to the ranking.
+
+    The block with the highest maximum of ``field`` is first. The caller must add the records of each block to the
+    ranking before it takes the next block.
+    """
     column = BLOCK_MAXIMA[field]
     sql = f"SELECT {column}, block FROM block_ranges WHERE block BETWEEN ? AND ? AND {column} IS NOT NULL"  # noqa: S608
     blocks = [
@@ -91,9 +95,10 @@ def _promising_blocks(
 
 
 def _search(connection: apsw.Connection, plan: Plan, field: SortField, window: SeqRange, ranking: _Ranking) -> None:
-    """Add the matches within the window to the ranking.
+    """Add the matching records within the window, a range of ``seq``, to the ranking.
 
-    The condition on the value is checked first, because it excludes most records.
+    The SQL first compares the value of ``field`` with the lowest value of the ranking, because this comparison excludes
+    most records.
     """
     lowest, _ = ranking.lowest
     residual = Condition(f"r.{field} >= ? AND {plan.residual.sql}", (lowest, *plan.residual.bindings))

@@ -91,7 +91,10 @@ def verify_newest(directory: Path, after: int) -> int:
 
 
 def _problem(packs: PackReader, bodies: bytes | None) -> str | None:
-    """Return the problem with the record's body frames, or `None` if all frames are intact."""
+    """Return the problem with a record's body frames, or `None` if all frames are intact.
+
+    ``bodies`` is the encoded location of the frames, from the table ``requests``.
+    """
     try:
         location = decode_location(bodies)
         if location is None:

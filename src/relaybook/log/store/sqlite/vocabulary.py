@@ -26,7 +26,7 @@ _SUCCESSOR: Final = "\x01"
 
 
 def add_vocabulary(connection: apsw.Connection, schema: str) -> None:
-    """Give ``prefix_query`` access to the words of the index. ``schema`` is the SQLite schema of the index."""
+    """Give ``prefix_query`` access to the words of the full-text index in the SQLite schema ``schema``."""
     connection.execute(_TABLE.format(schema))
 
 
@@ -43,7 +43,7 @@ def prefix_query(connection: apsw.Connection, phrase: str) -> str | None:
 
 
 def _tokens(connection: apsw.Connection, text: str) -> list[str]:
-    """Tokenize the text as the index does."""
+    """Split the text into tokens in the same way as the full-text index."""
     tokenize = connection.fts5_tokenizer(*TOKENIZER)
     found = tokenize(
         indexed(text).encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
@@ -52,9 +52,9 @@ def _tokens(connection: apsw.Connection, text: str) -> list[str]:
 
 
 def _words_with_prefix(connection: apsw.Connection, prefix: str) -> list[str] | None:
-    """Return the words with the prefix.
+    """Return the words of the full-text index that start with the prefix.
 
-    `None` if there are more than ``MAX_WORDS`` words.
+    `None` if there are more than ``MAX_WORDS`` such words.
     """
     found: list[str] = []
     start = prefix

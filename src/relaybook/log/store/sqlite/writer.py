@@ -39,7 +39,7 @@ _SEQ_BY_ID: Final = "SELECT seq FROM requests WHERE id = ?"
 
 
 class SqliteWriter:
-    """The single writer of a directory. Not thread-safe."""
+    """The only ``Writer`` of the store in a directory. Not thread-safe."""
 
     commit_interval_ns = 0
 
@@ -121,9 +121,10 @@ class SqliteWriter:
             raise StoreDamaged(f"{self._path} was deleted or replaced while Relaybook was writing to it.")
 
     def _store(self, batch: Batch, mark: Mark) -> Sequence[Entry]:
-        """Write the batch within the transaction. Returns the new entries.
+        """Write the batch within the caller's transaction. Returns the entries whose ids were not stored before.
 
-        ``mark`` is the state of the packs at the start of the transaction.
+        ``mark`` is the state of the packs at the start of the transaction. If some ids are already stored, the
+        transaction starts again, the packs are restored to ``mark``, and only the other entries are written.
         """
         entries: Sequence[Entry] = batch.entries
         try:
@@ -148,7 +149,7 @@ class SqliteWriter:
     def _new_entries(self, entries: Sequence[Entry]) -> list[Entry]:
         """Return the entries whose ids are not stored yet, without duplicate ids.
 
-        An entry whose id is already stored gets its existing ``seq``.
+        An entry whose id is already stored gets the ``seq`` of the stored record.
         """
         new: dict[str, Entry] = {}
         for entry in entries:
@@ -163,7 +164,8 @@ class SqliteWriter:
     def _transaction(self) -> Iterator[Mark]:
         """Commit the writes of the ``with`` block to the database and to the packs.
 
-        If the ``with`` block or the commit fails, nothing is stored.
+        Yields the state of the packs before the transaction. If the ``with`` block or the commit fails, nothing is
+        stored.
         """
         mark = self._packs.mark()
         try:
@@ -182,7 +184,7 @@ class SqliteWriter:
         self._packs.committed()
 
     def _finish_erasing(self) -> None:
-        """Complete pending erasures after a successful commit.
+        """Erase the body bytes that committed batches list in ``Batch.erase``, and truncate the WAL if needed.
 
         Failures are retried after the next commit.
         """

@@ -1,9 +1,9 @@
 """Maintain zone maps of the namespaces.
 
-A zone is a range of names. Its zone map has the maximum of every sort column. The first rows of a list are found by
-reading only the zones with the largest maxima. Triggers in ``schema.py`` increase the maxima but never decrease them.
-This module splits zones that have too many names. The first zone starts at the empty string, so every name belongs to a
-zone.
+A zone is a range of names. Its zone map has the maximum of every sort column. The first rows of a list of namespaces
+are found by reading only the zones with the largest maxima. Triggers in ``schema.py`` increase the maxima but never
+decrease them. This module splits zones that have too many names. The first zone starts at the empty string, so every
+name belongs to a zone.
 """
 
 from typing import Final, NamedTuple
@@ -44,7 +44,7 @@ _AFTER_ALL_TEXT: Final = b""
 
 
 def split_zones(connection: apsw.Connection) -> None:
-    """Split zones that are too large, within the caller's transaction.
+    """Split zones (ranges of namespaces) that have more than ``_MAX_NAMES`` names, within the caller's transaction.
 
     Only the names in these zones are read.
     """
@@ -56,7 +56,7 @@ def split_zones(connection: apsw.Connection) -> None:
 def forget_name(connection: apsw.Connection, name: str) -> None:
     """Remove a namespace, within the caller's transaction.
 
-    If the name is the lower bound of a zone, the zone is merged into the previous zone.
+    If the name is the lower bound of a zone (a range of names), the zone is merged into the previous zone.
     """
     connection.execute("DELETE FROM namespaces WHERE namespace = ?", (name,))
     connection.execute(_REMOVE_FROM_ZONE, (name,))
