@@ -328,7 +328,8 @@ def test_the_error_for_a_missing_directory_is_one_line(source: list[str], capsys
     ("arguments", "message"),
     [
         (["--format", "xml"], "--format is 'xml': expected one of jsonl, csv"),
-        (["--format", "csv", "--bodies"], "csv has no bodies."),
+        (["--format", "csv", "--bodies"], "--bodies works only with jsonl and parquet."),
+        (["--format", "chat", "--bodies"], "--bodies works only with jsonl and parquet."),
         (["--format", "chat", "-o", "x", "--resume"], "--resume works with jsonl and csv, not with chat."),
         (["-o", "x.parquet", "--resume"], "--resume works with jsonl and csv, not with parquet."),
         (["-o", "/"], "/ is a directory."),

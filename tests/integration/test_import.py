@@ -187,6 +187,7 @@ def test_invalid_lines_are_written_to_a_file_with_their_reasons(
     bad = {
         "not valid JSON": '{"export":1,',
         "not a JSON object": "[]",
+        "not from an export in the format jsonl": '{"messages":[]}',
         "the format version (export) is 2": json.dumps(first | {"export": 2}),
         "id is not a Relaybook id": json.dumps(first | {"id": "x"}),
         "still running": json.dumps(first | {"outcome": "open"}),
@@ -224,6 +225,14 @@ def test_if_rejected_lines_cannot_be_written_the_import_ends(
         "relaybook: Line 1 was rejected (not a JSON object), but the file for rejected lines cannot be written: "
         "bad.jsonl.rejected: Is a directory. Make this file writable, then repeat the import.\n"
     )
+
+
+def test_a_file_of_another_format_is_reported(exported: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("chat.jsonl").write_text('{"messages":[]}\n')
+    assert main(["import", "chat.jsonl", "--data", "new"]) == 1
+    output = capsys.readouterr().err
+    assert "chat.jsonl is not an export in the format jsonl, which is the only format that can be imported." in output
+    assert "incomplete" not in output
 
 
 def test_an_incomplete_file_is_reported(exported: Path, capsys: pytest.CaptureFixture[str]) -> None:

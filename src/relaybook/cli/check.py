@@ -29,6 +29,8 @@ from relaybook.settings.configuration import Configuration
 from relaybook.system import disk
 
 _UPSTREAM_SECONDS: Final = 5.0
+#: If a running server has not recorded data for this time, the journal may need attention.
+_LONG_LAG_SECONDS: Final = 30.0
 
 
 class _Doubtful(Exception):
@@ -126,7 +128,34 @@ def _journal(configuration: Configuration) -> str:
         raise CommandFailed(
             f"{error.filename} could not be read: {error.strerror}. Run this command as the server's user."
         ) from None
-    return f"{plural(segments, 'segment is', 'segments are')} readable" if runs else "empty"
+    if not runs:
+        return "empty"
+    readable = f"{plural(segments, 'segment is', 'segments are')} readable"
+    if (seconds := _lag_seconds(configuration)) > _LONG_LAG_SECONDS:
+        raise _Doubtful(
+            f"{readable}, but the log is {seconds:.0f} s behind. The recorder is stopped, or this machine is too slow. "
+            "docs/how-to/operate.md says how to find the cause."
+        )
+    return readable
+
+
+def _lag_seconds(configuration: Configuration) -> float:
+    """Return the age of the oldest data that a running server has not recorded yet. 0 if the age is unknown."""
+    from relaybook.log.store import open_store
+    from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
+    from relaybook.server.probe import DataProbe
+
+    data = DataDirectory(configuration.data)
+    if not data.is_served():
+        return 0.0
+    try:
+        reader = open_store(data.store, configuration.settings).open_reader()
+        try:
+            return DataProbe(data, configuration.settings, reader).read().journal_lag_seconds or 0.0
+        finally:
+            reader.close()
+    except (StoreTooNew, StoreUnavailable):
+        return 0.0  # the check of the store says why the log cannot be read
 
 
 def _readable_segments(run: Path) -> Iterator[int]:

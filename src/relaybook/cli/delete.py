@@ -11,7 +11,7 @@ from relaybook.cli.failure import BadArgument, CommandFailed
 from relaybook.cli.output import one_line, plural
 from relaybook.cli.server_log import CountChanged
 from relaybook.cli.source import LogSource, Terms, open_log
-from relaybook.cli.terms import hint, read_terms
+from relaybook.cli.terms import hint, lag_hint, read_terms
 from relaybook.log.query.parameters import parse_filter
 from relaybook.settings.configuration import Configuration
 
@@ -67,6 +67,8 @@ def _delete(
     if not count:
         print(f"No request matches {' and '.join(filters)}.{hint(log, terms)}", file=sys.stderr)
         return True
+    if lag := lag_hint(log):
+        print(f"{lag.strip()} These requests will not be deleted.", file=sys.stderr)
     if not is_confirmed:
         _show([one_line(row) for row in rows if row["outcome"] != "open"], count)
         _ask(count)
@@ -85,7 +87,7 @@ def _requests(count: int) -> str:
 def _show(lines: list[str], count: int) -> None:
     print("\n".join(lines))
     if count > len(lines):
-        print(f"… and {_requests(count - len(lines))} that are older")
+        print(f"… and {plural(count - len(lines), 'older request', 'older requests')}")
 
 
 def _ask(count: int) -> None:

@@ -71,8 +71,8 @@ def export(
     format_name = format_name or _format_of(output)
     if format_name not in FILE_FORMATS:
         raise BadArgument(f"--format is {escape(format_name[:80])!r}: expected one of {', '.join(FILE_FORMATS)}.")
-    if bodies and FILE_FORMATS[format_name].bodies is False:
-        raise BadArgument(f"{format_name} has no bodies. Use --format jsonl or parquet, or omit --bodies.")
+    if bodies and FILE_FORMATS[format_name].bodies is not None:
+        raise BadArgument("--bodies works only with jsonl and parquet. Use --format jsonl, or omit --bodies.")
     if resume and output is None:
         raise BadArgument("--resume needs --output FILE, the file to continue.")
     if resume and format_name not in _RESUMABLE:

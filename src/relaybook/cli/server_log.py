@@ -193,6 +193,10 @@ class ServerLog:
         status = self._get_required("/api/status", [])
         return bool(status["indexed_to"] >= status["last_seq"])
 
+    def lag_seconds(self) -> float:
+        """See ``LogSource``."""
+        return float(self._get_required("/api/status", [])["journal"]["lag_seconds"] or 0)
+
     def count_matching(self, terms: list[tuple[str, str]]) -> int | None:
         """See ``LogSource``."""
         count = self._get_required("/api/count", terms)

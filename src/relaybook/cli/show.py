@@ -7,6 +7,7 @@ from typing import Any, Final
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import UNKNOWN, cost, duration, escape, local_time, may_be_id, model, result, tokens
 from relaybook.cli.source import open_log
+from relaybook.cli.terms import lag_hint
 from relaybook.settings.configuration import Configuration
 
 _LABEL_WIDTH: Final = 12
@@ -150,10 +151,11 @@ def show(configuration: Configuration, any_id: str, *, as_json: bool = False) ->
     Foreign ids are provider request ids, completion ids and client request ids. Raises CommandFailed if no request has
     the id.
     """
-    detail = open_log(configuration).find(any_id) if may_be_id(any_id) else None
+    log = open_log(configuration)
+    detail = log.find(any_id) if may_be_id(any_id) else None
     if detail is None:
         raise CommandFailed(
-            f"No request in the log has the id {escape(any_id[:80])}. "
+            f"No request in the log has the id {escape(any_id[:80])}.{lag_hint(log)} "
             "relaybook tail --ids prints the ids of the latest requests."
         )
     print(json.dumps(detail) if as_json else transcript(detail))

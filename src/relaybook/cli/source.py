@@ -62,6 +62,9 @@ class LogSource(Protocol):
     def is_indexed(self) -> bool:
         """Return whether the full-text index has all finished requests."""
 
+    def lag_seconds(self) -> float:
+        """Return the age of the oldest data in the journal that is not in the log yet. 0 if the age is unknown."""
+
     def count_matching(self, terms: Terms) -> int | None:
         """Return the number of matching finished requests, or `None` if counting takes too long."""
 

@@ -132,6 +132,10 @@ class StoreLog:
         status = self._read(lambda reader, _: reader.status())
         return status.indexed_to >= status.last_seq
 
+    def lag_seconds(self) -> float:
+        """See ``LogSource``. The age is unknown, because only the dashboard reads the journal."""
+        return 0.0
+
     def count_matching(self, terms: list[tuple[str, str]]) -> int | None:
         """See ``LogSource``."""
         filter_ = filter_of(terms)

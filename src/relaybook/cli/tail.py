@@ -7,6 +7,7 @@ highest values of a field.
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from relaybook.cli.failure import BadArgument
 from relaybook.cli.output import Row, one_line
@@ -14,6 +15,10 @@ from relaybook.cli.source import open_log
 from relaybook.cli.terms import hint, read_terms
 from relaybook.log.query.filters import BadFilter, parse_sort
 from relaybook.settings.configuration import Configuration
+
+_NO_PRICE: Final = (
+    " If the prices of the upstream are unknown, set price_as to the provider whose prices apply, such as openai."
+)
 
 
 def tail(
@@ -58,7 +63,8 @@ def _print_top(
     if not is_complete:
         _report_time_limit(f"requests with a higher {field}")
     elif not printed:
-        print(f"No matching request has a value for {field}.{hint(log, terms)}", file=sys.stderr)
+        price = _NO_PRICE if field == "cost_usd" else ""
+        print(f"No matching request has a value for {field}.{price}{hint(log, terms)}", file=sys.stderr)
     return 0
 
 

@@ -15,6 +15,8 @@ from relaybook.log.query.parameters import parse_filter
 from relaybook.log.query.term_values import FAILED_WORDS, canonical_name
 
 _MAX_LISTED: Final = 8
+#: A recorder commits after at most 0.2 s, or 1 s in ClickHouse. Only a lag above this time is unusual.
+_LAG_SECONDS: Final = 3.0
 _FIELD: Final = re.compile(r"-?[A-Za-z][\w.-]*:")
 _NUMBER: Final = re.compile(r"-\d+", re.ASCII)
 _PARAMETER: Final = re.compile(r"(?:not\.)?(?:begins\.)?(?:property\.[^=]+|[A-Za-z_.-]+)=")
@@ -78,7 +80,15 @@ def hint(log: LogSource, terms: Sequence[tuple[str, str]]) -> str:
     The text is empty if there is no likely reason. Otherwise, the text starts with a space.
     """
     parsed = parse_filter(terms, clock.wall_us())
-    return escape(_literal_star(terms) or _future(parsed) or _unknown_name(log, parsed) or _text_hint(log, parsed))
+    return lag_hint(log) + escape(
+        _literal_star(terms) or _future(parsed) or _unknown_name(log, parsed) or _text_hint(log, parsed)
+    )
+
+
+def lag_hint(log: LogSource) -> str:
+    """Return a hint if the log is behind the journal, so that it may lack requests that have just ended."""
+    seconds = log.lag_seconds()
+    return f" The log is {seconds:.0f} s behind, so it lacks the newest requests." if seconds > _LAG_SECONDS else ""
 
 
 def _literal_star(terms: Sequence[tuple[str, str]]) -> str:

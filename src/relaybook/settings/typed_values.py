@@ -113,7 +113,7 @@ def _table(kind: type, value: object) -> dict[str, Any]:
             if key not in hints:
                 raise BadValue(f"{expected}, not {key[:80]!r}.{suggest(key, hints)}".removesuffix("."))
             try:
-                fields[key] = parse_value(hints[key], item)
+                fields[key] = parse_value(required_type(hints[key]), item)  # to use the general value, omit the key
             except BadValue as error:
                 raise BadValue(f"{error.expected} for {key} of {name[:80]!r}") from None
         if "*" in name.removesuffix("*"):

@@ -30,6 +30,10 @@ class Log:
         self.running = running
         self.states = states
         self.requested: list[tuple[list[tuple[str, str]], int]] = []
+        self.lag = 0.0
+
+    def lag_seconds(self) -> float:
+        return self.lag
 
     def count_exactly(self, terms: list[tuple[str, str]]) -> int:
         return self.counts[0]
@@ -88,6 +92,17 @@ def run(
     return questions
 
 
+def test_requests_that_are_not_recorded_yet_are_reported(
+    settings: Configuration, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = Log(2)
+    log.lag = 16.0
+    run(monkeypatch, settings, log, yes=True)
+    assert capsys.readouterr().err.startswith(
+        "The log is 16 s behind, so it lacks the newest requests. These requests will not be deleted.\n"
+    )
+
+
 def test_it_shows_five_requests_and_asks(
     settings: Configuration, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -97,7 +112,7 @@ def test_it_shows_five_requests_and_asks(
     lines = output.out.splitlines()
     assert lines[0] == "2 requests that match are still running and will not be deleted."
     assert ["ios" in line for line in lines[1:6]] == [True] * 5
-    assert lines[6:] == ["… and 32 requests that are older", "37 requests deleted."]
+    assert lines[6:] == ["… and 32 older requests", "37 requests deleted."]
     assert output.err == "waiting for d1\n"
     ((terms, count),) = log.requested
     assert count == 37

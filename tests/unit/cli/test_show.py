@@ -20,6 +20,9 @@ class OneDetail:
     def find(self, text: str) -> dict[str, Any] | None:
         return detail(namespace="ios") if text == "known" else None
 
+    def lag_seconds(self) -> float:
+        return 0.0
+
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configuration:

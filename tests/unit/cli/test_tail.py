@@ -14,6 +14,9 @@ from relaybook.settings.configuration import Configuration, resolve
 class OneRow:
     """A fake log with one request."""
 
+    def lag_seconds(self) -> float:
+        return 0.0
+
     def latest(self, terms: list[tuple[str, str]], limit: int) -> tuple[list[dict[str, object]], bool]:
         return [row(input_preview=f"{terms} {limit}")], True
 
@@ -57,13 +60,18 @@ def test_an_unknown_sort_field_is_rejected(settings: Configuration) -> None:
     assert str(refused.value).startswith("--sort is 'cost': expected one of cost_usd, duration_ms,")
 
 
+@pytest.mark.parametrize(("field", "reason"), [("first_token_ms", ""), ("cost_usd", module._NO_PRICE)])
 def test_without_a_value_nothing_is_printed_but_the_reason(
-    settings: Configuration, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    field: str,
+    reason: str,
+    settings: Configuration,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(OneRow, "top", lambda *_: ([], True))
-    assert module.tail(settings, [], lines=3, sort="first_token_ms") == 0
+    assert module.tail(settings, [], lines=3, sort=field) == 0
     output = capsys.readouterr()
-    assert (output.out, output.err) == ("", "No matching request has a value for first_token_ms.\n")
+    assert (output.out, output.err) == ("", f"No matching request has a value for {field}.{reason}\n")
 
 
 def test_json_output_is_one_object_per_line(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:

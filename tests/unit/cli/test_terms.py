@@ -88,8 +88,10 @@ class Log:
         properties: list[str] | None = None,
         body_state: str | None = None,
         known_id: str | None = None,
+        lag_seconds: float = 0.0,
     ) -> None:
         self._known_id = known_id
+        self._lag_seconds = lag_seconds
         self._values = {"namespace": namespaces or [], "property": properties or []}
         self._latest = [{"body_state": body_state}] if body_state else []
 
@@ -98,6 +100,9 @@ class Log:
 
     def is_indexed(self) -> bool:
         return True
+
+    def lag_seconds(self) -> float:
+        return self._lag_seconds
 
     def find(self, text: str) -> dict[str, str] | None:
         return {"id": text} if text == self._known_id else None
@@ -142,6 +147,13 @@ def test_a_search_for_an_id_or_a_namespace_is_explained() -> None:
     assert hint_for(Log(["ios", "web"]), "ios") == " The search text is a namespace. Write namespace=ios"
     assert " Write 'namespace=my app'" in hint_for(Log(["my app"]), '"my app"')
     assert "Only whole words match" in hint_for(Log(["ios"], known_id="chatcmpl-9"), "chatcmpl-8")
+
+
+def test_a_log_that_is_behind_is_reported_first() -> None:
+    lag = " The log is 16 s behind, so it lacks the newest requests."
+    assert hint_for(Log(lag_seconds=16.4), "model:o1") == lag
+    assert hint_for(Log(lag_seconds=16.4), "fternoo").startswith(f"{lag} Only whole words match.")
+    assert hint_for(Log(lag_seconds=1.0), "model:o1") == ""
 
 
 @pytest.mark.parametrize(("term", "is_explained"), [("Failed", True), ("error", True), ("tea", False)])

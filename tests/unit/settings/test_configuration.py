@@ -199,6 +199,8 @@ def test_namespaces_have_settings_of_their_own(tmp_path: Path) -> None:
         ("namespaces = 3", "tables in relaybook.toml, such as"),
         ('[namespaces]\ndev = "x"', "tables in relaybook.toml, such as"),
         ("[namespaces.dev]\nkeep_day = 3", "not 'keep_day'. Did you mean keep_days?"),
+        ('[namespaces.dev]\nlog = "none"', "full or no-bodies for log of 'dev'"),
+        ('[namespaces.dev]\nkeep_days = "none"', "a number of days from 0 to 36500 for keep_days of 'dev'"),
         ("[namespaces.dev]\nkeep_days = -1", "a number of days from 0 to 36500 for keep_days of 'dev'"),
         ('[namespaces."*dev"]\nkeep_days = 1', "a prefix of names followed by *, not '*dev'"),
         ("keep_days = 40000", "a number of days from 0 to 36500"),

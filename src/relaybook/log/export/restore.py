@@ -41,8 +41,10 @@ def read_line(line: bytes) -> Entry | EndLine:
         raise BadLine("not a JSON object")
     if value.get("end") is True:
         return _end_line(value)
-    if value.get("export") != VERSION:
-        raise BadLine(f"the format version (export) is {value.get('export')!r}, but this Relaybook reads {VERSION}")
+    if "export" not in value:
+        raise BadLine("not from an export in the format jsonl, because the field export is missing")
+    if value["export"] != VERSION:
+        raise BadLine(f"the format version (export) is {value['export']!r}, but this Relaybook reads {VERSION}")
     return _entry(value)
 
 
