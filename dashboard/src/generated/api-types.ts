@@ -698,7 +698,7 @@ export type ParsedQuery = {
   suggestions: Suggestions;
 };
 
-/** One part of a query, such as a word or `name:value`. Offsets are in UTF-16 code units. */
+/** One part of a query, such as a word or `name:value`. `start` and `end` are offsets in UTF-16 code units. */
 export type QueryToken = {
   start: number;
   end: number;
@@ -707,7 +707,7 @@ export type QueryToken = {
   negated: boolean;
 };
 
-/** An error in a query. Offsets are in UTF-16 code units. */
+/** An error in a query. `start` and `end` are offsets in UTF-16 code units. */
 export type QueryError = {
   /** Start of the first invalid part. */
   start: number;
@@ -720,7 +720,7 @@ export type QueryError = {
   replacement: string | null;
 };
 
-/** Completions of the part of the query at the caret. Offsets are in UTF-16 code units. */
+/** Completions of the part of the query at the caret. `start` and `end` are offsets in UTF-16 code units. */
 export type Suggestions = {
   /** Start of the text that a completion replaces. */
   start: number;

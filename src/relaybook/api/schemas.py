@@ -396,7 +396,7 @@ class FieldValues(Struct, kw_only=True):
 
 
 class QueryToken(Struct, kw_only=True):
-    """One part of a query, such as a word or `name:value`. Offsets are in UTF-16 code units."""
+    """One part of a query, such as a word or `name:value`. `start` and `end` are offsets in UTF-16 code units."""
 
     start: int
     end: int
@@ -405,7 +405,7 @@ class QueryToken(Struct, kw_only=True):
 
 
 class QueryError(Struct, kw_only=True):
-    """An error in a query. Offsets are in UTF-16 code units."""
+    """An error in a query. `start` and `end` are offsets in UTF-16 code units."""
 
     start: Annotated[int, Meta(description="Start of the first invalid part.")]
     end: int
@@ -429,7 +429,7 @@ class Suggestion(Struct, kw_only=True):
 
 
 class Suggestions(Struct, kw_only=True):
-    """Completions of the part of the query at the caret. Offsets are in UTF-16 code units."""
+    """Completions of the part of the query at the caret. `start` and `end` are offsets in UTF-16 code units."""
 
     start: Annotated[int, Meta(description="Start of the text that a completion replaces.")]
     end: int

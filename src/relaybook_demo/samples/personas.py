@@ -31,7 +31,8 @@ WORKSHOP: Final = App("sk-demo-workshop-0d3b", "You help developers. Answer with
 SCRIPT: Final = App("sk-demo-nightly-script-77aa")
 
 CHANNELS: Final = ("iOS", "Android", "web")
-#: The versions of the shop's programs in production. Staging runs only the beta version.
+#: The versions of the shop's programs in production, for a random choice, so 4.12.1 is chosen twice as often as 4.12.0.
+#: Staging runs only the beta version.
 VERSIONS: Final = ("4.12.0", "4.12.1", "4.12.1")
 BETA: Final = "4.13.0-beta.2"
 

@@ -53,7 +53,7 @@ export function Timing({ request }: { request: RequestDetail }) {
           <>
             {chunks === 0 ? "No response" : plural(chunks, "chunk")}
             {gaps !== undefined &&
-              `, median gap ${duration(gaps.median)}, longest ${duration(gaps.longest)} after chunk ${count(gaps.after)}`}
+              `, median gap ${duration(gaps.median)}, longest gap ${duration(gaps.longest)} (after chunk ${count(gaps.after)})`}
             {chunks > timeline.length && timeline.length > 0 && `; the first ${count(timeline.length)} are shown`}
           </>
         ) : (

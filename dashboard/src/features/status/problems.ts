@@ -101,7 +101,8 @@ function behind(status: Status, at: Date): Problem | null {
     tone: "amber",
     word: "logging, behind",
     sentence: `The log is current to ${upTo}. ${newer} in the journal and will appear.`,
-    advice: "Nothing is lost. If the delay keeps growing, the recorder is stopped, or this machine is too slow for the traffic.",
+    advice:
+      "Nothing is lost. If the delay keeps growing, the recorder is stopped, or this machine is too slow for the traffic.",
     action: "advice",
   };
 }
