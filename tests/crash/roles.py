@@ -148,25 +148,33 @@ class Roles:
         """Start a role and restart it whenever it dies."""
         self._configure(role, self._fork(role))
 
-    def start_traced(self, role: Traced, calls: tuple[str, ...], injections: tuple[str, ...]) -> Tracer:
+    def start_traced(
+        self, role: Traced, calls: tuple[str, ...], injections: tuple[str, ...], files: tuple[str, ...] = ()
+    ) -> Tracer:
         """Start a role, and trace its first process from the first instruction."""
         process = self._fork(role)
-        tracer = self.trace(role, calls, injections)
+        tracer = self.trace(role, calls, injections, files)
         self._configure(role, process)
         return tracer
 
     def trace(
-        self, role: Traced, calls: tuple[str, ...], injections: tuple[str, ...], thread: int | None = None
+        self,
+        role: Traced,
+        calls: tuple[str, ...],
+        injections: tuple[str, ...],
+        files: tuple[str, ...] = (),
+        thread: int | None = None,
     ) -> Tracer:
         """Attach strace to the process of a role.
 
-        By default all its threads are traced. ``thread`` is the index of a single thread to trace, in the order in
-        which the threads were started.
+        By default all its calls are traced, on every file and in all threads. ``thread`` is the index of a single
+        thread to trace, in the order in which the threads were started.
         """
         pid = traced = self.pid(role)
         if thread is not None:
             traced = sorted(int(path.name) for path in Path(f"/proc/{pid}/task").iterdir())[thread]
-        tracer = Tracer(traced, self._directory, calls, injections, only_this_thread=thread is not None)
+        paths = [self.data.path / file for file in files]
+        tracer = Tracer(traced, self._directory, calls, injections, paths, only_this_thread=thread is not None)
         self._tracers.append(tracer)
         return tracer
 

@@ -35,6 +35,8 @@ class Injection:
     role: Traced
     calls: tuple[str, ...]
     injections: tuple[str, ...] = ()
+    #: If not empty, only calls on these files are traced. Paths are relative to the data directory.
+    files: tuple[str, ...] = ()
     #: Whether the whole run uses ``--durability power``.
     power: bool = False
     #: Whether strace is attached once the relay has its first segments. By default the role's process is traced from
@@ -137,7 +139,7 @@ async def _start(roles: Roles, injection: Injection) -> Tracer:
         )
     for role in ROLES:
         if role == injection.role:
-            tracer = roles.start_traced(role, injection.calls, injection.injections)
+            tracer = roles.start_traced(role, injection.calls, injection.injections, injection.files)
         else:
             roles.start(role)
     return tracer

@@ -52,7 +52,11 @@ def killing(instant: Instant) -> str:
 
 
 class Tracer:
-    """Runs strace on a process. ``injections`` are values of strace's ``--inject`` option."""
+    """Runs strace on a process.
+
+    ``injections`` are values of strace's ``--inject`` option. If there are ``paths``, only calls on these files are
+    traced and can fail.
+    """
 
     def __init__(
         self,
@@ -60,6 +64,7 @@ class Tracer:
         directory: Path,
         calls: Iterable[str],
         injections: Sequence[str] = (),
+        paths: Iterable[Path] = (),
         *,
         only_this_thread: bool = False,
     ) -> None:
@@ -68,7 +73,8 @@ class Tracer:
         output = directory / f"strace-{pid}.stderr"
         threads = [] if only_this_thread else ["--follow-forks"]
         injected = [f"--inject={each}" for each in injections]
-        command = ["strace", *threads, "--decode-fds=path", "-s0", f"--trace={','.join(calls)}", *injected]
+        only = [f"--trace-path={path}" for path in paths]
+        command = ["strace", *threads, "--decode-fds=path", "-s0", f"--trace={','.join(calls)}", *injected, *only]
         with output.open("wb") as err:
             self._process = subprocess.Popen([*command, f"--output={self._log}", f"--attach={pid}"], stderr=err)
 
