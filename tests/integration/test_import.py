@@ -245,6 +245,9 @@ def test_an_incomplete_file_is_reported(exported: Path, capsys: pytest.CaptureFi
     assert main(["import", "short.jsonl", "--data", "new"]) == 1
     message = f"short.jsonl is incomplete. The file should have {RECORDS + 3:,} requests, but has 5."
     assert message in capsys.readouterr().err
+    Path("empty.jsonl").touch()
+    assert main(["import", "empty.jsonl", "--data", "new"]) == 1
+    assert "empty.jsonl is probably incomplete" in capsys.readouterr().err
 
 
 def test_without_bodies_the_requests_are_expired(exported: Path) -> None:

@@ -70,6 +70,13 @@ def test_only_the_returned_records_of_a_common_id_are_read(log: Path, monkeypatc
     assert [record.seq for record in found] == read == [391, 381, 371]
 
 
+def test_an_id_without_a_record_is_skipped(log: Path) -> None:
+    connection = apsw.Connection(str(log / DATABASE))
+    connection.execute("DELETE FROM requests WHERE seq = 391")
+    connection.close()
+    assert [record.seq for record in SqliteReader(log).find("tenth", 3)] == [381, 371, 361]
+
+
 def test_full_groups_are_merged_and_every_id_is_still_found(log: Path) -> None:
     assert len(parts(log)) == RECORDS // 8 + 1
     assert assert_all_found(log)

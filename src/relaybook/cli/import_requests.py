@@ -97,7 +97,7 @@ def _import_one(importer: "_Importer", labels: "_Labels", file: str, directory: 
     if done.rejected:
         rejected = plural(done.rejected, "line was", "lines were")
         print(f"{rejected} rejected. See {rejections.path}.", file=sys.stderr)
-    if done.end is None and done.rejected == count:
+    if done.end is None and 0 < done.rejected == count:
         print(
             f"{name} is not an export in the format jsonl, which is the only format that can be imported.",
             file=sys.stderr,

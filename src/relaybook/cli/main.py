@@ -34,10 +34,10 @@ Relaybook {__version__} is a proxy that relays and logs LLM requests.
 PLATFORM: Final = os.name
 #: Options that other programs have, and their equivalents in Relaybook.
 _EQUIVALENTS: Final = {"--port": "--listen HOST:PORT", "--host": "--listen HOST:PORT", "--limit": "-n N"}
-#: The error message for a missing argument, by command.
+#: The error message for a missing argument, by its name.
 _MISSING: Final = {
-    "show": "The id of the request is missing. Write relaybook show ID. To list ids, run relaybook tail --ids.",
-    "backup": "The directory is missing. Write relaybook backup DIRECTORY.",
+    "--any-id": "The id of the request is missing. Write relaybook show ID. To list ids, run relaybook tail --ids.",
+    "--directory": "The directory is missing. Write relaybook backup DIRECTORY.",
 }
 #: The file that the argument "-" stands for, by command. cyclopts would parse "-" as an option.
 _STREAMS: Final = {"import": "/dev/stdin", "export": "/dev/stdout"}
@@ -370,7 +370,8 @@ def _run(argv: list[str]) -> int:
         message = _missing_flag(argv) or _demo_setting(argv) or _excluding_filter(argv) or _equivalent(argv)
         return _end(message or str(error), BAD_SETTINGS)
     except MissingArgumentError as error:
-        return _end(_MISSING.get(argv[0]) or _excluding_filter(argv) or str(error), BAD_SETTINGS)
+        name = error.argument.name if error.argument else ""
+        return _end(_MISSING.get(name) or _excluding_filter(argv) or str(error), BAD_SETTINGS)
     except UnusedCliTokensError as error:
         unexpected = " ".join(error.unused_tokens or [])
         return _end(f"Unexpected argument: {unexpected!r}. See relaybook {argv[0]} --help.", BAD_SETTINGS)

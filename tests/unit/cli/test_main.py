@@ -62,6 +62,7 @@ def test_only_servers_warn_of_a_feedback_token_without_a_dashboard_token(
         (["config", "--workers"], "--workers requires an argument"),
         (["config", "--workers", "1", "--workers", "2"], "specified multiple times"),
         (["backup"], "The directory is missing. Write relaybook backup DIRECTORY."),
+        (["backup", "copy", "--data"], "--data requires an argument"),
         (["config", "more"], "Unexpected argument: 'more'. See relaybook config --help."),
         (["config", "--listen", "here"], "expected host:port, such as 127.0.0.1:4100. The value comes from --listen."),
         (["config", "--dashboard", "0.0.0.0:4101"], "Set RELAYBOOK_DASHBOARD_TOKEN"),

@@ -67,8 +67,8 @@ def find(connection: apsw.Connection, foreign_id: str, limit: int) -> Iterator[R
     for (part,) in connection.execute(parts_sql, (*parts, hash_)):
         sql = "SELECT seq FROM foreign_ids WHERE part = ? AND hash = ? ORDER BY seq DESC"
         for (seq,) in connection.execute(sql, (part, hash_)):
-            (record,) = load(connection, [seq])
-            if foreign_id in record.foreign_ids:
+            record = next(iter(load(connection, [seq])), None)  # a damaged index can name a row that does not exist
+            if record is not None and foreign_id in record.foreign_ids:
                 yield record
                 found += 1
             if found == limit:
