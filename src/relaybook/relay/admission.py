@@ -12,7 +12,6 @@ from relaybook.errors import RelayError
 from relaybook.relay import response_lines
 from relaybook.relay.context import RelayContext
 from relaybook.relay.exchange import Exchange
-from relaybook.relay.fingerprints import keys_in
 from relaybook.relay.peers import Client
 from relaybook.relay.request_head import HeadRefused, RequestHead, check_target
 from relaybook.relay.routes import Route
@@ -41,12 +40,7 @@ def check(relay: RelayContext, head: RequestHead) -> None:
     if not head.target.startswith(b"/") and head.target != b"*":
         _make_origin_form(head)
     _check_host(relay, head)
-    if b"?" in head.target or len(head.keys) > _MAX_KEYS:
-        _check_keys(head)
-
-
-def _check_keys(head: RequestHead) -> None:
-    if len({*head.keys, *keys_in(head.target)}) > _MAX_KEYS:
+    if len(head.keys) > _MAX_KEYS:
         raise HeadRefused(
             RelayError.BAD_REQUEST,
             f"The query and the headers have over {_MAX_KEYS} different API keys. Send only the keys that the upstream "

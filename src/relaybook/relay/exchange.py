@@ -50,7 +50,6 @@ There is one exception. With ``on_client_gone = finish``, if the whole request w
 ``response_chunk``, or ``fail``, then closes the exchange as ``client_closed``.
 """
 
-from collections.abc import Sequence
 from enum import IntEnum
 from typing import Protocol
 
@@ -62,7 +61,7 @@ from relaybook.journal.frame import FrameKind
 from relaybook.kinds import kind_of, stream_error_event
 from relaybook.relay import response_lines
 from relaybook.relay.client_framing import ClientFraming
-from relaybook.relay.fingerprints import Fingerprints, keys_in
+from relaybook.relay.fingerprints import Fingerprints, mask
 from relaybook.relay.gate import Gate
 from relaybook.relay.limits import READ_BYTES
 from relaybook.relay.peers import Client, Dial, Upstream
@@ -154,10 +153,7 @@ class Exchange:
         self.method = head.method
         self.target = head.target
         self.request_chunked = head.chunked
-        #: The API keys to mask in headers and bodies, longest first, because a key may begin with another key.
-        self.keys: Sequence[bytes] = head.keys
-        if b"?" in head.target or len(head.keys) > 1:
-            self.keys = sorted({*head.keys, *keys_in(head.target)}, key=len, reverse=True)
+        self.keys = head.keys
         self.pending: list[bytes] = []
         self.relay_headers = response_lines.relay_headers(tags, self.id_text)
         #: Appends a frame to the journal: ``frame(kind, id, payload)``.
@@ -175,7 +171,7 @@ class Exchange:
             clock.wall_ns(),
             head.method,
             relay.fingerprints.target(head.target) if b"?" in head.target else head.target,
-            self._masked(head.logged),
+            head.logged,
             tags.namespace,
             tags.properties,
             [(warning.code, warning.message) for warning in tags.warnings] if tags.warnings else [],
@@ -184,7 +180,7 @@ class Exchange:
             client_address,
             tags.log,
             relay.fingerprints.of(head.key) if head.key else None,
-            self._masked(body),
+            mask(body, self.keys),
             complete,
         )
         self.frame(FrameKind.OPENED, self.id, encode_event(opened))
@@ -219,7 +215,7 @@ class Exchange:
         After an early response, the bytes are dropped.
         """
         if self.request_state == RequestState.READING:
-            self.frame(FrameKind.SENT, self.id, self._masked(chunk))
+            self.frame(FrameKind.SENT, self.id, mask(chunk, self.keys))
             self._queue_for_upstream(b"%x\r\n%b\r\n" % (len(chunk), chunk) if self.request_chunked else chunk)
 
     def request_end(self) -> None:
@@ -311,7 +307,7 @@ class Exchange:
         self.response_state = ResponseState.STREAMING
         if self.request_state == RequestState.READING:
             self.request_state = RequestState.ABANDONED
-        answered = Answered(head.status, head.reason, self._masked(head.logged), False, self._masked(chunk))
+        answered = Answered(head.status, head.reason, mask(head.logged, self.keys), False, mask(chunk, self.keys))
         self.frame(FrameKind.ANSWERED, self.id, encode_event(answered))
         client = self.client
         if client is not None:
@@ -332,7 +328,7 @@ class Exchange:
         ``complete`` is true for the last body bytes.
         """
         if chunk:
-            self.frame(FrameKind.RECEIVED, self.id, self._masked(chunk))
+            self.frame(FrameKind.RECEIVED, self.id, mask(chunk, self.keys))
         client = self.client
         if client is not None and self.framing is not None:
             wire = self.framing.encode(chunk, complete=complete)
@@ -546,12 +542,6 @@ class Exchange:
         """
         before, self.frame = self.frame, _unlogged
         return before is not _unlogged
-
-    def _masked(self, chunk: bytes) -> bytes:
-        for key in self.keys:
-            if chunk.find(key) >= 0:  # ``in`` takes 1.5 times as long, because it first tries to convert key to an int
-                chunk = chunk.replace(key, b"*" * len(key))
-        return chunk
 
 
 def _unlogged(kind: int, exchange: bytes, payload: bytes) -> None:

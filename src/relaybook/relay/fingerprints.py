@@ -1,9 +1,9 @@
-"""Replace secrets with fingerprints, because the journal must not contain keys. This module does no I/O."""
+"""Keep keys out of the journal: replace them with fingerprints or asterisks. This module does no I/O."""
 
 import hashlib
 import hmac
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote_to_bytes
@@ -60,6 +60,14 @@ class Fingerprints:
             parts += [target[done : value.start()], b"key:", self.of(value[0]).encode()]
             done = value.end()
         return b"".join([*parts, target[done:]])
+
+
+def mask(data: bytes, keys: Iterable[bytes]) -> bytes:
+    """Replace each byte of the keys with ``*``, in this order of keys."""
+    for key in keys:
+        if data.find(key) >= 0:  # ``in`` takes 1.5 times as long, because it first tries to convert key to an int
+            data = data.replace(key, b"*" * len(key))
+    return data
 
 
 def keys_in(target: bytes) -> list[bytes]:

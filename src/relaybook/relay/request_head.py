@@ -13,7 +13,7 @@ from typing import Final
 import httptools
 
 from relaybook.errors import RelayError
-from relaybook.relay.fingerprints import Fingerprints
+from relaybook.relay.fingerprints import Fingerprints, keys_in, mask
 from relaybook.relay.header_rules import HOP_BY_HOP, Handler, HeaderRules, drop, holds_secret, replace_line
 from relaybook.relay.limits import (
     MAX_HEAD,
@@ -64,7 +64,8 @@ class RequestHead:
     origin = b""
     preflight = b""
     key: bytes | None = None
-    #: All API keys in the head that have at least ``MIN_SECRET_BYTES``. These keys are masked in the journal.
+    #: All API keys in the headers and the query that have at least ``MIN_SECRET_BYTES``, longest first, because a key
+    #: may begin with another key. ``logged`` is masked, and the exchange masks these keys in everything else.
     keys: Sequence[bytes] = ()
     tags: Sequence[tuple[bytes, bytes]] = ()
     #: The route and the tags of the request, once they are known.
@@ -142,6 +143,9 @@ class RequestHeadReader:
         _check_sizes(raw, lines)
         head.logged = logged
         self._rules.apply(lines, head, head.lines)
+        if b"?" in head.target or len(head.keys) > 1:
+            head.keys = sorted({*head.keys, *keys_in(head.target)}, key=len, reverse=True)
+        head.logged = mask(head.logged, head.keys)
         if head.version_1_0 and head.chunked:
             raise HeadRefused(
                 RelayError.BAD_REQUEST, "HTTP/1.0 does not support chunked requests. Send a Content-Length."
