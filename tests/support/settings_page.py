@@ -47,9 +47,8 @@ def _row(name: str) -> str:
     spelling = f"`{flag_of(name)}`" if name in FLAGS else f"`{variable_of(name)}` (no flag)"
     if name == "namespaces":
         spelling = "`[namespaces.…]` (only in the file)"
-    value_type = "size" if default.endswith("iB") else describe_type(TYPES[name])
     shown = default if default == "–" else f"`{default}`"
-    return f"| {spelling} | {shown} | {value_type} | {FIELDS[name].metadata['help']} |\n"
+    return f"| {spelling} | {shown} | {describe_type(TYPES[name])} | {FIELDS[name].metadata['help']} |\n"
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ import uvloop
 from relaybook.journal.writer import JournalWriter
 from relaybook.relay import last_resort
 from relaybook.relay.relay import Relay
-from relaybook.settings.definitions import Settings
+from relaybook.settings.definitions import Count, Settings
 from relaybook.system.parent_pipe import is_closed
 
 log = logging.getLogger("relaybook.relay")
@@ -90,8 +90,8 @@ def _with_descriptors(settings: Settings, limit: int) -> Settings:
         log.warning("few_descriptors", extra={"limit": limit, "connections": allowed})
     lowered: Settings = replace(
         settings,
-        max_connections=min(settings.max_connections, allowed),
-        max_in_flight=min(settings.max_in_flight, allowed),
+        max_connections=Count(min(settings.max_connections, allowed)),
+        max_in_flight=Count(min(settings.max_in_flight, allowed)),
     )
     return lowered
 

@@ -18,6 +18,8 @@ KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _MIN_SECRET_CHARACTERS: Final = 32
 #: A number of days, from 0 to 36,500 (100 years).
 Days = NewType("Days", int)
+#: A whole number of things. An ``int`` is a size in bytes.
+Count = NewType("Count", int)
 
 
 def setting(default: Any, text: str, *, secret: bool = False, flag: bool = True) -> Any:
@@ -86,7 +88,7 @@ class Settings:
     store_password: str | None = setting(
         None, "Password of the ClickHouse user in the URL of --store", secret=True, flag=False
     )
-    workers: int = setting(1, "Number of relay processes")
+    workers: Count = setting(1, "Number of relay processes")
     header_prefix: list[str] = setting(
         ["Service", "Relaybook"],
         "Prefixes of tag headers, such as Service in Service-Namespace. Headers with any of these prefixes are tags",
@@ -110,8 +112,8 @@ class Settings:
     trusted_proxies: list[str] = setting([], "Addresses or networks of proxies whose X-Forwarded-For header is trusted")
     cors_origins: list[str] = setting([], "Origins of web pages that may call the relay. * allows every origin")
     max_request_bytes: int = setting(1 * GIB, "Maximum size of a request body")
-    max_in_flight: int = setting(10_000, "Maximum number of concurrent requests per worker")
-    max_connections: int = setting(50_000, "Maximum number of client connections per worker")
+    max_in_flight: Count = setting(10_000, "Maximum number of concurrent requests per worker")
+    max_connections: Count = setting(50_000, "Maximum number of client connections per worker")
     keep_other_bodies: int = setting(
         16 * MIB,
         "A body in an unsupported format is logged in full up to this size. If the body is larger, only its first 64 "

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
-from relaybook.settings.definitions import Days
+from relaybook.settings.definitions import Count, Days
 from relaybook.settings.suggestions import suggest
 
 _NUMBER: Final = r"(\d{1,18}(?:\.\d{1,9})?)"
@@ -95,7 +95,7 @@ def _choice_or_size(arms: tuple[Any, ...], value: object) -> Any:
     if value in choices:
         return value
     try:
-        return _integer(value)
+        return _size(value)
     except BadValue:
         raise BadValue(f"{', '.join(choices)} or a size such as 50GiB") from None
 
@@ -159,12 +159,20 @@ def _path(value: object) -> Path:
         raise BadValue("a path, but the user after ~ does not exist") from None
 
 
-def _integer(value: object) -> int:
+def _count(value: object) -> int:
+    if isinstance(value, str) and re.fullmatch(r"\d{1,18}", digits := value.replace("_", "").strip(), re.ASCII):
+        value = int(digits)
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63:
+        return value
+    raise BadValue("a whole number")
+
+
+def _size(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63:
         return value
     match = _SIZE.fullmatch(value.replace("_", "").strip()) if isinstance(value, str) else None
     if match is None or ("." in match[1] and match[2] is None):
-        raise BadValue("a whole number or a size such as 64MiB")
+        raise BadValue("a number of bytes or a size such as 64MiB")
     unit = match[2] or "B"
     factor: int = (1024 if "i" in unit else 1000) ** _POWERS.get(unit[0].upper(), 0)
     whole, _, fraction = match[1].partition(".")
@@ -195,7 +203,8 @@ _PARSERS: Final[dict[Any, Callable[[object], Any]]] = {
     Days: _days,
     str: _text,
     Path: _path,
-    int: _integer,
+    int: _size,
+    Count: _count,
     float: _duration,
     bool: _boolean,
 }
@@ -203,7 +212,8 @@ _DESCRIPTIONS: Final[dict[Any, str]] = {
     Days: "days",
     str: "text",
     Path: "path",
-    int: "whole number",
+    int: "size",
+    Count: "whole number",
     float: "duration",
     bool: "`true` or `false`",
 }

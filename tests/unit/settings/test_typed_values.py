@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import pytest
 
+from relaybook.settings.definitions import Count
 from relaybook.settings.typed_values import BadValue, describe_type, format_value, parse_value
 
 
@@ -23,14 +24,25 @@ from relaybook.settings.typed_values import BadValue, describe_type, format_valu
         (12, 12),
     ],
 )
-def test_whole_numbers_can_be_sizes(text: object, number: int) -> None:
+def test_sizes_can_have_units(text: object, number: int) -> None:
     assert parse_value(int, text) == number
 
 
 @pytest.mark.parametrize("bad", ["", "x", "-1", "1.5", "5 apples", "9" * 30, "999999999TiB", "٣", True, 1.5, -1, []])
-def test_an_invalid_whole_number_is_rejected(bad: object) -> None:
-    with pytest.raises(BadValue, match=r"a number below|a whole number"):
+def test_an_invalid_size_is_rejected(bad: object) -> None:
+    with pytest.raises(BadValue, match=r"a number below|a number of bytes"):
         parse_value(int, bad)
+
+
+@pytest.mark.parametrize(("text", "number"), [("0", 0), ("4", 4), ("10_000", 10_000), (12, 12)])
+def test_a_count_is_a_whole_number(text: object, number: int) -> None:
+    assert parse_value(Count, text) == number
+
+
+@pytest.mark.parametrize("bad", ["", "x", "-1", "1.5", "64KiB", "5 B", "9" * 30, "٣", True, 1.5, -1, 1 << 63, []])
+def test_an_invalid_count_is_rejected(bad: object) -> None:
+    with pytest.raises(BadValue, match="a whole number"):
+        parse_value(Count, bad)
 
 
 @pytest.mark.parametrize(
