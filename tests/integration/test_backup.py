@@ -363,6 +363,22 @@ def test_a_backup_that_was_written_to_is_refused_and_keeps_its_own_requests(tmp_
         assert (found.records, found.problems) == (records, [])
 
 
+def test_a_directory_with_other_files_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    original, target = tmp_path / "data", tmp_path / "home"
+    writer = SqliteWriter(original / "store")
+    fill(writer, 3)
+    writer.close()
+    (target / "lost+found").mkdir(parents=True)
+    (target / "letter").touch()
+    assert main(["backup", str(target), "--data", str(original)]) == 2
+    assert f"{target} has other files. Choose a new or empty directory" in capsys.readouterr().err
+    assert sorted(path.name for path in target.iterdir()) == ["letter", "lost+found"]
+    (target / "letter").unlink()
+    assert main(["backup", str(target), "--data", str(original)]) == 0
+    (target / "letter").touch()
+    assert main(["backup", str(target), "--data", str(original)]) == 0
+
+
 def test_a_backup_never_replaces_the_log_that_it_was_made_of(tmp_path: Path) -> None:
     original, copy = tmp_path / "data", tmp_path / "copy"
     writer = SqliteWriter(original / "store")

@@ -24,6 +24,10 @@ def backup(configuration: Configuration, target: Path) -> int:
         raise BadArgument(f"{target} is in the data directory. Choose a directory outside the data directory.")
     if copy.is_served():
         raise BadArgument(f"{target} is in use by a server. Choose another directory.")
+    if not copy.store.exists() and _has_files(copy.path):
+        raise BadArgument(
+            f"{target} has other files. Choose a new or empty directory, or the directory of an earlier backup."
+        )
     try:
         with progress_bar(is_bytes=True) as on_progress:
             done = open_store(source.store, configuration.settings).back_up(copy.store, on_progress)
@@ -37,6 +41,12 @@ def backup(configuration: Configuration, target: Path) -> int:
         f"bytes in total. This command copied {done.copied_bytes:,} of these bytes."
     )
     return 0
+
+
+def _has_files(directory: Path) -> bool:
+    """Return whether the directory has files, other than hidden files and the ``lost+found`` of a new file system."""
+    paths = directory.iterdir() if directory.is_dir() else ()
+    return any(not path.name.startswith(".") and path.name != "lost+found" for path in paths)
 
 
 def _copy_secret(source: DataDirectory, copy: DataDirectory) -> None:

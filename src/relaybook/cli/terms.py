@@ -11,6 +11,7 @@ from relaybook.cli.output import escape, may_be_id
 from relaybook.cli.source import LogSource
 from relaybook.log.likely_values import likely_value
 from relaybook.log.query.filters import MAX_LIMIT, WORDS, BadFilter, Filter
+from relaybook.log.query.language import OPERATORS
 from relaybook.log.query.parameters import parse_filter
 from relaybook.log.query.term_values import FAILED_WORDS, canonical_name
 
@@ -58,7 +59,8 @@ def _has_field(word: str) -> bool:
 def _query_term(argument: str) -> str:
     """Convert an argument to query syntax by adding the quotes that the shell removed.
 
-    An argument with spaces can be a phrase, the value of a field, or several terms. Raises BadArgument for ``-5``.
+    An argument with spaces can be a phrase, the value of a field, or several terms. An argument such as ``a OR b`` is
+    several terms, so that the operator is rejected. Raises BadArgument for ``-5``.
     """
     if _NUMBER.fullmatch(argument):
         number = argument[1:]
@@ -67,7 +69,7 @@ def _query_term(argument: str) -> str:
             f"exclude the word, write '-\"{number}\"' after --."
         )
     words = argument.split()
-    if '"' in argument or len(words) < 2 or any(map(_has_field, words[1:])):
+    if '"' in argument or len(words) < 2 or any(word in OPERATORS or _has_field(word) for word in words[1:]):
         return argument
     match = _FIELD.match(argument)
     name = match[0] if match else ""

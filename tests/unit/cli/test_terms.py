@@ -51,6 +51,7 @@ def test_filters_that_the_api_rejects_are_rejected(bad: str) -> None:
 @pytest.mark.parametrize(
     ("bad", "output"),
     [
+        ("a OR b", "'OR': operator OR is not supported."),
         ("12:30", """'12:30': '12' is not a known name. To search for this text, write '"12:30"'."""),
         ("duration>2s", """'duration>2s': the colon after the name is missing. Write 'duration:>2s'. To"""),
         (

@@ -22,7 +22,7 @@ MAX_PARTS: Final = 100
 _MISSING_COLON: Final = re.compile(r"([A-Za-z_]+|property\.[^<>=]+)([<>=].+)")
 #: Operators of other query languages. They are rejected, because a search for them as words would find nothing, and the
 #: user would not know why.
-_OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
+OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
 #: Maps a rating that the page uses, as in ``feedback:good``, to the query that finds the requests with this rating.
 _RATINGS: Final = {"good": "score:>0", "bad": "score:<0"}
 #: Matches ids that Relaybook or a provider gives to requests and responses.
@@ -142,7 +142,7 @@ def _reject_unlikely_text(part: Part) -> None:
             code="missing_colon",
             replacement=corrected,
         )
-    if part.value in _OPERATORS and not part.has_star:
+    if part.value in OPERATORS and not part.has_star:
         _reject(
             part,
             f"operator {part.value} is not supported. All parts must match, but several values of a field such as "

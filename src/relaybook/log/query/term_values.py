@@ -231,5 +231,7 @@ def _expected_timestamp(text: str, now_us: int) -> str:
     """Return the end of an error message, which tells the user how to write a valid timestamp."""
     if _SPACE_FOR_PLUS.fullmatch(text):
         return f"a + in a URL means a space. Write the + as %2B: {text.replace(' ', '%2B')}."
+    if _RELATIVE.fullmatch(f"-{text}"):
+        return f"a relative time begins with a minus sign. Write -{text}."
     example = clock.format_timestamp(now_us)
     return f"expected a timestamp such as {example}, or a relative time such as -15m (units: {', '.join(_SECONDS)})."

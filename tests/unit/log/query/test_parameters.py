@@ -68,6 +68,7 @@ def test_property_names_in_parameters_are_normalized_like_tags() -> None:
         ("contains", "", "0 characters: expected 1 to 1000"),
         ("contains", "x" * 1001, "1001 characters"),
         ("from", "yesterday", "a relative time such as -15m"),
+        ("from", "2d", "a relative time begins with a minus sign. Write -2d."),
         ("from", "-1y", "units: s, m, h, d, w"),
         ("from", "2026-11-21T15:02:31 01:00", "Write the + as %2B: 2026-11-21T15:02:31%2B01:00"),
         ("warning", "value-cut", "one of namespace_cut, value_cut"),
