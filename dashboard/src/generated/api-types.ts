@@ -174,9 +174,9 @@ export type RequestDetail = {
   request_headers: ([string, string])[] | null;
   /** Names and values as received. Secrets are replaced. */
   response_headers: ([string, string])[] | null;
-  /** Size of the stored request body in bytes, as transferred. `null` if the body is not stored. */
+  /** How many bytes of the request body are stored, counted before the log compresses them. `null` if the body is not stored. */
   stored_request_bytes: number | null;
-  /** Size of the stored response body in bytes, as transferred. `null` if the body is not stored. */
+  /** How many bytes of the response body are stored, counted before the log compresses them. `null` if the body is not stored. */
   stored_response_bytes: number | null;
   /** All fields of the request body except the messages, as sent. */
   parameters: Record<string, unknown> | null;

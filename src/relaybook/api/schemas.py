@@ -250,12 +250,16 @@ class DetailPart(Struct, kw_only=True):
     ]
     stored_request_bytes: Annotated[
         int | None,
-        Meta(description="Size of the stored request body in bytes, as transferred. `null` if the body is not stored."),
+        Meta(
+            description="How many bytes of the request body are stored, counted before the log compresses them. "
+            "`null` if the body is not stored."
+        ),
     ]
     stored_response_bytes: Annotated[
         int | None,
         Meta(
-            description="Size of the stored response body in bytes, as transferred. `null` if the body is not stored."
+            description="How many bytes of the response body are stored, counted before the log compresses them. "
+            "`null` if the body is not stored."
         ),
     ]
     parameters: Annotated[

@@ -153,4 +153,6 @@ def _text_hint(log: LogSource, parsed: Filter) -> str:
     lag = ""
     if not log.is_indexed():
         lag = " Some requests are not in the full-text index yet. A running server adds them to the index."
-    return f"{lag} Only whole words match. For part of a word, write 'contains:\"{word}\"' from=-1h"
+    return (
+        f"{lag} Only whole words match. To find part of a word in the last hour, write 'contains:\"{word}\"' from=-1h"
+    )

@@ -137,7 +137,8 @@ def test_a_star_after_an_equals_sign_is_explained(term: str, hint: str) -> None:
 def test_matching_of_whole_words_is_explained(term: str, is_explained: bool) -> None:
     output = hint_for(Log(), term)
     assert (
-        output == " Only whole words match. For part of a word, write 'contains:\"fternoo\"' from=-1h"
+        output
+        == " Only whole words match. To find part of a word in the last hour, write 'contains:\"fternoo\"' from=-1h"
     ) == is_explained
 
 

@@ -24,8 +24,8 @@ _FROM_FINISH: Final = " ".join(
     f"WHEN replace({_REASONS}, ',{reason},', '') <> {_REASONS} THEN {FINISHES[finish][0]!r}"
     for reason, finish in FINISH_REASONS.items()
 )
-#: The code that ``row.result_of`` returns, as an expression on ``requests AS r``. All parts are constants in this
-#: program, so the SQL contains no values from requests.
+#: An SQL expression on ``requests AS r`` for the result of a request, with the same results as ``row.result_of``. All
+#: parts are constants in this program, so the SQL contains no values from requests.
 RESULT: Final = f"""CASE
   WHEN r.outcome = 'open' THEN 'running'
   WHEN r.outcome = 'client_closed' AND r.failed = 0 THEN 'client_disconnected'

@@ -38,7 +38,7 @@ def stats(database: Database, state: State, question: StatsQuery, last: int, dea
         raise DeadlinePassed
     parameters = Parameters(matching.values)
     # If buckets are whole hours, the query uses only the hour in which a request started. ClickHouse can then read the
-    # stored sums of each hour, if these sums have the fields of the filter.
+    # sums that it stores for each hour, unless the filter needs a field for which no sums are stored.
     unit_us, started = (1, "started_at") if span.bucket_us % HOUR_US else (HOUR_US, STARTED_HOUR)
     from_us = max(span.from_us, kept_from(state, deadline_ns)) if is_kept else span.from_us
     source = (

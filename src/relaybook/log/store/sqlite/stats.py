@@ -91,7 +91,7 @@ class _CoveredSeries(NamedTuple):
 
 
 def _covered_series(connection: apsw.Connection, question: StatsQuery) -> _CoveredSeries | None:
-    """Return the series that cover the query, or `None` if the rollups do not cover it."""
+    """Return the series that have all requests of the query, or `None` if the rollups do not have all of them."""
     name = kept_field(question)
     if name is None:
         return None
