@@ -11,7 +11,8 @@ from relaybook.log.formats.media import describe_part
 from relaybook.log.formats.text import clean, clean_or_none, preview
 from relaybook.log.formats.wire import MESSAGES, Message, Part, Request
 
-#: Maximum number of metadata entries. The maximum is far above the number of properties that a request can have.
+#: Maximum number of metadata entries that are read. Each entry becomes a property, and a request can have far fewer
+#: properties than this.
 _MAX_METADATA: Final = 1000
 _MAX_INTEGER: Final = 2**63 - 1
 

@@ -90,7 +90,7 @@ class Chunks:
         self._uncommitted = None
 
     def will_erase_repeated(self, entries: Sequence[Entry]) -> None:
-        """Mark the chunks of entries for erasure if the stored requests do not contain these chunks.
+        """Mark the chunks of ``entries`` for erasure, except those that the stored requests with the same ids contain.
 
         Use this method for requests that are already stored, perhaps with other chunks, or that were deleted.
         """
