@@ -312,7 +312,8 @@ def bad_input_page() -> str:
 
 def _section(name: str, rows: Sequence[tuple[str, str, str, str]]) -> str:
     intros = {
-        "Tags": "A tag never makes a request fail. If a tag cannot be used as it was sent, the response has a warning.\n\n",
+        "Tags": "A tag never makes a request fail. If a tag cannot be used as it was sent, the response has a warning."
+        "\n\n",
         "Chunks": "A request is admitted before its body is read, so these requests are recorded.\n\n",
         "Upstream": "Each item completes a sentence that begins with “The upstream”.\n\n",
     }

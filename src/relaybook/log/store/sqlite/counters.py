@@ -7,7 +7,7 @@ a batch in memory. So a batch makes one update per namespace or value instead of
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
 import apsw
 
@@ -71,7 +71,7 @@ class _NamespaceAggregate:
         self.first_at = self.last_at = started_at
 
 
-def namespace_counters(records: Iterable[Record]) -> list[tuple[object, ...]]:
+def namespace_counters(records: Iterable[Record]) -> list[tuple[Any, ...]]:
     """Return the parameters of ADD_NAMESPACES: one tuple per namespace, sorted by name."""
     totals: dict[str, _NamespaceAggregate] = {}
     for record in records:

@@ -33,9 +33,9 @@ _encode: Final = msgspec.json.Encoder().encode
 _astuple: Final = msgspec.structs.astuple
 
 
-def row_of(record: Record, seq: int, bodies: bytes) -> list[object]:
+def row_of(record: Record, seq: int, bodies: bytes) -> list[Any]:
     """Return the parameters of INSERT: all fields except the feedback, and ``bodies``, the location of the bodies."""
-    row: list[object] = list(_astuple(record))
+    row: list[Any] = list(_astuple(record))
     row[_SEQ] = seq
     for index in _JSON:
         row[index] = _encode(row[index]).decode() if row[index] else None

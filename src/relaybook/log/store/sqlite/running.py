@@ -61,7 +61,9 @@ class _Rows:
         """Replace all stored rows with ``rows``, without the rows of the requests in ``recorded``."""
         self._pending = target = {key: data for key, data in rows.items() if key[0] not in recorded}
         removed = [key for key in self.stored if key not in target]
-        changed = [(*key, data) for key, data in target.items() if self.stored.get(key) != data]
+        changed: list[tuple[str | bytes, ...]] = [
+            (*key, data) for key, data in target.items() if self.stored.get(key) != data
+        ]
         self._execute_many(self._delete, removed)
         self._execute_many(self._insert, changed)
 
