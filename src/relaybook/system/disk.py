@@ -29,6 +29,7 @@ _KEEP_SIZE_AND_PUNCH: Final = 0x01 | 0x02
 _F_PUNCHHOLE: Final = 99
 #: Errors of a read from a damaged part of a disk. Other parts of the file can still be read.
 _DAMAGED: Final = frozenset({errno.EIO, errno.EBADMSG})
+_NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 def create_file(path: Path) -> int:
@@ -200,6 +201,18 @@ def free_bytes(path: Path) -> int:
     """Return the number of bytes that an unprivileged user can still write on the file system of ``path``."""
     found = os.statvfs(path)
     return found.f_bavail * found.f_frsize
+
+
+def is_full(directory: Path) -> bool:
+    """Return whether the disk is full or a quota is used up. The test is a small write to a temporary file."""
+    import tempfile  # not at the top, because relays do not need this module
+
+    try:
+        with tempfile.TemporaryFile(dir=directory) as file:
+            write_at(file.fileno(), _ZEROS, 0)
+    except OSError as error:
+        return error.errno in _NO_SPACE
+    return False
 
 
 def total_bytes(path: Path) -> int:

@@ -28,7 +28,7 @@ class StoreMisconfigured(StoreUnavailable):
 
 
 class StoreFull(StoreUnavailable):
-    """The disk is full."""
+    """The disk is full, or a disk quota is used up."""
 
 
 class StoreBusy(StoreUnavailable):
