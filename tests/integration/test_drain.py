@@ -28,6 +28,8 @@ from relaybook.server.worker_config import WorkerConfig, encode_config
 from relaybook.settings.definitions import Settings
 
 STREAMS: Final = 200
+#: Number of bytes of a large request, which the relay still reads after it has refused the request.
+LARGE: Final = 20_000
 KEY: Final = "sk-draining-caller"
 
 
@@ -198,6 +200,32 @@ def test_requests_still_being_sent_get_a_response_that_the_relay_is_stopping(
         stream.end()
         assert len(ledger.requests()) == 1
         assert world.server.process.wait(30) == 0
+
+
+def test_clients_that_are_still_sending_get_their_error_response(tmp_path: Path, provider: SimulatedProvider) -> None:
+    head = request(b"Content-Length: %d" % LARGE)
+    with new_world(tmp_path, provider, "--max-request-bytes", "1000") as world:
+        idle = idle_connection(world.server)
+        before, during = (socket.create_connection(("127.0.0.1", world.server.port), 30) for _ in range(2))
+        with before, during:
+            before.sendall(head)
+            refused = before.recv(1 << 16)
+            during.sendall(head[:20])
+            wait_until(lambda: has_read_all(world.server.port, [during]), what="reading")
+            stop(world.server)
+            wait_for_drain(idle)
+            send_slowly(before, bytes(LARGE))
+            send_slowly(during, head[20:] + bytes(LARGE))
+            assert parse(refused + read_all(before)).error["code"] == "request_too_large"
+            assert parse(read_all(during)).error["code"] == "shutting_down"
+        assert world.server.process.wait(30) == 0
+
+
+def send_slowly(connection: socket.socket, data: bytes) -> None:
+    """Send data in small pieces, each after the server has read the piece before."""
+    for at in range(0, len(data), 1000):
+        connection.sendall(data[at : at + 1000])
+        wait_until(lambda: has_read_all(connection.getpeername()[1], [connection]), what="reading")
 
 
 def read_all(connection: socket.socket) -> bytes:
