@@ -109,6 +109,22 @@ def test_frames_that_follow_the_deletion_of_the_files_are_in_new_files(
     assert reader.over
 
 
+def test_a_run_whose_lock_was_deleted_ends_when_its_writer_ends(tmp_path: Path) -> None:
+    writer = make_writer(tmp_path)
+    reader = RunReader(writer.path)
+    put(writer, b"before")
+    (writer.path / "lock").unlink()
+    assert payloads_of(read_all(reader)) == [b"before"]
+    assert not reader.over
+    wait_until(lambda: writer.spare_ready)
+    put(writer, *[bytes(MIB // 4)] * 4, b"after")
+    assert payloads_of(read_all(reader))[-1] == b"after"
+    assert not reader.finished
+    writer.close()
+    assert read_all(reader) == []
+    assert reader.finished
+
+
 def test_the_writer_continues_if_it_cannot_find_out_whether_its_files_were_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -159,6 +159,23 @@ def lock(path: Path, wait_s: float) -> int | None:
             return descriptor
 
 
+def hold_lock(descriptor: int) -> None:
+    """Lock an open file exclusively, until its descriptor is closed or the process ends."""
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+def is_locked(path: Path) -> bool:
+    """Return whether another process holds the lock of a file. Does not create the file."""
+    descriptor = open_to_read(path)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def identity(path: Path) -> tuple[int, int] | None:
     """Return the device and inode of a file. `None` if the file does not exist."""
     try:
