@@ -9,6 +9,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from struct import unpack
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -636,6 +638,19 @@ def test_on_macos_a_volume_without_a_full_sync_is_synced_with_fsync(
     number = errno.EIO
     with pytest.raises(OSError, match="Input/output"):
         disk.sync(7)
+
+
+def test_on_macos_erased_blocks_are_freed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On macOS, ``f_bsize`` is 1 MiB, but holes need only be aligned to ``f_frsize``."""
+    holes: list[tuple[int, ...]] = []
+    monkeypatch.setattr("sys.platform", "darwin")
+    monkeypatch.setattr(disk, "sync", lambda _: None)
+    monkeypatch.setattr(os, "fstatvfs", lambda _: SimpleNamespace(f_bsize=MIB, f_frsize=4096))
+    monkeypatch.setattr(fcntl, "fcntl", lambda _, command, hole: holes.append((command, *unpack("=IIqq", hole))))
+    descriptor = disk.create_file(tmp_path / "pack")
+    disk.erase(descriptor, [(5000, 10_000), (20_000, 3000)])
+    os.close(descriptor)
+    assert holes == [(99, 0, 0, 8192, 4096)]
 
 
 def test_only_the_owner_can_read_the_files(tmp_path: Path) -> None:

@@ -200,7 +200,7 @@ def _punch_hole(descriptor: int, offset: int, length: int) -> None:
     if sys.platform == "darwin":
         import struct
 
-        block = os.fstatvfs(descriptor).f_bsize
+        block = os.fstatvfs(descriptor).f_frsize  # f_bsize is the preferred size of reads and writes, 1 MiB
         start = -(-offset // block) * block
         whole = (offset + length) // block * block - start
         if whole > 0:
