@@ -16,8 +16,9 @@ from typing import Final
 import openai
 import pytest
 import uvloop
+from tests.support.needs import PREFIX
 from tests.support.raw_http import LENGTH, PATH, QUESTION, parse, request, send_request
-from tests.support.server import Server, SimulatedProvider, is_running, wait_until
+from tests.support.server import Program, Server, SimulatedProvider, is_running, wait_until
 from tests.support.simulated_upstream import Ledger, World
 from tests.support.stream import Stream
 
@@ -123,6 +124,26 @@ def test_a_request_right_before_the_stop_is_recorded_before_the_server_exits(
         assert world.server.process.wait(30) == 0
         with StoredLog(world.server) as log:
             assert log.outcome(request_id) == "complete"
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason=f"{PREFIX}root on Linux")
+def test_process_1_of_a_container_can_be_stopped_while_it_starts(tmp_path: Path) -> None:
+    """The server waits for its port, because the test holds the port and the lock of the server's children."""
+    (tmp_path / "data").mkdir()
+    lock = DataDirectory(tmp_path / "data").lock_for_children()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        listen = f"127.0.0.1:{taken.getsockname()[1]}"
+        arguments = ["-m", "relaybook.cli.main", "serve", "--data", str(tmp_path / "data"), "--listen", listen]
+        under = ("unshare", "--pid", "--fork", "--kill-child")
+        program = Program([*arguments, "--dashboard", "127.0.0.1:0"], tmp_path, "serve", under=under)
+        try:
+            program.printed("(waiting for the previous server)")
+            (pid,) = Path(f"/proc/{program.process.pid}/task/{program.process.pid}/children").read_text().split()
+            os.kill(int(pid), signal.SIGTERM)
+            assert program.process.wait(30) == 128 + signal.SIGTERM
+        finally:
+            program.kill()
+    os.close(lock)
 
 
 def test_a_stop_right_after_the_start_loses_nothing(tmp_path: Path, provider: SimulatedProvider) -> None:
