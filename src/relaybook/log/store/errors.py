@@ -59,7 +59,7 @@ class SyncFailed(Exception):
 class StoreDamaged(StoreUnavailable):
     """The files on disk cannot be read as a store.
 
-    The message names the file. Retrying does not help.
+    The message names the file. A retry helps only if the disk failed to read once.
     """
 
 
