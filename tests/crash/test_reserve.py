@@ -64,3 +64,19 @@ def test_on_a_completely_full_disk_the_recorder_finishes_and_frees_space(small_d
         wait_until(lambda: _send(service, "afterwards-whole-10") == 200, _TIMEOUT_SECONDS, "a request that is relayed")
         assert service.server.stop() == 0
         assert not reserve.exists()
+
+
+def test_a_service_that_starts_on_a_full_disk_frees_the_reserve_of_the_killed_one(small_disk: Path) -> None:
+    with Provider(small_disk) as provider, Service(small_disk, provider.url, *_FLAGS) as service:
+        wait_until(service.data.reserve.exists, _TIMEOUT_SECONDS, "a reserve")
+        os.kill(service.server.pid_of("recorder"), signal.SIGSTOP)
+        tags = [f"waiting-{number}-large-200000" for number in range(REQUESTS)]
+        assert [_send(service, tag) for tag in tags] == [200] * REQUESTS
+        service.kill("relay", "recorder", "dashboard", supervisor=True)
+        filler = Filler(small_disk)
+        filler.fill(0)
+        assert disk.free_bytes(service.data.path) == 0
+        service.start()
+        wait_until(service.is_idle, _TIMEOUT_SECONDS, "recording on a full disk")
+        assert sorted(record.properties["tag"] for record in service.all_records()) == sorted(tags)
+        filler.free()

@@ -16,8 +16,9 @@ from typing import Final
 import openai
 import pytest
 import uvloop
+from tests.support.needs import PREFIX
 from tests.support.raw_http import LENGTH, PATH, QUESTION, parse, request, send_request
-from tests.support.server import Server, SimulatedProvider, is_running, wait_until
+from tests.support.server import Program, Server, SimulatedProvider, is_running, wait_until
 from tests.support.simulated_upstream import Ledger, World
 from tests.support.stream import Stream
 
@@ -28,6 +29,8 @@ from relaybook.server.worker_config import WorkerConfig, encode_config
 from relaybook.settings.definitions import Settings
 
 STREAMS: Final = 200
+#: Number of bytes of a large request, which the relay still reads after it has refused the request.
+LARGE: Final = 20_000
 KEY: Final = "sk-draining-caller"
 
 
@@ -123,6 +126,26 @@ def test_a_request_right_before_the_stop_is_recorded_before_the_server_exits(
             assert log.outcome(request_id) == "complete"
 
 
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason=f"{PREFIX}root on Linux")
+def test_process_1_of_a_container_can_be_stopped_while_it_starts(tmp_path: Path) -> None:
+    """The server waits for its port, because the test holds the port and the lock of the server's children."""
+    (tmp_path / "data").mkdir()
+    lock = DataDirectory(tmp_path / "data").lock_for_children()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        listen = f"127.0.0.1:{taken.getsockname()[1]}"
+        arguments = ["-m", "relaybook.cli.main", "serve", "--data", str(tmp_path / "data"), "--listen", listen]
+        under = ("unshare", "--pid", "--fork", "--kill-child")
+        program = Program([*arguments, "--dashboard", "127.0.0.1:0"], tmp_path, "serve", under=under)
+        try:
+            program.printed("(waiting for the previous server)")
+            (pid,) = Path(f"/proc/{program.process.pid}/task/{program.process.pid}/children").read_text().split()
+            os.kill(int(pid), signal.SIGTERM)
+            assert program.process.wait(30) == 128 + signal.SIGTERM
+        finally:
+            program.kill()
+    os.close(lock)
+
+
 def test_a_stop_right_after_the_start_loses_nothing(tmp_path: Path, provider: SimulatedProvider) -> None:
     with new_world(tmp_path, provider) as world:
         request_id = send_request(world.server.port).header("service-request-id") or ""
@@ -198,6 +221,32 @@ def test_requests_still_being_sent_get_a_response_that_the_relay_is_stopping(
         stream.end()
         assert len(ledger.requests()) == 1
         assert world.server.process.wait(30) == 0
+
+
+def test_clients_that_are_still_sending_get_their_error_response(tmp_path: Path, provider: SimulatedProvider) -> None:
+    head = request(b"Content-Length: %d" % LARGE)
+    with new_world(tmp_path, provider, "--max-request-bytes", "1000") as world:
+        idle = idle_connection(world.server)
+        before, during = (socket.create_connection(("127.0.0.1", world.server.port), 30) for _ in range(2))
+        with before, during:
+            before.sendall(head)
+            refused = before.recv(1 << 16)
+            during.sendall(head[:20])
+            wait_until(lambda: has_read_all(world.server.port, [during]), what="reading")
+            stop(world.server)
+            wait_for_drain(idle)
+            send_slowly(before, bytes(LARGE))
+            send_slowly(during, head[20:] + bytes(LARGE))
+            assert parse(refused + read_all(before)).error["code"] == "request_too_large"
+            assert parse(read_all(during)).error["code"] == "shutting_down"
+        assert world.server.process.wait(30) == 0
+
+
+def send_slowly(connection: socket.socket, data: bytes) -> None:
+    """Send data in small pieces, each after the server has read the piece before."""
+    for at in range(0, len(data), 1000):
+        connection.sendall(data[at : at + 1000])
+        wait_until(lambda: has_read_all(connection.getpeername()[1], [connection]), what="reading")
 
 
 def read_all(connection: socket.socket) -> bytes:

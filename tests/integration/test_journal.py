@@ -9,6 +9,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from struct import unpack
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -107,6 +109,22 @@ def test_frames_that_follow_the_deletion_of_the_files_are_in_new_files(
     assert reader.frames_lost == 0
     writer.close()
     assert reader.over
+
+
+def test_a_run_whose_lock_was_deleted_ends_when_its_writer_ends(tmp_path: Path) -> None:
+    writer = make_writer(tmp_path)
+    reader = RunReader(writer.path)
+    put(writer, b"before")
+    (writer.path / "lock").unlink()
+    assert payloads_of(read_all(reader)) == [b"before"]
+    assert not reader.over
+    wait_until(lambda: writer.spare_ready)
+    put(writer, *[bytes(MIB // 4)] * 4, b"after")
+    assert payloads_of(read_all(reader))[-1] == b"after"
+    assert not reader.finished
+    writer.close()
+    assert read_all(reader) == []
+    assert reader.finished
 
 
 def test_the_writer_continues_if_it_cannot_find_out_whether_its_files_were_deleted(
@@ -620,6 +638,19 @@ def test_on_macos_a_volume_without_a_full_sync_is_synced_with_fsync(
     number = errno.EIO
     with pytest.raises(OSError, match="Input/output"):
         disk.sync(7)
+
+
+def test_on_macos_erased_blocks_are_freed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On macOS, ``f_bsize`` is 1 MiB, but holes need only be aligned to ``f_frsize``."""
+    holes: list[tuple[int, ...]] = []
+    monkeypatch.setattr("sys.platform", "darwin")
+    monkeypatch.setattr(disk, "sync", lambda _: None)
+    monkeypatch.setattr(os, "fstatvfs", lambda _: SimpleNamespace(f_bsize=MIB, f_frsize=4096))
+    monkeypatch.setattr(fcntl, "fcntl", lambda _, command, hole: holes.append((command, *unpack("=IIqq", hole))))
+    descriptor = disk.create_file(tmp_path / "pack")
+    disk.erase(descriptor, [(5000, 10_000), (20_000, 3000)])
+    os.close(descriptor)
+    assert holes == [(99, 0, 0, 8192, 4096)]
 
 
 def test_only_the_owner_can_read_the_files(tmp_path: Path) -> None:

@@ -16,8 +16,16 @@ from tests.support.records import a_batch, an_entry, soon
 
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail
-from relaybook.log.store.errors import BatchRejected, BodyDamaged, StoreDamaged, StoreTooNew, StoreUnavailable
+from relaybook.log.store.errors import (
+    BatchRejected,
+    BodyDamaged,
+    StoreDamaged,
+    StoreFull,
+    StoreTooNew,
+    StoreUnavailable,
+)
 from relaybook.log.store.files import BODIES, DATABASE
+from relaybook.log.store.sqlite.failures import translated
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.schema import VERSION
 from relaybook.log.store.sqlite.writer import SqliteWriter
@@ -168,6 +176,20 @@ def test_a_full_disk_while_a_pack_is_written_leaves_nothing_and_the_same_batch_s
     writer.commit(batch)
     assert text(reader.body(first.record.id, "request")) == b"before"
     assert [text(reader.body(entry.record.id, "request"))[0] for entry in batch.entries] == list(range(20))
+
+
+@pytest.mark.parametrize(("number", "is_full"), [(errno.EDQUOT, True), (errno.EIO, False)])
+def test_a_quota_that_is_used_up_is_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, is_full: bool
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(disk, "write_at", fail)
+    with pytest.raises(StoreUnavailable) as raised, translated(tmp_path / DATABASE):
+        raise apsw.exception_for(apsw.SQLITE_IOERR_WRITE)  # what SQLite makes of both errors
+    assert isinstance(raised.value, StoreFull) is is_full
+    assert ("free disk space" in str(raised.value)) is is_full
 
 
 def test_a_failed_batch_takes_no_space_in_the_pack(writer: SqliteWriter, tmp_path: Path) -> None:

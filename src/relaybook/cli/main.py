@@ -7,6 +7,7 @@ commands start fast.
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
@@ -338,6 +339,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if PLATFORM == "nt":
         return _end("Relaybook does not run on Windows. Use WSL.", BAD_SETTINGS)
     open_standard_streams()
+    if os.getpid() == 1:
+        # In a container, the kernel drops a SIGTERM for process 1 that has no handler. The server sets its own handler.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -5,9 +5,10 @@ does not interpret exchanges.
 
 Layout
     Each relay worker writes one *run*, the directory ``<data>/journal/<run id>/`` (mode 0700). The directory is created
-    as ``.new-<id>`` and renamed once its file ``lock`` is locked. A run has ended when its lock can be taken. The
-    segments of a run are the files ``<sequence, 16 digits>.segment`` (mode 0600). A segment is created at its full size
-    before it is used. One spare segment is always prepared.
+    as ``.new-<id>`` and renamed once its file ``lock`` is locked. The segments of a run are the files
+    ``<sequence, 16 digits>.segment`` (mode 0600). A segment is created at its full size before it is used. One spare
+    segment is always prepared. The writer also locks the segments that it has open. A run has ended when its lock can
+    be taken and no segment is locked. So if another program deletes only the file ``lock``, the run does not end.
 
 Segment header, 128 bytes, little-endian
     0 magic ``RELAYBK\\n`` · 8 format version (4) · 12 the run's secret (4) · 16 run id (16) · 32 sequence (8) ·

@@ -68,6 +68,8 @@ class RunReader:
         #: Number of frames that were written but cannot be read.
         self.frames_lost = 0
         self._lock: int | None = None
+        #: Whether the writer has ended.
+        self._is_unlocked = False
         self._segment: OldSegment | None = None
         self._skipped = 0
         self._sealed = False
@@ -85,7 +87,17 @@ class RunReader:
         if self._lock is None:
             with suppress(FileNotFoundError):
                 self._lock = disk.try_lock(self.path / "lock")
-        return self._lock is not None
+        if self._lock is not None and not self._is_unlocked:
+            self._is_unlocked = not self._is_segment_locked()
+        return self._is_unlocked
+
+    def _is_segment_locked(self) -> bool:
+        """Return whether the writer still has a segment open. Then another program has deleted the file ``lock``."""
+        for number in sequences(self.path):
+            with suppress(FileNotFoundError):
+                if disk.is_locked(segment_path(self.path, number)):
+                    return True
+        return False
 
     @property
     def finished(self) -> bool:

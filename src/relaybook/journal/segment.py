@@ -62,11 +62,15 @@ class NewSegment:
 
     @classmethod
     def create(cls, run: Path, run_id: bytes, sequence: int, secret: int, size: int, *, durable: bool) -> "NewSegment":
-        """Create the file at its full size. With ``durable``, sync the file and its directory. Raises OSError."""
+        """Create the file at its full size and lock it. With ``durable``, sync the file and its directory.
+
+        Raises OSError.
+        """
         path = segment_path(run, sequence)
         path.unlink(missing_ok=True)  # an earlier attempt failed and could not delete it
         descriptor = disk.create_file(path)
         try:
+            disk.hold_lock(descriptor)
             disk.allocate(descriptor, size, zero=durable)
             header = _HEADER.pack(MAGIC, VERSION, secret, run_id, sequence).ljust(HEADER_BYTES, b"\0")
             disk.write_at(descriptor, header, 0)

@@ -37,8 +37,8 @@ class CrashGuard:
         finally:
             os.close(descriptor)
         self._record_crash()
-        lines = self._crashes.read_text().split() if self._crashes.exists() else []
-        self._blocked = {bytes.fromhex(line) for line in lines if lines.count(line) >= _CRASHES_TO_BLOCK}
+        lines = self._crashes.read_bytes().split() if self._crashes.exists() else []
+        self._blocked = {line for line in lines if lines.count(line) >= _CRASHES_TO_BLOCK}
 
     def _record_crash(self) -> None:
         exchange = self._current[:]
@@ -57,7 +57,7 @@ class CrashGuard:
         Return false if the exchange must not be parsed, because it was current in two crashes. The current exchange
         then does not change.
         """
-        if exchange in self._blocked:
+        if exchange.hex().encode() in self._blocked:
             return False
         self._current[:] = exchange
         return True

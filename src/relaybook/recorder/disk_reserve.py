@@ -63,9 +63,10 @@ class DiskReserve:
             os.close(descriptor)
 
     def release(self) -> bool:
-        """Remove the file to free its space. Return whether the file was removed."""
-        if not self._is_held:
-            return False
+        """Remove the file to free its space. Return whether the file was removed.
+
+        The file can also be from an earlier server that was killed.
+        """
         self._is_held = False
         try:
             self._path.unlink()

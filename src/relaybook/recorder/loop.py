@@ -190,7 +190,7 @@ class Recorder:
                     continue
                 if is_last:
                     break
-                if not self._background.work(_IDLE_NS):
+                if not self._work_in_background(_IDLE_NS):
                     self._wait()
             self._commit()
         self._crash_guard.clear()  # a stop request during parsing is not a crash
@@ -214,8 +214,11 @@ class Recorder:
             self._commit()
             self._metrics.write_if_due()
             if worked and not self._is_behind:
-                self._background.work(_BUSY_NS)
+                self._work_in_background(_BUSY_NS)
         return worked
+
+    def _work_in_background(self, time_ns: int) -> bool:
+        return self._retry.confirming_damage(partial(self._background.work, time_ns))
 
     def _wait(self) -> None:
         """Sleep until frames are written, a commit is due, a stop is requested, or it is time to look for new runs.

@@ -14,6 +14,8 @@ _FIRST_PAUSE_SECONDS: Final = 0.1
 _MAX_PAUSE_SECONDS: Final = 5.0
 #: Number of attempts after a stop was requested. All attempts together take more than 1.5 seconds.
 _TRIES_AFTER_STOP: Final = 5
+#: Pauses between attempts if the store seems to be damaged.
+_DAMAGE_PAUSES_SECONDS: Final = (0.1, 0.2, 0.4, 0.8)
 
 T = TypeVar("T")
 
@@ -44,17 +46,30 @@ class Retry:
         """Create the disk reserve if there is enough free space. The call is cheap if the reserve exists already."""
         self._reserve.acquire()
 
+    def confirming_damage(self, operation: Callable[[], T]) -> T:
+        """Call ``operation``. If it raises StoreDamaged, call it up to four more times. Return its result.
+
+        SQLite also reports damage if the disk fails to read once. Then a later call succeeds.
+        """
+        for pause in _DAMAGE_PAUSES_SECONDS:
+            try:
+                return operation()
+            except StoreDamaged as error:
+                log.error("store_unavailable", extra={"reason": str(error), "next_try_seconds": pause})
+                time.sleep(pause)
+        return operation()
+
     def until_done(self, operation: Callable[[], T]) -> T:
         """Call ``operation`` until it no longer raises StoreUnavailable. Return its result.
 
         On a full disk, the disk reserve is released before the next call. Raises RetryAborted if the recorder must stop
-        before the store is available. StoreDamaged, BodyDamaged and all errors other than StoreUnavailable are raised
-        immediately, because a retry does not help.
+        before the store is available. StoreDamaged is raised after five attempts (see ``confirming_damage``).
+        BodyDamaged and all errors other than StoreUnavailable are raised immediately, because a retry does not help.
         """
         pause, attempts = _FIRST_PAUSE_SECONDS, 0
         while True:
             try:
-                return operation()
+                return self.confirming_damage(operation)
             except (StoreDamaged, BodyDamaged):
                 raise
             except StoreUnavailable as error:

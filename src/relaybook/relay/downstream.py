@@ -286,7 +286,7 @@ class ClientConnection(Connection):
             self.reset()
 
     def drain(self) -> None:
-        if self.exchange is None and not self.partial:
+        if self.exchange is None and not self.partial and self.lingering < 0:
             self.close()
 
     def eof_received(self) -> bool:

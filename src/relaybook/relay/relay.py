@@ -200,13 +200,14 @@ class Relay(RelayContext):
     async def drain(self, seconds: float) -> None:
         """Wait up to ``seconds`` for running exchanges, then interrupt the remaining exchanges.
 
-        Meanwhile, new requests are refused.
+        Meanwhile, new requests are refused. This method also waits for clients that are still sending the rest of a
+        refused request. If their connections were closed at once, a reset could destroy the responses.
         """
         self.draining = self.retiring = True
         for connection in list(self.connections):
             connection.drain()
         deadline = self._loop.time() + seconds
-        while self.exchanges and self._loop.time() < deadline:
+        while (self.exchanges or self._has_lingering()) and self._loop.time() < deadline:
             await asyncio.sleep(0.02)
         for exchange in list(self.exchanges.values()):
             exchange.interrupt()
@@ -218,3 +219,6 @@ class Relay(RelayContext):
         for connection in list(self.connections):
             connection.close()
         await asyncio.sleep(0)
+
+    def _has_lingering(self) -> bool:
+        return any(connection.lingering >= 0 for connection in self.connections)

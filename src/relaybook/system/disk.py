@@ -29,6 +29,7 @@ _KEEP_SIZE_AND_PUNCH: Final = 0x01 | 0x02
 _F_PUNCHHOLE: Final = 99
 #: Errors of a read from a damaged part of a disk. Other parts of the file can still be read.
 _DAMAGED: Final = frozenset({errno.EIO, errno.EBADMSG})
+_NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 def create_file(path: Path) -> int:
@@ -158,6 +159,23 @@ def lock(path: Path, wait_s: float) -> int | None:
             return descriptor
 
 
+def hold_lock(descriptor: int) -> None:
+    """Lock an open file exclusively, until its descriptor is closed or the process ends."""
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+def is_locked(path: Path) -> bool:
+    """Return whether another process holds the lock of a file. Does not create the file."""
+    descriptor = open_to_read(path)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def identity(path: Path) -> tuple[int, int] | None:
     """Return the device and inode of a file. `None` if the file does not exist."""
     try:
@@ -182,7 +200,7 @@ def _punch_hole(descriptor: int, offset: int, length: int) -> None:
     if sys.platform == "darwin":
         import struct
 
-        block = os.fstatvfs(descriptor).f_bsize
+        block = os.fstatvfs(descriptor).f_frsize  # f_bsize is the preferred size of reads and writes, 1 MiB
         start = -(-offset // block) * block
         whole = (offset + length) // block * block - start
         if whole > 0:
@@ -200,6 +218,18 @@ def free_bytes(path: Path) -> int:
     """Return the number of bytes that an unprivileged user can still write on the file system of ``path``."""
     found = os.statvfs(path)
     return found.f_bavail * found.f_frsize
+
+
+def is_full(directory: Path) -> bool:
+    """Return whether the disk is full or a quota is used up. The test is a small write to a temporary file."""
+    import tempfile  # not at the top, because relays do not need this module
+
+    try:
+        with tempfile.TemporaryFile(dir=directory) as file:
+            write_at(file.fileno(), _ZEROS, 0)
+    except OSError as error:
+        return error.errno in _NO_SPACE
+    return False
 
 
 def total_bytes(path: Path) -> int:

@@ -34,3 +34,11 @@ def test_a_crash_without_current_exchange_blocks_nothing(tmp_path: Path) -> None
         crash_guard.clear()
     assert not (tmp_path / "recorder.crashes").exists()
     assert (tmp_path / "recorder.current").stat().st_mode & 0o777 == 0o600
+
+
+def test_damage_in_the_file_of_crashes_does_not_stop_the_recorder(tmp_path: Path) -> None:
+    crash_with(tmp_path, ONE)
+    with (tmp_path / "recorder.crashes").open("ab") as file:
+        file.write(b"\0\xff\nno id\n")
+    crash_with(tmp_path, ONE)
+    assert not CrashGuard(tmp_path).begin(ONE)

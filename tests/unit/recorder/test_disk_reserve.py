@@ -59,6 +59,14 @@ def test_a_file_left_by_a_killed_server_is_reused(tmp_path: Path, monkeypatch: p
     assert not path.exists()
 
 
+def test_a_file_left_by_a_killed_server_is_released_before_the_first_acquire(tmp_path: Path) -> None:
+    before, path = reserve_at(tmp_path)
+    before.acquire()
+    after, _ = reserve_at(tmp_path)
+    assert after.release()
+    assert not path.exists()
+
+
 def test_a_file_of_another_size_is_replaced(tmp_path: Path) -> None:
     held, path = reserve_at(tmp_path)
     path.write_bytes(b"cut short")

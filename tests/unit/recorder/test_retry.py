@@ -52,8 +52,20 @@ def test_after_two_stop_requests_it_aborts_at_once(tmp_path: Path, pauses: list[
     assert pauses == [0.1, 0.2]
 
 
-@pytest.mark.parametrize("error", [StoreDamaged("torn"), BodyDamaged("torn"), ValueError("ours")])
-def test_damage_and_bugs_are_not_retried(tmp_path: Path, pauses: list[float], error: Exception) -> None:
+def test_damage_is_raised_after_five_attempts(tmp_path: Path, pauses: list[float]) -> None:
+    act = Refusing(*[StoreDamaged("torn")] * 6)
+    with pytest.raises(StoreDamaged):
+        retry(tmp_path).until_done(act)
+    assert (pauses, len(act.left)) == ([0.1, 0.2, 0.4, 0.8], 1)
+
+
+def test_damage_that_a_later_attempt_does_not_find_is_not_raised(tmp_path: Path, pauses: list[float]) -> None:
+    assert retry(tmp_path).until_done(Refusing(StoreDamaged("a read failed"))) == "done"
+    assert pauses == [0.1]
+
+
+@pytest.mark.parametrize("error", [BodyDamaged("torn"), ValueError("ours")])
+def test_damaged_bodies_and_bugs_are_not_retried(tmp_path: Path, pauses: list[float], error: Exception) -> None:
     with pytest.raises(type(error)):
         retry(tmp_path).until_done(Refusing(error))
     assert pauses == []

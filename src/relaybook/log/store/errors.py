@@ -28,7 +28,7 @@ class StoreMisconfigured(StoreUnavailable):
 
 
 class StoreFull(StoreUnavailable):
-    """The disk is full."""
+    """The disk is full, or a disk quota is used up."""
 
 
 class StoreBusy(StoreUnavailable):
@@ -59,7 +59,7 @@ class SyncFailed(Exception):
 class StoreDamaged(StoreUnavailable):
     """The files on disk cannot be read as a store.
 
-    The message names the file. Retrying does not help.
+    The message names the file. A retry helps only if the disk failed to read once.
     """
 
 

@@ -11,6 +11,7 @@ import msgspec
 import zstandard
 
 from relaybook.log.store.errors import BatchRejected, DeadlinePassed, StoreDamaged, StoreFull, StoreUnavailable
+from relaybook.system import disk
 
 _PERMISSIONS_HINT: Final = "check that the directory exists and that Relaybook's user can write to it"
 _SPACE_HINT: Final = "free disk space; pending requests are stored as soon as there is enough space"
@@ -21,7 +22,6 @@ _ENVIRONMENT_ERRORS: Final[tuple[tuple[type[apsw.Error], str], ...]] = (
     (apsw.BusyError, "another program is using the database; close that program, or wait until it is done"),
     (apsw.LockedError, "another program is using the database; close that program, or wait until it is done"),
     (apsw.ProtocolError, "another program is using the database; close that program, or wait until it is done"),
-    (apsw.FullError, f"the disk is full: {_SPACE_HINT}"),
     (apsw.ReadOnlyError, f"the file is not writable: {_PERMISSIONS_HINT}"),
     (apsw.CantOpenError, f"the file cannot be opened: {_PERMISSIONS_HINT}"),
     (apsw.PermissionsError, f"the file cannot be opened: {_PERMISSIONS_HINT}"),
@@ -68,11 +68,13 @@ def translated(path: Path) -> Iterator[None]:
             "The query exceeded its deadline. Use a shorter time range or a narrower filter."
         ) from error
     except apsw.Error as error:
+        # SQLite raises IOError if a quota is used up
+        if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and disk.is_full(path.parent)):
+            raise StoreFull(f"{path}: the disk is full: {_SPACE_HINT} ({error}).") from error
         hint = next((hint for kind, hint in _ENVIRONMENT_ERRORS if isinstance(error, kind)), None)
         if hint is None:
             raise
-        kind = StoreFull if isinstance(error, apsw.FullError) else StoreUnavailable
-        raise kind(f"{path}: {hint} ({error}).") from error
+        raise StoreUnavailable(f"{path}: {hint} ({error}).") from error
     except OSError as error:
         hint = _HINTS_BY_ERRNO.get(error.errno or 0, _DISK_HINT)
         kind = StoreFull if hint is _SPACE_HINT else StoreUnavailable
