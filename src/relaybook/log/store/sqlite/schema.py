@@ -133,6 +133,8 @@ CREATE TABLE namespaces (namespace TEXT NOT NULL PRIMARY KEY, requests INTEGER N
   pinned INTEGER NOT NULL DEFAULT 0, color INTEGER, "group" TEXT, position INTEGER,
   is_decided INTEGER NOT NULL DEFAULT 0, costed INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 CREATE INDEX namespaces_pinned ON namespaces(namespace) WHERE pinned = 1;
+-- the namespaces that no list shows: a person has unpinned them, and they have no requests
+CREATE INDEX namespaces_unlisted ON namespaces(namespace) WHERE pinned = 0 AND requests = 0;
 CREATE TRIGGER namespaces_counted AFTER INSERT ON namespaces
   BEGIN UPDATE totals SET value = value + 1 WHERE name = 'namespaces'; END;
 CREATE TRIGGER namespaces_uncounted AFTER DELETE ON namespaces
