@@ -20,6 +20,7 @@ from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Backup, Batch, Running
+from relaybook.log.store.sqlite import backup
 from relaybook.log.store.sqlite.backup import _Copy
 from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.reader import SqliteReader
@@ -144,8 +145,9 @@ def test_requests_that_expire_while_they_are_copied_are_expired_in_the_copy(tmp_
     writer.close()
 
 
+@pytest.mark.parametrize("moment", ["after the index was copied", "after the packs were copied"])
 def test_words_that_are_deleted_during_the_copy_are_not_in_the_copy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directory, copy = tmp_path / "store", tmp_path / "copy"
     writer = SqliteWriter(directory)
@@ -153,19 +155,20 @@ def test_words_that_are_deleted_during_the_copy_are_not_in_the_copy(
     index = SqliteTextIndex(directory)
     index.add([(1, "unmistakable")], 3)
     index.close()
-    copy_packs = _Copy.copy_packs
+    owner, name = (backup, "_copy_text_index") if moment == "after the index was copied" else (_Copy, "copy_packs")
+    original = getattr(owner, name)
 
-    def delete_meanwhile(self: _Copy) -> None:
-        copy_packs(self)
+    def delete_meanwhile(*arguments: object) -> None:
+        original(*arguments)
         SqliteDeletions(directory).request(Filter((Term("from", ("0",)),)), 3, "127.0.0.1")
         reader = SqliteReader(directory)
         wait_until(lambda: writer.delete(soon()) or reader.deletions(1)[0].state == "erasing")
         while writer.run_maintenance(soon()):
             pass
         reader.close()
-        monkeypatch.setattr(_Copy, "copy_packs", copy_packs)
+        monkeypatch.setattr(owner, name, original)
 
-    monkeypatch.setattr(_Copy, "copy_packs", delete_meanwhile)
+    monkeypatch.setattr(owner, name, delete_meanwhile)
     assert open_store(directory).back_up(copy, lambda done, total: None).records == 0
     writer.close()
     assert not any(b"unmistakable" in data for data in contents_below(copy).values())

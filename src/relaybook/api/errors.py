@@ -7,6 +7,7 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from relaybook.log.query.filters import BadFilter
@@ -26,7 +27,7 @@ CODES: Final[dict[str, tuple[int, str]]] = {
     "no_bodies": (404, "The request was logged without bodies."),
     "expired": (404, "The body is no longer stored."),
     "still_running": (404, "The request is still running. Its bodies are available when the request has ended."),
-    "method_not_allowed": (405, "The path does not support this method."),
+    "method_not_allowed": (405, "The path does not support this method. The header `Allow` lists its methods."),
     "request_running": (409, "The request is still running, so it cannot be deleted."),
     "wrong_count": (
         409,
@@ -104,7 +105,18 @@ def error_response(error: ApiError) -> Response:
 
 async def handle_error(request: Request, error: Exception) -> Response:
     """Convert an exception of a class in EXPECTED into an error response without internal details."""
-    return error_response(_as_api_error(error, request))
+    response = error_response(_as_api_error(error, request))
+    if response.status_code == 405:  # must list the supported methods (RFC 9110 §15.5.6)
+        response.headers["Allow"] = ", ".join(sorted(_methods_of_path(request)))
+    return response
+
+
+def _methods_of_path(request: Request) -> set[str]:
+    """Return the methods of all routes that match the path. Starlette's own list has only those of one route."""
+    routes: list[Route] = request.app.routes
+    return {
+        method for route in routes if route.matches(request.scope)[0] != Match.NONE for method in route.methods or ()
+    }
 
 
 #: Exceptions that handlers raise deliberately. ``ErrorMiddleware`` treats all other exceptions as bugs.

@@ -72,10 +72,10 @@ async def stream_requests(request: Request) -> Response:
     try:
         if needs_text(filter_):
             search_streams: SearchStreams = request.app.state.search_streams
-            search_streams.acquire()
-            events = stream_matches(
+            events = await stream_matches(
                 broadcaster, async_reader, filter_, resume_from, options.poll_seconds, options.ping_seconds
             )
+            search_streams.acquire()
             return EventStream(events, search_streams.release)
         subscription = await broadcaster.subscribe(filter_)
     except TooManySubscriptions:

@@ -45,17 +45,33 @@ async def stream_matches(
     poll_seconds: float,
     ping_seconds: float,
 ) -> AsyncIterator[bytes]:
-    """Yield the server-sent events for one connection, encoded, until the broadcaster is closed.
+    """Return the server-sent events for one connection, encoded, until the broadcaster is closed.
 
-    If a new log replaces this log, the stream ends with a ``gap`` event.
+    The first position is read before the function returns. So a client that reads the list after the response started
+    misses no row. If a new log replaces this log, the stream ends with a ``gap`` event.
     """
-    yield b"retry: 2000\n\n"
     status = await async_reader.run(lambda reader: reader.status())
-    # A client without a position has already loaded the indexed records. Later records are sent when they are indexed.
+    # A client without a position loads the indexed records itself, and so does a client after a gap. Later records are
+    # sent when they are indexed. A position after the log's last record is from another log.
     indexed_to = min(status.last_seq, status.indexed_to)
-    position = indexed_to if resume_from is None else min(resume_from, status.last_seq)
-    # A position after the log's last record is from another log.
-    yield position_event(position) if position == (resume_from or position) else gap_event(position)
+    is_of_other_log = resume_from is not None and resume_from > status.last_seq
+    position = indexed_to if resume_from is None or is_of_other_log else resume_from
+    start = gap_event(position) if is_of_other_log else position_event(position)
+    return _stream_from(position, start, broadcaster, async_reader, filter_, poll_seconds, ping_seconds)
+
+
+async def _stream_from(
+    position: int,
+    start: bytes,
+    broadcaster: Broadcaster,
+    async_reader: AsyncReader,
+    filter_: Filter,
+    poll_seconds: float,
+    ping_seconds: float,
+) -> AsyncIterator[bytes]:
+    """Yield the event ``start``, then the matches after ``position``."""
+    yield b"retry: 2000\n\n"
+    yield start
     next_ping_ns = clock.monotonic_ns() + int(ping_seconds * clock.NANOSECONDS)
     while not broadcaster.is_closed:
         records, reached = await _read_since(async_reader, position, filter_)

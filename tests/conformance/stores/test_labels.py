@@ -138,3 +138,10 @@ def test_the_status_counts_namespaces_and_labels(store: Store) -> None:
     status = store.reader.status()
     assert (status.namespaces, status.labels) == (4, 3)
     assert store.reader.page(Filter(), 9, None, soon()).complete
+
+
+def test_the_status_does_not_count_a_namespace_that_is_in_no_list(store: Store) -> None:
+    change(store, "later", pinned=True)
+    change(store, "later", pinned=False)
+    assert rows(store) == {}
+    assert store.reader.status().namespaces == 0

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from tests.support.api_log import app_of
 from tests.support.asgi import Client, scope_of
 
 from relaybook.api.errors import CODES, ApiError, ErrorMiddleware, error_response, handle_error
 from relaybook.log.query.filters import BadFilter
 from relaybook.log.store.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
 
-REQUEST = Request(scope_of("GET", "/", []))
+REQUEST = Request(scope_of("POST", "/healthz", []) | {"app": app_of()})
 
 
 def handled(error: Exception) -> tuple[int, dict[str, Any]]:

@@ -8,7 +8,9 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
-from tests.support.api_log import client_of, entry_of, record_of
+from starlette.types import Message
+from tests.support.api_log import app_of, client_of, entry_of, record_of
+from tests.support.asgi import scope_of
 
 from relaybook.api import live_search
 from relaybook.api.broadcaster import Broadcaster, gap_event
@@ -40,8 +42,8 @@ class LiveLog:
         numbers = range(self.store.indexed_to() + 1, up_to + 1)
         self.store.add([(n, "a refund" if n % 2 else "none") for n in numbers], up_to)
 
-    def listen(self, resume_from: int | None = None, ping: float = 30) -> AsyncIterator[bytes]:
-        return stream_matches(self.broadcaster, AsyncReader(self.store, 1), REFUND, resume_from, 0.002, ping)
+    async def listen(self, resume_from: int | None = None, ping: float = 30) -> AsyncIterator[bytes]:
+        return await stream_matches(self.broadcaster, AsyncReader(self.store, 1), REFUND, resume_from, 0.002, ping)
 
 
 async def seqs(chunks: AsyncIterator[bytes], count: int) -> list[int]:
@@ -69,7 +71,7 @@ def test_a_matching_row_is_sent_when_it_is_indexed() -> None:
     async def test() -> None:
         log = LiveLog(3)
         log.index(3)
-        chunks = log.listen()
+        chunks = await log.listen()
         assert await first_events(chunks) == b"retry: 2000\n\nid: 3\n\n"
         log.record(6)
         log.index(7)
@@ -80,11 +82,40 @@ def test_a_matching_row_is_sent_when_it_is_indexed() -> None:
     run(test)
 
 
+def test_a_row_indexed_after_the_response_started_is_sent() -> None:
+    """When the response starts, the page reads the list. Rows that are indexed later must come from the stream."""
+
+    async def test() -> None:
+        log = LiveLog(3)
+        log.index(3)
+        app = app_of(log.store, poll_seconds=0.002)
+        received: list[bytes] = []
+        has_row = asyncio.Event()
+
+        async def receive() -> Message:
+            await has_row.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                log.record(2)
+                log.index(5)
+            else:
+                received.append(message["body"])
+                if b"event: request" in message["body"]:
+                    has_row.set()
+
+        await app(scope_of("GET", "/api/live?q=refund", []), receive, send)
+        assert b"id: 5\nevent: request" in b"".join(received)
+
+    run(test)
+
+
 def test_rows_not_indexed_when_the_connection_started_are_sent_later() -> None:
     async def test() -> None:
         log = LiveLog(5)
         log.index(2)
-        chunks = log.listen()
+        chunks = await log.listen()
         assert (await first_events(chunks)).endswith(b"id: 2\n\n")
         log.index(5)
         assert await seqs(chunks, 2) == [3, 5]
@@ -96,7 +127,7 @@ def test_a_resumed_connection_misses_nothing() -> None:
     async def test() -> None:
         log = LiveLog(1200)
         log.index(1200)
-        chunks = log.listen(resume_from=100)
+        chunks = await log.listen(resume_from=100)
         assert (await first_events(chunks)).endswith(b"id: 100\n\n")
         assert await seqs(chunks, 550) == list(range(101, 1200, 2))
 
@@ -105,8 +136,12 @@ def test_a_resumed_connection_misses_nothing() -> None:
 
 def test_an_event_id_of_another_log_is_a_gap() -> None:
     async def test() -> None:
-        chunks = LiveLog(3).listen(resume_from=50)
+        log = LiveLog(3)
+        log.index(2)
+        chunks = await log.listen(resume_from=50)
         assert b"event: gap" in await first_events(chunks)
+        log.index(3)  # the reloaded list does not have this row
+        assert await seqs(chunks, 1) == [3]
 
     run(test)
 
@@ -115,7 +150,7 @@ def test_a_stream_ends_with_a_gap_if_the_log_is_replaced() -> None:
     async def test() -> None:
         log = LiveLog(3)
         log.index(3)
-        chunks = log.listen()
+        chunks = await log.listen()
         await first_events(chunks)
         log.store.__dict__.update(LiveLog(1).store.__dict__)
         assert [chunk async for chunk in chunks] == [gap_event(1)]
@@ -126,7 +161,7 @@ def test_a_stream_ends_with_a_gap_if_the_log_is_replaced() -> None:
 def test_pings_are_sent_and_closing_the_broadcaster_ends_the_stream() -> None:
     async def test() -> None:
         log = LiveLog()
-        chunks = log.listen(ping=0)
+        chunks = await log.listen(ping=0)
         await first_events(chunks)
         assert await anext(chunks) == b": ping\n\n"
         log.broadcaster.close()

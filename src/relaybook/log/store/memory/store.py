@@ -469,7 +469,7 @@ class MemoryStore:
     def status(self) -> StoreStatus:
         return StoreStatus(
             records=len(self._entries),
-            namespaces=len(self._namespace_rows()),
+            namespaces=sum(bool(row.requests or row.pinned) for row in self._namespace_rows()),
             labels=sum(label.pinned for label in self._labels.values()),
             last_seq=self.last_seq(),
             feedback=sum(bool(entry.record.feedback) for entry in self._entries),

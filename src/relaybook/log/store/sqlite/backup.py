@@ -3,8 +3,8 @@
 The backup consists of a snapshot of the database, and of the pack bytes that the snapshot refers to. The snapshot
 contains all data that was committed when the backup began, except requests that were removed during the backup. Packs
 are copied first. Meanwhile, the writer may remove requests of the snapshot, or store their body frames again at another
-location. The writer then erases the old bytes of these requests (see reclaiming.py). If bytes were erased during the
-copy, the backup continues with a new snapshot, and copies only the pack bytes that are not copied yet.
+location. The writer then erases the old bytes and the texts of these requests (see reclaiming.py). If something was
+erased during the copy, the backup continues with a new snapshot. It copies only the pack bytes that are not copied yet.
 
 Packs only grow. So a later backup to the same directory copies only the bytes after the pack lengths in the earlier
 backup's database. There is one exception: in a power failure, the log can lose commits that the earlier backup has.
@@ -62,12 +62,13 @@ def back_up(directory: Path, target: Path, on_progress: OnProgress) -> Backup:
             disk.make_directory(target / BODIES)
             copied = 0
             while True:
+                erasures: int = connection.execute(_ERASURES).get
                 _copy_text_index(directory, target)
                 connection.execute("BEGIN")
                 copy = _Copy(directory, target, connection, present, on_progress)
                 copy.copy_packs()
                 copied += copy.copied
-                if not copy.has_missed_data():
+                if _erasures_now(directory) == erasures:
                     return copy.finish(copied)
                 present = copy.lengths
                 connection.execute("ROLLBACK")
@@ -94,6 +95,16 @@ def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dic
         earlier.close()
 
 
+def _erasures_now(directory: Path) -> int:
+    """Return the number of erasures. If it has changed, the copied index and packs may not fit the snapshot."""
+    connection = open_for_reading(directory)
+    try:
+        erasures: int = connection.execute(_ERASURES).get
+        return erasures
+    finally:
+        connection.close()
+
+
 class _Copy:
     """Copies the store as it is in one snapshot of the database.
 
@@ -109,7 +120,6 @@ class _Copy:
         present: dict[int, int],
         on_progress: OnProgress,
     ) -> None:
-        self._log = directory
         self._source = directory / BODIES
         self._target = target / BODIES
         self._directory = target
@@ -118,7 +128,6 @@ class _Copy:
         self._present = present
         self.lengths: dict[int, int] = dict(connection.execute("SELECT pack, length FROM packs"))
         self._total = sum(self.lengths.values())
-        self._erasures: int = connection.execute(_ERASURES).get
         self._done = 0
         #: The number of copied pack bytes, without the bytes that the target already had.
         self.copied = 0
@@ -133,15 +142,6 @@ class _Copy:
             for descriptor in descriptors.values():
                 if descriptor is not None:
                     os.close(descriptor)
-
-    def has_missed_data(self) -> bool:
-        """Return whether pack bytes were erased since the snapshot. If so, the copied packs may lack these bytes."""
-        connection = open_for_reading(self._log)
-        try:
-            erasures: int = connection.execute(_ERASURES).get
-            return erasures != self._erasures
-        finally:
-            connection.close()
 
     def finish(self, copied_bytes: int) -> Backup:
         """Complete the backup: copy the database, and delete the target's packs that are not in the snapshot."""
@@ -241,8 +241,8 @@ def _copy_text_index(directory: Path, target: Path) -> None:
     """Copy the text index. If the index is missing or damaged, the server that opens the backup builds a new one.
 
     Call this function before each snapshot of the log. If the copied index contained requests that are not in the
-    snapshot, the index would be rejected. If bytes were erased during the backup, the index is copied again before the
-    next snapshot.
+    snapshot, the index would be rejected. If something was erased during the backup, the index is copied again before
+    the next snapshot.
     """
     if (directory / FILE).exists():
         connection = apsw.Connection(str(directory / FILE), flags=apsw.SQLITE_OPEN_READONLY)

@@ -58,6 +58,8 @@ SELECT min(started_at) FROM requests, (SELECT min(block) AS oldest FROM block_ra
 WHERE seq BETWEEN oldest * {BLOCK} AND oldest * {BLOCK} + {BLOCK - 1} AND bodies IS NOT NULL
 """  # noqa: S608 - constants
 _REMOVAL_FIELDS: Final = ("at", "reason", "requests", "contents")
+#: Counts the namespaces that no list shows.
+_UNLISTED: Final = "SELECT count(*) FROM namespaces WHERE pinned = 0 AND requests = 0"
 _WITH_FEEDBACK: Final = "SELECT requests FROM value_counts WHERE field = 'feedback' AND value = 'any'"
 _CHAIN: Final = "SELECT chain FROM message_chains WHERE seq = ?"
 _CHAINS: Final = "SELECT seq, chain FROM message_chains WHERE seq > ? ORDER BY seq LIMIT ?"
@@ -247,6 +249,7 @@ class SqliteReader:
                 )
             totals = dict(connection.execute("SELECT name, value FROM totals"))
             labels: int = connection.execute("SELECT count(*) FROM namespaces WHERE pinned = 1").get
+            unlisted: int = connection.execute(_UNLISTED).get
             feedback = connection.execute(_WITH_FEEDBACK).get or 0
             refused = dict(connection.execute("SELECT code, requests FROM refused"))
             positions = read_positions(connection)
@@ -256,7 +259,7 @@ class SqliteReader:
             oldest_content_at = connection.execute(_OLDEST_CONTENT).get
         return StoreStatus(
             records=totals["records"],
-            namespaces=totals["namespaces"],
+            namespaces=totals["namespaces"] - unlisted,
             labels=labels,
             last_seq=totals["last_seq"],
             feedback=feedback,

@@ -120,7 +120,7 @@ CREATE TABLE value_counts (field TEXT NOT NULL, value TEXT NOT NULL, requests IN
   PRIMARY KEY (field, value)) STRICT, WITHOUT ROWID;
 CREATE TABLE totals (name TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 -- identity: identifies the log; its text index has the same value
--- erasures: the number of times that body frames were erased or a pack was deleted, see reclaiming.py
+-- erasures: the number of times that body frames were erased, texts removed or a pack deleted, see reclaiming.py
 -- lineage: the same in a log and its backups; a backup that is written to gets another value, see become_a_log
 INSERT INTO totals VALUES ('records', 0), ('last_seq', 0), ('namespaces', 0), ('auto_pinned', 0), ('erasures', 0),
   ('identity', random()), ('lineage', random());
@@ -133,6 +133,8 @@ CREATE TABLE namespaces (namespace TEXT NOT NULL PRIMARY KEY, requests INTEGER N
   pinned INTEGER NOT NULL DEFAULT 0, color INTEGER, "group" TEXT, position INTEGER,
   is_decided INTEGER NOT NULL DEFAULT 0, costed INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 CREATE INDEX namespaces_pinned ON namespaces(namespace) WHERE pinned = 1;
+-- the namespaces that no list shows: a person has unpinned them, and they have no requests
+CREATE INDEX namespaces_unlisted ON namespaces(namespace) WHERE pinned = 0 AND requests = 0;
 CREATE TRIGGER namespaces_counted AFTER INSERT ON namespaces
   BEGIN UPDATE totals SET value = value + 1 WHERE name = 'namespaces'; END;
 CREATE TRIGGER namespaces_uncounted AFTER DELETE ON namespaces
