@@ -3,6 +3,7 @@
 An unknown cost is `None`. If the provider states a cost, that cost takes precedence.
 """
 
+import json
 import random
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from genai_prices.types import ModelInfo, Provider
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from relaybook.log.formats.chat import read_whole
 from relaybook.log.formats.facts import Usage
 from relaybook.recorder.prices import FROM_PROVIDER, Prices
 
@@ -24,6 +26,7 @@ OPENAI = "https://api.openai.com/v1"
 AZURE = "https://example.openai.azure.com/openai/v1"
 DEEPSEEK = "https://api.deepseek.com/v1"
 OPENROUTER = "https://openrouter.ai/api/v1"
+GOOGLE = "https://generativelanguage.googleapis.com/v1beta/openai"
 XAI = "https://api.x.ai/v1"
 LOCAL = "http://127.0.0.1:4199/v1"
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -195,6 +198,13 @@ def test_reasoning_that_is_not_part_of_the_output_is_priced_once() -> None:
     assert cost(apart, "grok-4.3", XAI) == pytest.approx(by_the_library("x-ai", "grok-4.3", apart, None, AT))
     no_reasoning: Usage = {"prompt_tokens": 32, "completion_tokens": 103, "total_tokens": 135}
     assert cost(apart, "grok-4.3", XAI) == cost(no_reasoning, "grok-4.3", XAI) is not None
+
+
+def test_the_thinking_of_gemini_is_priced_as_output() -> None:
+    usage = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 103}
+    facts = read_whole(json.dumps({"model": "gemini-2.5-flash", "usage": usage}).encode())
+    assert facts is not None
+    assert cost(facts.usage, facts.response_model, GOOGLE) == cost(chat(9, 94), "gemini-2.5-flash", GOOGLE) is not None
 
 
 @pytest.mark.parametrize("name", ["prompt_cache_hit_tokens", "cached_tokens"])

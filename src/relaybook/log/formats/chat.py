@@ -18,7 +18,7 @@ from relaybook.log.formats.request import last_message_preview, request_facts
 from relaybook.log.formats.request_messages import characters, openai_message_fields, openai_messages
 from relaybook.log.formats.sse import DATA, LF, Event, event_ends, events_of, split_stream
 from relaybook.log.formats.text import clean, clean_or_none, estimate_tokens
-from relaybook.log.formats.usage import set_usage
+from relaybook.log.formats.usage import set_usage, with_thinking
 from relaybook.log.formats.wire import CHAT_RESPONSE, REQUEST, ChatResponse, Embedding
 
 _DONE: Final = b"[DONE]"
@@ -125,7 +125,8 @@ class ChatReader:
         facts.understood, facts.has_error = self.is_understood, self.has_error
         facts.service_tier = clean_or_none(facts.service_tier)
         if facts.usage:
-            set_usage(facts, facts.usage)
+            is_gemini = "gemini" in (facts.response_model or "")
+            set_usage(facts, with_thinking(facts.usage) if is_gemini else facts.usage)
         if self.outputs:
             outputs = [self.outputs[index] for index in sorted(self.outputs)]
             facts.finish_reason = _finish_reason(outputs)

@@ -131,6 +131,17 @@ def test_a_stream_truncated_anywhere_gives_the_facts_so_far() -> None:
         assert not facts.has_error
 
 
+@pytest.mark.parametrize("model", ["gemini-3-flash-preview", "google/gemini-3-flash"])
+def test_the_thinking_of_gemini_counts_as_output(model: str) -> None:
+    usage = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 103}
+    facts = whole(message({"content": "1"}, model=model, usage=usage))
+    assert (facts.input_tokens, facts.output_tokens, facts.reasoning_tokens) == (9, 94, 93)
+    facts = whole(message({"content": "1"}, model=model, usage=usage | {"total_tokens": 10}))
+    assert (facts.input_tokens, facts.output_tokens, facts.reasoning_tokens) == (9, 1, None)
+    facts = whole(message({"content": "1"}, usage=usage))
+    assert (facts.input_tokens, facts.output_tokens, facts.reasoning_tokens) == (9, 1, None)
+
+
 def test_missing_usage_is_unknown_and_never_zero() -> None:
     facts = stream(chunk({"content": "abcde"}) + DONE)
     assert (facts.usage, facts.input_tokens, facts.output_tokens, facts.cached_tokens) == (None, None, None, None)
