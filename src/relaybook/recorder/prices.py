@@ -221,10 +221,12 @@ class Prices:
 def _stated(usage: Usage) -> float | None:
     """Return the cost that the provider states, or `None`.
 
-    If OpenRouter uses the customer's own key, ``cost`` is only OpenRouter's fee, and ``upstream_inference_cost`` is the
-    cost at the provider behind OpenRouter. The result is the sum of the two.
+    The cost is a number (OpenRouter), or an object with a total (Perplexity). If OpenRouter uses the customer's own
+    key, ``cost`` is only OpenRouter's fee, and ``upstream_inference_cost`` is the cost at the provider behind
+    OpenRouter. The result is the sum of the two.
     """
-    stated = _dollars_or_none(usage.get("cost"))
+    cost = usage.get("cost")
+    stated = _dollars_or_none(cost.get("total_cost") if isinstance(cost, dict) else cost)
     if stated is None or usage.get("is_byok") is not True:
         return stated
     details = usage.get("cost_details")

@@ -249,8 +249,20 @@ def test_an_unknown_upstream_may_be_priced_as_another() -> None:
     assert cost(usage, "openai/gpt-4.1", OPENROUTER, prices=Prices("openai")) is not None
 
 
-@pytest.mark.parametrize(("stated", "expected"), [(0.00123, 0.00123), (0, 0.0), (1, 1.0), (1e6, 1e6)])
-def test_the_cost_stated_by_the_provider_takes_precedence(stated: float, expected: float) -> None:
+@pytest.mark.parametrize(
+    ("stated", "expected"),
+    [
+        (0.00123, 0.00123),
+        (0, 0.0),
+        (1, 1.0),
+        (1e6, 1e6),
+        (
+            {"input_tokens_cost": 9e-6, "output_tokens_cost": 1e-5, "request_cost": 0.005, "total_cost": 0.005019},
+            0.005019,
+        ),
+    ],
+)
+def test_the_cost_stated_by_the_provider_takes_precedence(stated: Any, expected: float) -> None:
     usage: Usage = {"prompt_tokens": 1, "completion_tokens": 1, "cost": stated}
     assert Prices().cost(LOCAL, "any", None, usage, None, AT_US) == (expected, FROM_PROVIDER)
 
@@ -285,7 +297,7 @@ def test_an_unknown_cost_of_the_customers_own_key_is_not_zero(details: Any) -> N
 
 @pytest.mark.parametrize(
     "stated",
-    [True, "0.1", -1, None, float("inf"), float("nan"), 1e19, 10**30, {"total_cost": 1.0}],
+    [True, "0.1", -1, None, float("inf"), float("nan"), 1e19, 10**30, {}, {"total_cost": "1"}],
 )
 def test_an_invalid_stated_cost_is_ignored(stated: Any) -> None:
     usage: Usage = chat(1000, 500) | {"cost": stated}
