@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from relaybook.log.formats.facts import Usage
-from relaybook.log.formats.usage import CACHED, OUTPUT, count_of, output_of
+from relaybook.log.formats.usage import CACHED, OUTPUT, WEB_SEARCHES, count_of, output_of
 from relaybook.settings import BadSetting
 from relaybook.settings.suggestions import suggest
 
@@ -100,6 +100,8 @@ _OPENAI_PATHS: Final = (
     _Path(None, "completion_tokens", "output_tokens"),
     _Path(None, "output_tokens", "output_tokens", is_alternative=True),
 )
+#: Paths of counts that are read in addition to the paths of the provider.
+_MORE_PATHS: Final = {"responses": (_Path(None, WEB_SEARCHES, "web_searches"),)}
 
 
 class _Rates(NamedTuple):
@@ -200,7 +202,8 @@ class Prices:
                 used = context if model.price_variants and is_own else {}
                 rates = _rates(model, used, at)
                 extractor = find_provider_by_id(known_providers, _EXTRACTED_AS.get(shape, "")) or provider
-                return _Plan(provider, model, used, _paths(extractor, shape), rates)
+                paths = (*_paths(extractor, shape), *_MORE_PATHS.get(shape, ()))
+                return _Plan(provider, model, used, paths, rates)
         return None
 
     def _provider(self, upstream: str) -> "Provider | None":

@@ -18,6 +18,7 @@ from genai_prices.types import ModelInfo, Provider
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from relaybook.log.formats import responses
 from relaybook.log.formats.chat import read_whole
 from relaybook.log.formats.facts import Usage
 from relaybook.recorder.prices import FROM_PROVIDER, Prices
@@ -216,6 +217,26 @@ def test_every_name_of_cached_tokens_is_priced(name: str) -> None:
     assert found == cost(chat(1000, 500, cached=800), "deepseek-chat", DEEPSEEK, at_us=at) is not None
     assert cost(chat(1000, 500, cached=0) | {name: 800}) == cost(plain)
     assert cost(plain | {name: 1001}) is None
+
+
+def test_web_searches_of_the_responses_api_are_priced() -> None:
+    usage = {"input_tokens": 1000, "output_tokens": 500}
+    for model, dollars in (("gpt-5-mini", 0.01), ("gpt-3.5-turbo", 0)):  # the library has no price for the second
+        for searches in (0, 3):
+            body = {"model": model, "usage": usage, "tool_usage": {"web_search": {"num_requests": searches}}}
+            facts = responses.read_whole(json.dumps(body).encode())
+            assert facts is not None
+            plain = cost(chat(1000, 500), model)
+            assert plain is not None
+            assert cost(facts.usage, facts.response_model) == pytest.approx(plain + searches * dollars)
+
+
+@pytest.mark.parametrize("tools", [None, [], {"web_search": 3}, {"web_search": {"num_requests": "3"}}])
+def test_unreadable_tool_usage_is_ignored(tools: Any) -> None:
+    usage = {"input_tokens": 1000, "output_tokens": 500}
+    facts = responses.read_whole(json.dumps({"usage": usage, "tool_usage": tools}).encode())
+    assert facts is not None
+    assert facts.usage == usage
 
 
 def test_the_response_model_is_priced_before_the_requested_one() -> None:

@@ -23,7 +23,7 @@ from relaybook.log.formats.request import plain_preview, request_facts
 from relaybook.log.formats.request_messages import openai_message_fields, openai_messages
 from relaybook.log.formats.sse import event_ends, read_events
 from relaybook.log.formats.text import clean_or_none
-from relaybook.log.formats.usage import set_usage
+from relaybook.log.formats.usage import WEB_SEARCHES, count_of, set_usage
 from relaybook.log.formats.wire import (
     MESSAGES,
     REQUEST,
@@ -213,7 +213,8 @@ def _facts(response: Response, output_text: OutputText) -> ResponseFacts:
         facts.has_error = True
         facts.error_code, facts.error_message = describe_error(response.error)
     if response.usage:
-        set_usage(facts, response.usage)
+        searches = count_of((response.tool_usage or {}).get("web_search"), ("num_requests",))
+        set_usage(facts, response.usage | ({WEB_SEARCHES: searches} if searches else {}))
     return facts
 
 

@@ -7,6 +7,8 @@ _INPUT = ("prompt_tokens", "input_tokens")
 #: instead of in the details.
 CACHED = ("prompt_cache_hit_tokens", "cached_tokens")
 OUTPUT = ("completion_tokens", "output_tokens")
+#: The name under which ``responses`` adds the billed web searches of a response to its usage.
+WEB_SEARCHES = "web_search_requests"
 _INPUT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
 _OUTPUT_DETAILS = ("completion_tokens_details", "output_tokens_details")
 

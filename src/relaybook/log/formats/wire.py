@@ -180,6 +180,8 @@ class Response(Struct, gc=False):
     status: str | None = None
     output: list[OutputItem] | None = None
     usage: Usage | None = None
+    #: What hosted tools used. It is not part of ``usage``.
+    tool_usage: dict[str, Any] | None = None
     service_tier: str | None = None
     incomplete_details: IncompleteDetails | None = None
     error: Any = None
