@@ -55,8 +55,10 @@ class OutputText:
             self._add_calls(message.tool_calls, is_whole=choice.delta is None)
         if choice.finish_reason:
             self.finish_reason = choice.finish_reason
-        if message.refusal or message.audio or message.function_call or choice.text:
-            self._add_other(choice, message)
+        if choice.text and not content:  # Together repeats the content of a delta in ``text``
+            self.text.append(choice.text)
+        if message.refusal or message.audio or message.function_call:
+            self._add_other(message)
 
     def characters(self) -> int:
         """Return the number of generated characters, to estimate tokens."""
@@ -68,11 +70,9 @@ class OutputText:
             total += len(tool.name or "") + sum(map(len, tool.arguments))
         return total
 
-    def _add_other(self, choice: Choice, message: AssistantMessage) -> None:
+    def _add_other(self, message: AssistantMessage) -> None:
         if message.refusal:
             self.refusal.append(message.refusal)
-        if choice.text:
-            self.text.append(choice.text)
         if message.audio and message.audio.transcript:
             self.transcript.append(message.audio.transcript)
         if message.function_call:

@@ -247,6 +247,13 @@ def test_a_message_beside_a_delta_is_not_counted_twice() -> None:
     assert stream(data + DONE).output_preview == "ab"
 
 
+def test_a_text_beside_a_delta_is_not_counted_twice() -> None:
+    data = b"".join(chunk({"content": text}, text=text) for text in ("Hel", "lo", ""))  # as Together sends it
+    facts, plain = stream(data + DONE), stream(chunk({"content": "Hello"}) + DONE)
+    assert (facts.output_preview, facts.output_characters, facts.output_keys) == ("Hello", 5, plain.output_keys)
+    assert stream(chunk({}, text="Hello") + DONE).output_preview == "Hello"
+
+
 def test_a_body_that_is_not_a_response_is_not_understood() -> None:
     assert read_whole(b"<html>") is None
     assert whole({"hello": 1}) == ResponseFacts()
