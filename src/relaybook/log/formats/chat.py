@@ -66,6 +66,8 @@ class ChatReader:
                         continue
                     output_text = self.outputs[choice.index] = OutputText()
                 output_text.add(choice)
+                if choice.error:
+                    self.add_error(choice.error)
         if chunk.usage:
             facts.usage = chunk.usage
         if facts.response_model is None and chunk.model:

@@ -114,13 +114,14 @@ class AssistantMessage(Struct, gc=False):
 
 
 class Choice(Struct, gc=False):
-    """One choice of a response or of a chunk. Legacy completions use ``text``."""
+    """One choice of a response or of a chunk. Legacy completions use ``text``. OpenRouter adds ``error``."""
 
     index: _Index = 0
     delta: AssistantMessage | None = None
     message: AssistantMessage | None = None
     text: str | None = None
     finish_reason: str | None = None
+    error: Any = None
 
 
 class Embedding(Struct, gc=False):

@@ -232,6 +232,15 @@ def test_an_error_in_a_whole_response_is_extracted() -> None:
     assert not whole({"error": None}).has_error
 
 
+def test_an_error_of_a_choice_is_extracted() -> None:
+    error = {"code": 502, "message": "Provider failed"}
+    choice = {"index": 0, "message": {"content": "Hel"}, "finish_reason": "error", "error": error}
+    for facts in (whole(HEAD | {"choices": [choice]}), stream(chunk({"content": "Hel"}, error=error) + DONE)):
+        assert (facts.error_code, facts.error_message, facts.has_error) == ("502", "Provider failed", True)
+        assert facts.output_preview == "Hel"
+    assert not stream(chunk({"content": "Hel"}, error=None) + DONE).has_error
+
+
 def test_legacy_completions_and_embeddings_are_parsed() -> None:
     facts = whole({"model": "m", "choices": [{"index": 0, "text": "Once", "finish_reason": "length"}]})
     assert (facts.output_preview, facts.finish_reason) == ("Once", "length")
