@@ -68,6 +68,12 @@ class ChatReader:
                 output_text.add(choice)
                 if choice.error:
                     self.add_error(choice.error)
+                if choice.usage:
+                    facts.usage = choice.usage
+        if chunk.x_groq:
+            facts.usage = chunk.x_groq.usage or facts.usage
+            if chunk.x_groq.error:
+                self.add_error(chunk.x_groq.error)
         if chunk.usage:
             facts.usage = chunk.usage
         if facts.response_model is None and chunk.model:

@@ -114,13 +114,24 @@ class AssistantMessage(Struct, gc=False):
 
 
 class Choice(Struct, gc=False):
-    """One choice of a response or of a chunk. Legacy completions use ``text``. OpenRouter adds ``error``."""
+    """One choice of a response or of a chunk. Legacy completions use ``text``.
+
+    OpenRouter adds ``error``. Moonshot adds ``usage`` to the last chunk.
+    """
 
     index: _Index = 0
     delta: AssistantMessage | None = None
     message: AssistantMessage | None = None
     text: str | None = None
     finish_reason: str | None = None
+    error: Any = None
+    usage: Usage | None = None
+
+
+class Groq(Struct, gc=False):
+    """Fields that Groq adds to the last chunk."""
+
+    usage: Usage | None = None
     error: Any = None
 
 
@@ -143,6 +154,7 @@ class ChatResponse(Struct, gc=False):
     id: str | None = None
     model: str | None = None
     service_tier: str | None = None
+    x_groq: Groq | None = None
     #: Set in responses with embeddings.
     data: list[Embedding] | None = None
 

@@ -131,6 +131,23 @@ def test_a_stream_truncated_anywhere_gives_the_facts_so_far() -> None:
         assert not facts.has_error
 
 
+@pytest.mark.parametrize(
+    "last",
+    [
+        chunk({}, finish_reason="stop", usage=USAGE),  # Moonshot
+        event(HEAD | {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "x_groq": {"usage": USAGE}}),
+    ],
+)
+def test_usage_is_found_where_moonshot_and_groq_send_it(last: bytes) -> None:
+    facts = stream(chunk({"content": "Hello"}, x_groq={"id": "req_1"}) + last + DONE)
+    assert (facts.input_tokens, facts.output_tokens, facts.cached_tokens) == (9, 4, 2)
+
+
+def test_an_error_of_groq_fails_the_stream() -> None:
+    facts = stream(chunk({"content": "Hel"}) + event(HEAD, x_groq={"id": "req_1", "error": "over_capacity"}) + DONE)
+    assert (facts.error_message, facts.has_error) == ("over_capacity", True)
+
+
 @pytest.mark.parametrize("model", ["gemini-3-flash-preview", "google/gemini-3-flash"])
 def test_the_thinking_of_gemini_counts_as_output(model: str) -> None:
     usage = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 103}
