@@ -31,6 +31,8 @@ FROM_PROVIDER: Final = "provider"
 #: The most expensive responses cost a few hundred dollars. A cost above this limit comes from a wrong stated cost or
 #: from wrong token counts. Such a cost counts as unknown, because it would make every sum useless.
 _MAX_USD: Final = 1e6
+#: Source: https://docs.x.ai/developers/cost-tracking
+_TICKS_PER_USD: Final = 10**10
 _UNKNOWN: Final[Cost] = (None, None)
 _DAY_US: Final = 86_400_000_000
 _DECIMALS: Final = 12
@@ -224,10 +226,13 @@ class Prices:
 def _stated(usage: Usage) -> float | None:
     """Return the cost that the provider states, or `None`.
 
-    The cost is a number (OpenRouter), or an object with a total (Perplexity). If OpenRouter uses the customer's own
-    key, ``cost`` is only OpenRouter's fee, and ``upstream_inference_cost`` is the cost at the provider behind
-    OpenRouter. The result is the sum of the two.
+    The cost is a number (OpenRouter), an object with a total (Perplexity), or a number of ticks (xAI). If OpenRouter
+    uses the customer's own key, ``cost`` is only OpenRouter's fee, and ``upstream_inference_cost`` is the cost at the
+    provider behind OpenRouter. The result is the sum of the two.
     """
+    ticks = count_of(usage, ("cost_in_usd_ticks",))
+    if ticks is not None:
+        return _dollars_or_none(ticks / _TICKS_PER_USD)
     cost = usage.get("cost")
     stated = _dollars_or_none(cost.get("total_cost") if isinstance(cost, dict) else cost)
     if stated is None or usage.get("is_byok") is not True:

@@ -288,6 +288,15 @@ def test_the_cost_stated_by_the_provider_takes_precedence(stated: Any, expected:
     assert Prices().cost(LOCAL, "any", None, usage, None, AT_US) == (expected, FROM_PROVIDER)
 
 
+def test_the_cost_stated_by_xai_is_in_ticks() -> None:
+    usage: Usage = chat(1000, 500) | {"cost_in_usd_ticks": 37_756_000}
+    assert Prices().cost(XAI, "grok-4", None, usage, None, AT_US) == (0.0037756, FROM_PROVIDER)
+    for invalid in (None, True, "1", 2**63 - 1):
+        assert cost(chat(1000, 500) | {"cost_in_usd_ticks": invalid}, "grok-4", XAI) == cost(
+            chat(1000, 500), "grok-4", XAI
+        )
+
+
 @pytest.mark.parametrize(
     ("stated", "is_byok", "upstream_cost", "expected"),
     [
