@@ -195,14 +195,16 @@ def _add_event(output_text: OutputText, tools: dict[int, Tool], event: ResponseE
             (tool or output_text.tools[-1]).arguments.append(event.delta)
 
 
+def _finish_reason(response: Response) -> str | None:
+    details = response.incomplete_details
+    return clean_or_none((details and details.reason) or response.status)
+
+
 def _facts(response: Response, output_text: OutputText) -> ResponseFacts:
-    finish = response.status
-    if response.incomplete_details is not None and response.incomplete_details.reason:
-        finish = response.incomplete_details.reason
     facts = ResponseFacts(
         response_model=clean_or_none(response.model),
         completion_id=clean_or_none(response.id),
-        finish_reason=clean_or_none(finish),
+        finish_reason=_finish_reason(response),
         service_tier=clean_or_none(response.service_tier),
         output_preview=output_preview(output_text),
         output_characters=output_text.characters(),
@@ -234,7 +236,7 @@ def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
         output_text = output_text_of(last)
         fields = next((sanitize_object(value) for value in objects(data, streamed)), {})
     choice = choice_of(0, output_text)
-    choice["finish_reason"] = last.status
+    choice["finish_reason"] = _finish_reason(last)
     fields["choices"] = [choice] if output_text.characters() or last.output else []
     return fields
 

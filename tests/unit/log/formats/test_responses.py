@@ -98,6 +98,9 @@ def test_failed_and_incomplete_responses_have_a_reason() -> None:
     whole = read_whole(json.dumps(incomplete).encode())
     assert whole is not None
     assert whole.finish_reason == "max_output_tokens"
+    for data, streamed in ((json.dumps(incomplete).encode(), False), (event("x", response=incomplete), True)):
+        choice = formats.assemble_response(data, streamed, "response")["choices"][0]
+        assert choice["finish_reason"] == "max_output_tokens"
 
 
 def test_both_shapes_of_error_events_are_parsed() -> None:
