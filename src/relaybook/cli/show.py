@@ -128,11 +128,13 @@ def _message_lines(message: dict[str, Any]) -> Iterator[str]:
     for part in message["parts"]:
         if not part["text"]:
             yield f"[{part['type'] or 'part'}]"
+    if isinstance(message.get("refusal"), str):
+        yield message["refusal"]
     calls = message.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
-        function = call.get("function") if isinstance(call, dict) else None
+    for call in [*(calls if isinstance(calls, list) else ()), {"function": message.get("function_call")}]:
+        function = call.get("function") or call.get("custom") if isinstance(call, dict) else None
         if isinstance(function, dict):
-            yield f"ƒ {function.get('name')}({function.get('arguments')})"
+            yield f"ƒ {function.get('name')}({function.get('arguments', function.get('input'))})"
 
 
 def _choice_lines(choice: dict[str, Any]) -> Iterator[str]:
