@@ -241,12 +241,17 @@ def _add_choices(choices: dict[int, dict[str, Any]], items: object) -> None:
         if choice is None:
             continue
         message = item.get("delta") or item.get("message")
-        other = {name: part for name, part in item.items() if name not in _READ_FROM_CHOICE and part is not None}
-        for name, part in message.items() if isinstance(message, dict) else ():
-            if name not in _READ_FROM_MESSAGE and name not in DROPPED and part is not None:
-                other[name] = _without_audio_data(part) if name == "audio" else part
-        if other:
-            merge(choice.setdefault("other", {}), sanitize_object(other))
+        # Only the texts of a delta arrive in parts. Azure repeats the texts of ``content_filter_results``.
+        whole = {name: part for name, part in item.items() if name not in _READ_FROM_CHOICE and part is not None}
+        parts = {
+            name: _without_audio_data(part) if name == "audio" else part
+            for name, part in (message.items() if isinstance(message, dict) else ())
+            if name not in _READ_FROM_MESSAGE and name not in DROPPED and part is not None
+        }
+        if whole or parts:
+            other = choice.setdefault("other", {})
+            merge(other, sanitize_object(whole), joins_texts=False)
+            merge(other, sanitize_object(parts))
 
 
 def _without_audio_data(audio: object) -> object:
