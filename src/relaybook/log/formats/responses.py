@@ -61,7 +61,14 @@ def _hash_messages(request: Request) -> MessageHashes | None:
         return None
     if _is_message(request.instructions):
         messages.insert(0, Message("system"))
-    return hash_messages(messages, clean_or_none(request.previous_response_id))
+    conversation = request.conversation
+    if isinstance(conversation, dict):
+        conversation = conversation.get("id")
+    return hash_messages(
+        messages,
+        clean_or_none(request.previous_response_id),
+        clean_or_none(conversation) if isinstance(conversation, str) else None,
+    )
 
 
 def _is_message(instructions: object) -> bool:

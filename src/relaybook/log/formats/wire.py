@@ -89,6 +89,8 @@ class Request(Struct, gc=False):
     max_output_tokens: int | None = None
     n: int | None = None
     previous_response_id: str | None = None
+    #: The id of a conversation that the provider stores, or an object with the id (Responses API).
+    conversation: Any = None
     #: A text, or rarely a list of input items (Responses API).
     instructions: Any = None
     input: Raw = Raw()
