@@ -22,7 +22,7 @@ def choice_of(index: int, output_text: OutputText) -> dict[str, Any]:
         "refusal": "".join(output_text.refusal) or None,
         "tool_calls": [
             {"id": tool.id, "type": tool.type, "name": tool.name, "arguments": "".join(tool.arguments)}
-            for tool in output_text.tools
+            for tool in output_text.tools + output_text.unnamed_tools
         ],
         "finish_reason": output_text.finish_reason,
     }

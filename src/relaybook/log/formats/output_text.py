@@ -24,9 +24,13 @@ class Tool:
 
 
 class OutputText:
-    """The output of one choice so far: text, reasoning, refusal, transcript and tool calls."""
+    """The output of one choice so far: text, reasoning, refusal, transcript and tool calls.
 
-    __slots__ = ("_by_index", "finish_reason", "reasoning", "refusal", "text", "tools", "transcript")
+    ``unnamed_tools`` has the calls of tools without a name, such as ``web_search_call`` (Responses API). These calls
+    are only shown.
+    """
+
+    __slots__ = ("_by_index", "finish_reason", "reasoning", "refusal", "text", "tools", "transcript", "unnamed_tools")
 
     def __init__(self) -> None:
         self.text: list[str] = []
@@ -34,6 +38,7 @@ class OutputText:
         self.refusal: list[str] = []
         self.transcript: list[str] = []
         self.tools: list[Tool] = []
+        self.unnamed_tools: list[Tool] = []
         self.finish_reason: str | None = None
         self._by_index: dict[int, Tool] = {}
 
@@ -171,8 +176,8 @@ def output_preview(output_text: OutputText) -> str | None:
     for chunks in (output_text.text, output_text.transcript, output_text.refusal):
         if chunks and (shown := preview("".join(chunks))):
             return shown
-    if output_text.tools:
-        return preview(" ".join(_call_preview(tool) for tool in output_text.tools))
+    if tools := output_text.tools + output_text.unnamed_tools:
+        return preview(" ".join(map(_call_preview, tools)))
     return preview("".join(output_text.reasoning))
 
 

@@ -11,6 +11,8 @@ assembled from the deltas.
 
 from typing import Any, Final
 
+import msgspec
+
 from relaybook.log.formats import lenient
 from relaybook.log.formats.assembly import choice_of, objects, sanitize_object
 from relaybook.log.formats.chat_structure import NotChat, function_call, function_tools, text_of
@@ -38,6 +40,7 @@ from relaybook.log.formats.wire import (
 
 _FINAL: Final = frozenset({"response.completed", "response.failed", "response.incomplete", "response.cancelled"})
 _DELTA: Final = ".delta"
+_CALL: Final = "_call"
 _CALL_FIELDS: Final = ("type", "call_id", "name", "arguments", "input")
 
 
@@ -176,11 +179,17 @@ def _add_item(output_text: OutputText, item: OutputItem) -> None:
         if part.refusal:
             output_text.refusal.append(part.refusal)
     arguments = item.arguments if item.arguments is not None else item.input
+    tool = Tool()
+    tool.id, tool.type, tool.name = item.call_id or item.id, item.type, item.name
     if item.name is not None or arguments is not None:
-        tool = Tool()
-        tool.id, tool.type, tool.name = item.call_id or item.id, item.type, item.name
         tool.arguments.append(arguments or "")
         output_text.tools.append(tool)
+    elif item.type is not None and item.type.endswith(_CALL):
+        tool.name = item.type.removesuffix(_CALL)
+        values = (item.action, item.operation, item.queries)
+        called = next((msgspec.json.encode(lenient.sanitize(value)).decode() for value in values if value), "")
+        tool.arguments.append(item.code or called)
+        output_text.unnamed_tools.append(tool)
 
 
 def _add_event(output_text: OutputText, tools: dict[int, Tool], event: ResponseEvent) -> None:

@@ -169,7 +169,11 @@ class OutputPart(Struct, gc=False):
 
 
 class OutputItem(Struct, gc=False):
-    """One output item of a response: a message, a reasoning summary or a function call."""
+    """One output item of a response: a message, a reasoning summary or a call.
+
+    A call of a tool that OpenAI defines has no name. Depending on the tool, its arguments are in one of the fields from
+    ``action`` to ``queries``.
+    """
 
     type: str | None = None
     id: str | None = None
@@ -177,6 +181,10 @@ class OutputItem(Struct, gc=False):
     name: str | None = None
     arguments: str | None = None
     input: str | None = None
+    action: Any = None
+    operation: Any = None
+    code: str | None = None
+    queries: Any = None
     content: list[OutputPart] | None = None
     summary: list[OutputPart] | None = None
 
