@@ -109,7 +109,7 @@ def _conversation(detail: dict[str, Any]) -> Iterator[str]:
     if detail.get("damage"):
         yield from ("", f"The content cannot be read: {detail['damage']}")
     for message in detail.get("messages") or []:
-        yield from _section(message["role"] or UNKNOWN, _message_lines(message))
+        yield from _section(message["role"] or _item_type(message) or UNKNOWN, _message_lines(message))
     choices = (detail.get("answer") or {}).get("choices") or []
     for choice in choices:
         number = f" {choice['index'] + 1} of {len(choices)}" if len(choices) > 1 else ""
@@ -128,11 +128,21 @@ def _message_lines(message: dict[str, Any]) -> Iterator[str]:
     for part in message["parts"]:
         if not part["text"]:
             yield f"[{part['type'] or 'part'}]"
+    if isinstance(message.get("refusal"), str):
+        yield message["refusal"]
     calls = message.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
-        function = call.get("function") if isinstance(call, dict) else None
+    for call in [*(calls if isinstance(calls, list) else ()), {"function": message.get("function_call")}]:
+        function = call.get("function") or call.get("custom") if isinstance(call, dict) else None
         if isinstance(function, dict):
-            yield f"ƒ {function.get('name')}({function.get('arguments')})"
+            yield f"ƒ {function.get('name')}({function.get('arguments', function.get('input'))})"
+    if message["role"] is None and "other" in message:
+        yield _pairs(message["other"], exclude=("type",))
+
+
+def _item_type(message: dict[str, Any]) -> str | None:
+    """Return the type of an item of the Responses API that is not a message, such as ``shell_call``."""
+    kind = message.get("other", {}).get("type")
+    return kind if isinstance(kind, str) else None
 
 
 def _choice_lines(choice: dict[str, Any]) -> Iterator[str]:

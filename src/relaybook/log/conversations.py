@@ -8,10 +8,10 @@ The following rules apply to a request B and the requests before B:
    the oldest messages. A match of all messages takes precedence over a match of the last two. If several requests
    match, B continues the latest request.
 2. Otherwise, if B has the id of a response in ``previous_response_id`` (Responses API), B continues the request that
-   received this response.
-3. If B has the same messages as a request of the last 15 minutes and no ``previous_response_id``, B repeats this
-   request. B is then a retry, or a variant with a different response. This rule also applies if B continues a request
-   by rule 1.
+   received this response. If B has the id of a ``conversation`` (Responses API), B continues the latest request with
+   this id.
+3. If B has the same messages as a request of the last 15 minutes and none of these ids, B repeats this request. B is
+   then a retry, or a variant with a different response. This rule also applies if B continues a request by rule 1.
 4. If none of these rules applies, B starts a conversation.
 
 Pure, without I/O.
@@ -53,6 +53,7 @@ class Conversations:
         self._by_response_key: dict[int, str] = {}  # the key covers all messages and a response
         self._by_window_key: dict[int, str] = {}  # the key covers the last two messages and a response
         self._by_completion_id: dict[str, str] = {}  # the key is the completion id
+        self._by_conversation_id: dict[str, str] = {}  # the key is the id of the provider's conversation
         self._by_messages_key: dict[int, Link] = {}  # the key covers all messages, without a response
 
     def add(self, link: Link) -> Position:
@@ -74,7 +75,7 @@ class Conversations:
 
     def _repeated(self, link: Link, chain: MessageChain) -> str | None:
         same = self._by_messages_key.get(chain.messages_key)
-        if same is None or chain.previous is not None or link.started_at - same.started_at > _REPEATS_WITHIN_US:
+        if same is None or not _is_whole(chain) or link.started_at - same.started_at > _REPEATS_WITHIN_US:
             return None
         return same.id
 
@@ -83,23 +84,30 @@ class Conversations:
             continued = self._by_response_key.get(origin.key) or self._by_window_key.get(origin.window)
             if continued is not None:
                 return self._after(continued, origin.new_from, chain)
-        if chain.previous is not None and (continued := self._by_completion_id.get(chain.previous)) is not None:
-            return self._after(continued, 0, chain)
-        return None
+        continued = self._by_completion_id.get(chain.previous or "")
+        continued = continued or self._by_conversation_id.get(chain.conversation or "")
+        return None if continued is None else self._after(continued, 0, chain)
 
     def _after(self, continued: str, new_from: int, chain: MessageChain) -> Position:
         before = self._positions[continued]
         return Position(before.conversation, before.turn + 1, continued, None, new_from, chain.messages)
 
     def _remember(self, chain: MessageChain, link: Link) -> None:
-        # If ``previous`` is set, the request contains only the new messages of a longer conversation. So a later
-        # request with the same messages is not a repeat of this request.
-        if chain.messages_key and chain.previous is None:
+        # A later request with the same messages is not a repeat of this request if this request has only the new
+        # messages of a longer conversation.
+        if chain.messages_key and _is_whole(chain):
             self._by_messages_key[chain.messages_key] = link
+        if chain.conversation is not None:
+            self._by_conversation_id[chain.conversation] = link.id
         for key, window in chain.after:
             self._by_response_key[key] = link.id
             if window:
                 self._by_window_key[window] = link.id
+
+
+def _is_whole(chain: MessageChain) -> bool:
+    """Return whether the request has all messages of its conversation. Otherwise the provider adds earlier messages."""
+    return chain.previous is None and chain.conversation is None
 
 
 def positions_of(links: Iterable[Link]) -> dict[str, Position]:

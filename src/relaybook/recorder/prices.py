@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from relaybook.log.formats.facts import Usage
-from relaybook.log.formats.usage import CACHED, OUTPUT, count_of, output_of
+from relaybook.log.formats.usage import CACHED, OUTPUT, WEB_SEARCHES, count_of, output_of
 from relaybook.settings import BadSetting
 from relaybook.settings.suggestions import suggest
 
@@ -31,6 +31,8 @@ FROM_PROVIDER: Final = "provider"
 #: The most expensive responses cost a few hundred dollars. A cost above this limit comes from a wrong stated cost or
 #: from wrong token counts. Such a cost counts as unknown, because it would make every sum useless.
 _MAX_USD: Final = 1e6
+#: Source: https://docs.x.ai/developers/cost-tracking
+_TICKS_PER_USD: Final = 10**10
 _UNKNOWN: Final[Cost] = (None, None)
 _DAY_US: Final = 86_400_000_000
 _DECIMALS: Final = 12
@@ -100,6 +102,8 @@ _OPENAI_PATHS: Final = (
     _Path(None, "completion_tokens", "output_tokens"),
     _Path(None, "output_tokens", "output_tokens", is_alternative=True),
 )
+#: Paths of counts that are read in addition to the paths of the provider.
+_MORE_PATHS: Final = {"responses": (_Path(None, WEB_SEARCHES, "web_searches"),)}
 
 
 class _Rates(NamedTuple):
@@ -200,7 +204,8 @@ class Prices:
                 used = context if model.price_variants and is_own else {}
                 rates = _rates(model, used, at)
                 extractor = find_provider_by_id(known_providers, _EXTRACTED_AS.get(shape, "")) or provider
-                return _Plan(provider, model, used, _paths(extractor, shape), rates)
+                paths = (*_paths(extractor, shape), *_MORE_PATHS.get(shape, ()))
+                return _Plan(provider, model, used, paths, rates)
         return None
 
     def _provider(self, upstream: str) -> "Provider | None":
@@ -221,10 +226,15 @@ class Prices:
 def _stated(usage: Usage) -> float | None:
     """Return the cost that the provider states, or `None`.
 
-    If OpenRouter uses the customer's own key, ``cost`` is only OpenRouter's fee, and ``upstream_inference_cost`` is the
-    cost at the provider behind OpenRouter. The result is the sum of the two.
+    The cost is a number (OpenRouter), an object with a total (Perplexity), or a number of ticks (xAI). If OpenRouter
+    uses the customer's own key, ``cost`` is only OpenRouter's fee, and ``upstream_inference_cost`` is the cost at the
+    provider behind OpenRouter. The result is the sum of the two.
     """
-    stated = _dollars_or_none(usage.get("cost"))
+    ticks = count_of(usage, ("cost_in_usd_ticks",))
+    if ticks is not None:
+        return _dollars_or_none(ticks / _TICKS_PER_USD)
+    cost = usage.get("cost")
+    stated = _dollars_or_none(cost.get("total_cost") if isinstance(cost, dict) else cost)
     if stated is None or usage.get("is_byok") is not True:
         return stated
     details = usage.get("cost_details")

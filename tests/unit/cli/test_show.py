@@ -141,6 +141,31 @@ def test_malformed_tool_calls_are_skipped(calls: object) -> None:
     assert lines(messages=[message])[-2:] == ["── user", "   Hi"]
 
 
+def test_refusals_and_all_forms_of_calls_in_messages_are_shown() -> None:
+    message = {"role": "assistant", "text": None, "parts": []}
+    custom = {"id": "c", "type": "custom", "custom": {"name": "run", "input": "ls"}}
+    shown = lines(
+        messages=[
+            message | {"refusal": "I cannot."},
+            message | {"tool_calls": [custom]},
+            message | {"function_call": {"name": "f", "arguments": "{}"}, "refusal": None, "tool_calls": None},
+        ]
+    )
+    assert [line.strip() for line in shown if line.startswith("   ")] == ["I cannot.", "ƒ run(ls)", "ƒ f({})"]
+
+
+def test_items_that_are_not_messages_are_shown() -> None:
+    item = {"type": "shell_call", "call_id": "c", "action": {"commands": ["ls"]}}
+    messages = [{"role": None, "text": None, "parts": [], "other": other} for other in (item, {"type": 5, "note": 1})]
+    assert lines(messages=messages)[-5:] == [
+        "── shell_call",
+        '   call_id=c  action={"commands": ["ls"]}',
+        "",
+        "── –",
+        "   note=1",
+    ]
+
+
 def test_tool_calls_of_the_response_are_shown_as_calls() -> None:
     call = {"id": "c", "type": "function", "name": "get_weather", "arguments": '{"city":"Rome"}'}
     assert '   ƒ get_weather({"city":"Rome"})' in lines(answer={"choices": [choice(tool_calls=[call])]})

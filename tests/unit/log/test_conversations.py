@@ -1,8 +1,12 @@
 """Test how requests are grouped into conversations: continuations, branches and repeats."""
 
+import json
+
+import pytest
+
 from relaybook.log.aggregate.stats import MINUTE_US
 from relaybook.log.conversations import Position, positions_of
-from relaybook.log.formats import MessageChain, encode_chain
+from relaybook.log.formats import MessageChain, encode_chain, read_request
 from relaybook.log.formats.facts import Origin
 from relaybook.log.formats.message_chain import build_chain, hash_messages, output_key
 from relaybook.log.formats.wire import Message
@@ -96,6 +100,25 @@ def test_a_named_response_is_continued() -> None:
 def test_a_request_that_continues_a_named_response_is_not_repeated_by_a_request_with_equal_messages() -> None:
     links = [link(1, asks(1, 1, 10), "resp_1"), link(2, asks(2, previous="resp_1")), link(3, asks(2))]
     assert positions_of(links)["r3"] == Position("r3", 1, None, None, 0, 1)
+
+
+@pytest.mark.parametrize("form", ["conv_1", {"id": "conv_1"}])
+def test_a_request_continues_the_latest_request_of_its_conversation(form: object) -> None:
+    def chain(conversation: object) -> MessageChain:
+        request = json.dumps({"input": "continue", "conversation": conversation}).encode()
+        hashes = read_request("response", request).message_hashes
+        assert hashes is not None
+        return build_chain(hashes, [])
+
+    result = of(*[chain(conversation) for conversation in (form, "conv_2", form, form, None)])
+    positions = [(each.conversation, each.turn, each.follows, each.repeats) for each in result.values()]
+    assert positions == [
+        ("r1", 1, None, None),
+        ("r2", 1, None, None),
+        ("r1", 2, "r1", None),
+        ("r1", 3, "r3", None),
+        ("r5", 1, None, None),
+    ]
 
 
 def test_requests_with_only_system_messages_do_not_repeat_each_other() -> None:

@@ -10,7 +10,7 @@ from relaybook.log.finish_reasons import finish_of
     [
         (("tool_calls", "function_call", "tool_use"), "tool_calls"),
         (("length", "max_output_tokens", "max_tokens"), "token_limit"),
-        (("model_context_window_exceeded",), "context_window"),
+        (("model_context_window_exceeded", "model_length"), "context_window"),
         (("content_filter", "refusal"), "filtered"),
         (("stop", "end_turn", "stop_sequence", "pause_turn", "completed", "no_such_reason", "", None), None),
     ],

@@ -3,6 +3,7 @@
 An unknown cost is `None`. If the provider states a cost, that cost takes precedence.
 """
 
+import json
 import random
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from genai_prices.types import ModelInfo, Provider
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from relaybook.log.formats import responses
+from relaybook.log.formats.chat import read_whole
 from relaybook.log.formats.facts import Usage
 from relaybook.recorder.prices import FROM_PROVIDER, Prices
 
@@ -24,6 +27,7 @@ OPENAI = "https://api.openai.com/v1"
 AZURE = "https://example.openai.azure.com/openai/v1"
 DEEPSEEK = "https://api.deepseek.com/v1"
 OPENROUTER = "https://openrouter.ai/api/v1"
+GOOGLE = "https://generativelanguage.googleapis.com/v1beta/openai"
 XAI = "https://api.x.ai/v1"
 LOCAL = "http://127.0.0.1:4199/v1"
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -197,6 +201,13 @@ def test_reasoning_that_is_not_part_of_the_output_is_priced_once() -> None:
     assert cost(apart, "grok-4.3", XAI) == cost(no_reasoning, "grok-4.3", XAI) is not None
 
 
+def test_the_thinking_of_gemini_is_priced_as_output() -> None:
+    usage = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 103}
+    facts = read_whole(json.dumps({"model": "gemini-2.5-flash", "usage": usage}).encode())
+    assert facts is not None
+    assert cost(facts.usage, facts.response_model, GOOGLE) == cost(chat(9, 94), "gemini-2.5-flash", GOOGLE) is not None
+
+
 @pytest.mark.parametrize("name", ["prompt_cache_hit_tokens", "cached_tokens"])
 def test_every_name_of_cached_tokens_is_priced(name: str) -> None:
     plain: Usage = {"prompt_tokens": 1000, "completion_tokens": 500}
@@ -206,6 +217,26 @@ def test_every_name_of_cached_tokens_is_priced(name: str) -> None:
     assert found == cost(chat(1000, 500, cached=800), "deepseek-chat", DEEPSEEK, at_us=at) is not None
     assert cost(chat(1000, 500, cached=0) | {name: 800}) == cost(plain)
     assert cost(plain | {name: 1001}) is None
+
+
+def test_web_searches_of_the_responses_api_are_priced() -> None:
+    usage = {"input_tokens": 1000, "output_tokens": 500}
+    for model, dollars in (("gpt-5-mini", 0.01), ("gpt-3.5-turbo", 0)):  # the library has no price for the second
+        for searches in (0, 3):
+            body = {"model": model, "usage": usage, "tool_usage": {"web_search": {"num_requests": searches}}}
+            facts = responses.read_whole(json.dumps(body).encode())
+            assert facts is not None
+            plain = cost(chat(1000, 500), model)
+            assert plain is not None
+            assert cost(facts.usage, facts.response_model) == pytest.approx(plain + searches * dollars)
+
+
+@pytest.mark.parametrize("tools", [None, [], {"web_search": 3}, {"web_search": {"num_requests": "3"}}])
+def test_unreadable_tool_usage_is_ignored(tools: Any) -> None:
+    usage = {"input_tokens": 1000, "output_tokens": 500}
+    facts = responses.read_whole(json.dumps({"usage": usage, "tool_usage": tools}).encode())
+    assert facts is not None
+    assert facts.usage == usage
 
 
 def test_the_response_model_is_priced_before_the_requested_one() -> None:
@@ -239,10 +270,31 @@ def test_an_unknown_upstream_may_be_priced_as_another() -> None:
     assert cost(usage, "openai/gpt-4.1", OPENROUTER, prices=Prices("openai")) is not None
 
 
-@pytest.mark.parametrize(("stated", "expected"), [(0.00123, 0.00123), (0, 0.0), (1, 1.0), (1e6, 1e6)])
-def test_the_cost_stated_by_the_provider_takes_precedence(stated: float, expected: float) -> None:
+@pytest.mark.parametrize(
+    ("stated", "expected"),
+    [
+        (0.00123, 0.00123),
+        (0, 0.0),
+        (1, 1.0),
+        (1e6, 1e6),
+        (
+            {"input_tokens_cost": 9e-6, "output_tokens_cost": 1e-5, "request_cost": 0.005, "total_cost": 0.005019},
+            0.005019,
+        ),
+    ],
+)
+def test_the_cost_stated_by_the_provider_takes_precedence(stated: Any, expected: float) -> None:
     usage: Usage = {"prompt_tokens": 1, "completion_tokens": 1, "cost": stated}
     assert Prices().cost(LOCAL, "any", None, usage, None, AT_US) == (expected, FROM_PROVIDER)
+
+
+def test_the_cost_stated_by_xai_is_in_ticks() -> None:
+    usage: Usage = chat(1000, 500) | {"cost_in_usd_ticks": 37_756_000}
+    assert Prices().cost(XAI, "grok-4", None, usage, None, AT_US) == (0.0037756, FROM_PROVIDER)
+    for invalid in (None, True, "1", 2**63 - 1):
+        assert cost(chat(1000, 500) | {"cost_in_usd_ticks": invalid}, "grok-4", XAI) == cost(
+            chat(1000, 500), "grok-4", XAI
+        )
 
 
 @pytest.mark.parametrize(
@@ -275,7 +327,7 @@ def test_an_unknown_cost_of_the_customers_own_key_is_not_zero(details: Any) -> N
 
 @pytest.mark.parametrize(
     "stated",
-    [True, "0.1", -1, None, float("inf"), float("nan"), 1e19, 10**30, {"total_cost": 1.0}],
+    [True, "0.1", -1, None, float("inf"), float("nan"), 1e19, 10**30, {}, {"total_cost": "1"}],
 )
 def test_an_invalid_stated_cost_is_ignored(stated: Any) -> None:
     usage: Usage = chat(1000, 500) | {"cost": stated}

@@ -52,8 +52,16 @@ class _ResultPart(Struct, gc=False):
     source: Raw = Raw()
 
 
+class _Model(Struct, gc=False):
+    model: str | None = None
+
+
 class _Block(Struct, gc=False):
-    """One block of a message. Tool results have ``content``. Images and documents have ``source``."""
+    """One block of a message.
+
+    Tool results have ``content``. Images and documents have ``source``. If another model takes over the response, a
+    block has this model in ``to``.
+    """
 
     type: str | None = None
     text: str | None = None
@@ -63,6 +71,7 @@ class _Block(Struct, gc=False):
     input: Any = None
     content: str | list[_ResultPart] | dict[str, Any] | None = None
     source: Raw = Raw()
+    to: _Model | None = None
 
 
 class _RequestMessage(Struct, gc=False):
@@ -259,6 +268,8 @@ class _Reader:
             if block.input:
                 tool.arguments.append(_json(block.input))
             output.tools.append(tool)
+        if block.type == "fallback" and block.to is not None:
+            self.message.model = block.to.model or self.message.model
 
     def _add_delta(self, index: int | None, delta: _Delta) -> None:
         if delta.text:
@@ -465,7 +476,7 @@ def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
     reader = _Reader()
     if streamed:
         reader.add_stream(data)
-        fields = _assemble_fields(data)
+        fields = _assemble_fields(data) | ({"model": reader.message.model} if reader.message.model else {})
     else:
         reader.add_message(lenient.read(_RESPONSE, data) or _Response(), is_whole=True)
         fields = next((sanitize_object(value) for value in objects(data, streamed)), {})

@@ -9,6 +9,8 @@ from relaybook.log.formats.sse import read_events
 
 #: Fields that are not shown. ``obfuscation`` is random padding against traffic analysis.
 DROPPED: Final = frozenset({"obfuscation"})
+#: Texts that are whole in each chunk. ``channel`` is the kind of output of gpt-oss models.
+_REPEATED: Final = frozenset({"id", "type", "channel"})
 
 
 def choice_of(index: int, output_text: OutputText) -> dict[str, Any]:
@@ -20,7 +22,7 @@ def choice_of(index: int, output_text: OutputText) -> dict[str, Any]:
         "refusal": "".join(output_text.refusal) or None,
         "tool_calls": [
             {"id": tool.id, "type": tool.type, "name": tool.name, "arguments": "".join(tool.arguments)}
-            for tool in output_text.tools
+            for tool in output_text.tools + output_text.unnamed_tools
         ],
         "finish_reason": output_text.finish_reason,
     }
@@ -52,20 +54,20 @@ class _JoinedText:
         self.texts = [text]
 
 
-def merge(into: dict[str, Any], more: dict[str, Any]) -> None:
+def merge(into: dict[str, Any], more: dict[str, Any], *, joins_texts: bool = True) -> None:
     """Merge a chunk's fields into ``into``.
 
-    Texts and lists are joined, and objects are merged. All other values are replaced. The texts ``id`` and ``type`` are
-    also replaced. This function collects the parts of a text without joining them. ``join`` later joins all parts at
-    once. So merging many chunks takes linear time.
+    Texts and lists are joined, and objects are merged. All other values are replaced. The texts in ``_REPEATED`` are
+    also replaced, and without ``joins_texts`` all texts. This function collects the parts of a text without joining
+    them. ``join`` later joins all parts at once. So merging many chunks takes linear time.
     """
     for name, value in more.items():
         before = into.get(name)
         if isinstance(before, dict) and isinstance(value, dict):
-            merge(before, value)
+            merge(before, value, joins_texts=joins_texts)
         elif isinstance(before, list) and isinstance(value, list):
             before.extend(value)
-        elif isinstance(before, str | _JoinedText) and isinstance(value, str) and name not in ("id", "type"):
+        elif joins_texts and isinstance(before, str | _JoinedText) and isinstance(value, str) and name not in _REPEATED:
             joined = into[name] = before if isinstance(before, _JoinedText) else _JoinedText(before)
             joined.texts.append(value)
         elif value is not None:

@@ -18,7 +18,7 @@ from relaybook.log.formats.request import last_message_preview, request_facts
 from relaybook.log.formats.request_messages import characters, openai_message_fields, openai_messages
 from relaybook.log.formats.sse import DATA, LF, Event, event_ends, events_of, split_stream
 from relaybook.log.formats.text import clean, clean_or_none, estimate_tokens
-from relaybook.log.formats.usage import set_usage
+from relaybook.log.formats.usage import set_usage, with_thinking
 from relaybook.log.formats.wire import CHAT_RESPONSE, REQUEST, ChatResponse, Embedding
 
 _DONE: Final = b"[DONE]"
@@ -66,6 +66,14 @@ class ChatReader:
                         continue
                     output_text = self.outputs[choice.index] = OutputText()
                 output_text.add(choice)
+                if choice.error:
+                    self.add_error(choice.error)
+                if choice.usage:
+                    facts.usage = choice.usage
+        if chunk.x_groq:
+            facts.usage = chunk.x_groq.usage or facts.usage
+            if chunk.x_groq.error:
+                self.add_error(chunk.x_groq.error)
         if chunk.usage:
             facts.usage = chunk.usage
         if facts.response_model is None and chunk.model:
@@ -125,7 +133,8 @@ class ChatReader:
         facts.understood, facts.has_error = self.is_understood, self.has_error
         facts.service_tier = clean_or_none(facts.service_tier)
         if facts.usage:
-            set_usage(facts, facts.usage)
+            is_gemini = "gemini" in (facts.response_model or "")
+            set_usage(facts, with_thinking(facts.usage) if is_gemini else facts.usage)
         if self.outputs:
             outputs = [self.outputs[index] for index in sorted(self.outputs)]
             facts.finish_reason = _finish_reason(outputs)
@@ -232,12 +241,17 @@ def _add_choices(choices: dict[int, dict[str, Any]], items: object) -> None:
         if choice is None:
             continue
         message = item.get("delta") or item.get("message")
-        other = {name: part for name, part in item.items() if name not in _READ_FROM_CHOICE and part is not None}
-        for name, part in message.items() if isinstance(message, dict) else ():
-            if name not in _READ_FROM_MESSAGE and name not in DROPPED and part is not None:
-                other[name] = _without_audio_data(part) if name == "audio" else part
-        if other:
-            merge(choice.setdefault("other", {}), sanitize_object(other))
+        # Only the texts of a delta arrive in parts. Azure repeats the texts of ``content_filter_results``.
+        whole = {name: part for name, part in item.items() if name not in _READ_FROM_CHOICE and part is not None}
+        parts = {
+            name: _without_audio_data(part) if name == "audio" else part
+            for name, part in (message.items() if isinstance(message, dict) else ())
+            if name not in _READ_FROM_MESSAGE and name not in DROPPED and part is not None
+        }
+        if whole or parts:
+            other = choice.setdefault("other", {})
+            merge(other, sanitize_object(whole), joins_texts=False)
+            merge(other, sanitize_object(parts))
 
 
 def _without_audio_data(audio: object) -> object:

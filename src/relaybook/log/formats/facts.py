@@ -44,6 +44,7 @@ class MessageHashes(Struct, gc=False):
 
     ``messages`` is the number of messages. ``chain`` is a hash of all messages except system messages. ``last`` has a
     hash for each of the last two of these messages. ``previous`` is the id of the response that the request continues.
+    ``conversation`` is the id of the conversation that the request continues.
     """
 
     messages: int
@@ -51,6 +52,7 @@ class MessageHashes(Struct, gc=False):
     last: list[bytes]
     origins: list[Origin]
     previous: str | None = None
+    conversation: str | None = None
 
 
 class RequestFacts(Struct, gc=False):

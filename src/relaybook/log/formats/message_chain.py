@@ -56,14 +56,21 @@ class MessageChain(Struct, array_like=True, frozen=True, omit_defaults=True):
     origins: list[Origin] = []
     #: The id of the response that the request continues (``previous_response_id`` of the Responses API).
     previous: str | None = None
+    #: The id of the conversation that the request continues (``conversation`` of the Responses API).
+    conversation: str | None = None
 
 
 encode_chain: Final = msgspec.msgpack.Encoder().encode
 decode_chain: Final = msgspec.msgpack.Decoder(MessageChain).decode
 
 
-def hash_messages(messages: Sequence[Message], previous: str | None = None) -> MessageHashes:
-    """Hash the messages of a request. ``previous`` is the request's ``previous_response_id``."""
+def hash_messages(
+    messages: Sequence[Message], previous: str | None = None, conversation: str | None = None
+) -> MessageHashes:
+    """Hash the messages of a request.
+
+    ``previous`` is the request's ``previous_response_id``, and ``conversation`` is the id of its conversation.
+    """
     chain = b""
     last: deque[bytes] = deque(maxlen=_WINDOW)
     origins: deque[Origin] = deque(maxlen=_MAX_ORIGINS)
@@ -73,7 +80,7 @@ def hash_messages(messages: Sequence[Message], previous: str | None = None) -> M
         last.append(key)
         if is_assistant:
             origins.appendleft(Origin(end, _number(chain), window))
-    return MessageHashes(len(messages), chain, list(last), list(origins), previous)
+    return MessageHashes(len(messages), chain, list(last), list(origins), previous, conversation)
 
 
 def output_keys(choices: Sequence[OutputText]) -> list[bytes]:
@@ -97,7 +104,7 @@ def build_chain(request: MessageHashes, keys: Sequence[bytes]) -> MessageChain:
     """
     after = [(_number(_hash(request.chain + key)), _window(request.last, key)) for key in keys]
     messages_key = _number(request.chain) if request.chain else 0
-    return MessageChain(request.messages, messages_key, after, request.origins, request.previous)
+    return MessageChain(request.messages, messages_key, after, request.origins, request.previous, request.conversation)
 
 
 def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:

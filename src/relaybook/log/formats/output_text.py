@@ -24,9 +24,13 @@ class Tool:
 
 
 class OutputText:
-    """The output of one choice so far: text, reasoning, refusal, transcript and tool calls."""
+    """The output of one choice so far: text, reasoning, refusal, transcript and tool calls.
 
-    __slots__ = ("_by_index", "finish_reason", "reasoning", "refusal", "text", "tools", "transcript")
+    ``unnamed_tools`` has the calls of tools without a name, such as ``web_search_call`` (Responses API). These calls
+    are only shown.
+    """
+
+    __slots__ = ("_by_index", "finish_reason", "reasoning", "refusal", "text", "tools", "transcript", "unnamed_tools")
 
     def __init__(self) -> None:
         self.text: list[str] = []
@@ -34,6 +38,7 @@ class OutputText:
         self.refusal: list[str] = []
         self.transcript: list[str] = []
         self.tools: list[Tool] = []
+        self.unnamed_tools: list[Tool] = []
         self.finish_reason: str | None = None
         self._by_index: dict[int, Tool] = {}
 
@@ -55,8 +60,10 @@ class OutputText:
             self._add_calls(message.tool_calls, is_whole=choice.delta is None)
         if choice.finish_reason:
             self.finish_reason = choice.finish_reason
-        if message.refusal or message.audio or message.function_call or choice.text:
-            self._add_other(choice, message)
+        if choice.text and not content:  # Together repeats the content of a delta in ``text``
+            self.text.append(choice.text)
+        if message.refusal or message.audio or message.function_call:
+            self._add_other(message)
 
     def characters(self) -> int:
         """Return the number of generated characters, to estimate tokens."""
@@ -68,11 +75,9 @@ class OutputText:
             total += len(tool.name or "") + sum(map(len, tool.arguments))
         return total
 
-    def _add_other(self, choice: Choice, message: AssistantMessage) -> None:
+    def _add_other(self, message: AssistantMessage) -> None:
         if message.refusal:
             self.refusal.append(message.refusal)
-        if choice.text:
-            self.text.append(choice.text)
         if message.audio and message.audio.transcript:
             self.transcript.append(message.audio.transcript)
         if message.function_call:
@@ -171,8 +176,8 @@ def output_preview(output_text: OutputText) -> str | None:
     for chunks in (output_text.text, output_text.transcript, output_text.refusal):
         if chunks and (shown := preview("".join(chunks))):
             return shown
-    if output_text.tools:
-        return preview(" ".join(_call_preview(tool) for tool in output_text.tools))
+    if tools := output_text.tools + output_text.unnamed_tools:
+        return preview(" ".join(map(_call_preview, tools)))
     return preview("".join(output_text.reasoning))
 
 

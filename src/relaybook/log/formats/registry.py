@@ -95,9 +95,9 @@ def assemble_response(data: bytes, streamed: bool, kind: Kind = "chat") -> dict[
     A response that cannot be parsed results in ``{"choices": []}``.
 
     A choice is ``{"index", "text", "reasoning", "refusal", "tool_calls": [{"id", "type", "name", "arguments"}],
-    "finish_reason"}``. Other fields of the choice or its message are in ``other``, merged over all chunks. Texts and
-    lists are joined, and objects are merged. For any other type, only the last value is kept. ``obfuscation`` is
-    dropped. Never raises.
+    "finish_reason"}``. Other fields of the choice or its message are in ``other``, merged over all chunks. Texts
+    of messages and all lists are joined, and objects are merged. Of any other value, only the last one is kept.
+    ``obfuscation`` is dropped. Never raises.
     """
     return FORMATS.get(kind, chat.FORMAT).assemble(data, is_stream(data, streamed))
 

@@ -141,7 +141,8 @@ def _part(part: object) -> dict[str, Any]:
         return {"type": "text", "text": part}
     if not isinstance(part, dict):
         return {"type": None, "text": None, "raw": lenient.sanitize(part)}
-    kind, text = part.get("type"), part.get("text")
+    kind = part.get("type")
+    text = part.get("refusal") if part.get("text") is None else part["text"]
     kind = kind if isinstance(kind, str) else None
     if isinstance(text, str):
         if part.keys() <= {"type", "text"} and len(part) == 1 + (kind is not None):

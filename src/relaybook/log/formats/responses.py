@@ -11,6 +11,8 @@ assembled from the deltas.
 
 from typing import Any, Final
 
+import msgspec
+
 from relaybook.log.formats import lenient
 from relaybook.log.formats.assembly import choice_of, objects, sanitize_object
 from relaybook.log.formats.chat_structure import NotChat, function_call, function_tools, text_of
@@ -23,7 +25,7 @@ from relaybook.log.formats.request import plain_preview, request_facts
 from relaybook.log.formats.request_messages import openai_message_fields, openai_messages
 from relaybook.log.formats.sse import event_ends, read_events
 from relaybook.log.formats.text import clean_or_none
-from relaybook.log.formats.usage import set_usage
+from relaybook.log.formats.usage import WEB_SEARCHES, count_of, set_usage
 from relaybook.log.formats.wire import (
     MESSAGES,
     REQUEST,
@@ -38,6 +40,7 @@ from relaybook.log.formats.wire import (
 
 _FINAL: Final = frozenset({"response.completed", "response.failed", "response.incomplete", "response.cancelled"})
 _DELTA: Final = ".delta"
+_CALL: Final = "_call"
 _CALL_FIELDS: Final = ("type", "call_id", "name", "arguments", "input")
 
 
@@ -61,7 +64,14 @@ def _hash_messages(request: Request) -> MessageHashes | None:
         return None
     if _is_message(request.instructions):
         messages.insert(0, Message("system"))
-    return hash_messages(messages, clean_or_none(request.previous_response_id))
+    conversation = request.conversation
+    if isinstance(conversation, dict):
+        conversation = conversation.get("id")
+    return hash_messages(
+        messages,
+        clean_or_none(request.previous_response_id),
+        clean_or_none(conversation) if isinstance(conversation, str) else None,
+    )
 
 
 def _is_message(instructions: object) -> bool:
@@ -169,11 +179,17 @@ def _add_item(output_text: OutputText, item: OutputItem) -> None:
         if part.refusal:
             output_text.refusal.append(part.refusal)
     arguments = item.arguments if item.arguments is not None else item.input
+    tool = Tool()
+    tool.id, tool.type, tool.name = item.call_id or item.id, item.type, item.name
     if item.name is not None or arguments is not None:
-        tool = Tool()
-        tool.id, tool.type, tool.name = item.call_id or item.id, item.type, item.name
         tool.arguments.append(arguments or "")
         output_text.tools.append(tool)
+    elif item.type is not None and item.type.endswith(_CALL):
+        tool.name = item.type.removesuffix(_CALL)
+        values = (item.action, item.operation, item.queries)
+        called = next((msgspec.json.encode(lenient.sanitize(value)).decode() for value in values if value), "")
+        tool.arguments.append(item.code or called)
+        output_text.unnamed_tools.append(tool)
 
 
 def _add_event(output_text: OutputText, tools: dict[int, Tool], event: ResponseEvent) -> None:
@@ -195,14 +211,16 @@ def _add_event(output_text: OutputText, tools: dict[int, Tool], event: ResponseE
             (tool or output_text.tools[-1]).arguments.append(event.delta)
 
 
+def _finish_reason(response: Response) -> str | None:
+    details = response.incomplete_details
+    return clean_or_none((details and details.reason) or response.status)
+
+
 def _facts(response: Response, output_text: OutputText) -> ResponseFacts:
-    finish = response.status
-    if response.incomplete_details is not None and response.incomplete_details.reason:
-        finish = response.incomplete_details.reason
     facts = ResponseFacts(
         response_model=clean_or_none(response.model),
         completion_id=clean_or_none(response.id),
-        finish_reason=clean_or_none(finish),
+        finish_reason=_finish_reason(response),
         service_tier=clean_or_none(response.service_tier),
         output_preview=output_preview(output_text),
         output_characters=output_text.characters(),
@@ -213,7 +231,8 @@ def _facts(response: Response, output_text: OutputText) -> ResponseFacts:
         facts.has_error = True
         facts.error_code, facts.error_message = describe_error(response.error)
     if response.usage:
-        set_usage(facts, response.usage)
+        searches = count_of((response.tool_usage or {}).get("web_search"), ("num_requests",))
+        set_usage(facts, response.usage | ({WEB_SEARCHES: searches} if searches else {}))
     return facts
 
 
@@ -233,7 +252,7 @@ def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
         output_text = output_text_of(last)
         fields = next((sanitize_object(value) for value in objects(data, streamed)), {})
     choice = choice_of(0, output_text)
-    choice["finish_reason"] = last.status
+    choice["finish_reason"] = _finish_reason(last)
     fields["choices"] = [choice] if output_text.characters() or last.output else []
     return fields
 

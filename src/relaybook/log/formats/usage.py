@@ -7,6 +7,8 @@ _INPUT = ("prompt_tokens", "input_tokens")
 #: instead of in the details.
 CACHED = ("prompt_cache_hit_tokens", "cached_tokens")
 OUTPUT = ("completion_tokens", "output_tokens")
+#: The name under which ``responses`` adds the billed web searches of a response to its usage.
+WEB_SEARCHES = "web_search_requests"
 _INPUT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
 _OUTPUT_DETAILS = ("completion_tokens_details", "output_tokens_details")
 
@@ -22,11 +24,23 @@ def set_usage(facts: ResponseFacts, usage: Usage) -> None:
     facts.reasoning_tokens = _reasoning_of(usage)
 
 
+def with_thinking(usage: Usage) -> Usage:
+    """Return the usage of a Gemini model, with the tokens of its thinking as reasoning tokens.
+
+    In the format of OpenAI, Google counts these tokens only in the total.
+    """
+    counts = [count_of(usage, names) for names in (("total_tokens",), _INPUT, OUTPUT)]
+    total, *others = [count or 0 for count in counts]
+    if _reasoning_of(usage) is not None or None in counts or total <= sum(others):
+        return usage
+    return usage | {"reasoning_tokens": total - sum(others)}
+
+
 def output_of(usage: Usage) -> int | None:
     """Return the number of output tokens, including reasoning.
 
-    xAI does not count reasoning as output, so the reasoning is added. Usage from xAI is recognized by its total, which
-    is the sum of input, output and reasoning.
+    xAI and Google do not count reasoning as output, so the reasoning is added. Their usage is recognized by its total,
+    which is the sum of input, output and reasoning.
     """
     output = count_of(usage, OUTPUT)
     reasoning = _reasoning_of(usage)

@@ -89,6 +89,8 @@ class Request(Struct, gc=False):
     max_output_tokens: int | None = None
     n: int | None = None
     previous_response_id: str | None = None
+    #: The id of a conversation that the provider stores, or an object with the id (Responses API).
+    conversation: Any = None
     #: A text, or rarely a list of input items (Responses API).
     instructions: Any = None
     input: Raw = Raw()
@@ -114,13 +116,25 @@ class AssistantMessage(Struct, gc=False):
 
 
 class Choice(Struct, gc=False):
-    """One choice of a response or of a chunk. Legacy completions use ``text``."""
+    """One choice of a response or of a chunk. Legacy completions use ``text``.
+
+    OpenRouter adds ``error``. Moonshot adds ``usage`` to the last chunk.
+    """
 
     index: _Index = 0
     delta: AssistantMessage | None = None
     message: AssistantMessage | None = None
     text: str | None = None
     finish_reason: str | None = None
+    error: Any = None
+    usage: Usage | None = None
+
+
+class Groq(Struct, gc=False):
+    """Fields that Groq adds to the last chunk."""
+
+    usage: Usage | None = None
+    error: Any = None
 
 
 class Embedding(Struct, gc=False):
@@ -142,6 +156,7 @@ class ChatResponse(Struct, gc=False):
     id: str | None = None
     model: str | None = None
     service_tier: str | None = None
+    x_groq: Groq | None = None
     #: Set in responses with embeddings.
     data: list[Embedding] | None = None
 
@@ -154,7 +169,11 @@ class OutputPart(Struct, gc=False):
 
 
 class OutputItem(Struct, gc=False):
-    """One output item of a response: a message, a reasoning summary or a function call."""
+    """One output item of a response: a message, a reasoning summary or a call.
+
+    A call of a tool that OpenAI defines has no name. Depending on the tool, its arguments are in one of the fields from
+    ``action`` to ``queries``.
+    """
 
     type: str | None = None
     id: str | None = None
@@ -162,6 +181,10 @@ class OutputItem(Struct, gc=False):
     name: str | None = None
     arguments: str | None = None
     input: str | None = None
+    action: Any = None
+    operation: Any = None
+    code: str | None = None
+    queries: Any = None
     content: list[OutputPart] | None = None
     summary: list[OutputPart] | None = None
 
@@ -180,6 +203,8 @@ class Response(Struct, gc=False):
     status: str | None = None
     output: list[OutputItem] | None = None
     usage: Usage | None = None
+    #: What hosted tools used. It is not part of ``usage``.
+    tool_usage: dict[str, Any] | None = None
     service_tier: str | None = None
     incomplete_details: IncompleteDetails | None = None
     error: Any = None

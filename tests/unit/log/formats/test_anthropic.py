@@ -249,6 +249,22 @@ def test_the_later_usage_replaces_only_what_it_has() -> None:
     assert (facts.input_tokens, facts.output_tokens, facts.cached_tokens) == (116, 7, 100)
 
 
+def test_the_model_of_a_stream_is_the_one_that_took_over() -> None:
+    taken_over = [
+        event(
+            "content_block_start",
+            index=3 + number,
+            content_block={"type": "fallback", "from": {"model": "claude-sonnet-4-5"}, "to": to, "trigger": {}},
+        )
+        for number, to in enumerate(({"model": "claude-opus-5"}, {"model": "claude-haiku-4-5"}, {}, None))
+    ]
+    data = b"".join([*EVENTS[:-2], *taken_over, *EVENTS[-2:]])
+    assert stream(data).response_model == "claude-haiku-4-5"
+    assert assembled(data)["model"] == "claude-haiku-4-5"
+    block = {"type": "fallback", "to": {"model": "claude-sonnet-4-5-20250929"}}
+    assert whole(content=[block, TEXT]).response_model == MESSAGE["model"]
+
+
 def test_tokens_of_compactions_are_added_because_the_totals_omit_them() -> None:
     compaction = {"type": "compaction", **USAGE, "input_tokens": 1000, "output_tokens": 200}
     iterations = [compaction, {"type": "message", **USAGE}, {"type": "advisor_message", **USAGE}]

@@ -83,6 +83,15 @@ def test_unknown_fields_of_chunks_are_merged() -> None:
     }
 
 
+def test_texts_that_each_chunk_repeats_are_not_joined() -> None:
+    filtered = {"content_filter_results": {"hate": {"filtered": False, "severity": "safe"}}}
+    (choice,) = streamed(
+        {"delta": {"content": "a", "channel": "final", "note": "x"}} | filtered,
+        {"delta": {"content": "b", "channel": "final", "note": "y"}} | filtered,
+    )["choices"]
+    assert choice["other"] == filtered | {"channel": "final", "note": "xy"}
+
+
 def test_merging_joins_texts_and_lists_and_replaces_other_values() -> None:
     into: dict[str, Any] = {"a": "x", "b": [1], "c": {"d": 1}, "id": "i", "n": 1}
     merge(into, {"a": "y", "b": [2], "c": {"d": 2, "e": 3}, "id": "j", "n": 2, "new": 0, "a2": None})

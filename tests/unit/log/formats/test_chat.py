@@ -131,6 +131,34 @@ def test_a_stream_truncated_anywhere_gives_the_facts_so_far() -> None:
         assert not facts.has_error
 
 
+@pytest.mark.parametrize(
+    "last",
+    [
+        chunk({}, finish_reason="stop", usage=USAGE),  # Moonshot
+        event(HEAD | {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "x_groq": {"usage": USAGE}}),
+    ],
+)
+def test_usage_is_found_where_moonshot_and_groq_send_it(last: bytes) -> None:
+    facts = stream(chunk({"content": "Hello"}, x_groq={"id": "req_1"}) + last + DONE)
+    assert (facts.input_tokens, facts.output_tokens, facts.cached_tokens) == (9, 4, 2)
+
+
+def test_an_error_of_groq_fails_the_stream() -> None:
+    facts = stream(chunk({"content": "Hel"}) + event(HEAD, x_groq={"id": "req_1", "error": "over_capacity"}) + DONE)
+    assert (facts.error_message, facts.has_error) == ("over_capacity", True)
+
+
+@pytest.mark.parametrize("model", ["gemini-3-flash-preview", "google/gemini-3-flash"])
+def test_the_thinking_of_gemini_counts_as_output(model: str) -> None:
+    usage = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 103}
+    facts = whole(message({"content": "1"}, model=model, usage=usage))
+    assert (facts.input_tokens, facts.output_tokens, facts.reasoning_tokens) == (9, 94, 93)
+    facts = whole(message({"content": "1"}, model=model, usage=usage | {"total_tokens": 10}))
+    assert (facts.input_tokens, facts.output_tokens, facts.reasoning_tokens) == (9, 1, None)
+    facts = whole(message({"content": "1"}, usage=usage))
+    assert (facts.input_tokens, facts.output_tokens, facts.reasoning_tokens) == (9, 1, None)
+
+
 def test_missing_usage_is_unknown_and_never_zero() -> None:
     facts = stream(chunk({"content": "abcde"}) + DONE)
     assert (facts.usage, facts.input_tokens, facts.output_tokens, facts.cached_tokens) == (None, None, None, None)
@@ -221,6 +249,15 @@ def test_an_error_in_a_whole_response_is_extracted() -> None:
     assert not whole({"error": None}).has_error
 
 
+def test_an_error_of_a_choice_is_extracted() -> None:
+    error = {"code": 502, "message": "Provider failed"}
+    choice = {"index": 0, "message": {"content": "Hel"}, "finish_reason": "error", "error": error}
+    for facts in (whole(HEAD | {"choices": [choice]}), stream(chunk({"content": "Hel"}, error=error) + DONE)):
+        assert (facts.error_code, facts.error_message, facts.has_error) == ("502", "Provider failed", True)
+        assert facts.output_preview == "Hel"
+    assert not stream(chunk({"content": "Hel"}, error=None) + DONE).has_error
+
+
 def test_legacy_completions_and_embeddings_are_parsed() -> None:
     facts = whole({"model": "m", "choices": [{"index": 0, "text": "Once", "finish_reason": "length"}]})
     assert (facts.output_preview, facts.finish_reason) == ("Once", "length")
@@ -234,6 +271,13 @@ def test_legacy_completions_and_embeddings_are_parsed() -> None:
 def test_a_message_beside_a_delta_is_not_counted_twice() -> None:
     data = chunk({"content": "a"}, message={"content": "a"}) + chunk({"content": "b"}, message={"content": "ab"})
     assert stream(data + DONE).output_preview == "ab"
+
+
+def test_a_text_beside_a_delta_is_not_counted_twice() -> None:
+    data = b"".join(chunk({"content": text}, text=text) for text in ("Hel", "lo", ""))  # as Together sends it
+    facts, plain = stream(data + DONE), stream(chunk({"content": "Hello"}) + DONE)
+    assert (facts.output_preview, facts.output_characters, facts.output_keys) == ("Hello", 5, plain.output_keys)
+    assert stream(chunk({}, text="Hello") + DONE).output_preview == "Hello"
 
 
 def test_a_body_that_is_not_a_response_is_not_understood() -> None:

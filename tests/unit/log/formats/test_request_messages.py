@@ -32,6 +32,14 @@ def test_parts_with_more_than_text_have_a_raw_value() -> None:
     ]
 
 
+def test_the_refusal_of_a_part_is_its_text() -> None:
+    for more in ({}, {"text": None}):
+        part: dict[str, Any] = {"type": "refusal", "refusal": "I cannot."} | more
+        (message,) = laid_out({"role": "assistant", "content": [part]})
+        assert message["text"] == "I cannot."
+        assert message["parts"] == [{"type": "refusal", "text": "I cannot.", "raw": part}]
+
+
 def test_tool_calls_and_names_are_returned_as_sent() -> None:
     calls = [{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
     assistant, tool = laid_out(

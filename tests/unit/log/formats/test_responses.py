@@ -69,6 +69,30 @@ def test_function_calls_are_shown() -> None:
     assert whole.output_preview == "ƒ f({})"
 
 
+@pytest.mark.parametrize(
+    ("item", "name", "arguments"),
+    [
+        ({"type": "shell_call", "action": {"commands": ["ls"]}}, "shell", '{"commands":["ls"]}'),
+        ({"type": "apply_patch_call", "operation": {"type": "delete_file"}}, "apply_patch", '{"type":"delete_file"}'),
+        ({"type": "code_interpreter_call", "code": "1 + 1"}, "code_interpreter", "1 + 1"),
+        ({"type": "file_search_call", "queries": ["tea"], "results": None}, "file_search", '["tea"]'),
+        ({"type": "image_generation_call", "result": "AAAA"}, "image_generation", ""),
+    ],
+)
+def test_calls_of_openais_own_tools_are_shown(item: dict[str, Any], name: str, arguments: str) -> None:
+    data = json.dumps(RESPONSE | {"output": [CALL | {"arguments": "{}"}, item | {"id": "x_1"}]}).encode()
+    facts, plain = (
+        read_whole(data),
+        read_whole(json.dumps(RESPONSE | {"output": [CALL | {"arguments": "{}"}]}).encode()),
+    )
+    assert facts is not None
+    assert plain is not None
+    assert facts.output_preview == f"ƒ f({{}}) ƒ {name}({arguments})"
+    assert facts.output_keys == plain.output_keys
+    (choice,) = formats.assemble_response(data, False, "response")["choices"]
+    assert choice["tool_calls"][1] == {"id": "x_1", "type": item["type"], "name": name, "arguments": arguments}
+
+
 @pytest.mark.parametrize("has_index", [True, False])
 def test_arguments_of_parallel_calls_are_joined_by_output_index(has_index: bool) -> None:
     def at(index: int) -> dict[str, int]:
@@ -98,6 +122,9 @@ def test_failed_and_incomplete_responses_have_a_reason() -> None:
     whole = read_whole(json.dumps(incomplete).encode())
     assert whole is not None
     assert whole.finish_reason == "max_output_tokens"
+    for data, streamed in ((json.dumps(incomplete).encode(), False), (event("x", response=incomplete), True)):
+        choice = formats.assemble_response(data, streamed, "response")["choices"][0]
+        assert choice["finish_reason"] == "max_output_tokens"
 
 
 def test_both_shapes_of_error_events_are_parsed() -> None:
