@@ -29,8 +29,9 @@ from relaybook.server.worker_config import WorkerConfig, encode_config
 from relaybook.settings.definitions import Settings
 
 STREAMS: Final = 200
-#: Number of bytes of a large request, which the relay still reads after it has refused the request.
-LARGE: Final = 20_000
+#: Number of bytes of a large request. After the relay has refused the request, it reads these bytes for at most two
+#: seconds, so a busy machine must be able to send them within this time.
+LARGE: Final = 3_000
 KEY: Final = "sk-draining-caller"
 
 
