@@ -29,6 +29,7 @@ MAX_PROPERTIES: Final = 64
 _SET: Final = "INSERT OR REPLACE INTO rollups (level, field, at, series, aggregates) VALUES (?, ?, ?, ?, ?)"
 _GET: Final = "SELECT aggregates FROM rollups WHERE level = ? AND field = ? AND at = ? AND series = ?"
 _HAS_ROWS: Final = "SELECT EXISTS (SELECT 1 FROM rollups WHERE level = 1440 AND field = ? AND series = ?)"
+_HAS_FIELD_ROWS: Final = "SELECT EXISTS (SELECT 1 FROM rollups WHERE level = 1440 AND field = ?)"
 _HAS_PROPERTY: Final = "SELECT EXISTS (SELECT 1 FROM value_counts WHERE field = 'property' AND value = ?)"
 _FORGET_SERIES: Final = "UPDATE series SET value = ? WHERE id = ? AND value IS NOT NULL"
 #: Removes at most 2,000 rows, which takes about 10 ms.
@@ -130,9 +131,9 @@ class RollupTables:
     def subtract(self, records: Iterable[Record]) -> None:
         """Subtract deleted records from the aggregates.
 
-        Values and property names that no remaining record has are replaced with placeholders. Call this method after
-        the records were subtracted from the counts of field values. The next call of ``store`` or ``subtract`` reads
-        fields and series from the database again.
+        Values and property names that have neither records nor aggregates anymore are replaced with placeholders. Call
+        this method after the records were subtracted from the counts of field values. The next call of ``store`` or
+        ``subtract`` reads fields and series from the database again.
         """
         if not self._is_loaded:
             self._load()
@@ -180,10 +181,11 @@ class RollupTables:
     def _forget_property(self, name: str) -> None:
         """Replace the name of a property with a placeholder. The number of the property is not reused.
 
-        Call this method only if no record has the property.
+        The name is kept if the property still has aggregates, of requests that were removed by age. Call this method
+        only if no record has the property.
         """
         field = self._fields.get(name)
-        if field is not None:
+        if field is not None and not self._connection.execute(_HAS_FIELD_ROWS, (field.number,)).get:
             forgotten = f"property.{_forgotten(field.number)}"
             self._connection.execute("UPDATE rollup_fields SET field = ? WHERE id = ?", (forgotten, field.number))
 
