@@ -50,11 +50,10 @@ async def stream_matches(
     The first position is read before the function returns. So a client that reads the list after the response started
     misses no row. If a new log replaces this log, the stream ends with a ``gap`` event.
     """
-    status = await async_reader.run(lambda reader: reader.status())
+    last_seq, indexed_to = await async_reader.run(lambda reader: (reader.last_seq(), _indexed_to(reader)))
     # A client without a position loads the indexed records itself, and so does a client after a gap. Later records are
     # sent when they are indexed. A position after the log's last record is from another log.
-    indexed_to = min(status.last_seq, status.indexed_to)
-    is_of_other_log = resume_from is not None and resume_from > status.last_seq
+    is_of_other_log = resume_from is not None and resume_from > last_seq
     position = indexed_to if resume_from is None or is_of_other_log else resume_from
     start = gap_event(position) if is_of_other_log else position_event(position)
     return _stream_from(position, start, broadcaster, async_reader, filter_, poll_seconds, ping_seconds)
@@ -98,10 +97,15 @@ async def _read_since(async_reader: AsyncReader, position: int, filter_: Filter)
     """
 
     def query(reader: Reader) -> tuple[list[Record], int]:
-        last = reader.last_seq()
-        return ([], last) if last < position else reader.since(position, filter_, _BATCH)
+        return ([], _indexed_to(reader)) if reader.last_seq() < position else reader.since(position, filter_, _BATCH)
 
     try:
         return await async_reader.run(query)
     except (StoreUnavailable, DeadlinePassed):
         return [], position
+
+
+def _indexed_to(reader: Reader) -> int:
+    """Return the ``seq`` of the newest record that full-text search can find."""
+    status = reader.status()
+    return min(status.last_seq, status.indexed_to)

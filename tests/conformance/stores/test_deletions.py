@@ -13,7 +13,7 @@ from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.deletions import Deletion
 from relaybook.log.query.filters import Filter, Term, matches
 from relaybook.log.record import Feedback
-from relaybook.log.retention import DAY_US
+from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 
 WEB = Filter((Term("property.channel", ("web",)),))
 NO_FEEDBACK = Term("feedback", ("none",))
@@ -96,6 +96,31 @@ def test_requests_after_a_deletion_are_counted_under_their_names(store: Store, t
             each.commit(fresh)
             each.restart()
     assert aggregates(store) == aggregates(twin)
+
+
+def test_charts_of_requests_that_were_removed_by_age_keep_their_property_after_a_deletion(store: Store) -> None:
+    store.commit(a_request(9, properties={"channel": "ios"}), a_request(0, properties={"channel": "web"}))
+    cutoffs = Cutoffs(general=Cutoff(0, MIDNIGHT - DAY_US))
+    while not store.writer.retain(cutoffs, FAR).is_complete:
+        pass
+    delete(store, WEB)
+    question = StatsQuery(filter_=EVERYTHING, from_us=MIDNIGHT - 9 * DAY_US, to_us=MIDNIGHT, by="property.channel")
+    found = store.reader.stats(question, FAR)
+    assert [(group.value, group.total.requests) for group in found.groups] == [("ios", 1)]
+
+
+def test_deleted_values_of_a_property_do_not_count_towards_its_maximum(store: Store) -> None:
+    """With more than 64 values, a property would lose the kept aggregates of removed requests."""
+    store.commit(*(a_request(9, properties={"user": f"kept {number}"}) for number in range(50)))
+    store.commit(*(a_request(0, properties={"user": f"deleted {number}"}) for number in range(10)))
+    cutoffs = Cutoffs(general=Cutoff(0, MIDNIGHT - DAY_US))
+    while not store.writer.retain(cutoffs, FAR).is_complete:
+        pass
+    delete(store, Filter((Term("property.user", (), prefixes=("deleted",)),)))
+    store.commit(*(a_request(0, properties={"user": f"new {number}"}) for number in range(10)))
+    term = Term("property.user", ("kept 7",))
+    question = StatsQuery(filter_=Filter((term,)), from_us=MIDNIGHT - 9 * DAY_US, to_us=MIDNIGHT)
+    assert store.reader.stats(question, FAR).total.requests == 1
 
 
 def test_a_deletion_can_select_requests_by_words(store: Store) -> None:

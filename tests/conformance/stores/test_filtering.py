@@ -189,6 +189,13 @@ def test_a_result_is_found_if_the_choices_of_a_response_ended_differently(
     assert store.reader.count(query, soon()).requests == 1
 
 
+def test_a_result_with_hundreds_of_finish_reasons_is_found(store: Store) -> None:
+    store.commit(*(an_entry(finish_reason=f"length,other{number}") for number in range(600)))
+    query = Filter((Term("result", ("truncated",)),))
+    assert len(store.reader.page(query, 1000, None, soon()).records) == 600
+    assert store.reader.count(query, soon()).requests == 600
+
+
 def test_a_filter_with_hundreds_of_values_is_answered(store: Store) -> None:
     fields: dict[str, Any] = {"namespace": "n7", "model": "m7", "user": "u7", "key": "000000000007"}
     found = an_entry(properties={"a": "p7", "b": "q7"}, **fields)

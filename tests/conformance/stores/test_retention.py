@@ -67,6 +67,17 @@ def test_expired_requests_keep_their_record_without_content(store: Store) -> Non
     assert retain(store, Cutoffs(general=Cutoff(MIDNIGHT, 0))) == (0, 0)
 
 
+def test_the_oldest_content_is_found_among_requests_that_were_imported_later(store: Store) -> None:
+    store.commit(*(a_request(0) for _ in range(1100)))
+    store.commit(a_request(9), a_request(5))
+    assert store.reader.status().oldest_content_at == MIDNIGHT - 9 * DAY_US + 3_600_000_000
+    retain(store, Cutoffs(general=Cutoff(MIDNIGHT - 8 * DAY_US, 0)))
+    assert store.reader.status().oldest_content_at == MIDNIGHT - 5 * DAY_US + 3_600_000_000
+    retain(store, Cutoffs(general=Cutoff(MIDNIGHT, 0)))
+    store.commit(a_request(0))
+    assert store.reader.status().oldest_content_at == MIDNIGHT + 3_600_000_000
+
+
 def test_a_request_without_bodies_keeps_saying_so_when_its_headers_expire(store: Store) -> None:
     store.commit(an_entry(None, None, body_state="no_bodies"))
     assert retain(store, Cutoffs(general=Cutoff(A_TIMESTAMP + DAY_US, 0))) == (0, 1)

@@ -35,12 +35,12 @@ ON CONFLICT DO UPDATE SET requests = requests + excluded.requests
 """
 #: ``coalesce`` is needed because SQLite's ``max`` returns NULL if one of its arguments is NULL.
 ADD_BLOCK_RANGES: Final = """
-INSERT INTO block_ranges (block, first_at, last_at, requests, failed, with_content, {columns})
+INSERT INTO block_ranges (block, first_at, last_at, requests, failed, first_content_at, {columns})
 VALUES (?, ?, ?, ?, ?, ?{places})
 ON CONFLICT DO UPDATE SET
   first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at),
   requests = requests + excluded.requests, failed = failed + excluded.failed,
-  with_content = with_content + excluded.with_content, {maxima}
+  first_content_at = min(coalesce(first_content_at, excluded.first_content_at), excluded.first_content_at), {maxima}
 """.format(
     columns=", ".join(BLOCK_MAXIMA.values()),
     places=", ?" * len(BLOCK_MAXIMA),
@@ -147,8 +147,8 @@ def block_ranges(records: Sequence[Record], first_seq: int) -> list[tuple[int | 
             max([value for value in values if value is not None], default=None)
             for values in zip(*map(_sort_values, block_records), strict=True)
         )
-        count = len(block_records)
-        rows.append((block, min(starts), max(starts), count, failed, count, *maxima))
+        first_at = min(starts)
+        rows.append((block, first_at, max(starts), len(block_records), failed, first_at, *maxima))
         start = end
     return rows
 

@@ -132,6 +132,9 @@ _DISCOUNT: Final = 8
 #: parameters (SQLITE_LIMIT_VARIABLE_NUMBER). Every scan has the parameters of all other terms. For example, four terms
 #: with 100 values each need 100 scans with over 300 parameters each.
 _MAX_BINDINGS: Final = 30_000
+#: If there are more scans than this, the log itself is scanned. It is SQLite's limit for the parts of a UNION
+#: (SQLITE_LIMIT_COMPOUND_SELECT). A result can have any number of finish reasons, and each of them has a scan.
+_MAX_SCANS: Final = 500
 
 
 def make_plan(connection: apsw.Connection, filter_: Filter, within: SeqRange) -> Plan:
@@ -150,7 +153,8 @@ def make_plan(connection: apsw.Connection, filter_: Filter, within: SeqRange) ->
         if driving is None or records < fewest:
             driving, scans, fewest, is_exact = index, candidates.scans, records, candidates.is_exact
     residual = _all_of(condition for index, condition in enumerate(term_conditions) if index != driving or not is_exact)
-    if sum(len(scan.condition.bindings) + 2 + len(residual.bindings) for scan in scans) > _MAX_BINDINGS:
+    bindings = sum(len(scan.condition.bindings) + 2 + len(residual.bindings) for scan in scans)
+    if len(scans) > _MAX_SCANS or bindings > _MAX_BINDINGS:
         driving, scans, residual = None, (_LOG_SCAN,), _all_of(term_conditions)
     estimate = None if driving is None else fewest
     return Plan(scans, residual, ranges_in_time(connection, filter_, within), estimate)

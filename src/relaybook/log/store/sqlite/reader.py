@@ -39,7 +39,6 @@ from relaybook.log.store.sqlite.recorder_state import read_positions
 from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
 from relaybook.log.store.sqlite.running import decode_running, read_running
 from relaybook.log.store.sqlite.saved_filters import saved_filters
-from relaybook.log.store.sqlite.schema import BLOCK
 from relaybook.log.store.sqlite.search import Deadline
 from relaybook.log.store.sqlite.stats import stats
 from relaybook.log.store.sqlite.text_index import FILE, indexed_to
@@ -52,11 +51,7 @@ _BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
 _NO_DETAIL: Final = Detail()
 _AFTER: Final = f"{WITH_BODIES} r.seq > ? ORDER BY r.seq LIMIT ?"
 _OLDEST: Final = "SELECT min(first_at) FROM block_ranges"
-#: Finds the oldest request with content among the records of the oldest block that has content.
-_OLDEST_CONTENT: Final = f"""
-SELECT min(started_at) FROM requests, (SELECT min(block) AS oldest FROM block_ranges WHERE with_content > 0)
-WHERE seq BETWEEN oldest * {BLOCK} AND oldest * {BLOCK} + {BLOCK - 1} AND bodies IS NOT NULL
-"""  # noqa: S608 - constants
+_OLDEST_CONTENT: Final = "SELECT min(first_content_at) FROM block_ranges"
 _REMOVAL_FIELDS: Final = ("at", "reason", "requests", "contents")
 #: Counts the namespaces that no list shows.
 _UNLISTED: Final = "SELECT count(*) FROM namespaces WHERE pinned = 0 AND requests = 0"

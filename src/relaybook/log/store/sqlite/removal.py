@@ -43,8 +43,9 @@ INSERT INTO removed_texts (first, last) VALUES (?, ?) ON CONFLICT DO UPDATE SET 
 _SUBTRACT_PACK_RECORDS: Final = "UPDATE packs SET records = records - ? WHERE pack = ?"
 _SUBTRACT_RECORDS: Final = "UPDATE totals SET value = value - ? WHERE name = 'records'"
 _RECOUNT_BLOCK: Final = """
-INSERT OR REPLACE INTO block_ranges (block, first_at, last_at, requests, failed, with_content, {columns})
-SELECT :block, min(started_at), max(started_at), count(*), sum(failed), count(bodies), {maxima}
+INSERT OR REPLACE INTO block_ranges (block, first_at, last_at, requests, failed, first_content_at, {columns})
+SELECT :block, min(started_at), max(started_at), count(*), sum(failed),
+  min(started_at) FILTER (WHERE bodies IS NOT NULL), {maxima}
 FROM requests WHERE seq BETWEEN :block * {size} AND :block * {size} + {size} - 1 HAVING count(*) > 0
 """.format(
     columns=", ".join(BLOCK_MAXIMA.values()),

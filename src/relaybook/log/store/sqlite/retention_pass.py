@@ -22,7 +22,7 @@ from relaybook.log.store.sqlite.schema import BLOCK
 _SLICE: Final = 128
 _NEXT_BLOCK: Final = """
 SELECT block FROM block_ranges
-WHERE block >= ? AND (first_at < ? OR (with_content > 0 AND first_at < ?)) ORDER BY block LIMIT 1
+WHERE block >= ? AND (first_at < ? OR first_content_at < ?) ORDER BY block LIMIT 1
 """
 _RECORDS: Final = """
 SELECT seq, namespace, coalesce(ended_at, started_at), bodies IS NOT NULL FROM requests

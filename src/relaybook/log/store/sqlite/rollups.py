@@ -29,7 +29,9 @@ MAX_PROPERTIES: Final = 64
 _SET: Final = "INSERT OR REPLACE INTO rollups (level, field, at, series, aggregates) VALUES (?, ?, ?, ?, ?)"
 _GET: Final = "SELECT aggregates FROM rollups WHERE level = ? AND field = ? AND at = ? AND series = ?"
 _HAS_ROWS: Final = "SELECT EXISTS (SELECT 1 FROM rollups WHERE level = 1440 AND field = ? AND series = ?)"
+_HAS_FIELD_ROWS: Final = "SELECT EXISTS (SELECT 1 FROM rollups WHERE level = 1440 AND field = ?)"
 _HAS_PROPERTY: Final = "SELECT EXISTS (SELECT 1 FROM value_counts WHERE field = 'property' AND value = ?)"
+_REMOVE_SERIES: Final = "DELETE FROM series WHERE id = ?"
 _FORGET_SERIES: Final = "UPDATE series SET value = ? WHERE id = ? AND value IS NOT NULL"
 #: Removes at most 2,000 rows, which takes about 10 ms.
 _REMOVE: Final = """
@@ -130,9 +132,11 @@ class RollupTables:
     def subtract(self, records: Iterable[Record]) -> None:
         """Subtract deleted records from the aggregates.
 
-        Values and property names that no remaining record has are replaced with placeholders. Call this method after
-        the records were subtracted from the counts of field values. The next call of ``store`` or ``subtract`` reads
-        fields and series from the database again.
+        A namespace or model that has no aggregates anymore is replaced with a placeholder. Its place is not reused,
+        because a value that already shares a series must not get its own series. Values of properties share no series,
+        so they are removed. The name of a property is replaced with a placeholder when the property has neither records
+        nor aggregates. Call this method after the records were subtracted from the counts of field values. The next
+        call of ``store`` or ``subtract`` reads fields and series from the database again.
         """
         if not self._is_loaded:
             self._load()
@@ -148,9 +152,13 @@ class RollupTables:
             for level in LEVELS:
                 cells.setdefault((level, field, at - at % level, number), Aggregates()).add(aggregates)
         emptied = {key[1::2] for key, aggregates in sorted(cells.items(), key=_key) if self._subtract(key, aggregates)}
-        fixed = {field.number for field in self._fields.values() if field.name in (ALL, "outcome")}
+        names = {field.number: field.name for field in self._fields.values()}
         for field, number in sorted(emptied):
-            if field not in fixed and not self._connection.execute(_HAS_ROWS, (field, number)).get:
+            if names[field] in (ALL, "outcome") or self._connection.execute(_HAS_ROWS, (field, number)).get:
+                continue
+            if names[field].startswith("property."):
+                self._connection.execute(_REMOVE_SERIES, (number,))
+            else:
                 self._connection.execute(_FORGET_SERIES, (_forgotten(number), number))
         for name in sorted({name for record in records for name in record.properties}):
             if not self._connection.execute(_HAS_PROPERTY, (name,)).get:
@@ -180,10 +188,11 @@ class RollupTables:
     def _forget_property(self, name: str) -> None:
         """Replace the name of a property with a placeholder. The number of the property is not reused.
 
-        Call this method only if no record has the property.
+        The name is kept if the property still has aggregates, of requests that were removed by age. Call this method
+        only if no record has the property.
         """
         field = self._fields.get(name)
-        if field is not None:
+        if field is not None and not self._connection.execute(_HAS_FIELD_ROWS, (field.number,)).get:
             forgotten = f"property.{_forgotten(field.number)}"
             self._connection.execute("UPDATE rollup_fields SET field = ? WHERE id = ?", (forgotten, field.number))
 

@@ -15,8 +15,8 @@ from relaybook.log.store.errors import StoreDamaged, StoreTooNew
 
 VERSION: Final = 1
 #: Records per block. A row of ``block_ranges`` describes one block: the earliest and latest start time, the count, the
-#: number of failures, the maximum of every sort field, and the number of records with content. A million records need
-#: 1,000 small rows.
+#: number of failures, the maximum of every sort field, and the earliest start time of a record with content. A million
+#: records need 1,000 small rows.
 BLOCK: Final = 1024
 #: Records per part of the table ``foreign_ids`` (see foreign_ids.py). Because of the parts, inserts of random hashes
 #: touch only a few pages.
@@ -115,7 +115,7 @@ CREATE TABLE pending_feedback (request_id TEXT NOT NULL, source TEXT NOT NULL, s
 CREATE INDEX pending_feedback_at ON pending_feedback(at);
 CREATE TABLE message_chains (seq INTEGER PRIMARY KEY, chain BLOB NOT NULL) STRICT;
 CREATE TABLE block_ranges (block INTEGER PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
-  requests INTEGER NOT NULL, failed INTEGER NOT NULL, {_MAXIMA}, with_content INTEGER NOT NULL) STRICT;
+  requests INTEGER NOT NULL, failed INTEGER NOT NULL, {_MAXIMA}, first_content_at INTEGER) STRICT;
 CREATE TABLE value_counts (field TEXT NOT NULL, value TEXT NOT NULL, requests INTEGER NOT NULL,
   PRIMARY KEY (field, value)) STRICT, WITHOUT ROWID;
 CREATE TABLE totals (name TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;

@@ -49,7 +49,7 @@ def test_block_ranges_cover_every_record_in_its_block(first: int, count: int) ->
     assert {low for _, low, *_ in found} <= {50, 90}
     assert sum(block[3] for block in found) == count
     assert [block[4] for block in found] == [0] * (len(found) - 1) + [1]
-    assert [block[5] for block in found] == [block[3] for block in found]
+    assert [block[5] for block in found] == [block[1] for block in found]
     only_the_last = (first + count - 1) % BLOCK == 0 or count == 1
     assert [block[6] for block in found] == [0.5] * (len(found) - 1) + [None if only_the_last else 0.5]
     assert [block[8] for block in found] == [None] * (len(found) - 1) + [7.0]
