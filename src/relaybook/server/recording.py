@@ -103,7 +103,10 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, unt
         return 2
     except StoreDamaged as error:
         moved_to = store.set_aside()
-        log.critical("store_set_aside", extra={"reason": str(error), "to": moved_to})
+        if moved_to is None:
+            log.critical("store_deleted", extra={"reason": str(error)})
+        else:
+            log.critical("store_set_aside", extra={"reason": str(error), "to": moved_to})
         return 1  # the supervisor restarts this process, which creates an empty store
     except DefectiveBatch as error:
         log.critical("batch_rejected", extra={"reason": str(error)})
