@@ -38,10 +38,13 @@ from relaybook.server.data_directory import DataDirectory, disk_use
 from relaybook.server.gc_tuning import collect_rarely
 from relaybook.settings.definitions import Settings
 from relaybook.system.parent_pipe import is_closed
+from relaybook.system.process import raise_descriptor_limit
 
 log = logging.getLogger("relaybook.recorder")
 
 _LOCK_WAIT_SECONDS: Final = 60.0
+#: The recorder needs two descriptors to read a run. The other half of the descriptors is for the store.
+_DESCRIPTORS_PER_RUN: Final = 4
 #: ``struct sched_attr`` of sched_setattr(2): size, policy, flags, nice, priority, runtime, deadline, period.
 _ATTRIBUTES: Final = struct.Struct("=IIQiIQQQ")
 #: The longest time slice that Linux allows. The default time slice is about 3 ms.
@@ -152,7 +155,16 @@ def _recorder(settings: Settings, data: DataDirectory, store: Store, writer: Wri
     imports = ImportQueue(data.imports, writer, reader, text, settings.min_free)
     background = BackgroundWork(writer, text, imports, retention)
     return Recorder(
-        data.journal, writer, retry, entry_builder, body_policy, quarantine, crash_guard, metrics, background
+        data.journal,
+        writer,
+        retry,
+        entry_builder,
+        body_policy,
+        quarantine,
+        crash_guard,
+        metrics,
+        background,
+        max_runs=raise_descriptor_limit() // _DESCRIPTORS_PER_RUN,
     )
 
 
