@@ -94,7 +94,7 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, unt
         # While the store is being opened, each stop request counts twice. So one request is enough to stop the retries.
         writer = _open(settings, store, Retry(reserve, lambda: 2 * stop_requests.count))
         try:
-            recorder = _recorder(settings, data, store, writer, Retry(reserve, lambda: stop_requests.count))
+            recorder = _recorder(settings, data, store, writer, reserve, Retry(reserve, lambda: stop_requests.count))
             recorder.run(until_read=until_read)
         finally:
             reserve.remove()
@@ -131,7 +131,9 @@ def _open(settings: Settings, store: Store, retry: Retry) -> Writer:
     return writer
 
 
-def _recorder(settings: Settings, data: DataDirectory, store: Store, writer: Writer, retry: Retry) -> Recorder:
+def _recorder(
+    settings: Settings, data: DataDirectory, store: Store, writer: Writer, reserve: DiskReserve, retry: Retry
+) -> Recorder:
     def write_body(body: bytes) -> BodyRef:
         return retry.until_done(partial(writer.write_body, body))
 
@@ -153,7 +155,7 @@ def _recorder(settings: Settings, data: DataDirectory, store: Store, writer: Wri
 
     retention = RetentionSchedule(Retention.of(settings), writer, reader, measure)
     imports = ImportQueue(data.imports, writer, reader, text, settings.min_free)
-    background = BackgroundWork(writer, text, imports, retention)
+    background = BackgroundWork(writer, text, imports, retention, reserve)
     return Recorder(
         data.journal,
         writer,
