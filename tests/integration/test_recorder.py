@@ -24,7 +24,7 @@ from relaybook.log.query.filters import Filter
 from relaybook.log.record import Record
 from relaybook.log.store.errors import BatchRejected, StoreUnavailable
 from relaybook.log.store.memory import MemoryStore
-from relaybook.log.store.port import Batch, Running
+from relaybook.log.store.port import Batch, Running, RunPosition
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder import loop, running
@@ -107,6 +107,22 @@ def test_more_runs_than_can_be_open_are_recorded_one_after_the_other(tmp_path: P
     run_until_idle(recorder)
     assert len(world.records()) == 7
     assert list_runs(world.journal) == [world.writer.path]
+
+
+def test_a_recorder_starts_although_the_store_fails_at_first(tmp_path: Path) -> None:
+    class Failing(MemoryStore):
+        failures = 2
+
+        def positions(self) -> dict[str, RunPosition]:
+            self.failures -= 1
+            if self.failures >= 0:
+                raise StoreUnavailable("the disk failed to read")
+            return super().positions()
+
+    world = World(tmp_path, Failing())
+    world.close(world.open())
+    run_until_idle(world.recorder())
+    assert len(world.records()) == 1
 
 
 def test_exchanges_in_the_journal_are_recorded_once_and_a_finished_run_is_deleted(tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ class Recorder:
         self._runs: dict[str, Run] = {}
         #: Whether some runs are not read yet because of ``max_runs``.
         self._has_more_runs = False
-        self._positions = store.positions()
+        self._positions = retry.until_done(store.positions)
         self._entries: list[Entry] = []
         self._erase: list[BodyRef] = []
         self._gaps: list[Gap] = []
