@@ -149,6 +149,7 @@ def _record(place: Path, exchanges: int, split: "_Split | None" = None) -> dict[
         CrashGuard(place),
         Metrics(place / "figures"),
         no_background(store),  # text is indexed later, and _index measures that
+        max_runs=1,
     )
     began_cpu, began = time.process_time(), time.perf_counter()
     recorder.run()

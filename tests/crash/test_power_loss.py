@@ -72,6 +72,7 @@ def _recovered(path: Path) -> Iterator[SqliteReader]:
         crash_guard,
         metrics,
         no_background(store),
+        max_runs=100,
     ).run()
     store.close()
     data.close()

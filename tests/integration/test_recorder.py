@@ -24,7 +24,7 @@ from relaybook.log.query.filters import Filter
 from relaybook.log.record import Record
 from relaybook.log.store.errors import BatchRejected, StoreUnavailable
 from relaybook.log.store.memory import MemoryStore
-from relaybook.log.store.port import Batch, Running
+from relaybook.log.store.port import Batch, Running, RunPosition
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder import loop, running
@@ -50,7 +50,7 @@ class World:
         self.store = store or MemoryStore()
         self.writer = JournalWriter(self.journal, MIB, durable=False)
 
-    def recorder(self, stop_requests: Callable[[], int] = lambda: 1) -> Recorder:
+    def recorder(self, stop_requests: Callable[[], int] = lambda: 1, max_runs: int = 100) -> Recorder:
         entry_builder = EntryBuilder(Prices(), self.store.read_body)
         body_policy = BodyPolicy(self.store.write_body, self.store.read_body, 16 * MIB)
         quarantine, crash_guard = Quarantine(self.path / "quarantine"), CrashGuard(self.path)
@@ -65,6 +65,7 @@ class World:
             crash_guard,
             metrics,
             no_background(self.store),
+            max_runs=max_runs,
         )
 
     def put(self, kind: FrameKind, exchange: bytes, payload: bytes = b"") -> None:
@@ -92,6 +93,36 @@ _ALL = Filter()
 def run_until_idle(recorder: Recorder) -> None:
     """Run a recorder until it has read and committed everything."""
     recorder.run()
+
+
+def test_more_runs_than_can_be_open_are_recorded_one_after_the_other(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    for _ in range(7):
+        world.close(world.open())
+        world.writer.close()
+        world.writer = JournalWriter(world.journal, MIB, durable=False)
+    recorder = world.recorder(max_runs=3)
+    recorder.step()
+    assert len(recorder._runs) == 3
+    run_until_idle(recorder)
+    assert len(world.records()) == 7
+    assert list_runs(world.journal) == [world.writer.path]
+
+
+def test_a_recorder_starts_although_the_store_fails_at_first(tmp_path: Path) -> None:
+    class Failing(MemoryStore):
+        failures = 2
+
+        def positions(self) -> dict[str, RunPosition]:
+            self.failures -= 1
+            if self.failures >= 0:
+                raise StoreUnavailable("the disk failed to read")
+            return super().positions()
+
+    world = World(tmp_path, Failing())
+    world.close(world.open())
+    run_until_idle(world.recorder())
+    assert len(world.records()) == 1
 
 
 def test_exchanges_in_the_journal_are_recorded_once_and_a_finished_run_is_deleted(tmp_path: Path) -> None:

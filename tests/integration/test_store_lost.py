@@ -76,8 +76,10 @@ def test_a_store_lost_while_the_server_runs_is_replaced_by_an_empty_one(tmp_path
         damage(server.data / "store")
         for request_id in [send(server) for _ in range(20)]:
             server.record(request_id, 60)
-        assert server.events("store_set_aside")
-        if damage is not delete_the_directory:
+        is_deleted = damage is delete_the_directory
+        assert bool(server.events("store_deleted")) == is_deleted
+        assert bool(server.events("store_set_aside")) != is_deleted
+        if not is_deleted:
             assert list_set_aside(server.data / "store")
             wait_until(lambda: gaps(server))
         assert server.get("/api/status")["frames_lost"] == 0

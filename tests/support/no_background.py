@@ -6,6 +6,7 @@ from relaybook.log.retention import Retention
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Writer
 from relaybook.recorder.background import BackgroundWork
+from relaybook.recorder.disk_reserve import DiskReserve
 from relaybook.recorder.import_queue import ImportQueue
 from relaybook.recorder.retention_schedule import DiskUse, RetentionSchedule
 from relaybook.recorder.text_pass import TextPass
@@ -17,4 +18,4 @@ def no_background(store: Writer) -> BackgroundWork:
     text = TextPass(empty, empty)
     imports = ImportQueue(Path("missing"), empty, empty, text, 0)
     retention = RetentionSchedule(Retention(), empty, empty, lambda: DiskUse(0, None))
-    return BackgroundWork(store, text, imports, retention)
+    return BackgroundWork(store, text, imports, retention, DiskReserve(Path("missing"), 0))

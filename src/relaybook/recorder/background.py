@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from relaybook import clock
-from relaybook.log.store.errors import DeadlinePassed, StoreDamaged, StoreUnavailable
+from relaybook.log.store.errors import DeadlinePassed, StoreDamaged, StoreFull, StoreUnavailable
 from relaybook.log.store.port import Entry, Writer
+from relaybook.recorder.disk_reserve import DiskReserve
 from relaybook.recorder.import_queue import ImportQueue
 from relaybook.recorder.retention_schedule import RetentionSchedule
 from relaybook.recorder.text_pass import TextPass
@@ -29,11 +30,14 @@ _REMOVE_AGAIN_NS: Final = 5 * clock.NANOSECONDS
 class BackgroundWork:
     """The recorder's work on requests that are in the log, and on requests to import."""
 
-    def __init__(self, store: Writer, text: TextPass, imports: ImportQueue, retention: RetentionSchedule) -> None:
+    def __init__(
+        self, store: Writer, text: TextPass, imports: ImportQueue, retention: RetentionSchedule, reserve: DiskReserve
+    ) -> None:
         self._store = store
         self._text = text
         self._imports = imports
         self._retention = retention
+        self._reserve = reserve
         #: The time at which a failed step may run again, by the name of the step.
         self._not_before_ns: dict[str, int] = {}
 
@@ -61,7 +65,8 @@ class BackgroundWork:
     def _attempt(self, step: Callable[[int], bool], until_ns: int) -> bool:
         """Do a step, and return whether there was something to do. After a failure, the step pauses for 5 seconds.
 
-        Other steps do not pause. Otherwise, a deletion that fails could stop retention, and the disk would fill.
+        Other steps do not pause. Otherwise, a deletion that fails could stop retention, and the disk would fill. On a
+        full disk, the disk reserve is released, because removing requests first needs some space.
         """
         if clock.monotonic_ns() < self._not_before_ns.get(step.__name__, 0):
             return False
@@ -70,6 +75,8 @@ class BackgroundWork:
         except StoreDamaged:
             raise
         except (StoreUnavailable, DeadlinePassed) as error:
+            if isinstance(error, StoreFull) and self._reserve.release():
+                return True
             log.warning("removal_delayed", extra={"reason": str(error)})
         except Exception:  # a bug in Relaybook must not stop recording
             log.exception("removal_failed")

@@ -1,7 +1,8 @@
 """Reserve disk space in a file, so that the recorder can continue when other programs have filled the disk.
 
-On a full disk, the recorder needs this space to commit the first batch. Then it removes recorded segments of the
-journal, which frees more space. If the file cannot be created or was deleted, there is no error.
+On a full disk, the recorder needs this space to commit the first batch, or to remove the first requests. Then it
+removes recorded segments of the journal, or more requests, which frees more space. If the file cannot be created or was
+deleted, there is no error.
 """
 
 import logging

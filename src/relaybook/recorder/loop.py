@@ -147,7 +147,11 @@ class Recorder:
         crash_guard: CrashGuard,
         metrics: Metrics,
         background: BackgroundWork,
+        *,
+        max_runs: int,
     ) -> None:
+        """At most ``max_runs`` runs are read at the same time. The next runs are read when earlier runs are deleted."""
+        self._max_runs = max_runs
         self._journal = journal
         self._store = store
         self._retry = retry
@@ -158,7 +162,9 @@ class Recorder:
         self._metrics = metrics
         self._background = background
         self._runs: dict[str, Run] = {}
-        self._positions = store.positions()
+        #: Whether some runs are not read yet because of ``max_runs``.
+        self._has_more_runs = False
+        self._positions = retry.until_done(store.positions)
         self._entries: list[Entry] = []
         self._erase: list[BodyRef] = []
         self._gaps: list[Gap] = []
@@ -189,6 +195,10 @@ class Recorder:
                 if self.step():
                     continue
                 if is_last:
+                    count = len(self._runs)
+                    self._commit()
+                    if self._has_more_runs and len(self._runs) < count:
+                        continue
                     break
                 if not self._work_in_background(_IDLE_NS):
                     self._wait()
@@ -242,14 +252,16 @@ class Recorder:
         if gone := set(self._positions) - {path.name for path in paths}:
             self._commit_with_retry(Batch(finished_runs=sorted(gone)))
             self._positions = {name: at for name, at in self._positions.items() if name not in gone}
-        for path in paths:
-            if path.name not in self._runs:
-                position = self._positions.get(path.name)
-                checkpoints = self._retry.until_done(partial(self._store.checkpoints, path.name))
-                run = self._runs[path.name] = Run(path, position, checkpoints)
-                if position is not None:  # a recorder may have died before it removed recorded segments
-                    with run.pausing():
-                        self._remove_before(run, position.replay_from[0])
+        unknown = [path for path in paths if path.name not in self._runs]
+        room = self._max_runs - len(self._runs)
+        self._has_more_runs = len(unknown) > room
+        for path in unknown[:room]:
+            position = self._positions.get(path.name)
+            checkpoints = self._retry.until_done(partial(self._store.checkpoints, path.name))
+            run = self._runs[path.name] = Run(path, position, checkpoints)
+            if position is not None:  # a recorder may have died before it removed recorded segments
+                with run.pausing():
+                    self._remove_before(run, position.replay_from[0])
 
     def _read(self, run: Run) -> bool:
         if run.is_paused:

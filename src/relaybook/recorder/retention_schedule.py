@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from relaybook import clock
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs, Retention, raised
-from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.store.errors import StoreFull, StoreUnavailable
 from relaybook.log.store.port import Reader, Writer
 
 log = logging.getLogger("relaybook.recorder")
@@ -77,7 +77,10 @@ class RetentionSchedule:
         self._not_before_ns = 0
 
     def work(self, until_ns: int) -> bool:
-        """Apply retention until ``until_ns`` (monotonic clock). Return whether data may have been removed."""
+        """Apply retention until ``until_ns`` (monotonic clock). Return whether data may have been removed.
+
+        Raises StoreFull.
+        """
         now_ns = clock.monotonic_ns()
         if now_ns < self._not_before_ns:
             return False
@@ -86,6 +89,8 @@ class RetentionSchedule:
         self._is_complete = False
         try:
             done = self._store.retain(cutoffs, until_ns)
+        except StoreFull:
+            raise
         except StoreUnavailable as error:
             log.warning("retention_delayed", extra={"reason": str(error)})
             self._not_before_ns = now_ns + _AGAIN_NS

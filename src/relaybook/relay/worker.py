@@ -9,7 +9,6 @@ SIGHUP when the new relay processes listen. The process then stops listening, se
 import asyncio
 import logging
 import os
-import resource
 import signal
 import socket
 from collections.abc import Coroutine
@@ -25,6 +24,7 @@ from relaybook.relay import last_resort
 from relaybook.relay.relay import Relay
 from relaybook.settings.definitions import Count, Settings
 from relaybook.system.parent_pipe import is_closed
+from relaybook.system.process import raise_descriptor_limit
 
 log = logging.getLogger("relaybook.relay")
 
@@ -33,8 +33,6 @@ _BACKLOG = 4096
 #: After a stop signal, the relay still accepts requests on open connections for this many seconds, because a client
 #: that has just connected may be about to send a request.
 _FIRST_REQUEST_SECONDS = 0.1
-#: The limit on open files that a relay requests if the system has no hard limit.
-_MAX_DESCRIPTORS = 1 << 20
 #: Number of descriptors that are not connections: segments of the journal, pipes, and files that libraries open.
 _OTHER_DESCRIPTORS = 64
 #: Warn if the limit on open files allows fewer connections than this.
@@ -52,7 +50,7 @@ def run_worker(
     dashboard_url: str,
 ) -> None:
     """Run a relay process until it is stopped. ``secret`` is the secret for the fingerprints of API keys."""
-    settings = _with_descriptors(settings, _raise_descriptor_limit())
+    settings = _with_descriptors(settings, raise_descriptor_limit())
     journal = JournalWriter(
         journal_directory,
         settings.segment_bytes,
@@ -63,20 +61,6 @@ def run_worker(
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(work)
     journal.close()
-
-
-def _raise_descriptor_limit() -> int:
-    """Raise the limit on open files as far as possible, and return the limit."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else hard
-    while wanted > soft:
-        try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-        except (ValueError, OSError):
-            wanted //= 2  # macOS rejects values above its own maximum
-        else:
-            return wanted
-    return soft
 
 
 def _with_descriptors(settings: Settings, limit: int) -> Settings:

@@ -43,6 +43,8 @@ SENTENCES: Final = {
     "retention_delayed": "old requests could not be removed from the log, so the removal will be repeated: {reason}",
     "run_unreadable": "some requests are not recorded for now, because a journal file cannot be read or deleted: "
     "{reason}. Give Relaybook's user access to {run}",
+    "store_deleted": "another program deleted the store, so the requests in the store are lost. Logging continues in "
+    "an empty store: {reason}",
     "store_set_aside": (
         "the store is unusable and was moved to {to}. Logging continues in an empty store. Reason: {reason} To "
         "copy back the readable records, stop the server and run relaybook check --salvage"

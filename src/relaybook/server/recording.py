@@ -38,10 +38,13 @@ from relaybook.server.data_directory import DataDirectory, disk_use
 from relaybook.server.gc_tuning import collect_rarely
 from relaybook.settings.definitions import Settings
 from relaybook.system.parent_pipe import is_closed
+from relaybook.system.process import raise_descriptor_limit
 
 log = logging.getLogger("relaybook.recorder")
 
 _LOCK_WAIT_SECONDS: Final = 60.0
+#: The recorder needs two descriptors to read a run. The other half of the descriptors is for the store.
+_DESCRIPTORS_PER_RUN: Final = 4
 #: ``struct sched_attr`` of sched_setattr(2): size, policy, flags, nice, priority, runtime, deadline, period.
 _ATTRIBUTES: Final = struct.Struct("=IIQiIQQQ")
 #: The longest time slice that Linux allows. The default time slice is about 3 ms.
@@ -91,7 +94,7 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, unt
         # While the store is being opened, each stop request counts twice. So one request is enough to stop the retries.
         writer = _open(settings, store, Retry(reserve, lambda: 2 * stop_requests.count))
         try:
-            recorder = _recorder(settings, data, store, writer, Retry(reserve, lambda: stop_requests.count))
+            recorder = _recorder(settings, data, store, writer, reserve, Retry(reserve, lambda: stop_requests.count))
             recorder.run(until_read=until_read)
         finally:
             reserve.remove()
@@ -103,7 +106,10 @@ def record(settings: Settings, data: DataDirectory, supervisor_pipe: int, *, unt
         return 2
     except StoreDamaged as error:
         moved_to = store.set_aside()
-        log.critical("store_set_aside", extra={"reason": str(error), "to": moved_to})
+        if moved_to is None:
+            log.critical("store_deleted", extra={"reason": str(error)})
+        else:
+            log.critical("store_set_aside", extra={"reason": str(error), "to": moved_to})
         return 1  # the supervisor restarts this process, which creates an empty store
     except DefectiveBatch as error:
         log.critical("batch_rejected", extra={"reason": str(error)})
@@ -125,7 +131,9 @@ def _open(settings: Settings, store: Store, retry: Retry) -> Writer:
     return writer
 
 
-def _recorder(settings: Settings, data: DataDirectory, store: Store, writer: Writer, retry: Retry) -> Recorder:
+def _recorder(
+    settings: Settings, data: DataDirectory, store: Store, writer: Writer, reserve: DiskReserve, retry: Retry
+) -> Recorder:
     def write_body(body: bytes) -> BodyRef:
         return retry.until_done(partial(writer.write_body, body))
 
@@ -147,9 +155,18 @@ def _recorder(settings: Settings, data: DataDirectory, store: Store, writer: Wri
 
     retention = RetentionSchedule(Retention.of(settings), writer, reader, measure)
     imports = ImportQueue(data.imports, writer, reader, text, settings.min_free)
-    background = BackgroundWork(writer, text, imports, retention)
+    background = BackgroundWork(writer, text, imports, retention, reserve)
     return Recorder(
-        data.journal, writer, retry, entry_builder, body_policy, quarantine, crash_guard, metrics, background
+        data.journal,
+        writer,
+        retry,
+        entry_builder,
+        body_policy,
+        quarantine,
+        crash_guard,
+        metrics,
+        background,
+        max_runs=raise_descriptor_limit() // _DESCRIPTORS_PER_RUN,
     )
 
 

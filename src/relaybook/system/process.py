@@ -1,8 +1,13 @@
-"""Identify processes, and open the standard streams of this process."""
+"""Identify processes, and prepare this process: its standard streams and its limit on open files."""
 
 import os
+import resource
 import sys
 from pathlib import Path
+from typing import Final
+
+#: The limit on open files that a process requests if the system has no hard limit.
+_MAX_DESCRIPTORS: Final = 1 << 20
 
 
 def process_identity(pid: int) -> str | None:
@@ -32,3 +37,17 @@ def open_standard_streams() -> None:
             # Needed if os.open returned this descriptor, because dup2 then does nothing.
             os.set_inheritable(descriptor, True)
             setattr(sys, name, open(descriptor, mode, closefd=False))  # noqa: SIM115 - open until the end
+
+
+def raise_descriptor_limit() -> int:
+    """Raise the limit on open files as far as possible, and return the limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else hard
+    while wanted > soft:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        except (ValueError, OSError):
+            wanted //= 2  # macOS rejects values above its own maximum
+        else:
+            return wanted
+    return soft

@@ -7,11 +7,13 @@ from tests.support.records import a_batch, an_entry, soon
 
 from relaybook import clock
 from relaybook.log.query.filters import Filter
-from relaybook.log.retention import DAY_US, Retention, Rule
-from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.retention import DAY_US, Cutoffs, Retention, Rule
+from relaybook.log.store.errors import StoreFull, StoreUnavailable
 from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.port import Retained
 from relaybook.recorder import background
 from relaybook.recorder.background import BackgroundWork
+from relaybook.recorder.disk_reserve import DiskReserve
 from relaybook.recorder.import_queue import ImportQueue
 from relaybook.recorder.retention_schedule import DiskUse, RetentionSchedule
 from relaybook.recorder.text_pass import TextPass
@@ -38,7 +40,8 @@ def test_a_failing_deletion_pauses_and_retention_goes_on(error: Exception, monke
     store.commit(a_batch(an_entry(started_at=old, ended_at=old), an_entry(started_at=now, ended_at=now)))
     text = TextPass(store, store)
     retention = RetentionSchedule(Retention(general=Rule(days=5)), store, store, lambda: DiskUse(0, None), settle_ns=0)
-    work = BackgroundWork(store, text, ImportQueue(Path("missing"), store, store, text, 0), retention)
+    imports, reserve = ImportQueue(Path("missing"), store, store, text, 0), DiskReserve(Path("missing"), 0)
+    work = BackgroundWork(store, text, imports, retention, reserve)
     forgotten = []
     monkeypatch.setattr(text, "forget", lambda: forgotten.append(1))
     for _ in range(3):
@@ -50,3 +53,41 @@ def test_a_failing_deletion_pauses_and_retention_goes_on(error: Exception, monke
     work._not_before_ns.clear()
     work.work(1_000_000)
     assert store.deletions_tried == 2
+
+
+class FullDisk(MemoryStore):
+    """A store on a disk that is full as long as ``file`` exists. Meanwhile, the method named ``fails`` fails."""
+
+    def __init__(self, file: Path, fails: str) -> None:
+        super().__init__()
+        self._file = file
+        self._fails = fails
+
+    def delete(self, until_ns: int) -> int:
+        self._reject_if_full("delete")
+        return super().delete(until_ns)
+
+    def retain(self, cutoffs: Cutoffs, until_ns: int) -> Retained:
+        self._reject_if_full("retain")
+        return super().retain(cutoffs, until_ns)
+
+    def _reject_if_full(self, method: str) -> None:
+        if method == self._fails and self._file.exists():
+            raise StoreFull("full")
+
+
+@pytest.mark.parametrize("fails", ["delete", "retain"])
+def test_on_a_full_disk_the_reserve_is_released_so_that_requests_can_be_removed(tmp_path: Path, fails: str) -> None:
+    path = tmp_path / "reserve"
+    reserve, store = DiskReserve(path, 1 << 20), FullDisk(path, fails)
+    old = clock.wall_us() - 10 * DAY_US
+    store.commit(a_batch(an_entry(started_at=old, ended_at=old)))
+    reserve.acquire()
+    assert path.exists()
+    text = TextPass(store, store)
+    retention = RetentionSchedule(Retention(general=Rule(days=5)), store, store, lambda: DiskUse(0, None), settle_ns=0)
+    work = BackgroundWork(store, text, ImportQueue(Path("missing"), store, store, text, 0), retention, reserve)
+    for _ in range(3):
+        work.work(1_000_000)
+    assert not path.exists()
+    assert store.page(Filter(), 10, None, soon()).records == []

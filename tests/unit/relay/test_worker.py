@@ -6,6 +6,7 @@ import pytest
 
 from relaybook.relay import worker
 from relaybook.settings.definitions import Settings
+from relaybook.system.process import raise_descriptor_limit
 
 
 @pytest.mark.parametrize(("hard", "most", "limit"), [(-1, 10_240, 8_192), (4096, 4096, 4096), (256, 256, 256)])
@@ -19,7 +20,7 @@ def test_the_limit_is_raised_as_far_as_the_system_allows(
     monkeypatch.setattr(resource, "RLIM_INFINITY", -1)
     monkeypatch.setattr(resource, "getrlimit", lambda _: (256, hard))
     monkeypatch.setattr(resource, "setrlimit", set_limit)
-    assert worker._raise_descriptor_limit() == limit
+    assert raise_descriptor_limit() == limit
 
 
 def test_connections_leave_descriptors_for_the_journal(caplog: pytest.LogCaptureFixture) -> None:
