@@ -192,6 +192,8 @@ class UpstreamConnection(Connection):
 
     def _body_of(self, exchange: Exchange, head: ResponseHead) -> Body:
         if exchange.method == b"HEAD" or head.status in (204, 304):
+            if head.status == 204 and (head.chunked or head.length):
+                head.close = True  # the upstream may still send the body, which a 204 response must not have
             return NoBody()
         if head.chunked:
             return ChunkedBody()
