@@ -5,6 +5,7 @@ can reach the wrong client (RFC 9112 §6.3). This module handles the framing and
 logs the responses and forwards them to the client.
 """
 
+import os
 import select
 import ssl
 from contextlib import suppress
@@ -215,7 +216,21 @@ class UpstreamConnection(Connection):
         self.has_eof = True
         return False  # makes the event loop close the connection and call connection_lost
 
-    def _read_rest(self) -> None:
+    def _read_kernel_rest(self) -> None:
+        """Read the bytes that are left in the kernel after an error, such as a failed write of request bytes.
+
+        These bytes can be a response, because an upstream may refuse a request without reading its body, and close the
+        connection. The transport would discard these bytes. With TLS, they are already lost.
+        """
+        sock = self.transport.get_extra_info("socket")
+        with suppress(OSError):  # raised if there is no more data
+            while sock is not None and self.exchange is not None:
+                data = os.read(sock.fileno(), READ_BYTES)
+                if not data:
+                    return
+                self.received(data)
+
+    def _read_tls_rest(self) -> None:
         """Read the bytes that are left in the TLS buffer when the connection ends.
 
         The transport would discard these bytes.
@@ -232,7 +247,9 @@ class UpstreamConnection(Connection):
     def connection_lost(self, exc: Exception | None) -> None:
         self.lost = True
         if exc is None:
-            self._read_rest()
+            self._read_tls_rest()
+        elif self.wrote:
+            self._read_kernel_rest()
         exchange = self.exchange
         if exchange is None:
             self.pool.discard(self)
