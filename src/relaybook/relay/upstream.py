@@ -220,7 +220,7 @@ class UpstreamConnection(Connection):
         """Read the bytes that are left in the kernel after an error, such as a failed write of request bytes.
 
         These bytes can be a response, because an upstream may refuse a request without reading its body, and close the
-        connection. The transport would discard these bytes. With TLS, they are already lost.
+        connection. The transport would discard these bytes.
         """
         sock = self.transport.get_extra_info("socket")
         with suppress(OSError):  # raised if there is no more data
@@ -230,14 +230,13 @@ class UpstreamConnection(Connection):
                     return
                 self.received(data)
 
-    def _read_tls_rest(self) -> None:
+    def _read_tls_rest(self, tls: ssl.SSLObject) -> None:
         """Read the bytes that are left in the TLS buffer when the connection ends.
 
         The transport would discard these bytes.
         """
-        tls: ssl.SSLObject | None = self.transport.get_extra_info("ssl_object")
         with suppress(ssl.SSLError):  # raised if there is no more data and no close_notify
-            while tls is not None and self.exchange is not None:
+            while self.exchange is not None:
                 data = tls.read(READ_BYTES)
                 if not data:
                     self.has_eof = True
@@ -246,9 +245,10 @@ class UpstreamConnection(Connection):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.lost = True
-        if exc is None:
-            self._read_tls_rest()
-        elif self.wrote:
+        tls: ssl.SSLObject | None = self.transport.get_extra_info("ssl_object")
+        if tls is not None:
+            self._read_tls_rest(tls)
+        elif exc is not None and self.wrote:
             self._read_kernel_rest()
         exchange = self.exchange
         if exchange is None:
