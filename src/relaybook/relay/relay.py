@@ -164,13 +164,14 @@ class Relay(RelayContext):
         upstream, settings = exchange.upstream, self.settings
         if upstream is None:
             return
-        if upstream.stalled(now, settings.idle_timeout):
-            seconds = settings.idle_timeout
-            message = f"The upstream accepted no bytes of the request for {seconds:g} s (setting idle_timeout)."
-            exchange.fail(RelayError.UPSTREAM_TIMEOUT, message)
-            return
         if exchange.response_state == ResponseState.WAITING:
-            if exchange.request_state == RequestState.SENT and now - exchange.waiting_since > settings.upstream_timeout:
+            if upstream.stalled(now, settings.idle_timeout):
+                seconds = settings.idle_timeout
+                message = f"The upstream accepted no bytes of the request for {seconds:g} s (setting idle_timeout)."
+                exchange.fail(RelayError.UPSTREAM_TIMEOUT, message)
+            elif (
+                exchange.request_state == RequestState.SENT and now - exchange.waiting_since > settings.upstream_timeout
+            ):
                 seconds = settings.upstream_timeout
                 message = f"The upstream sent no response within {seconds:g} s (setting upstream_timeout)."
                 exchange.fail(RelayError.UPSTREAM_TIMEOUT, message)

@@ -5,6 +5,7 @@ can reach the wrong client (RFC 9112 §6.3). This module handles the framing and
 logs the responses and forwards them to the client.
 """
 
+import os
 import select
 import ssl
 from contextlib import suppress
@@ -192,6 +193,8 @@ class UpstreamConnection(Connection):
 
     def _body_of(self, exchange: Exchange, head: ResponseHead) -> Body:
         if exchange.method == b"HEAD" or head.status in (204, 304):
+            if head.status == 204 and (head.chunked or head.length):
+                head.close = True  # the upstream may still send the body, which a 204 response must not have
             return NoBody()
         if head.chunked:
             return ChunkedBody()
@@ -213,14 +216,27 @@ class UpstreamConnection(Connection):
         self.has_eof = True
         return False  # makes the event loop close the connection and call connection_lost
 
-    def _read_rest(self) -> None:
+    def _read_kernel_rest(self) -> None:
+        """Read the bytes that are left in the kernel after an error, such as a failed write of request bytes.
+
+        These bytes can be a response, because an upstream may refuse a request without reading its body, and close the
+        connection. The transport would discard these bytes.
+        """
+        sock = self.transport.get_extra_info("socket")
+        with suppress(OSError):  # raised if there is no more data
+            while sock is not None and self.exchange is not None:
+                data = os.read(sock.fileno(), READ_BYTES)
+                if not data:
+                    return
+                self.received(data)
+
+    def _read_tls_rest(self, tls: ssl.SSLObject) -> None:
         """Read the bytes that are left in the TLS buffer when the connection ends.
 
         The transport would discard these bytes.
         """
-        tls: ssl.SSLObject | None = self.transport.get_extra_info("ssl_object")
         with suppress(ssl.SSLError):  # raised if there is no more data and no close_notify
-            while tls is not None and self.exchange is not None:
+            while self.exchange is not None:
                 data = tls.read(READ_BYTES)
                 if not data:
                     self.has_eof = True
@@ -229,8 +245,11 @@ class UpstreamConnection(Connection):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.lost = True
-        if exc is None:
-            self._read_rest()
+        tls: ssl.SSLObject | None = self.transport.get_extra_info("ssl_object")
+        if tls is not None:
+            self._read_tls_rest(tls)
+        elif exc is not None and self.wrote:
+            self._read_kernel_rest()
         exchange = self.exchange
         if exchange is None:
             self.pool.discard(self)

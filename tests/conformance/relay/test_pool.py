@@ -79,3 +79,16 @@ def test_a_connection_that_the_upstream_announced_to_close_is_not_reused(world: 
         assert world.provider.received(first).connection != world.provider.received(second).connection
 
     world.run(work())
+
+
+@pytest.mark.parametrize("framing", [b"Transfer-Encoding: chunked", b"Content-Length: 4"])
+def test_a_connection_on_which_a_204_response_announced_a_body_is_not_reused(world: World, framing: bytes) -> None:
+    async def work() -> None:
+        first = world.responds(b"HTTP/1.1 204 No Content\r\n%b\r\n\r\n" % framing)
+        second = world.responds(whole(b"2"))
+        async with world.client() as client:
+            assert (await client.exchange(ask(first))).status == 204
+            await client.exchange(ask(second))
+        assert world.provider.received(first).connection != world.provider.received(second).connection
+
+    world.run(work())

@@ -238,6 +238,23 @@ def test_a_response_before_the_end_of_the_request_arrives_completely(world: Worl
     assert record["request_bytes"] == len(kept) <= size
 
 
+def test_the_response_of_an_upstream_that_closes_without_reading_the_request_arrives(world: World) -> None:
+    """The close resets the upstream connection, usually while the relay is still writing the request."""
+
+    async def work() -> None:
+        async def refuse(line: UpstreamConnection, _: Received) -> None:
+            await line.send(whole(b"too large", b"Connection: close", status=b"413 Payload Too Large"))
+            await line.close()
+
+        for _ in range(10):
+            name = world.script(refuse, at_head=True)
+            raw = await upload(world, ask(name, first=b"POST /v1/files HTTP/1.1", body=bytes(16 << 20)))
+            assert raw.startswith(b"HTTP/1.1 413 Payload Too Large\r\n"), raw
+            assert raw.endswith(b"\r\n\r\ntoo large")
+
+    world.run(work())
+
+
 async def upload(world: World, request: bytes) -> bytes:
     """Send a request for as long as possible while reading the response.
 
