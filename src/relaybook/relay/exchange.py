@@ -154,7 +154,7 @@ class Exchange:
         self.method = head.method
         self.target = head.target
         self.request_chunked = head.chunked
-        #: The API keys to mask in headers and bodies, longest first, because a key may begin with another key.
+        #: The API keys to mask in targets, headers and bodies, longest first, because a key may begin with another key.
         self.keys: Sequence[bytes] = head.keys
         if b"?" in head.target or len(head.keys) > 1:
             self.keys = sorted({*head.keys, *keys_in(head.target)}, key=len, reverse=True)
@@ -174,7 +174,7 @@ class Exchange:
         opened = Opened(
             clock.wall_ns(),
             head.method,
-            relay.fingerprints.target(head.target) if b"?" in head.target else head.target,
+            self._masked(relay.fingerprints.target(head.target) if b"?" in head.target else head.target),
             self._masked(head.logged),
             tags.namespace,
             tags.properties,
@@ -311,7 +311,9 @@ class Exchange:
         self.response_state = ResponseState.STREAMING
         if self.request_state == RequestState.READING:
             self.request_state = RequestState.ABANDONED
-        answered = Answered(head.status, head.reason, self._masked(head.logged), False, self._masked(chunk))
+        answered = Answered(
+            head.status, self._masked(head.reason), self._masked(head.logged), False, self._masked(chunk)
+        )
         self.frame(FrameKind.ANSWERED, self.id, encode_event(answered))
         client = self.client
         if client is not None:
