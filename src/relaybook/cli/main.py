@@ -19,6 +19,7 @@ from cyclopts.exceptions import MissingArgumentError, UnknownOptionError, Unused
 from relaybook import __version__, program
 from relaybook.cli.failure import FAILED, INTERRUPTED, BadArgument, CommandFailed
 from relaybook.cli.flags import takes_settings
+from relaybook.cli.output import escape
 from relaybook.settings import BAD_SETTINGS, BadSetting
 from relaybook.settings.configuration import FIELDS, FLAGS, Configuration, flag_of, resolve, variable_of
 from relaybook.settings.definitions import Settings, is_utf8
@@ -405,8 +406,6 @@ def _equivalent(argv: Sequence[str]) -> str | None:
 
 
 def _reject_invalid_text(filters: Sequence[str]) -> None:
-    from relaybook.cli.output import escape
-
     invalid = next((each for each in filters if not is_utf8(each)), None)
     if invalid is not None:
         raise BadArgument(f"The filter {escape(invalid[:80])} is not valid UTF-8. Set the terminal to UTF-8.")
@@ -460,7 +459,7 @@ def _excluding_filter(argv: list[str]) -> str | None:
 
 
 def _end(message: str, code: int) -> int:
-    print(f"relaybook: {' '.join(message.split())}", file=sys.stderr)
+    print(f"relaybook: {escape(' '.join(message.split()))}", file=sys.stderr)
     return code
 
 
