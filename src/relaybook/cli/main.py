@@ -192,7 +192,7 @@ def import_requests(
     **flags: Any,
 ) -> int:
     """Add the requests of exported files to the log."""
-    configuration = _resolve(flags)
+    configuration = _resolve_for_store(flags)
     if files:
         from relaybook.cli.import_requests import import_files
 
@@ -264,7 +264,7 @@ def check(
     from relaybook.cli.check import check
     from relaybook.cli.repair import repair
 
-    configuration = _resolve(flags, for_server=True)
+    configuration = _resolve_for_store(flags, for_server=True)
     if salvage or requeue:
         return repair(configuration.data, configuration.settings, salvage=salvage, requeue=requeue)
     return check(configuration, bodies=bodies)
@@ -310,7 +310,7 @@ def drain(
     """Record the rest of the journal of a stopped or killed server. No requests are relayed."""
     from relaybook.cli.drain import drain, forget
 
-    configuration = _resolve(flags)
+    configuration = _resolve_for_store(flags)
     return drain(configuration) if lost is None else forget(configuration, lost)
 
 
@@ -421,6 +421,14 @@ def _resolve(flags: dict[str, Any], *, for_server: bool = False) -> Configuratio
     configuration = resolve(used, os.environ, Path.cwd(), config)
     for warning in [*configuration.warnings, *(configuration.server_warnings if for_server else [])]:
         print(f"relaybook: {warning}", file=sys.stderr)
+    return configuration
+
+
+def _resolve_for_store(flags: dict[str, Any], *, for_server: bool = False) -> Configuration:
+    from relaybook.cli.source import check_store_password
+
+    configuration = _resolve(flags, for_server=for_server)
+    check_store_password(configuration)
     return configuration
 
 
