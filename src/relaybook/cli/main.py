@@ -23,7 +23,7 @@ from relaybook.cli.output import escape
 from relaybook.settings import BAD_SETTINGS, BadSetting
 from relaybook.settings.configuration import FIELDS, FLAGS, Configuration, flag_of, resolve, variable_of
 from relaybook.settings.definitions import Settings, is_utf8
-from relaybook.system.process import open_standard_streams
+from relaybook.system.process import disable_core_dumps, open_standard_streams
 
 USAGE: Final = f"""\
 Relaybook {__version__} is a proxy that relays and logs LLM requests.
@@ -339,6 +339,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if PLATFORM == "nt":
         return _end("Relaybook does not run on Windows. Use WSL.", BAD_SETTINGS)
     open_standard_streams()
+    disable_core_dumps()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""Identify processes, and open the standard streams of this process."""
+"""Identify processes, and set up this process: its standard streams and its core dumps."""
 
 import os
 import sys
@@ -19,6 +19,17 @@ def process_identity(pid: int) -> str | None:
         return None
     started = stat.rpartition(")")[2].split()[19]  # the name of the program can contain spaces and parentheses
     return f"{namespace} {started}"
+
+
+def disable_core_dumps() -> None:
+    """Disable core dumps of this process and its children.
+
+    A core dump would contain tokens, API keys and bodies.
+    """
+    import resource  # not at the top, because Windows does not have this module
+
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, hard_limit))
 
 
 def open_standard_streams() -> None:
