@@ -1,16 +1,20 @@
 """The API as network clients see it, in uvicorn and on a real SQLite store."""
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 from tests.support.api_log import entry_of, open_of, record_of
+from tests.support.server import wait_until
 from tests.support.sqlite_dashboard import Dashboard
 
+from relaybook.api import uvicorn_server
 from relaybook.log.store.port import Batch, Body
 
 
@@ -161,6 +165,40 @@ def test_an_oversized_request_head_is_rejected(dashboard: Dashboard) -> None:
     # The response may be lost, because the connection is reset while the client is still sending.
     assert dashboard.raw(head)[:12] in (b"", b"HTTP/1.1 400")
     assert dashboard.client.get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "head", [b"", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: "], ids=["nothing", "half a head"]
+)
+def test_a_connection_without_a_complete_head_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: bytes
+) -> None:
+    monkeypatch.setattr(uvicorn_server, "CHECK_SECONDS", 0.05)
+    with closing(Dashboard(tmp_path / "store")) as dashboard:
+        assert dashboard.raw(head) == b""
+
+
+def test_the_connection_of_a_client_that_does_not_read_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uvicorn_server, "CHECK_SECONDS", 0.05)
+    with closing(Dashboard(tmp_path / "store")) as dashboard:
+        entry = entry_of(record_of(1))
+        entry.response = Body(rest=[bytes(16 << 20)])
+        dashboard.writer.commit(Batch(entries=[entry]))
+        with socket.create_connection(("127.0.0.1", dashboard.port), timeout=10) as connection:
+            target = f"/api/requests/{entry.record.id}/response"
+            connection.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            assert connection.recv(15) == b"HTTP/1.1 200 OK"
+            wait_until(lambda: dashboard.connections == 0, 60)
+
+
+def test_a_slow_response_does_not_close_the_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uvicorn_server, "CHECK_SECONDS", 0.01)
+    with closing(Dashboard(tmp_path / "store", ping_seconds=0.5)) as dashboard:
+        live = LiveConnection(f"{dashboard.url}/api/live")
+        assert [live.block().get("") for _ in range(3)] == [None, None, "ping"]
+        live.close()
 
 
 @pytest.mark.parametrize("host", [b"", b"Host: evil.example\r\n", b"Host: localhost\r\nHost: evil.example\r\n"])

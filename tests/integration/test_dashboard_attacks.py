@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 from tests.integration.hostile.dashboard import HEALTH, TOKEN, DashboardResponse, Visitor, routes, with_token
-from tests.support.raw_http import PATH, QUESTION, send_request
+from tests.support.raw_http import PATH, QUESTION, send_raw, send_request
 from tests.support.server import Server, SimulatedProvider, wait_until
 
 from relaybook.api import auth
@@ -257,3 +257,12 @@ def test_a_downloaded_body_is_neither_executed_nor_sniffed(guarded: Server, sign
         assert response.header("referrer-policy") == "no-referrer"
         assert "default-src 'none'" in (response.header("content-security-policy") or "")
         assert response.header("cross-origin-resource-policy") == "same-origin"
+
+
+def test_malformed_requests_write_nothing_to_the_operators_log(guarded: Server) -> None:
+    """Otherwise, a visitor without a token could fill the log with messages of uvicorn."""
+    port = int(guarded.dashboard.rpartition(":")[2])
+    upgrade = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n"
+    assert send_raw(port, upgrade, seconds=60).startswith(b"HTTP/1.1 401")
+    assert send_raw(port, b"\x16\x03\x01\r\n\r\n", seconds=60).startswith(b"HTTP/1.1 400")
+    assert "uvicorn" not in guarded.stderr

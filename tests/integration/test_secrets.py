@@ -99,7 +99,7 @@ def test_a_key_that_the_upstream_repeats_is_masked_only_in_the_log(world: World,
     key = new_key(form)
     body = json.dumps({"error": {"message": f"Incorrect API key provided: {key}."}}, ensure_ascii=False).encode()
     script = {
-        "status_line": "HTTP/1.1 401 Unauthorized",
+        "status_line": f"HTTP/1.1 401 No such key: {key if key.isascii() else '*'}",
         "headers": [["content-type", "application/json"]],
         "body": base64.b64encode(body).decode(),
     }
@@ -110,9 +110,20 @@ def test_a_key_that_the_upstream_repeats_is_masked_only_in_the_log(world: World,
     request_id = response.header("service-request-id") or ""
     record = world.server.record(request_id, 60)
     assert "Incorrect API key" in record["error_message"]
+    assert record["reason"].startswith("No such key: *")
     assert keys_in(json.dumps(record)) == set()
     assert keys_in(world.server.body(request_id, "response")) == set()
     assert keys_in(key) <= keys_in(body)
+
+
+def test_a_key_in_the_path_is_masked(world: World) -> None:
+    key = new_key(KeyForm("bearer"))
+    path = f"/v1/keys/{key}/models"
+    sent = with_key(FORMS[1], key, "Connection: close", path=path)
+    response = parse(send_raw(world.server.port, sent, seconds=60))
+    record = world.server.record(response.header("service-request-id") or "", 60)
+    assert record["path"] == f"/v1/keys/{'*' * len(key)}/models"
+    assert keys_in(json.dumps(record)) == set()
 
 
 def test_a_cookie_of_the_upstream_is_stored_nowhere_even_if_another_has_the_same_prefix(world: World) -> None:

@@ -7,6 +7,7 @@ import os
 import re
 import resource
 import stat
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -82,11 +83,18 @@ def test_no_process_with_secrets_or_bodies_leaves_a_core_dump(permissive: World,
     server = permissive.server
     pid = server.process.pid if role == "supervisor" else server.pid_of(role)
 
-    def limit() -> list[str]:
-        lines = Path(f"/proc/{pid}/limits").read_text().splitlines()
-        return next(line.split()[4:6] for line in lines if line.startswith("Max core file size"))
+    lines = Path(f"/proc/{pid}/limits").read_text().splitlines()
+    assert next(line.split()[4] for line in lines if line.startswith("Max core file size")) == "0", role
 
-    assert limit() == ["0", "0"], role
+
+@pytest.mark.skipif(resource.getrlimit(resource.RLIMIT_CORE)[1] == 0, reason=f"{PREFIX}core dumps")
+def test_no_command_leaves_a_core_dump() -> None:
+    program = (
+        "import resource, sys; hard = resource.getrlimit(resource.RLIMIT_CORE)[1]; "
+        "resource.setrlimit(resource.RLIMIT_CORE, (hard, hard)); from relaybook.cli.main import main; "
+        "main(['--version']); sys.exit(resource.getrlimit(resource.RLIMIT_CORE)[0])"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 # -- links to other places ---------------------------------------------------------------------------------------------

@@ -40,6 +40,11 @@ class Dashboard:
         """Write records with these numbers to the store."""
         self.writer.commit(Batch(entries=[entry_of(record_of(number, **fields)) for number in numbers]))
 
+    @property
+    def connections(self) -> int:
+        """The number of open connections."""
+        return len(self._server.server_state.connections)
+
     def stop(self) -> bool:
         """Stop the server. Returns whether it ended within 4 seconds."""
         self._server.should_exit = True

@@ -20,10 +20,11 @@ from cyclopts.exceptions import MissingArgumentError, UnknownOptionError, Unused
 from relaybook import __version__, program
 from relaybook.cli.failure import FAILED, INTERRUPTED, BadArgument, CommandFailed
 from relaybook.cli.flags import takes_settings
+from relaybook.cli.output import escape
 from relaybook.settings import BAD_SETTINGS, BadSetting
 from relaybook.settings.configuration import FIELDS, FLAGS, Configuration, flag_of, resolve, variable_of
 from relaybook.settings.definitions import Settings, is_utf8
-from relaybook.system.process import open_standard_streams
+from relaybook.system.process import disable_core_dumps, open_standard_streams
 
 USAGE: Final = f"""\
 Relaybook {__version__} is a proxy that relays and logs LLM requests.
@@ -192,7 +193,7 @@ def import_requests(
     **flags: Any,
 ) -> int:
     """Add the requests of exported files to the log."""
-    configuration = _resolve(flags)
+    configuration = _resolve_for_store(flags)
     if files:
         from relaybook.cli.import_requests import import_files
 
@@ -264,7 +265,7 @@ def check(
     from relaybook.cli.check import check
     from relaybook.cli.repair import repair
 
-    configuration = _resolve(flags, for_server=True)
+    configuration = _resolve_for_store(flags, for_server=True)
     if salvage or requeue:
         return repair(configuration.data, configuration.settings, salvage=salvage, requeue=requeue)
     return check(configuration, bodies=bodies)
@@ -310,7 +311,7 @@ def drain(
     """Record the rest of the journal of a stopped or killed server. No requests are relayed."""
     from relaybook.cli.drain import drain, forget
 
-    configuration = _resolve(flags)
+    configuration = _resolve_for_store(flags)
     return drain(configuration) if lost is None else forget(configuration, lost)
 
 
@@ -339,6 +340,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if PLATFORM == "nt":
         return _end("Relaybook does not run on Windows. Use WSL.", BAD_SETTINGS)
     open_standard_streams()
+    disable_core_dumps()
     if os.getpid() == 1:
         # In a container, the kernel drops a SIGTERM for process 1 that has no handler. The server sets its own handler.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
@@ -409,8 +411,6 @@ def _equivalent(argv: Sequence[str]) -> str | None:
 
 
 def _reject_invalid_text(filters: Sequence[str]) -> None:
-    from relaybook.cli.output import escape
-
     invalid = next((each for each in filters if not is_utf8(each)), None)
     if invalid is not None:
         raise BadArgument(f"The filter {escape(invalid[:80])} is not valid UTF-8. Set the terminal to UTF-8.")
@@ -426,6 +426,14 @@ def _resolve(flags: dict[str, Any], *, for_server: bool = False) -> Configuratio
     configuration = resolve(used, os.environ, Path.cwd(), config)
     for warning in [*configuration.warnings, *(configuration.server_warnings if for_server else [])]:
         print(f"relaybook: {warning}", file=sys.stderr)
+    return configuration
+
+
+def _resolve_for_store(flags: dict[str, Any], *, for_server: bool = False) -> Configuration:
+    from relaybook.cli.source import check_store_password
+
+    configuration = _resolve(flags, for_server=for_server)
+    check_store_password(configuration)
     return configuration
 
 
@@ -464,7 +472,7 @@ def _excluding_filter(argv: list[str]) -> str | None:
 
 
 def _end(message: str, code: int) -> int:
-    print(f"relaybook: {' '.join(message.split())}", file=sys.stderr)
+    print(f"relaybook: {escape(' '.join(message.split()))}", file=sys.stderr)
     return code
 
 

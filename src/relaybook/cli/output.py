@@ -1,7 +1,7 @@
 """Format a request as one line of time, namespace, model, tokens, cost, duration, result and previews.
 
-Unknown values are shown as ``–``, never as 0. Estimates are marked with ``≈``. Control characters in text of clients
-and upstreams are escaped, so that no log entry can move the cursor or color the terminal.
+Unknown values are shown as ``–``, never as 0. Estimates are marked with ``≈``. Control characters in text of clients,
+upstreams and servers are escaped, so that no log entry can move the cursor or color the terminal.
 """
 
 import unicodedata
@@ -72,7 +72,7 @@ def result(row: Row) -> str:
     """Return the result as the page shows it: a sign (``✓``, ``✗``, ``◐`` or ``◌``) and a text."""
     if row["outcome"] == "open" and not row.get("is_served", True):
         return "◌ Unfinished"
-    return f"{_SIGNS[row['result']['tone']]} {row['result']['text']}"
+    return f"{_SIGNS[row['result']['tone']]} {escape(row['result']['text'])}"
 
 
 def tokens(row: Row) -> str:

@@ -106,6 +106,7 @@ def open_log(configuration: Configuration) -> LogSource:
 
     settings = configuration.settings
     if _is_data_only(configuration):
+        check_store_password(configuration)
         return StoreLog.open(configuration.data, settings)
     _check_token(configuration)
     server = ServerLog(settings.dashboard_url or own_address(settings.dashboard), settings.dashboard_token)
@@ -120,6 +121,7 @@ def open_log(configuration: Configuration) -> LogSource:
             ) from None
     else:
         return server
+    check_store_password(configuration)
     no_server = f"No server responds at {settings.dashboard}"
     if not StoreLog.exists(configuration.data, settings):
         raise CommandFailed(
@@ -131,19 +133,33 @@ def open_log(configuration: Configuration) -> LogSource:
 
 
 def _check_token(configuration: Configuration) -> None:
-    """Raise CommandFailed if the address comes from ./relaybook.toml, but the token comes from the environment.
-
-    Otherwise, a ``relaybook.toml`` that somebody else wrote could send the token to any address. Loopback addresses are
-    always allowed.
-    """
-    settings, sources = configuration.settings, configuration.sources
+    """Raise CommandFailed if the token must not be sent to the dashboard (see ``_check_secret``)."""
+    settings = configuration.settings
     name = "dashboard_url" if settings.dashboard_url else "dashboard"
     url = settings.dashboard_url or own_address(settings.dashboard)
+    _check_secret(configuration, name, url, "token", "dashboard_token")
+
+
+def check_store_password(configuration: Configuration) -> None:
+    """Raise CommandFailed if the password must not be sent to the ClickHouse server (see ``_check_secret``).
+
+    Every command that uses the store must call this function first.
+    """
+    _check_secret(configuration, "store", configuration.settings.store, "password", "store_password")
+
+
+def _check_secret(configuration: Configuration, name: str, url: str, noun: str, secret: str) -> None:
+    """Raise CommandFailed if the address comes from ./relaybook.toml, but the secret comes from the environment.
+
+    Otherwise, a ``relaybook.toml`` that somebody else wrote could send the secret to any address. Loopback addresses
+    are always allowed. ``name`` and ``secret`` are settings.
+    """
+    sources = configuration.sources
     is_elsewhere = not is_loopback(urlsplit(url).hostname or "")
-    if is_elsewhere and sources[name] == FILE_NAME and sources["dashboard_token"].startswith("environment"):
+    if is_elsewhere and sources[name] == FILE_NAME and sources[secret].startswith("environment"):
         raise CommandFailed(
-            f"{name} comes from {FILE_NAME} in this directory, but the token comes from the environment. To send the "
-            f"token to {url}, add --config ./{FILE_NAME}."
+            f"{name} comes from {FILE_NAME} in this directory, but the {noun} comes from the environment. To send the "
+            f"{noun} to {url}, add --config ./{FILE_NAME}."
         )
 
 

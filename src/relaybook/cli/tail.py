@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from relaybook.cli.failure import BadArgument
-from relaybook.cli.output import Row, one_line
+from relaybook.cli.output import Row, escape, one_line
 from relaybook.cli.source import open_log
 from relaybook.cli.terms import hint, read_terms
 from relaybook.log.query.filters import BadFilter, parse_sort
@@ -76,7 +76,7 @@ def _report_time_limit(missing: str) -> None:
 def _line(row: Row, *, only_ids: bool, as_json: bool) -> str:
     if as_json:
         return json.dumps(row)
-    return str(row["id"]) if only_ids else one_line(row)
+    return escape(str(row["id"])) if only_ids else one_line(row)
 
 
 def _print(lines: Iterable[str]) -> int:

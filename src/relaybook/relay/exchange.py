@@ -170,7 +170,7 @@ class Exchange:
         opened = Opened(
             clock.wall_ns(),
             head.method,
-            relay.fingerprints.target(head.target) if b"?" in head.target else head.target,
+            mask(relay.fingerprints.target(head.target) if b"?" in head.target else head.target, self.keys),
             head.logged,
             tags.namespace,
             tags.properties,
@@ -307,7 +307,8 @@ class Exchange:
         self.response_state = ResponseState.STREAMING
         if self.request_state == RequestState.READING:
             self.request_state = RequestState.ABANDONED
-        answered = Answered(head.status, head.reason, mask(head.logged, self.keys), False, mask(chunk, self.keys))
+        keys = self.keys
+        answered = Answered(head.status, mask(head.reason, keys), mask(head.logged, keys), False, mask(chunk, keys))
         self.frame(FrameKind.ANSWERED, self.id, encode_event(answered))
         client = self.client
         if client is not None:

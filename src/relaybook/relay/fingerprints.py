@@ -71,11 +71,12 @@ def mask(data: bytes, keys: Iterable[bytes]) -> bytes:
 
 
 def keys_in(target: bytes) -> list[bytes]:
-    """Return the values of a target's secret query parameters.
+    """Return the values of a target's secret query parameters, as sent and percent-decoded.
 
     Values shorter than ``MIN_SECRET_BYTES`` are left out.
     """
-    return [value[0] for value in _secret_values(target) if len(value[0]) >= MIN_SECRET_BYTES]
+    keys = [key for value in _secret_values(target) for key in dict.fromkeys((value[0], unquote_to_bytes(value[0])))]
+    return [key for key in keys if len(key) >= MIN_SECRET_BYTES]
 
 
 def _secret_values(target: bytes) -> Iterator[re.Match[bytes]]:

@@ -105,8 +105,9 @@ def log_to_stderr() -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING if is_terminal else logging.INFO)
-    for name in ("uvicorn", "asyncio", "httpx2", "openai"):
+    for name in ("asyncio", "httpx2", "openai"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)  # uvicorn warns of each malformed request
 
 
 def _extra(record: logging.LogRecord) -> dict[str, object]:

@@ -3,7 +3,6 @@
 import errno
 import logging
 import os
-import resource
 import signal
 import socket
 import sys
@@ -118,8 +117,6 @@ def _run(
     log_to_stderr()
     if settings.data is None:
         raise BadSetting("data", "no data directory is set")
-    # Disable core dumps of this process and its children, because a dump would contain the token, API keys and bodies.
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     handed = taken_over()
     data = DataDirectory(settings.data)
     try:

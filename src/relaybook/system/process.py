@@ -1,7 +1,6 @@
-"""Identify processes, and prepare this process: its standard streams and its limit on open files."""
+"""Identify processes, and prepare this process: its standard streams, core dumps and limit on open files."""
 
 import os
-import resource
 import sys
 from pathlib import Path
 from typing import Final
@@ -26,6 +25,17 @@ def process_identity(pid: int) -> str | None:
     return f"{namespace} {started}"
 
 
+def disable_core_dumps() -> None:
+    """Disable core dumps of this process and its children.
+
+    A core dump would contain tokens, API keys and bodies.
+    """
+    import resource  # not at the top, because Windows does not have this module
+
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, hard_limit))
+
+
 def open_standard_streams() -> None:
     """If a standard stream is closed, open it on the null device.
 
@@ -41,6 +51,8 @@ def open_standard_streams() -> None:
 
 def raise_descriptor_limit() -> int:
     """Raise the limit on open files as far as possible, and return the limit."""
+    import resource  # not at the top, because Windows does not have this module
+
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else hard
     while wanted > soft:

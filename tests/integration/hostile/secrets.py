@@ -36,6 +36,7 @@ FORMS: Final = [
     KeyForm("a scheme nobody knows", ("Authorization: Weird {key}",)),
     KeyForm("x-goog-api-key", ("x-goog-api-key: {key}",), prefix="AIza"),
     KeyForm("a key in the query", query="?alt=sse&key={key}", prefix="AIza"),
+    KeyForm("a bearer that is also in the query", ("Authorization: Bearer {key}",), query="?id={key}", prefix="sk-"),
     KeyForm("4 KiB", ("Authorization: Bearer {key}",), suffix="k" * 4096),
     KeyForm("not ASCII", ("Authorization: Bearer {key}",), prefix="schlüssel-鍵-"),
     KeyForm("an empty api-key before it", ("api-key:", "x-api-key: {key}"), prefix="sk-ant-"),

@@ -1,7 +1,10 @@
 """Test the messages, exit codes and imports of the command line."""
 
+import json
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -130,6 +133,22 @@ def test_a_failure_prints_one_line_and_exits_with_1(
     monkeypatch.setattr("relaybook.cli.config.show_config", fail)
     assert cli.main(["config"]) == 1
     assert capsys.readouterr().err == "relaybook: No. Not today.\n"
+
+
+def test_a_servers_error_message_cannot_control_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    class Failing(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(400)
+            self.end_headers()
+            self.wfile.write(json.dumps({"error": {"message": "\x1b[2J\x9b31m"}}).encode())
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Failing) as server:
+        threading.Thread(target=server.handle_request).start()
+        assert cli.main(["tail", "--dashboard", f"127.0.0.1:{server.server_port}"]) == 1
+    assert r"returned 400: \x1b[2J\x9b31m" in capsys.readouterr().err
 
 
 def test_flags_reach_the_settings(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from relaybook.cli.failure import CommandFailed
+from relaybook.cli.main import main
 from relaybook.cli.source import open_log, own_address
 from relaybook.settings.configuration import resolve
 
@@ -54,3 +55,19 @@ def test_a_token_is_sent_to_this_machine_or_if_the_file_is_named_or_has_the_toke
     environ = {"RELAYBOOK_DASHBOARD_TOKEN": token, "HOME": str(tmp_path)}
     with pytest.raises(CommandFailed, match="does not respond"):
         open_log(resolve({}, environ, tmp_path, config))
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["tail", "tail --data log", "import a.jsonl", "import", "check", "check --requeue", "drain", "drain --lost a"],
+)
+def test_a_file_in_the_directory_does_not_choose_who_gets_the_stores_password_of_the_environment(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = "clickhouse://relaybook@10.255.255.1:9/relaybook"
+    (tmp_path / "relaybook.toml").write_text(f'store = "{store}"\ndashboard = "127.0.0.1:9"\n')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("RELAYBOOK_STORE_PASSWORD", "secret")
+    assert main(command.split()) == 1
+    assert f"To send the password to {store}, add --config ./relaybook.toml." in capsys.readouterr().err

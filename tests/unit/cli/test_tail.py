@@ -39,6 +39,19 @@ def test_each_request_is_one_line(settings: Configuration, capsys: pytest.Captur
     assert "[('kind', 'chat')] 3" in line
 
 
+@pytest.mark.parametrize("only_ids", [True, False])
+def test_a_server_cannot_control_the_terminal_with_a_row(
+    settings: Configuration,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    only_ids: bool,
+) -> None:
+    hostile = row() | {"id": "\x1b[2J", "result": {"code": "complete", "text": "\x1b[2J", "tone": "good"}}
+    monkeypatch.setattr(OneRow, "latest", lambda *_: ([hostile], True))
+    module.tail(settings, [], lines=1, only_ids=only_ids)
+    assert r"\x1b[2J" in capsys.readouterr().out
+
+
 def test_with_ids_each_line_is_an_id(settings: Configuration, capsys: pytest.CaptureFixture[str]) -> None:
     module.tail(settings, [], lines=3, only_ids=True)
     assert capsys.readouterr().out == f"{row()['id']}\n"

@@ -51,6 +51,11 @@ def test_an_encoded_name_makes_a_parameter_secret(name: str) -> None:
     assert keys_in(target) == [b"vvvvvvvvvv"]
 
 
+def test_a_percent_encoded_key_is_also_found_in_its_decoded_form() -> None:
+    """The upstream may repeat the decoded key in its response."""
+    assert keys_in(b"/v1/models?key=vvvv%2Fvvvv%3D&x=1") == [b"vvvv%2Fvvvv%3D", b"vvvv/vvvv="]
+
+
 def test_each_question_mark_starts_a_new_parameter_name() -> None:
     target = b"/v1/models?a?b-key=vvvvvvvvvv"
     assert Fingerprints(b"a").target(target).startswith(b"/v1/models?a?b-key=key:")

@@ -16,6 +16,8 @@ _ALONE: Final = re.compile(
 )
 _WORD: Final = re.compile(r"[^\W_]+")
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+#: Only this many characters are normalized at once, because normalizing a run of combining marks takes quadratic time.
+_NORMALIZED_CHARACTERS: Final = 256
 #: Characters from this code point on are mostly Chinese, Japanese and Korean.
 _END_OF_ALPHABETS: Final = 0x3000
 
@@ -41,8 +43,14 @@ def words_of(text: str) -> list[str]:
     """Return the words in order, case-folded and without diacritics."""
     text = _UNSTORABLE.sub(" ", text)
     if not text.isascii():
-        text = unicodedata.normalize("NFD", _ALONE.sub(r" \1 ", text)).translate(_without_marks)
+        text = _decomposed(_ALONE.sub(r" \1 ", text)).translate(_without_marks)
     return _WORD.findall(text.casefold())
+
+
+def _decomposed(text: str) -> str:
+    """Return the text with each character decomposed. The order of combining marks may differ from NFD."""
+    parts = (text[at : at + _NORMALIZED_CHARACTERS] for at in range(0, len(text), _NORMALIZED_CHARACTERS))
+    return "".join([unicodedata.normalize("NFD", part) for part in parts])
 
 
 def indexed(text: str) -> str:

@@ -67,3 +67,8 @@ def test_a_text_with_every_character_does_not_fill_the_memory() -> None:
     words_of("".join(map(chr, range(0x110000))))
     assert len(words._without_marks) <= 0x3000
     assert words_of("Ünïcödé, привет, ἀρχή") == ["unicode", "привет", "αρχη"]
+
+
+def test_a_long_run_of_combining_marks_is_split_in_linear_time() -> None:
+    """In quadratic time, as for one normalization of the whole text, this test would take an hour."""
+    assert words_of("a" + "\u0300" * 500_000 + "\u0316" * 500_000 + "b \u1e69") == ["ab", "s"]
