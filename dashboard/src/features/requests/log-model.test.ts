@@ -83,7 +83,10 @@ describe("the live log", () => {
   });
 });
 
-const rowAt = (id: string, minute: number) => ({ id, started_at: `2026-11-21T14:0${minute}:00.000000Z` }) as Row;
+const rowAt = (id: string, minute: number): Row => {
+  const at = `2026-11-21T14:0${minute}:00.000000Z`;
+  return { id, started_at: at, ended_at: at } as Row;
+};
 const gap = (minute: number): LogGap => ({
   from_at: `2026-11-21T14:0${minute}:00.000000Z`,
   to_at: `2026-11-21T14:0${minute}:30.000000Z`,
@@ -107,6 +110,13 @@ describe("the rows of the log table", () => {
     const items = (to: string) => itemsOf(rows, [gap(5), gap(4)], true, new Date(to)).map(({ id }) => id.slice(18, 20));
     expect(items("2026-11-21T14:04:10Z")).toEqual(["04", ""]);
     expect(items("2026-11-21T14:04:00Z")).toEqual([""]);
+  });
+
+  it("have a gap below a request that started before the gap and ended after it", () => {
+    const long = { ...rowAt("long", 6), started_at: rowAt("", 1).started_at };
+    const running = { ...rowAt("running", 0), ended_at: null };
+    const items = itemsOf([running, long, rowAt("b", 5), rowAt("a", 2)], [gap(4)], true);
+    expect(items.map(({ id }) => id.slice(0, 7))).toEqual(["running", "long", "b", "gap 202", "a"]);
   });
 
   it("have no gap above the rows if they do not include the newest row", () => {
