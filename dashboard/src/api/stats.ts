@@ -6,7 +6,7 @@ import type { LogSearch } from "~/domain/log-search";
 import { parseTimestamp } from "~/domain/time-range";
 import { clockTime, day } from "~/format/time";
 import type { StatsResponse } from "~/generated/api-types";
-import { apiUrl, getJson } from "./client";
+import { apiUrl, getJson, serverTime } from "./client";
 import { askedOf, untilTick } from "./requests";
 
 const FRESH_MS = 10_000;
@@ -39,7 +39,7 @@ export function statsQuery(search: LogSearch, by?: string, bucketSeconds?: numbe
 const LATE_MS = 900_000;
 
 /** Whether the end of a time range is so long ago that no more requests of the range are recorded. */
-function isPast(to: string | undefined, now = new Date()): boolean {
+function isPast(to: string | undefined, now = serverTime()): boolean {
   const end = to === undefined || to.startsWith("-") ? undefined : parseTimestamp(to, now);
   return end !== undefined && end.getTime() + LATE_MS < now.getTime();
 }
