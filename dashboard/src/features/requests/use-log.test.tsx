@@ -186,6 +186,21 @@ it("live rows stay when too many requests were missed while the user was reading
   expect(shown()).toMatchObject({ rows: ["b", "a"] });
 });
 
+it("a running request whose end was missed is not shown as running, even if it is not on the newest page", async () => {
+  const running = [sampleRequest({ id: "r", outcome: "open", seq: null })];
+  let newest: Found = { data: [sampleRequest({ id: "a", seq: 1 })], running };
+  answerLog((params) =>
+    params.get("id") === "r" ? { data: [sampleRequest({ id: "r", seq: 150 })], running: [] } : newest,
+  );
+  await renderAt("", <Page />);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["r", "a"], outcomes: ["open", "complete"] }));
+  rowsMayMove = false;
+  newest = { data: [sampleRequest({ id: "z", seq: 300 })], running: [], next_cursor: "c300" };
+  browser.reconnect();
+  await waitFor(() => expect(shown()).toMatchObject({ newest: false }));
+  expect(shown()).toMatchObject({ rows: ["r", "a"], outcomes: ["complete", "complete"] });
+});
+
 it("a log with too many live rows is read again", async () => {
   let data = rows("a");
   const read = answerLog(() => ({ data, running: [] }));
