@@ -103,3 +103,11 @@ it.each(["?sort=cost_usd", "?sort=cost_usd&live=off"])("the key l does not chang
   await userEvent.keyboard("l");
   expect(where()).toBe(`/requests${search}`);
 });
+
+it("a sorted log that could not be read does not say that no request has a value", async () => {
+  answerThread(OTHERS);
+  await renderAt("?sort=cost_usd", <RequestsPage />);
+  expect(await screen.findByText(/^The log could not be read/)).toBeVisible();
+  expect(screen.queryByText(/^No matching request/)).toBeNull();
+  expect(screen.getByRole("button", { name: "Newest first" })).toBeVisible();
+});

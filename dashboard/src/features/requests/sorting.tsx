@@ -67,7 +67,8 @@ export function SortLink({ field, children }: { field: string; children: ReactNo
 }
 
 type BarProps = {
-  rows: number;
+  /** The number of rows, or undefined if the log could not be read. */
+  rows: number | undefined;
   loadedAt: number;
   isComplete: boolean;
   isLoading: boolean;
@@ -83,7 +84,7 @@ type BarProps = {
 export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, instead }: BarProps) {
   const search = useLogSearch();
   const go = useLogNavigate();
-  const isCounted = search.sort !== undefined && !isLoading && rows > 0 && rows < TOP_ROWS;
+  const isCounted = search.sort !== undefined && !isLoading && rows !== undefined && rows > 0 && rows < TOP_ROWS;
   const matches = useQuery({ ...countAtLoadingQuery(search, loadedAt), enabled: isCounted }).data;
   const sortBy = (sort: string | undefined) => go({ search: withSort(search, sort) });
   if (search.sort === undefined && instead === undefined) return null;
@@ -94,7 +95,7 @@ export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, inst
       {field !== undefined && (
         <>
           <span role="status">
-            {isLoading ? `Sorting by ${field}…` : titleOf(rows, field, matches)}
+            {isLoading ? `Sorting by ${field}…` : rows !== undefined && titleOf(rows, field, matches)}
             {!isLoading && !isComplete && `. ${INCOMPLETE}`}
           </span>
           {instead === undefined && (
