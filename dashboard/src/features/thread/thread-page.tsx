@@ -18,7 +18,7 @@ import { ConversationView } from "./conversation-view";
 import { ScrollPosition } from "./scroll-position";
 import { NoRequest, ThreadError } from "./thread-messages";
 import css from "./thread-page.module.css";
-import { mayBeConversation, type ThreadState, useThread } from "./use-thread";
+import { MAX_PENDING, mayBeConversation, type ThreadState, useThread } from "./use-thread";
 import { useOpenRequest, useThreadShortcuts } from "./use-thread-shortcuts";
 
 /**
@@ -119,6 +119,7 @@ export function NewRowsButton({ pendingCount, onShow }: { pendingCount: number; 
       {pendingCount > 0 && (
         <button type="button" className={pageCss.newRows} onClick={onShow}>
           <span aria-hidden="true">▼ </span>
+          {pendingCount === MAX_PENDING && "at least "}
           {plural(pendingCount, "newer request")}
         </button>
       )}
