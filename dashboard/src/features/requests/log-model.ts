@@ -83,10 +83,10 @@ function keepIfEqual(last: readonly Row[], next: readonly Row[]): readonly Row[]
   return last.length === next.length && last.every((row, index) => row === next[index]) ? last : next;
 }
 
-/** Number of rows that are not shown yet. */
-export function pendingCount(log: LiveLog): number {
+/** Number of rows that are not shown yet. `known` has the ids of the rows of the pages, which are always shown. */
+export function pendingCount(log: LiveLog, known: ReadonlySet<string>): number {
   const shown = new Set(log.visible.map((row) => row.id));
-  return wanted(log).filter((row) => !shown.has(row.id)).length;
+  return wanted(log).filter(({ id }) => !shown.has(id) && !known.has(id)).length;
 }
 
 function wanted(log: LiveLog): Row[] {

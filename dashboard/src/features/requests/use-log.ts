@@ -185,7 +185,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
 
   return {
     list,
-    pendingCount: live.hasGap ? 0 : pendingCount(live),
+    pendingCount: live.hasGap ? 0 : pendingCount(live, known),
     isEmpty: pages !== undefined && !query.isPlaceholderData && rows.length === 0 && !isStopped,
     isComplete: first?.complete !== false,
     loadedAt: query.dataUpdatedAt,
