@@ -14,6 +14,7 @@ import type { RequestCount } from "~/generated/api-types";
 import { logHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
 import controlsCss from "~/ui/controls.module.css";
+import { focusPage } from "~/ui/focus";
 import pageCss from "./requests-page.module.css";
 
 type HeadProps = {
@@ -87,6 +88,10 @@ export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, inst
   const isCounted = search.sort !== undefined && !isLoading && rows !== undefined && rows > 0 && rows < TOP_ROWS;
   const matches = useQuery({ ...countAtLoadingQuery(search, loadedAt), enabled: isCounted }).data;
   const sortBy = (sort: string | undefined) => go({ search: withSort(search, sort) });
+  const toNewestFirst = () => {
+    sortBy(undefined);
+    focusPage();
+  };
   if (search.sort === undefined && instead === undefined) return null;
   const field = SORT_FIELDS[search.sort ?? ""] ?? search.sort;
   return (
@@ -99,7 +104,7 @@ export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, inst
             {!isLoading && !isComplete && `. ${INCOMPLETE}`}
           </span>
           {instead === undefined && (
-            <Button variant="default" size="compact-xs" onClick={() => sortBy(undefined)}>
+            <Button variant="default" size="compact-xs" onClick={toNewestFirst}>
               Newest first
             </Button>
           )}

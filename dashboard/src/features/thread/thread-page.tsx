@@ -12,6 +12,7 @@ import type { Thread } from "~/generated/api-types";
 import { AppLink, logHref, useLogNavigate } from "~/navigation/links";
 import { SearchContext, useLogSearch } from "~/navigation/search-context";
 import { FactList } from "~/ui/fact-list";
+import { focusPage } from "~/ui/focus";
 import pageCss from "~/ui/page.module.css";
 import { Timestamp } from "~/ui/timestamp";
 import { ConversationView } from "./conversation-view";
@@ -53,6 +54,8 @@ export function ThreadContent() {
   const showNewRows = () => {
     thread.refetch();
     position.toEnd();
+    // The button disappears.
+    focusPage();
   };
 
   return (
