@@ -202,3 +202,40 @@ def test_the_focus_stays_on_a_changed_filter_or_time_range(tab: LogPage, log: li
     tab.press("Enter")
     tab.wait_for_query(("model", "gpt-4o-mini"), ("from", "-1h"))
     wait_until(lambda: focused(tab).startswith("Last hour"), what="the focus on the time that is shown")
+
+
+def test_a_button_that_disappears_gives_the_focus_to_the_log(tab: LogPage, world: World, log: list[str]) -> None:
+    def press(name: str) -> None:
+        tab.page.get_by_role("button", name=name, exact=True).focus()
+        tab.press("Enter")
+
+    list_ = tab.page.locator("[data-log]")
+    tab.open_log("/requests?sort=cost_usd")
+    press("Newest first")
+    expect(list_).to_be_focused()
+    tab.press("j", "x")
+    press("Clear")
+    expect(list_).to_be_focused()
+    tab.page.goto(f"{tab.dashboard}/requests?namespace=staging")
+    expect(tab.rows.first).to_be_visible()
+    tab.press("j")
+    [sent] = world.log(Call(namespace="staging"))
+    button = tab.page.get_by_role("button", name="1 new")
+    button.focus()
+    tab.press("Enter")
+    expect(tab.row(sent)).to_be_visible()
+    expect(list_).to_be_focused()
+    tab.open("/requests?namespace=nobody")
+    press("Clear all filters")
+    expect(tab.page.locator("#content")).to_be_focused()
+
+
+def test_a_value_that_is_excluded_gives_the_focus_to_the_next_row(tab: LogPage, log: list[str]) -> None:
+    tab.open_log()
+    tab.row(log[2]).get_by_role("link", name="Filter by namespace production").focus()
+    tab.press("m")
+    tab.page.get_by_role("menuitem", name="Not this one").focus()
+    tab.press("Enter")
+    tab.wait_for_query(("not.namespace", "production"))
+    expect(tab.row(log[2])).to_have_count(0)
+    wait_until(lambda: tab.state(_FOCUSED_ROW) == log[3], 10, "the focus on the next row")

@@ -141,3 +141,15 @@ def test_a_page_that_got_access_by_a_header_has_nothing_to_sign_out_from(
     dialog = tab.page.get_by_role("dialog", name="Status of Relaybook")
     expect(dialog.get_by_role("table", name="Settings")).to_be_visible()
     expect(dialog.get_by_role("button", name="Sign out")).to_have_count(0)
+
+
+def test_if_a_proxy_redirects_api_calls_to_its_sign_in_page_the_page_reloads(
+    open_tab: OpenTab, world: World, log: list[str]
+) -> None:
+    tab = tab_of(open_tab, world).open("/requests")
+    sign_in(tab, TOKEN)
+    expect(tab.row(log[0])).to_be_visible()
+    redirect = {"location": "/sign-in?of=the-proxy"}
+    with tab.page.expect_event("load"):
+        tab.page.route("**/api/status", lambda route: route.fulfill(status=302, headers=redirect), times=1)
+    expect(tab.row(log[0])).to_be_visible()

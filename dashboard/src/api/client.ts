@@ -37,15 +37,32 @@ export async function sendJson<T>(
 }
 
 async function answered(url: string, init: RequestInit): Promise<Response> {
-  const response = await fetch(url, init).catch((error: unknown) => {
+  const response = await fetch(url, { ...init, redirect: "manual" }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     const message = "Relaybook does not respond. Check that Relaybook is running.";
     throw new ApiError(0, { message, code: "unreachable", param: null });
   });
+  noteClock(response);
   if (response.ok) return response;
-  // The token changed or the session ended, so the server shows the sign-in page at the same address.
-  if (response.status === 401) window.location.reload();
+  // The token changed or the session ended, so the server shows the sign-in page at the same address. The API does not
+  // redirect, so a redirect leads to the sign-in page of a proxy.
+  if (response.status === 401 || response.type === "opaqueredirect") window.location.reload();
   throw new ApiError(response.status, await problemOf(response));
+}
+
+/** How far the clock of the server is ahead, in milliseconds. */
+let aheadMs = 0;
+/** A response says its time in whole seconds, and may be late. So smaller differences are ignored. */
+const MIN_AHEAD_MS = 10_000;
+
+function noteClock({ headers }: Response): void {
+  const ahead = Date.parse(headers.get("Date") ?? "") - Date.now();
+  if (!Number.isNaN(ahead)) aheadMs = Math.abs(ahead) < MIN_AHEAD_MS ? 0 : ahead;
+}
+
+/** The current time by the clock of the server, which may differ from the clock of the browser. */
+export function serverTime(): Date {
+  return new Date(Date.now() + aheadMs);
 }
 
 async function problemOf(response: Response): Promise<Problem> {

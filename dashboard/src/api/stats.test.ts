@@ -15,3 +15,14 @@ it.each([
   expect(interval({ state: { error: TIMEOUT, data: undefined } })).toBe(false);
   expect(interval({ state: { error: TIMEOUT, data } })).toBe(60_000);
 });
+
+it.each([
+  [undefined, true],
+  ["-5m", true],
+  ["2126-11-21T14:00:00Z", true],
+  ["2026-11-21T14:00:00Z", false],
+])("statistics are read again if the end of the time range is %s: %s", (to, isRead) => {
+  const { refetchInterval } = statsQuery({ filter: [], range: to === undefined ? {} : { to } });
+  const interval = refetchInterval as (query: { state: object }) => number | false;
+  expect(interval({ state: { error: null, data: statsAnswer(undefined, []) } }) !== false).toBe(isRead);
+});

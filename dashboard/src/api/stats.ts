@@ -3,9 +3,10 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { ApiError } from "~/domain/api-error";
 import type { LogSearch } from "~/domain/log-search";
+import { parseTimestamp } from "~/domain/time-range";
 import { clockTime, day } from "~/format/time";
 import type { StatsResponse } from "~/generated/api-types";
-import { apiUrl, getJson } from "./client";
+import { apiUrl, getJson, serverTime } from "./client";
 import { askedOf, untilTick } from "./requests";
 
 const FRESH_MS = 10_000;
@@ -20,19 +21,27 @@ export function statsQuery(search: LogSearch, by?: string, bucketSeconds?: numbe
   const params = askedOf(search);
   if (by !== undefined) params.push(["by", by]);
   if (bucketSeconds !== undefined) params.push(["bucket", String(bucketSeconds)]);
-  const canChange = search.live !== false && search.range.to === undefined;
   return queryOptions({
     queryKey: ["stats", params],
     queryFn: ({ signal }) => getJson<StatsResponse>(apiUrl("stats", params), signal),
     staleTime: FRESH_MS,
     refetchInterval: ({ state }) => {
-      if (!canChange) return false;
+      if (search.live === false || isPast(search.range.to)) return false;
       if (isDeadlineError(state.error)) return retryInterval(state.data);
       // Aggregates that are not precomputed take longer.
       return untilTick(state.data?.source === "rollups" ? undefined : FRESH_MS);
     },
     placeholderData: keepPreviousData,
   });
+}
+
+/** Requests that started before the end of the time range may end this much later. */
+const LATE_MS = 900_000;
+
+/** Whether the end of a time range is so long ago that no more requests of the range are recorded. */
+function isPast(to: string | undefined, now = serverTime()): boolean {
+  const end = to === undefined || to.startsWith("-") ? undefined : parseTimestamp(to, now);
+  return end !== undefined && end.getTime() + LATE_MS < now.getTime();
 }
 
 /** Aggregates for each of the last 24 hours, grouped by a field. */

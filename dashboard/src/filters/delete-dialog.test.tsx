@@ -2,6 +2,7 @@ import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { getJson } from "~/api/client";
 import { useStatus } from "~/api/status";
 import { parseSearch } from "~/domain/log-search";
 import { SearchContext } from "~/navigation/search-context";
@@ -9,7 +10,10 @@ import { renderAt } from "~/test/render";
 import { DeleteMatchesButton, DeleteRequestButton } from "./delete-button";
 
 beforeEach(() => vi.stubGlobal("scrollTo", () => {}));
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
 
 /**
  * Fake the API of a log in which `counts[0]` requests match. When a deletion is confirmed, the next count applies.
@@ -181,4 +185,22 @@ it("a running request cannot be deleted", async () => {
   await userEvent.click(button);
   expect(button).toHaveAttribute("aria-disabled", "true");
   expect(screen.queryByRole("dialog")).toBeNull();
+});
+
+it("a relative time range is that of the server, even if the clock of the browser is wrong", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-11-21T15:00:00Z") });
+  const accepted = answerWith([37]);
+  const answer = fetch;
+  vi.stubGlobal("fetch", async (address: string, init: RequestInit) => {
+    const response = await answer(address, init);
+    response.headers.set("Date", "Sat, 21 Nov 2026 14:00:00 GMT");
+    return response;
+  });
+  await getJson("/api/count");
+  const dialog = await open("?from=-15m");
+  await userEvent.click(await within(dialog).findByRole("button", { name: "Delete 37 requests" }));
+  await waitFor(() => expect(accepted).toHaveLength(1));
+  const { searchParams } = accepted[0] as URL;
+  expect(searchParams.get("from")).toBe("2026-11-21T13:45:00.000Z");
+  expect(searchParams.get("to")).toBe("2026-11-21T14:00:00.000Z");
 });

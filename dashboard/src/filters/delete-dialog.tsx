@@ -3,6 +3,7 @@
 import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
+import { serverTime } from "~/api/client";
 import { type Matches, matchesQuery, useDeleteMatches, useDeleteRequest } from "~/api/deletions";
 import { ApiError } from "~/domain/api-error";
 import { describeSearch } from "~/domain/filter-text";
@@ -19,7 +20,7 @@ export function DeleteMatchesDialog({ onClose }: { onClose: () => void }) {
   const current = useLogSearch();
   // The URL may change while the dialog is open. The text and the deletion use the search of when it was opened.
   const [search] = useState(current);
-  const [params] = useState(() => toApiParams({ ...search, range: fixedRange(search.range, new Date()) }));
+  const [params] = useState(() => toApiParams({ ...search, range: fixedRange(search.range, serverTime()) }));
   const counted = useQuery(matchesQuery(params));
   const deletion = useDeleteMatches(params);
   const [typed, setTyped] = useState("");

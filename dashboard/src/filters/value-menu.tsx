@@ -14,6 +14,7 @@ import type { RequestCount } from "~/generated/api-types";
 import { useLogNavigate, useThreadNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { toClipboard } from "~/ui/clipboard";
+import { focusPage } from "~/ui/focus";
 import { useNow } from "~/ui/timestamp";
 import css from "./chips.module.css";
 import { anchorOf } from "./filter-link";
@@ -41,11 +42,11 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
   }).data;
 
   const commit = (change: typeof replaceValue) => () => {
-    go({
-      search: { ...search, filter: change(search.filter, name, value) },
-      anchor: anchorOf(link, change === excludeValue),
-    });
+    const isExcluded = change === excludeValue;
+    const anchor = anchorOf(link, isExcluded);
+    go({ search: { ...search, filter: change(search.filter, name, value) }, anchor });
     close();
+    if (isExcluded && isOpened && link.closest("[data-log]") !== null) focusRow(anchor?.id);
   };
   const openConversations = () => {
     goToThread(replaceValue([], name, value));
@@ -118,6 +119,13 @@ export function ValueMenu({ hovered, hover }: { hovered: HoveredValue; hover: Va
       </Menu.Dropdown>
     </Menu>
   );
+}
+
+/** Move the focus to a row that stays in the log, or to the log if there is no such row. */
+function focusRow(id = ""): void {
+  const row = document.querySelector<HTMLElement>(`tr[data-request="${CSS.escape(id)}"] a[data-open]`);
+  if (row === null) focusPage();
+  else row.focus({ preventScroll: true });
 }
 
 function MatchCount({ matches }: { matches: RequestCount }) {

@@ -17,9 +17,14 @@ export function TruncateMiddle({ text }: { text: string }) {
   );
 }
 
-/** Copy the selected text without the line break that browsers put between the two elements. */
+/**
+ * Copy a selected part of the name without the line break that browsers put between the two elements. A selection that
+ * reaches beyond the name keeps its line breaks.
+ */
 function copyWhole(event: ClipboardEvent): void {
-  event.clipboardData.setData("text/plain", String(document.getSelection()).replaceAll("\n", ""));
+  const selected = String(document.getSelection()).replaceAll("\n", "");
+  if (!event.currentTarget.textContent.includes(selected)) return;
+  event.clipboardData.setData("text/plain", selected);
   event.preventDefault();
 }
 

@@ -9,6 +9,7 @@ import { isFailing, statusQuery } from "~/api/status";
 import { count } from "~/format/number";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
+import { focusPage } from "~/ui/focus";
 import pageCss from "./requests-page.module.css";
 
 const TITLES = {
@@ -87,10 +88,14 @@ type Props = { pendingCount: number; isAway: boolean; onClick: () => void };
  */
 export function NewRowsButton({ pendingCount, isAway, onClick }: Props) {
   const told = useThrottledValue(pendingCount, 10_000);
+  const follow = () => {
+    onClick();
+    focusPage();
+  };
   return (
     <>
       {(pendingCount > 0 || isAway) && (
-        <button type="button" className={pageCss.newRows} onClick={onClick} title="Home">
+        <button type="button" className={pageCss.newRows} onClick={follow} title="Home">
           <span aria-hidden="true">▲</span> {pendingCount > 0 ? `${count(pendingCount)} new` : "newest"}
         </button>
       )}

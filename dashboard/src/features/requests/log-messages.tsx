@@ -6,13 +6,14 @@ import { Fragment, Suspense } from "react";
 import { countQuery } from "~/api/requests";
 import { addValue, type Filter, PREFIX, removeValue, selectedValues } from "~/domain/filter";
 import { describeValue, removableName, termLabel } from "~/domain/filter-text";
-import { EMPTY_SEARCH } from "~/domain/log-search";
+import { EMPTY_SEARCH, type LogSearch } from "~/domain/log-search";
 import { formatTimeRange } from "~/domain/time-range";
 import { QueryIndexing } from "~/filters/filter-bar";
 import { plural } from "~/format/number";
 import type { LikelyValue } from "~/generated/api-types";
 import { useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
+import { focusPage } from "~/ui/focus";
 import { lazyPart } from "~/ui/lazy-part";
 import { type Action, Message, ReadError } from "~/ui/messages";
 
@@ -36,16 +37,25 @@ export function EmptyLog({ likelyValues }: NoMatchProps) {
   );
 }
 
+/** Returns a function that opens another search. The button that calls it disappears. */
+function useOpenSearch(): (search: LogSearch) => void {
+  const go = useLogNavigate();
+  return (search) => {
+    go({ search });
+    focusPage();
+  };
+}
+
 /** Shown if nothing matches: the filter as text, and the number of matches without parts of the filter. */
 export function NoMatch({ likelyValues }: NoMatchProps) {
   const search = useLogSearch();
-  const go = useLogNavigate();
+  const open = useOpenSearch();
   const values = search.filter.flatMap((term) => term.values.map((value) => ({ ...term, value })));
   const hasRange = Object.keys(search.range).length > 0;
   const actions: Action[] = [];
-  if (hasRange) actions.push({ label: "Show all time", onClick: () => go({ search: { ...search, range: {} } }) });
+  if (hasRange) actions.push({ label: "Show all time", onClick: () => open({ ...search, range: {} }) });
   if (values.length > 0) {
-    actions.push({ label: "Clear all filters", onClick: () => go({ search: { ...search, filter: [] } }) });
+    actions.push({ label: "Clear all filters", onClick: () => open({ ...search, filter: [] }) });
   }
   return (
     <Message actions={actions}>
@@ -85,7 +95,7 @@ function Asked({ values }: { values: readonly Value[] }) {
 /** The number of matches without one value, and a button that removes it. */
 function Without({ name, value, negated }: Value) {
   const search = useLogSearch();
-  const go = useLogNavigate();
+  const open = useOpenSearch();
   const filter: Filter = removeValue(search.filter, name, value, negated);
   const found = useQuery(countQuery({ ...search, filter })).data;
   const words = describeValue(name, value, negated);
@@ -95,7 +105,7 @@ function Without({ name, value, negated }: Value) {
       {found.complete ? "" : "At least "}
       {plural(found.requests, "request matches", "requests match")} without “{`${words.name} ${words.verb}`.trim()}{" "}
       <bdi>{words.value}</bdi>”.{" "}
-      <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, filter } })}>
+      <Button variant="default" size="compact-sm" onClick={() => open({ ...search, filter })}>
         Remove {words.verb === "" ? words.value : removableName(name)}
       </Button>
     </p>
@@ -105,12 +115,12 @@ function Without({ name, value, negated }: Value) {
 /** A value that no request has, and a button that replaces it with the value that the user probably meant. */
 function LikelyValueLine({ likelyValue: { param, value, instead, message } }: { likelyValue: LikelyValue }) {
   const search = useLogSearch();
-  const go = useLogNavigate();
+  const open = useOpenSearch();
   const filter = addValue(removeValue(search.filter, param, value, false), ...instead);
   return (
     <p>
       {message}{" "}
-      <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, filter } })}>
+      <Button variant="default" size="compact-sm" onClick={() => open({ ...search, filter })}>
         {termLabel(describeValue(...instead))}
       </Button>
     </p>
@@ -123,7 +133,7 @@ function LikelyValueLine({ likelyValue: { param, value, instead, message } }: { 
  */
 function PrefixHint() {
   const search = useLogSearch();
-  const go = useLogNavigate();
+  const open = useOpenSearch();
   const [whole] = selectedValues(search.filter, "words");
   if (whole === undefined) return null;
   if (!/^[\p{L}\p{N}]+$/u.test(whole)) return <p>Text in quotes matches an exact phrase of whole words.</p>;
@@ -131,7 +141,7 @@ function PrefixHint() {
   return (
     <p>
       Search matches whole words. Try{" "}
-      <Button variant="default" size="compact-sm" onClick={() => go({ search: { ...search, filter } })}>
+      <Button variant="default" size="compact-sm" onClick={() => open({ ...search, filter })}>
         {`${whole}*`}
       </Button>
     </p>

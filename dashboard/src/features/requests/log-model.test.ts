@@ -5,14 +5,15 @@ import { createLiveLog, itemsOf, MAX_PENDING, pendingCount, receiveRows, reconci
 const row = (id: string, seq: number | null, started = id): Row =>
   ({ id, seq, started_at: started, outcome: seq === null ? "open" : "complete" }) as Row;
 const page = (data: Row[], next_cursor: string | null) => ({ data, next_cursor });
+const NONE = new Set<string>();
 const ids = (rows: readonly Row[]) => rows.map((each) => each.id).join(" ");
 
 describe("the live log", () => {
   it("keeps new rows pending until they are shown, last recorded first", () => {
     const log = receiveRows(createLiveLog([]), [row("a", 1), row("c", 3), row("b", 2)]);
-    expect([ids(log.visible), pendingCount(log)]).toEqual(["", 3]);
+    expect([ids(log.visible), pendingCount(log, NONE)]).toEqual(["", 3]);
     expect(ids(showPending(log).visible)).toBe("c b a");
-    expect(pendingCount(showPending(log))).toBe(0);
+    expect(pendingCount(showPending(log), NONE)).toBe(0);
   });
 
   it("updates the row of a running request in place, even when the request ends", () => {
@@ -20,7 +21,7 @@ describe("the live log", () => {
     log = receiveRows(log, [row("y", 7), row("x", 6)]);
     expect(ids(log.visible)).toBe("z y");
     expect(log.visible[1]?.outcome).toBe("complete");
-    expect(pendingCount(log)).toBe(1);
+    expect(pendingCount(log, NONE)).toBe(1);
     expect(ids(showPending(log).visible)).toBe("z y x");
   });
 
@@ -56,7 +57,7 @@ describe("the live log", () => {
 
   it("removes finished requests if the filter selects only running requests", () => {
     let log = receiveRows(createLiveLog([row("z", null), row("y", null)], true), [row("y", 7), row("x", 8)]);
-    expect([ids(log.visible), log.visible[1]?.outcome, pendingCount(log)]).toEqual(["z y", "complete", 0]);
+    expect([ids(log.visible), log.visible[1]?.outcome, pendingCount(log, NONE)]).toEqual(["z y", "complete", 0]);
     log = showPending(receiveRows(log, [row("w", null, "zz")]));
     expect(ids(log.visible)).toBe("w z");
   });
@@ -79,11 +80,18 @@ describe("the live log", () => {
       Array.from({ length: to - from }, (_, at) => row(`r${from + at}`, from + at));
     const shown = showPending(receiveRows(createLiveLog([]), rows(1, MAX_PENDING)));
     const log = receiveRows(shown, rows(MAX_PENDING, MAX_PENDING + 100));
-    expect([log.hasGap, pendingCount(log), showPending(log).visible.length]).toEqual([false, 100, MAX_PENDING + 99]);
+    expect([log.hasGap, pendingCount(log, NONE), showPending(log).visible.length]).toEqual([
+      false,
+      100,
+      MAX_PENDING + 99,
+    ]);
   });
 });
 
-const rowAt = (id: string, minute: number) => ({ id, started_at: `2026-11-21T14:0${minute}:00.000000Z` }) as Row;
+const rowAt = (id: string, minute: number): Row => {
+  const at = `2026-11-21T14:0${minute}:00.000000Z`;
+  return { id, started_at: at, ended_at: at } as Row;
+};
 const gap = (minute: number): LogGap => ({
   from_at: `2026-11-21T14:0${minute}:00.000000Z`,
   to_at: `2026-11-21T14:0${minute}:30.000000Z`,
@@ -107,6 +115,13 @@ describe("the rows of the log table", () => {
     const items = (to: string) => itemsOf(rows, [gap(5), gap(4)], true, new Date(to)).map(({ id }) => id.slice(18, 20));
     expect(items("2026-11-21T14:04:10Z")).toEqual(["04", ""]);
     expect(items("2026-11-21T14:04:00Z")).toEqual([""]);
+  });
+
+  it("have a gap below a request that started before the gap and ended after it", () => {
+    const long = { ...rowAt("long", 6), started_at: rowAt("", 1).started_at };
+    const running = { ...rowAt("running", 0), ended_at: null };
+    const items = itemsOf([running, long, rowAt("b", 5), rowAt("a", 2)], [gap(4)], true);
+    expect(items.map(({ id }) => id.slice(0, 7))).toEqual(["running", "long", "b", "gap 202", "a"]);
   });
 
   it("have no gap above the rows if they do not include the newest row", () => {

@@ -83,10 +83,10 @@ function keepIfEqual(last: readonly Row[], next: readonly Row[]): readonly Row[]
   return last.length === next.length && last.every((row, index) => row === next[index]) ? last : next;
 }
 
-/** Number of rows that are not shown yet. */
-export function pendingCount(log: LiveLog): number {
+/** Number of rows that are not shown yet. `known` has the ids of the rows of the pages, which are always shown. */
+export function pendingCount(log: LiveLog, known: ReadonlySet<string>): number {
   const shown = new Set(log.visible.map((row) => row.id));
-  return wanted(log).filter((row) => !shown.has(row.id)).length;
+  return wanted(log).filter(({ id }) => !shown.has(id) && !known.has(id)).length;
 }
 
 function wanted(log: LiveLog): Row[] {
@@ -97,8 +97,9 @@ function wanted(log: LiveLog): Row[] {
 export type Item = Row | { readonly id: string; readonly gap: LogGap };
 
 /**
- * Insert each gap between the requests before and after it, within the loaded rows. `gaps` are latest first. Gaps that
- * begin at or after `end`, which is the end of the time range, are omitted.
+ * Insert each gap between the requests that ended before and after it, within the loaded rows. Running requests are
+ * above all gaps. `gaps` are latest first. Gaps that begin at or after `end`, which is the end of the time range, are
+ * omitted.
  */
 export function itemsOf(
   rows: readonly Row[],
@@ -116,7 +117,7 @@ export function itemsOf(
     }
   };
   for (const row of rows) {
-    gapBefore(row.started_at);
+    if (row.ended_at !== null) gapBefore(row.ended_at);
     items.push(row);
   }
   return items;

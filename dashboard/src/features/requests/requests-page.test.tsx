@@ -95,3 +95,19 @@ it("the log no longer keeps the position of a request that is deleted", async ()
   await waitFor(() => expect(history.location.pathname).toBe("/requests"));
   expect(history.location.state.anchor).toBeUndefined();
 });
+
+it.each(["?sort=cost_usd", "?sort=cost_usd&live=off"])("the key l does not change a sorted log: %s", async (search) => {
+  answerThread({ ...OTHERS, requests: () => ({ ...PAGE, data: [sampleRequest({ id: "top" })] }) });
+  const { where } = await renderAt(search, <RequestsPage />);
+  await screen.findByRole("table");
+  await userEvent.keyboard("l");
+  expect(where()).toBe(`/requests${search}`);
+});
+
+it("a sorted log that could not be read does not say that no request has a value", async () => {
+  answerThread(OTHERS);
+  await renderAt("?sort=cost_usd", <RequestsPage />);
+  expect(await screen.findByText(/^The log could not be read/)).toBeVisible();
+  expect(screen.queryByText(/^No matching request/)).toBeNull();
+  expect(screen.getByRole("button", { name: "Newest first" })).toBeVisible();
+});

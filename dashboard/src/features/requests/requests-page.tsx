@@ -174,7 +174,7 @@ export function RequestsPage() {
           </p>
         )}
         <SortBar
-          rows={rows.length}
+          rows={log.error !== null && rows.length === 0 ? undefined : rows.length}
           loadedAt={log.loadedAt}
           isComplete={log.isComplete}
           isLoading={log.list.isLoading || log.list.key === PREVIOUS_LIST}

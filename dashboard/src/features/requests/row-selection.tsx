@@ -8,6 +8,7 @@ import { count } from "~/format/number";
 import type { Row } from "~/generated/api-types";
 import { useLogSearch } from "~/navigation/search-context";
 import { CopyButton } from "~/ui/copy-button";
+import { focusPage } from "~/ui/focus";
 import css from "./row-selection.module.css";
 
 export type RowSelection = {
@@ -171,7 +172,14 @@ export function SelectionBar({ selection, rows }: { selection: RowSelection; row
       <CopyButton text={() => linesOf(selected().map((row) => JSON.stringify(row)))} label="as JSONL">
         Copy as JSONL
       </CopyButton>
-      <Button variant="default" size="compact-xs" onClick={clear}>
+      <Button
+        variant="default"
+        size="compact-xs"
+        onClick={() => {
+          clear();
+          focusPage();
+        }}
+      >
         Clear
       </Button>
     </section>

@@ -14,6 +14,7 @@ import type { RequestCount } from "~/generated/api-types";
 import { logHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
 import controlsCss from "~/ui/controls.module.css";
+import { focusPage } from "~/ui/focus";
 import pageCss from "./requests-page.module.css";
 
 type HeadProps = {
@@ -67,7 +68,8 @@ export function SortLink({ field, children }: { field: string; children: ReactNo
 }
 
 type BarProps = {
-  rows: number;
+  /** The number of rows, or undefined if the log could not be read. */
+  rows: number | undefined;
   loadedAt: number;
   isComplete: boolean;
   isLoading: boolean;
@@ -83,9 +85,13 @@ type BarProps = {
 export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, instead }: BarProps) {
   const search = useLogSearch();
   const go = useLogNavigate();
-  const isCounted = search.sort !== undefined && !isLoading && rows > 0 && rows < TOP_ROWS;
+  const isCounted = search.sort !== undefined && !isLoading && rows !== undefined && rows > 0 && rows < TOP_ROWS;
   const matches = useQuery({ ...countAtLoadingQuery(search, loadedAt), enabled: isCounted }).data;
   const sortBy = (sort: string | undefined) => go({ search: withSort(search, sort) });
+  const toNewestFirst = () => {
+    sortBy(undefined);
+    focusPage();
+  };
   if (search.sort === undefined && instead === undefined) return null;
   const field = SORT_FIELDS[search.sort ?? ""] ?? search.sort;
   return (
@@ -94,11 +100,11 @@ export function SortBar({ rows, loadedAt, isComplete, isLoading, onRefresh, inst
       {field !== undefined && (
         <>
           <span role="status">
-            {isLoading ? `Sorting by ${field}…` : titleOf(rows, field, matches)}
+            {isLoading ? `Sorting by ${field}…` : rows !== undefined && titleOf(rows, field, matches)}
             {!isLoading && !isComplete && `. ${INCOMPLETE}`}
           </span>
           {instead === undefined && (
-            <Button variant="default" size="compact-xs" onClick={() => sortBy(undefined)}>
+            <Button variant="default" size="compact-xs" onClick={toNewestFirst}>
               Newest first
             </Button>
           )}

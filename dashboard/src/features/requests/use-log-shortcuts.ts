@@ -65,12 +65,16 @@ export function useLogShortcuts(options: Options): void {
         X: selection.toggleAll,
         m: row && (() => openMenu(scroller.current, row.id)),
         p: row && (() => pinning.mutate({ namespace: row.namespace, pinned: !labels.has(row.namespace) })),
-        l: () =>
-          go({
-            search: search.live === false ? { filter: search.filter, range: search.range } : { ...search, live: false },
-            anchor,
-            replace: true,
-          }),
+        // A sorted log is not live.
+        l:
+          search.sort === undefined &&
+          (() =>
+            go({
+              search:
+                search.live === false ? { filter: search.filter, range: search.range } : { ...search, live: false },
+              anchor,
+              replace: true,
+            })),
         "/": () => box.current?.focus(),
         "0": () => goTo(clearNamespaces(search.filter)),
         Backspace: search.filter.length > 0 && (() => goTo(removeLastValue(search.filter), row)),

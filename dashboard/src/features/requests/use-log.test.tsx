@@ -55,7 +55,15 @@ function Log({ anchor }: { anchor: string | undefined }) {
   const more = { outcomes: list.rows.map(({ outcome }) => outcome), previous: list.key === PREVIOUS_LIST };
   return (
     <>
-      <output>{JSON.stringify({ ...facts, ...more, stopped: list.isStopped, error: log.error?.message })}</output>
+      <output>
+        {JSON.stringify({
+          ...facts,
+          ...more,
+          stopped: list.isStopped,
+          pending: log.pendingCount,
+          error: log.error?.message,
+        })}
+      </output>
       <button type="button" onClick={list.loadOlder}>
         older
       </button>
@@ -184,6 +192,31 @@ it("live rows stay when too many requests were missed while the user was reading
   browser.reconnect();
   await waitFor(() => expect(shown()).toMatchObject({ newest: false }));
   expect(shown()).toMatchObject({ rows: ["b", "a"] });
+});
+
+it("a row of the loaded page that the live stream sends again is not counted as new", async () => {
+  rowsMayMove = false;
+  answerLog(() => ({ data: [sampleRequest({ id: "a", seq: 1 })], running: [] }));
+  await renderAt("", <Page />);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["a"] }));
+  browser.emit([sampleRequest({ id: "a", seq: 1 }), sampleRequest({ id: "b", seq: 2 })]);
+  await waitFor(() => expect(shown().pending).toBeGreaterThan(0));
+  expect(shown()).toMatchObject({ rows: ["a"], pending: 1 });
+});
+
+it("a running request whose end was missed is not shown as running, even if it is not on the newest page", async () => {
+  const running = [sampleRequest({ id: "r", outcome: "open", seq: null })];
+  let newest: Found = { data: [sampleRequest({ id: "a", seq: 1 })], running };
+  answerLog((params) =>
+    params.get("id") === "r" ? { data: [sampleRequest({ id: "r", seq: 150 })], running: [] } : newest,
+  );
+  await renderAt("", <Page />);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["r", "a"], outcomes: ["open", "complete"] }));
+  rowsMayMove = false;
+  newest = { data: [sampleRequest({ id: "z", seq: 300 })], running: [], next_cursor: "c300" };
+  browser.reconnect();
+  await waitFor(() => expect(shown()).toMatchObject({ newest: false }));
+  expect(shown()).toMatchObject({ rows: ["r", "a"], outcomes: ["complete", "complete"] });
 });
 
 it("a log with too many live rows is read again", async () => {

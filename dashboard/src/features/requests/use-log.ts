@@ -127,11 +127,11 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
         change((log) => (moves ? showPending(receiveRows(log, rows)) : receiveRows(log, rows)));
       },
       onOpen: () => {
-        void getPage(asked, "newest").then((page) => {
+        void readMissed(asked, live).then(({ page, ended }) => {
           const running = runningOf(page, filter);
-          const caught = reconcile(live, newest, page, running);
-          if (caught.hasGap && includesNewest && mayMove.onNewRows()) refetch();
-          else change((log) => settle(reconcile(log, newest, page, running), includesNewest && mayMove.onNewRows()));
+          const catchUp = (log: LiveLog) => receiveRows(reconcile(log, newest, page, running), ended);
+          if (catchUp(live).hasGap && includesNewest && mayMove.onNewRows()) refetch();
+          else change((log) => settle(catchUp(log), includesNewest && mayMove.onNewRows()));
         }, noMatter);
       },
     },
@@ -185,7 +185,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
 
   return {
     list,
-    pendingCount: live.hasGap ? 0 : pendingCount(live),
+    pendingCount: live.hasGap ? 0 : pendingCount(live, known),
     isEmpty: pages !== undefined && !query.isPlaceholderData && rows.length === 0 && !isStopped,
     isComplete: first?.complete !== false,
     loadedAt: query.dataUpdatedAt,
@@ -197,6 +197,19 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
     refetch,
     retryPage: () => void (query.isFetchPreviousPageError ? fetchPreviousPage() : fetchNextPage()),
   };
+}
+
+/** The newest page, and the requests that are shown as running but have ended and are not on this page. */
+async function readMissed(asked: [string, string][], { visible }: LiveLog) {
+  const page = await getPage(asked, "newest");
+  const found = new Set([...(page.running ?? NONE), ...page.data].map(({ id }) => id));
+  const missing = visible.filter(({ id, outcome }) => outcome === "open" && !found.has(id)).slice(0, PAGE_ROWS);
+  if (missing.length === 0) return { page, ended: NONE };
+  const { data } = await getPage(
+    missing.map(({ id }): [string, string] => ["id", id]),
+    "newest",
+  );
+  return { page, ended: data };
 }
 
 /** Running requests are not shown in a text search, because their text is not known yet. */

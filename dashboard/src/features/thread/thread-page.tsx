@@ -12,13 +12,14 @@ import type { Thread } from "~/generated/api-types";
 import { AppLink, logHref, useLogNavigate } from "~/navigation/links";
 import { SearchContext, useLogSearch } from "~/navigation/search-context";
 import { FactList } from "~/ui/fact-list";
+import { focusPage } from "~/ui/focus";
 import pageCss from "~/ui/page.module.css";
 import { Timestamp } from "~/ui/timestamp";
 import { ConversationView } from "./conversation-view";
 import { ScrollPosition } from "./scroll-position";
 import { NoRequest, ThreadError } from "./thread-messages";
 import css from "./thread-page.module.css";
-import { mayBeConversation, type ThreadState, useThread } from "./use-thread";
+import { MAX_PENDING, mayBeConversation, type ThreadState, useThread } from "./use-thread";
 import { useOpenRequest, useThreadShortcuts } from "./use-thread-shortcuts";
 
 /**
@@ -53,6 +54,8 @@ export function ThreadContent() {
   const showNewRows = () => {
     thread.refetch();
     position.toEnd();
+    // The button disappears.
+    focusPage();
   };
 
   return (
@@ -119,6 +122,7 @@ export function NewRowsButton({ pendingCount, onShow }: { pendingCount: number; 
       {pendingCount > 0 && (
         <button type="button" className={pageCss.newRows} onClick={onShow}>
           <span aria-hidden="true">▼ </span>
+          {pendingCount === MAX_PENDING && "at least "}
           {plural(pendingCount, "newer request")}
         </button>
       )}

@@ -3,7 +3,7 @@ import { act, renderHook, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { parseSearch } from "~/domain/log-search";
 import { answerThread, stubBrowser, threadPage, threadRow } from "~/test/fake-api";
-import { useThread } from "./use-thread";
+import { MAX_PENDING, useThread } from "./use-thread";
 
 let browser: ReturnType<typeof stubBrowser>;
 
@@ -54,4 +54,17 @@ it("new requests that are older than the loaded page after a read no longer coun
   expect(result.current.pendingCount).toBe(0);
   act(() => browser.emit([rowAt(301)]));
   await waitFor(() => expect(result.current.pendingCount).toBe(1));
+});
+
+it("new requests are counted up to 2,000, so that a busy thread does not fill the memory", async () => {
+  const rowAt = (seq: number) => threadRow(String(seq), { seq });
+  answerThread({ thread: () => threadPage([rowAt(1)]) });
+  const search = parseSearch("?namespace=busy");
+  const client = new QueryClient();
+  const { result } = renderHook(() => useThread(search, undefined, () => false), {
+    wrapper: ({ children }) => <QueryClientProvider client={client}>{children}</QueryClientProvider>,
+  });
+  await waitFor(() => expect(result.current.latest).toBeDefined());
+  act(() => browser.emit(Array.from({ length: 2_500 }, (_, at) => rowAt(at + 2))));
+  await waitFor(() => expect(result.current.pendingCount).toBe(MAX_PENDING), { timeout: 5_000 });
 });

@@ -12,7 +12,7 @@ export type ThreadState = {
   /** The latest page, or `undefined` until it is loaded. */
   latest: Thread | undefined;
   conversations: ConversationTurns[];
-  /** Number of requests that ended since the last read and are not shown yet. */
+  /** Number of requests that ended since the last read and are not shown yet, up to `MAX_PENDING`. */
   pendingCount: number;
   hasEarlier: boolean;
   isReading: boolean;
@@ -25,6 +25,9 @@ export type ThreadState = {
 
 /** At most about this many requests are loaded to find the request to start at. The page would be slow with more. */
 const MAX_SEARCHED = 5_000;
+
+/** More new requests are not counted, because a busy thread would fill the memory. */
+export const MAX_PENDING = 2_000;
 
 /**
  * `start` is a request. If the latest page does not have it, earlier pages are loaded until one has it. `isAtEnd`
@@ -48,7 +51,10 @@ export function useThread(search: LogSearch, start: string | undefined, isAtEnd:
   const params = useMemo(() => toApiParams(search), [search]);
   // Requests up to the newest loaded request are not new: they are loaded, or they are on an earlier page.
   const announce = (rows: readonly Row[]) =>
-    setNewSeqs((current) => new Set([...current, ...rows.map(seqOf)].filter((seq) => seq > newest)));
+    setNewSeqs((current) => {
+      const fresh = new Set([...current, ...rows.map(seqOf)].filter((seq) => seq > newest));
+      return new Set([...fresh].slice(0, MAX_PENDING));
+    });
 
   useLive(params, query.isSuccess, {
     onRows: (rows) => {
