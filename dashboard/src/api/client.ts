@@ -44,10 +44,19 @@ async function answered(url: string, init: RequestInit): Promise<Response> {
   });
   noteClock(response);
   if (response.ok) return response;
-  // The token changed or the session ended, so the server shows the sign-in page at the same address. The API does not
-  // redirect, so a redirect leads to the sign-in page of a proxy.
-  if (response.status === 401 || response.type === "opaqueredirect") window.location.reload();
+  if (needsReload(response, performance.now())) window.location.reload();
   throw new ApiError(response.status, await problemOf(response));
+}
+
+/** If the page was loaded less than this time ago, a reload would not help, and could repeat for ever. */
+const MIN_LOADED_MS = 1_000;
+
+/**
+ * Whether a reload shows a sign-in page. If the token changed or the session ended, the server shows this page at the
+ * same address. The API does not redirect, so a redirect leads to the sign-in page of a proxy.
+ */
+export function needsReload({ status, type }: Pick<Response, "status" | "type">, loadedMs: number): boolean {
+  return (status === 401 || type === "opaqueredirect") && loadedMs > MIN_LOADED_MS;
 }
 
 /** How far the clock of the server is ahead, in milliseconds. */
@@ -66,6 +75,10 @@ export function serverTime(): Date {
 }
 
 async function problemOf(response: Response): Promise<Problem> {
+  if (response.type === "opaqueredirect") {
+    const message = "A proxy redirected this call, probably to its sign-in page. Reload the page to sign in.";
+    return { message, code: "unknown", param: null, type: "api_error" };
+  }
   const text = await response.text();
   try {
     return (JSON.parse(text) as ErrorResponse).error;
