@@ -99,6 +99,15 @@ def is_origin_allowed(origin: str | None, fetch_site: str | None, host: str, opt
     return origin.lower() in (f"http://{host.lower()}", f"https://{host.lower()}")
 
 
+def is_reading_allowed(fetch_site: str | None, destination: str | None) -> bool:
+    """Whether a request that changes nothing comes from the dashboard's page, a program, or a link on another page.
+
+    Other web pages cannot see the responses, but could run searches and measure how long they take. Only a link has
+    the destination ``document``. A frame has the destination ``iframe``.
+    """
+    return fetch_site in (None, "same-origin", "none") or destination == "document"
+
+
 def _origin(url: str) -> str:
     parts = urlsplit(url.lower())
     port = "" if parts.port in (None, {"http": 80, "https": 443}[parts.scheme]) else f":{parts.port}"
@@ -157,8 +166,7 @@ class Guard:
         if path in HEALTH_PATHS:
             return receive
         host = self._checked_host(headers)
-        if method not in SAFE_METHODS:
-            self._check_origin(headers, host)
+        self._check_origin(headers, host, changes_data=method not in SAFE_METHODS)
         if path == "/v1" or path.startswith("/v1/"):
             return receive
         is_signing_in = path == "/api/session" and method == "POST"
@@ -197,8 +205,14 @@ class Guard:
             )
         return host
 
-    def _check_origin(self, headers: Headers, host: str) -> None:
-        if not is_origin_allowed(headers.get("origin"), headers.get("sec-fetch-site"), host, self._options):
+    def _check_origin(self, headers: Headers, host: str, *, changes_data: bool) -> None:
+        fetch_site = headers.get("sec-fetch-site")
+        is_allowed = (
+            is_origin_allowed(headers.get("origin"), fetch_site, host, self._options)
+            if changes_data
+            else is_reading_allowed(fetch_site, headers.get("sec-fetch-dest"))
+        )
+        if not is_allowed:
             raise ApiError(
                 "cross_site",
                 "The request comes from a web page of another origin. If that page is the dashboard, set "

@@ -22,7 +22,7 @@ CODES: Final[dict[str, tuple[int, str]]] = {
     "not_signed_in": (401, "The dashboard requires a token, and the request has neither the token nor a valid cookie."),
     "wrong_token": (401, "The token sent to `POST /api/session` is wrong."),
     "feedback_only": (403, "The request has the `feedback_token`, which only allows giving feedback."),
-    "cross_site": (403, "A page of another origin tried to change data."),
+    "cross_site": (403, "A page of another origin tried to read or change data."),
     "not_found": (404, "No endpoint has this path, or the id or name does not exist."),
     "no_bodies": (404, "The request was logged without bodies."),
     "expired": (404, "The body is no longer stored."),

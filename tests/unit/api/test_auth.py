@@ -137,6 +137,27 @@ def test_pages_of_other_sites_cannot_change_anything(method: str, header: tuple[
     assert error_of(client_of(), method, "/api/session", header, JSON) == (403, "cross_site")
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize("destination", ["empty", "image", "iframe"])
+def test_pages_of_other_sites_cannot_run_queries(site: str, destination: str) -> None:
+    """They could not see the response, but could measure how long a search takes, and keep the dashboard busy."""
+    headers = ("sec-fetch-site", site), ("sec-fetch-dest", destination)
+    assert error_of(client_of(), "GET", "/api/requests", *headers) == (403, "cross_site")
+    assert client_of().get("/healthz", *headers).status == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "document")],
+        [("sec-fetch-site", "same-origin"), ("sec-fetch-dest", "empty")],
+        [("sec-fetch-site", "none"), ("sec-fetch-dest", "document")],
+    ],
+)
+def test_links_of_other_sites_and_the_dashboards_own_page_can_read(headers: list[tuple[str, str]]) -> None:
+    assert client_of().get("/api/requests", *headers).status == 200
+
+
 def test_no_origin_gets_cors_headers() -> None:
     response = client_of().get("/api/status", ("origin", "https://evil.example"))
     assert not [name for name, _ in response.headers if name.startswith("access-control")]
