@@ -4,6 +4,7 @@ from tests.e2e.log_page import LogPage
 from tests.e2e.world import Call, World
 from tests.support.axe import check_accessibility
 from tests.support.browser import expect, needs_chromium
+from tests.support.server import wait_until
 
 pytestmark = needs_chromium
 
@@ -51,3 +52,25 @@ def test_an_open_request_is_deleted(tab: LogPage, world: World) -> None:
     expect(tab.drawer).to_be_hidden()
     tab.wait_for_rows(1)
     assert tab.ids() == [other]
+
+
+def test_a_deletion_moves_no_rows_of_a_reader_who_has_scrolled(tab: LogPage, world: World) -> None:
+    namespace = "read-while-deleting"
+    ids = world.log_many(Call(namespace=namespace) for _ in range(260))
+    tab.open_log(f"/requests?namespace={namespace}")
+    table = tab.page.get_by_role("table")
+    tab.page.evaluate("document.querySelector('[data-log]').scrollTop = 30")
+    expect(table).to_have_attribute("aria-rowcount", "261")
+    tab.page.evaluate("document.querySelector('[data-log]').scrollTop = 200 * 30 + 11")
+    wait_until(lambda: any(tab.row(row).count() for row in ids[40:80]), what="the rows at the new position")
+    newest = tab.page.evaluate(
+        "(url) => fetch(url).then((page) => page.json())", f"/api/requests?namespace={namespace}"
+    )
+    seen = [row for row in ids if tab.row(row).count() == 1 and 0 < tab.top_of(row) < 300]
+    before = {row: tab.top_of(row) for row in seen}
+    assert before
+    tab.page.evaluate("(url) => fetch(url, { method: 'DELETE' })", f"/api/requests/{newest['data'][3]['id']}")
+    expect(table).not_to_have_attribute("aria-rowcount", "261")
+    expect(table).to_have_attribute("aria-busy", "false")
+    wait_until(lambda: all(tab.row(row).count() for row in seen), what="the rows that were visible")
+    wait_until(lambda: {row: tab.top_of(row) for row in seen} == before, what="the rows at their positions")

@@ -37,3 +37,8 @@ it("a fixed range has the same absolute ends, to the microsecond", () => {
     to: "2026-11-26T12:00:00.000Z",
   });
 });
+
+it("a fixed range ends now at the latest, so that it selects no requests that are sent later", () => {
+  const from = "2026-11-26T11:00:00Z";
+  expect(fixedRange({ from, to: "2026-11-26T13:00:00Z" }, NOW)).toEqual({ from, to: "2026-11-26T12:00:00.000Z" });
+});

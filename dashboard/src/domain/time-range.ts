@@ -41,12 +41,13 @@ function formatEnd(text: string, now: Date): string {
 }
 
 /**
- * The range with absolute ends, so that it always selects the same requests. A range without an end ends now. Absolute
- * ends stay as they are, to the microsecond.
+ * The range with absolute ends, so that it always selects the same requests. A range without an end, or
+ * with an end in the future, ends now. Other absolute ends stay as they are, to the microsecond.
  */
 export function fixedRange(range: TimeRange, now: Date): TimeRange {
   const fixed = (text: string) => (text.startsWith("-") ? (parseTimestamp(text, now)?.toISOString() ?? text) : text);
-  const to = range.to === undefined ? now.toISOString() : fixed(range.to);
+  const end = range.to === undefined ? now : parseTimestamp(range.to, now);
+  const to = range.to === undefined || (end !== undefined && end > now) ? now.toISOString() : fixed(range.to);
   return range.from === undefined ? { to } : { from: fixed(range.from), to };
 }
 

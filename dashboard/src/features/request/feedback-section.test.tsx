@@ -188,3 +188,18 @@ it("keeps the score and the comment that somebody else gave when the label is ch
   await waitFor(() => expect(sent).toHaveLength(1));
   expect(sent[0]).toEqual({ source: "dashboard", score: 1, label: "rude", comment: "Too formal." });
 });
+
+it("keeps the label that somebody else gave after a label was saved here", async () => {
+  const { section } = await open();
+  await userEvent.type(section.getByRole("textbox", { name: "Label" }), "mine{Enter}");
+  await waitFor(() => expect(sent).toHaveLength(1));
+  stored = [{ source: "dashboard", score: null, label: "theirs", comment: null, at: "2026-11-21T15:00:00.000000Z" }];
+  await userEvent.click(section.getByRole("button", { name: /Good/ }));
+  await waitFor(() => expect(sent).toHaveLength(2));
+  stored = [{ ...(sent[1] as NewFeedback), at: "2026-11-21T15:00:01.000000Z" } as RequestFeedback];
+  expect(sent[1]).toMatchObject({ label: "theirs" });
+  await userEvent.type(section.getByRole("textbox", { name: "Comment" }), "Thanks!");
+  await userEvent.click(section.getByRole("button", { name: "Save" }));
+  await waitFor(() => expect(sent).toHaveLength(3));
+  expect(sent[2]).toMatchObject({ label: "theirs", comment: "Thanks!" });
+});

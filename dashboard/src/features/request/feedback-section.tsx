@@ -19,7 +19,10 @@ const MAX_COMMENT = 4_000;
 
 const SAVED_MS = 2_500;
 
-type GivingProps = { own: RequestFeedback | undefined; give: (changes: Partial<OwnFeedback>) => void };
+type GivingProps = {
+  own: RequestFeedback | undefined;
+  give: (changes: Partial<OwnFeedback>, onSaved?: () => void) => void;
+};
 
 /** Feedback on a request. While the request is running, feedback cannot be given. */
 export function Feedback({ request }: { request: RequestDetail }) {
@@ -28,11 +31,12 @@ export function Feedback({ request }: { request: RequestDetail }) {
   const giving = useGiveFeedback(request.id);
   const [saved, setSaved] = useState<string>();
   const section = useRef<HTMLDivElement>(null);
-  const give = (changes: Partial<OwnFeedback>) => {
+  const give: GivingProps["give"] = (changes, onSaved = () => {}) => {
     // While the next request loads, this is still the previous request.
     if (section.current?.closest("[data-waits]") !== null) return;
     giving.mutate(changes, {
       onSuccess: (accepted) => {
+        onSaved();
         const text = feedbackText(accepted.feedback);
         setSaved(text);
         window.setTimeout(() => setSaved((current) => (current === text ? undefined : current)), SAVED_MS);
@@ -110,7 +114,8 @@ function WordsForm({ own, give }: GivingProps) {
   const isEmpty = (own?.score ?? null) === null && words.label === null && words.comment === null;
   const save = (event: FormEvent) => {
     event.preventDefault();
-    if (!isUnchanged && !isEmpty) give(changes);
+    // A saved text is no longer kept here, because somebody else may replace it.
+    if (!isUnchanged && !isEmpty) give(changes, () => setTyped((last) => (last === typed ? {} : last)));
   };
   return (
     <form onSubmit={save}>

@@ -25,7 +25,7 @@ import { LogTable, useIsNarrow } from "./log-table";
 import css from "./log-table.module.css";
 import pageCss from "./requests-page.module.css";
 import { RowSelectionContext, SelectionBar, SelectionSwitch, useRowSelection } from "./row-selection";
-import { scrollToRow, showRow } from "./scroll-anchor";
+import { firstVisibleRow, scrollToRow, showRow } from "./scroll-anchor";
 import { SortBar } from "./sorting";
 import { PREVIOUS_LIST, useLog } from "./use-log";
 import { useLogShortcuts } from "./use-log-shortcuts";
@@ -74,6 +74,7 @@ export function RequestsPage() {
   const log = useLog(inUrl, anchor?.id, {
     onNewRows: () => isUntouched() && !isPointerInside.current && !hasTextSelection(),
     onDeletion: isUntouched,
+    firstRow: () => ((scroller.current?.scrollTop ?? 0) <= 0 ? undefined : firstVisibleRow(scroller.current)),
   });
   const isRefused = log.refused !== undefined;
   // A rejected query does not filter the log. Only the input shows the query.

@@ -24,9 +24,12 @@ type Options = {
   step: string | undefined;
 };
 
+/** The list and history entry that were shown last, and the row that keeps its position. */
+type Seen = { list: string; row: Anchor | undefined; step: string | undefined };
+
 /** `top` values are pixels below the top of the scroll region. All rows have the same height. */
 export function useScrollAnchor({ scroller, list, items, measures, anchor, step }: Options): ScrollAnchor {
-  const seen = useRef<{ list: string; row: Anchor | undefined }>({ list: "", row: undefined });
+  const seen = useRef<Seen>({ list: "", row: undefined, step: undefined });
   const { row: rowHeight, head } = measures;
   const at = useMemo(() => indexOf(items, anchor?.id), [items, anchor?.id]);
   const paddingTop = anchor === undefined || at === -1 ? 0 : Math.max(0, anchor.top - head - at * rowHeight);
@@ -37,9 +40,11 @@ export function useScrollAnchor({ scroller, list, items, measures, anchor, step 
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return;
+    // While a list is read again, nothing moves.
+    if (list === PREVIOUS_LIST && seen.current.step === step) return;
     if (seen.current.list !== list) {
       const left = list === PREVIOUS_LIST || step === undefined ? undefined : ANCHORS.get(step);
-      seen.current = { list, row: left ?? anchor };
+      seen.current = { list, row: left ?? anchor, step };
       if (seen.current.row === undefined) element.scrollTop = 0;
     }
     const row = seen.current.row;

@@ -20,10 +20,12 @@ type Answer = (params: URLSearchParams) => Found | Promise<Found>;
 let deletions: Partial<DeletionRow>[];
 let browser: ReturnType<typeof stubBrowser>;
 let rowsMayMove: boolean;
+let firstRow: string | undefined;
 
 beforeEach(() => {
   deletions = [];
   rowsMayMove = true;
+  firstRow = undefined;
   browser = stubBrowser();
 });
 afterEach(() => vi.unstubAllGlobals());
@@ -48,7 +50,11 @@ function answerLog(answer: Answer): string[] {
 const rows = (...ids: string[]) => ids.map((id) => sampleRequest({ id }));
 
 function Log({ anchor }: { anchor: string | undefined }) {
-  const log = useLog(useLogSearch(), anchor, { onNewRows: () => rowsMayMove, onDeletion: () => true });
+  const log = useLog(useLogSearch(), anchor, {
+    onNewRows: () => rowsMayMove,
+    onDeletion: () => true,
+    firstRow: () => firstRow,
+  });
   const client = useQueryClient();
   const { list } = log;
   const facts = { rows: list.rows.map(({ id }) => id), newest: list.includesNewest, empty: log.isEmpty };
@@ -192,6 +198,18 @@ it("live rows stay when too many requests were missed while the user was reading
   browser.reconnect();
   await waitFor(() => expect(shown()).toMatchObject({ newest: false }));
   expect(shown()).toMatchObject({ rows: ["b", "a"] });
+});
+
+it("after a deletion, the list is read around the first visible row, until the user returns to the newest end", async () => {
+  const read = answerLog((params) => ({ data: rows(params.has("around") ? "m" : "a"), newer_cursor: "c1" }));
+  await renderAt("", <Page />);
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["a"] }));
+  firstRow = "m";
+  deletions = [{ id: "d1", state: "done" }];
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["m"] }), { timeout: 5_000 });
+  expect(read).toEqual(["?limit=100", "?around=m&limit=100"]);
+  press("again");
+  await waitFor(() => expect(shown()).toMatchObject({ rows: ["a"] }));
 });
 
 it("a row of the loaded page that the live stream sends again is not counted as new", async () => {

@@ -6,7 +6,7 @@ import { useRemovalProgress, useRemovals } from "~/api/deletions";
 import { useLive } from "~/api/live-stream";
 import { askedOf, getPage, type LogPage, logQuery, PAGE_ROWS, type QueryError } from "~/api/requests";
 import { type Filter, hasWords, isOnlyValue } from "~/domain/filter";
-import { type LogSearch, queryText, withSort } from "~/domain/log-search";
+import { type LogSearch, queryText, toListParams, withSort } from "~/domain/log-search";
 import type { LikelyValue, RequestPage, Row } from "~/generated/api-types";
 import { createLiveLog, type LiveLog, MAX_LIVE, pendingCount, receiveRows, reconcile, showPending } from "./log-model";
 
@@ -62,10 +62,25 @@ type MayMove = {
   onDeletion: () => boolean;
 };
 
+/** `firstRow` returns the first visible row, or `undefined` if the reader is at the newest end. */
+type Place = { firstRow: () => string | undefined };
+
+/** The row around which a list is read after a deletion. */
+type Kept = { removals: number; listKey: string; row: string | undefined };
+
 /** The log that a search selects, with live rows while it is not sorted. */
-export function useLog(search: LogSearch, anchor: string | undefined, mayMove: MayMove): Log {
+export function useLog(search: LogSearch, anchor: string | undefined, mayMove: MayMove & Place): Log {
   const [reading, setReading] = useState(0);
-  const options = logQuery(search, anchor, useRemovals(), reading);
+  const removals = useRemovals();
+  const listKey = JSON.stringify([toListParams(search), anchor]);
+  // After a deletion, the list is read around the row that the reader sees, so that this row keeps its position.
+  const [kept, setKept] = useState<Kept>({ removals, listKey, row: undefined });
+  if (kept.removals !== removals || kept.listKey !== listKey) {
+    const isKept = kept.listKey === listKey && search.sort === undefined;
+    setKept({ removals, listKey, row: isKept ? mayMove.firstRow() : undefined });
+  }
+  const center = kept.row ?? anchor;
+  const options = logQuery(search, center, removals, reading);
   const query = useInfiniteQuery(options);
   const askedKey = JSON.stringify(options.queryKey);
   // While a failed read is retried, the error stays, and the rows of the previous list do not reappear.
@@ -88,7 +103,7 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
   const live = state.key === shownList ? state.log : start;
   const history = useMemo(() => pages?.flatMap((page) => page.data) ?? [], [pages]);
   const newest = history[0]?.seq ?? 0;
-  const isAtNewest = startsAtNewest(pages, anchor);
+  const isAtNewest = startsAtNewest(pages, center);
   const includesNewest = !live.hasGap && isAtNewest;
 
   const shownKey = useRef(key);
@@ -107,8 +122,11 @@ export function useLog(search: LogSearch, anchor: string | undefined, mayMove: M
     },
     [key, shownList, start],
   );
-  // A number that was never used, so that no earlier list is shown.
-  const refetch = useCallback(() => setReading(Date.now()), []);
+  const refetch = useCallback(() => {
+    // A number that was never used, so that no earlier list is shown.
+    setReading(Date.now());
+    setKept((last) => ({ ...last, row: undefined }));
+  }, []);
 
   // When a deletion ends, every list is reloaded. While a deletion is running, a list is also reloaded if its rows may
   // move.
