@@ -41,8 +41,8 @@ function formatEnd(text: string, now: Date): string {
 }
 
 /**
- * The range with absolute ends, so that it always selects the same requests. A range without an end, or
- * with an end in the future, ends now. Other absolute ends stay as they are, to the microsecond.
+ * The range with absolute ends, so that it always selects the same requests. A range without an end, or with an end in
+ * the future, ends now. Other absolute ends stay as they are, to the microsecond.
  */
 export function fixedRange(range: TimeRange, now: Date): TimeRange {
   const fixed = (text: string) => (text.startsWith("-") ? (parseTimestamp(text, now)?.toISOString() ?? text) : text);
