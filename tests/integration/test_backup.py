@@ -1,5 +1,6 @@
 """A backup is complete even if the log is written during the backup. The backup can be used as a separate log."""
 
+import errno
 import json
 import os
 import shutil
@@ -380,6 +381,23 @@ def test_a_directory_with_other_files_is_refused(tmp_path: Path, capsys: pytest.
     assert main(["backup", str(target), "--data", str(original)]) == 0
     (target / "letter").touch()
     assert main(["backup", str(target), "--data", str(original)]) == 0
+
+
+def test_a_directory_that_cannot_be_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    original, target = tmp_path / "data", tmp_path / "unreadable"
+    writer = SqliteWriter(original / "store")
+    fill(writer, 3)
+    writer.close()
+    target.mkdir()
+
+    def deny(path: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "iterdir", deny)
+    assert main(["backup", str(target), "--data", str(original)]) == 1
+    assert f"{target} cannot be used: Permission denied." in capsys.readouterr().err
 
 
 def test_a_backup_never_replaces_the_log_that_it_was_made_of(tmp_path: Path) -> None:

@@ -24,18 +24,18 @@ def backup(configuration: Configuration, target: Path) -> int:
         raise BadArgument(f"{target} is in the data directory. Choose a directory outside the data directory.")
     if copy.is_served():
         raise BadArgument(f"{target} is in use by a server. Choose another directory.")
-    if not copy.store.exists() and _has_files(copy.path):
-        raise BadArgument(
-            f"{target} has other files. Choose a new or empty directory, or the directory of an earlier backup."
-        )
     try:
+        if not copy.store.exists() and _has_files(copy.path):
+            raise BadArgument(
+                f"{target} has other files. Choose a new or empty directory, or the directory of an earlier backup."
+            )
         with progress_bar(is_bytes=True) as on_progress:
             done = open_store(source.store, configuration.settings).back_up(copy.store, on_progress)
         _copy_secret(source, copy)
     except (StoreUnavailable, StoreTooNew) as error:
         raise CommandFailed(str(error)) from None
     except OSError as error:
-        raise CommandFailed(f"{error.filename or target} cannot be written: {error.strerror}.") from None
+        raise CommandFailed(f"{error.filename or target} cannot be used: {error.strerror}.") from None
     print(
         f"{plural(done.records, 'request is', 'requests are')} in {target}. The bodies have {done.total_bytes:,} "
         f"bytes in total. This command copied {done.copied_bytes:,} of these bytes."

@@ -132,7 +132,7 @@ _DISCOUNT: Final = 8
 #: parameters (SQLITE_LIMIT_VARIABLE_NUMBER). Every scan has the parameters of all other terms. For example, four terms
 #: with 100 values each need 100 scans with over 300 parameters each.
 _MAX_BINDINGS: Final = 30_000
-#: If there are more scans than this, the log itself is scanned. It is SQLite's limit for the parts of a UNION
+#: If there are more scans than this, the log itself is scanned. This is SQLite's limit for the parts of a UNION
 #: (SQLITE_LIMIT_COMPOUND_SELECT). A result can have any number of finish reasons, and each of them has a scan.
 _MAX_SCANS: Final = 500
 
