@@ -1,0 +1,45 @@
+"""Test how method and path determine the API of a request."""
+
+import pytest
+
+from relaybook.apis import match
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "model"),
+    [
+        ("/v1/chat/completions", "chat", None),
+        ("/v1/chat/completions/", "chat", None),
+        ("/v1//chat/completions", "chat", None),
+        ("/v1/beta/chat/completions", "chat", None),
+        ("/v1/openai/v1/chat/completions", "chat", None),
+        ("/v1/v1beta/openai/chat/completions", "chat", None),
+        ("/v1/openai/deployments/my-gpt4o/chat/completions", "chat", "my-gpt4o"),
+        ("/v1/deployments/a%2Fb/embeddings", "embedding", "a/b"),
+        ("/v1/openai/deployments/x/completions", "completion", "x"),
+        ("/v1/completions", "completion", None),
+        ("/v1/responses", "response", None),
+        ("/v1/embeddings", "embedding", None),
+        ("/v1/messages", "message", None),
+        ("/v1/v1/messages", "message", None),
+        ("/v1/messages/count_tokens", "message", None),
+        ("/v1/messages/batches", "other", None),
+        ("/v1/chatcompletions", "other", None),
+        ("/v1/audio/speech", "other", None),
+        ("/v1/models/gemini-3:generateContent", "other", None),
+        ("", "other", None),
+    ],
+)
+def test_the_end_of_the_path_determines_the_api(path: str, kind: str, model: str | None) -> None:
+    api, found = match("POST", path)
+    assert (api.kind, found) == (kind, model)
+
+
+@pytest.mark.parametrize("path", ["/v1/models", "/v1/models/org%2Fmodel", "/v1beta/models/"])
+def test_models_are_listed_with_get(path: str) -> None:
+    assert match("GET", path).api.kind == "models"
+
+
+@pytest.mark.parametrize(("method", "path"), [("OPTIONS", "/v1/chat/completions"), ("GET", "/v1/messages")])
+def test_another_method_is_another_api(method: str, path: str) -> None:
+    assert match(method, path).api.kind == "other"
