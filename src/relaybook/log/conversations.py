@@ -5,8 +5,9 @@ The following rules apply to a request B and the requests before B:
 1. An assistant message in B can be the response to an earlier request. B then continues this request. If B has several
    such messages, the last one counts. The messages of B before the assistant message must equal all messages of the
    earlier request, or end with its last two messages. Two equal messages are enough, because clients may have removed
-   the oldest messages. A match of all messages takes precedence over a match of the last two. If several requests
-   match, B continues the latest request.
+   the oldest messages. If the assistant message has the ids of the earlier response's tool calls, the last message is
+   enough, because clients may have changed the arguments. A match of all messages takes precedence. If several
+   requests match, B continues the latest request.
 2. Otherwise, if B has the id of a response in ``previous_response_id`` (Responses API), B continues the request that
    received this response. If B has the id of a ``conversation`` (Responses API), B continues the latest request with
    this id.
@@ -52,6 +53,7 @@ class Conversations:
         # Each dict maps a key to the latest request with this key.
         self._by_response_key: dict[int, str] = {}  # the key covers all messages and a response
         self._by_window_key: dict[int, str] = {}  # the key covers the last two messages and a response
+        self._by_calls_key: dict[int, str] = {}  # the key covers the last message and the ids of tool calls
         self._by_completion_id: dict[str, str] = {}  # the key is the completion id
         self._by_conversation_id: dict[str, str] = {}  # the key is the id of the provider's conversation
         self._by_messages_key: dict[int, Link] = {}  # the key covers all messages, without a response
@@ -81,7 +83,9 @@ class Conversations:
 
     def _continuation(self, chain: MessageChain) -> Position | None:
         for origin in chain.origins:
-            continued = self._by_response_key.get(origin.key) or self._by_window_key.get(origin.window)
+            keys = origin.keys
+            continued = self._by_response_key.get(keys.all) or self._by_window_key.get(keys.window)
+            continued = continued or self._by_calls_key.get(keys.calls)
             if continued is not None:
                 return self._after(continued, origin.new_from, chain)
         continued = self._by_completion_id.get(chain.previous or "")
@@ -99,10 +103,12 @@ class Conversations:
             self._by_messages_key[chain.messages_key] = link
         if chain.conversation is not None:
             self._by_conversation_id[chain.conversation] = link.id
-        for key, window in chain.after:
-            self._by_response_key[key] = link.id
-            if window:
-                self._by_window_key[window] = link.id
+        for keys in chain.after:
+            self._by_response_key[keys.all] = link.id
+            if keys.window:
+                self._by_window_key[keys.window] = link.id
+            if keys.calls:
+                self._by_calls_key[keys.calls] = link.id
 
 
 def _is_whole(chain: MessageChain) -> bool:

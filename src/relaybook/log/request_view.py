@@ -5,32 +5,30 @@ compressed, damaged and overly large bodies in the same way.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, Self
+from typing import Final, Self
 
+from relaybook.apis import BY_KIND, Match
 from relaybook.ids import parse_id
-from relaybook.log.formats import NotChat, assemble_response, format_of, messages, newest_first, parameters, to_chat
-from relaybook.log.formats.decode import codings_of, decode
+from relaybook.log.formats.conversation import Request, Response
+from relaybook.log.formats.decode import Decoded, codings_of, decode
+from relaybook.log.formats.reading import read_request, read_response
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail, Record, Side
 from relaybook.log.store.errors import BodyDamaged
 from relaybook.log.store.port import Body, Entry, Reader, Running, StoredRecord, body_size
 
 #: Maximum size of a body that is parsed, before and after decoding. Larger bodies are stored but not parsed.
-MAX_BODY_BYTES: Final = 16 << 20
+MAX_BODY_BYTES: Final = 64 << 20
 
 
-def decode_body(data: bytes, content_encoding: str | None) -> bytes | None:
-    """Return a body without its content codings.
+def decode_body(data: bytes, content_encoding: str | None) -> Decoded:
+    """Return a body without its content codings, and how much of it was decoded.
 
-    For a truncated body, the result is the beginning that can be decoded. `None` if the body cannot be decoded, or if
-    the body exceeds 16 MiB before or after decoding.
+    A body that exceeds 64 MiB before or after decoding is cut off, with the state ``too_large``.
     """
     if len(data) > MAX_BODY_BYTES:
-        return None
-    if content_encoding is None:
-        return data
-    decoded = decode(data, content_encoding, limit=MAX_BODY_BYTES)
-    return None if decoded.state in ("too_large", "undecodable") else decoded.data
+        return Decoded(b"", "too_large")
+    return decode(data, content_encoding, limit=MAX_BODY_BYTES)
 
 
 class RequestView:
@@ -145,49 +143,36 @@ class RequestView:
     def body(self, side: Side) -> bytes | None:
         """Return the decoded body, or `None` if it cannot be read. Raises BodyDamaged.
 
-        A body cannot be read if it was not stored, exceeds 16 MiB, or has an unknown or damaged content encoding.
+        A body cannot be read if it was not stored, exceeds 64 MiB, or has an unknown or damaged content encoding.
         """
         if (self.size(side) or 0) > MAX_BODY_BYTES:
             return None
         chunks = self.transferred(side)
-        return None if chunks is None else decode_body(b"".join(chunks), self.content_encoding(side))
+        if chunks is None:
+            return None
+        decoded = decode_body(b"".join(chunks), self.content_encoding(side))
+        return decoded.data if decoded.is_readable else None
 
-    def parsed_request(self) -> tuple[dict[str, Any] | None, list[dict[str, Any]] | None]:
-        """Return the parameters and the messages of the request.
+    def request(self) -> Request | None:
+        """Return the request in the model of all formats. Raises BodyDamaged.
 
-        Both are `None` if the body cannot be read or its format is not supported.
+        `None` if the body cannot be read or bodies of its API are not read.
         """
-        body = self._parsable("request")
-        return (None, None) if body is None else (parameters(body, self.record.kind), messages(body, self.record.kind))
+        api = BY_KIND[self.record.kind]
+        body = self.body("request") if api.is_read else None
+        return None if body is None else read_request(body, Match(api, self.record.model))
 
-    def newest_messages(self) -> Iterator[dict[str, Any]]:
-        """Yield the messages of the request, newest first.
+    def response(self) -> Response | None:
+        """Return the response in the model of all formats, put together from its events. Raises BodyDamaged.
 
-        Yields nothing if the body cannot be read or its format is not supported.
+        `None` if the body cannot be read or bodies of its API are not read.
         """
-        yield from newest_first(self._parsable("request") or b"", self.record.kind)
-
-    def parsed_response(self) -> dict[str, Any] | None:
-        """Return the response, assembled from its chunks if the response was streamed.
-
-        `None` if the body cannot be read or its format is not supported.
-        """
-        body = self._parsable("response")
-        return None if body is None else assemble_response(body, self.record.stream, self.record.kind)
-
-    def chat_request(self) -> dict[str, Any]:
-        """Return the messages and tools of the request as fields of a chat completions request.
-
-        Raises NotChat if these fields cannot express the request, the body cannot be read, or its format is not
-        supported.
-        """
-        body = self._parsable("request")
+        record = self.record
+        body = self.body("response") if BY_KIND[record.kind].is_read else None
         if body is None:
-            raise NotChat
-        return to_chat(body, self.record.kind)
-
-    def _parsable(self, side: Side) -> bytes | None:
-        return None if format_of(self.record.kind) is None else self.body(side)
+            return None
+        complete = record.outcome == "complete"
+        return read_response(body, record.kind, is_event_stream=record.stream, complete=complete).response
 
 
 def find_request(reader: Reader, any_id: str, limit: int) -> tuple[RequestView, list[Record]] | None:

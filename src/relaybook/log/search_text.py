@@ -1,4 +1,4 @@
-"""Extract the search text of a finished request.
+"""Put the search text of a finished request together.
 
 The search text starts with the response and the error message, followed by the messages from newest to oldest. The text
 index holds at most 16,384 characters per request. In a long conversation, the oldest messages are beyond this limit.
@@ -7,10 +7,11 @@ text has only Relaybook's error message, if there is one.
 """
 
 import logging
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
-from relaybook.log.formats import format_of
+from relaybook.log.formats.conversation import Part, Request, Response
+from relaybook.log.record import Record
 from relaybook.log.request_view import RequestView
 from relaybook.log.store.port import Entry
 
@@ -22,16 +23,25 @@ MAX_CHARACTERS: Final = 16_384
 def text_of(entry: Entry, max_characters: int = MAX_CHARACTERS) -> str:
     """Return the first ``max_characters`` characters of the request's search text.
 
-    The result is empty if the request has no text, or if reading the bodies fails unexpectedly. Such an error is logged
-    and not raised, so that one request cannot block the indexing of all other requests.
+    The bodies are read if the entry does not have its text. The result is empty if the request has no text, or if
+    reading the bodies fails unexpectedly. Such an error is logged and not raised, so that one request cannot block the
+    indexing of all other requests.
     """
-    if format_of(entry.record.kind) is None:
-        return ""
+    if entry.text is not None and max_characters <= MAX_CHARACTERS:
+        return entry.text[:max_characters]
     try:
-        return "\n".join(_truncate(_texts(entry), max_characters))
+        view = RequestView.of_entry(entry)
+        return search_text(entry.record, view.request(), view.response(), max_characters)
     except Exception:
         log.exception("text_not_read", extra={"id": entry.record.id})
         return ""
+
+
+def search_text(
+    record: Record, request: Request | None, response: Response | None, max_characters: int = MAX_CHARACTERS
+) -> str:
+    """Return the search text of a request. The model is `None` if a body is not stored or not read."""
+    return "\n".join(_truncate(_texts(record, request, response), max_characters))
 
 
 def _truncate(texts: Iterable[str], max_characters: int) -> Iterator[str]:
@@ -43,36 +53,26 @@ def _truncate(texts: Iterable[str], max_characters: int) -> Iterator[str]:
             return
 
 
-def _texts(entry: Entry) -> Iterator[str]:
-    view, record = RequestView.of_entry(entry), entry.record
-    if not (record.status and record.status >= 400) and (response := view.parsed_response()):
-        for choice in response["choices"]:
-            yield from _choice_texts(choice)
+def _texts(record: Record, request: Request | None, response: Response | None) -> Iterator[str]:
+    if response is not None and not (record.status and record.status >= 400):
+        for output in response.outputs:
+            yield from _output_texts(output.parts)
     if record.error_message:
         yield record.error_message
-    for message in view.newest_messages():
-        if message.get("text"):
-            yield message["text"]
-        yield from _call_texts(message)
+    for message in reversed(request.messages) if request is not None else ():
+        yield from _part_texts(message.parts)
 
 
-def _choice_texts(choice: dict[str, Any]) -> Iterator[str]:
-    for name in ("text", "refusal", "reasoning"):
-        if choice.get(name):
-            yield choice[name]
-    for call in choice.get("tool_calls") or ():
-        yield f"{call.get('name') or ''} {call.get('arguments') or ''}"
+def _output_texts(parts: Sequence[Part]) -> Iterator[str]:
+    """Yield the texts of a response, with the reasoning after the answer."""
+    yield from _part_texts([part for part in parts if part.kind in ("text", "refusal", "audio", "other")])
+    yield from _part_texts([part for part in parts if part.kind == "reasoning"])
+    yield from _part_texts([part for part in parts if part.kind in ("tool_call", "tool_result")])
 
 
-def _call_texts(message: dict[str, Any]) -> Iterator[str]:
-    """Yield the name and arguments of each tool call of a request message."""
-    calls = message.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
-        if isinstance(call, dict):
-            yield from _function_text(call.get("function") or call.get("custom"))
-    yield from _function_text(message.get("function_call"))
-
-
-def _function_text(function: object) -> Iterator[str]:
-    if isinstance(function, dict):
-        yield f"{function.get('name') or ''} {function.get('arguments') or function.get('input') or ''}"
+def _part_texts(parts: Sequence[Part]) -> Iterator[str]:
+    for part in parts:
+        if part.text:
+            yield part.text
+        if part.kind == "tool_call":
+            yield f"{part.name or ''} {part.arguments or ''}"

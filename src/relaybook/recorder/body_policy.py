@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from relaybook.log.formats import format_of
+from relaybook.apis import BY_KIND
 from relaybook.log.store.port import Body, BodyRef, Entry, body_size
 from relaybook.recorder.fold import Exchange
 
@@ -69,7 +69,7 @@ class BodyPolicy:
         if entry.request is None:
             return entry, exchange.refs
         is_small = exchange.request_bytes + exchange.response_bytes <= self._keep_other
-        if is_small or format_of(entry.record.kind) is not None:
+        if is_small or BY_KIND[entry.record.kind].is_read:
             return entry, []
         erase: list[BodyRef] = []
         for side in ("request", "response"):

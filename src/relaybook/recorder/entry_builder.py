@@ -1,19 +1,29 @@
 """Convert an exchange into a log entry with its outcome, its cost, and facts about the request and the response.
 
-Bodies up to 16 MiB are parsed. Larger bodies are only stored. If a body is malformed, fields that cannot be determined
-are `None`. This module reads no clock and opens no file.
+Bodies up to 64 MiB are read, once. Larger bodies are only stored. Fields that cannot be determined are `None`, and notes
+say why. This module reads no clock and opens no file.
 """
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
+from relaybook.apis import REQUEST_ID_HEADERS, Match, match
 from relaybook.ids import id_text
 from relaybook.journal.events import Closed
-from relaybook.kinds import Kind, kind_of
-from relaybook.log import formats
-from relaybook.log.record import Detail, Note, Record
+from relaybook.log.formats import lenient
+from relaybook.log.formats.advice import advice
+from relaybook.log.formats.conversation import Request, Response
+from relaybook.log.formats.media import describe_body
+from relaybook.log.formats.message_chain import MessageChain, build_chain, encode_chain
+from relaybook.log.formats.preview import characters, finish_reason, input_preview, output_preview, texts_preview
+from relaybook.log.formats.provider_errors import read_error
+from relaybook.log.formats.reading import INCOMPLETE, Reading, read_request, read_response
+from relaybook.log.formats.text import ERROR_CHARACTERS, clean_or_none, estimate_tokens
+from relaybook.log.formats.usage import is_empty, tokens_of
+from relaybook.log.record import Detail, Note, Record, Side
 from relaybook.log.request_view import MAX_BODY_BYTES, decode_body
+from relaybook.log.search_text import search_text
 from relaybook.log.store.port import Body, BodyRef, Entry, Running
 from relaybook.recorder.fold import Exchange
 from relaybook.recorder.prices import Prices
@@ -23,11 +33,14 @@ _REQUEST_HEADERS: Final = re.compile(
     rb"(?i)(?:^|\r\n)(user-agent|content-type|content-encoding|x-client-request-id|x-stainless-retry-count|traceparent):"
     rb"[ \t]*([^\r]*)"
 )
-_REQUEST_ID_HEADERS: Final = tuple(name.encode() for name in formats.REQUEST_ID_HEADERS)
+_REQUEST_ID_HEADERS: Final = tuple(name.encode() for name in REQUEST_ID_HEADERS)
 _RESPONSE_HEADERS: Final = re.compile(
     rb"(?i)(?:^|\r\n)(content-type|content-encoding|%b):[ \t]*([^\r]*)" % b"|".join(_REQUEST_ID_HEADERS)
 )
 _TRACE: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}.*")
+_CLOSED_EARLY: Final = Note(
+    "closed_early", "The upstream broke off the connection after the end of the stream. Nothing is missing."
+)
 _NOT_UNDERSTOOD: Final = Note(
     "not_understood",
     "The recorder crashed twice while parsing these bodies, so they are stored without being parsed.",
@@ -35,6 +48,13 @@ _NOT_UNDERSTOOD: Final = Note(
 _MAX_RETRIES: Final = 1_000_000
 
 ReadBody = Callable[[BodyRef], bytes]
+
+
+class _Read(NamedTuple):
+    """The bodies of an exchange, as far as they were read."""
+
+    request: Request | None = None
+    response: Response | None = None
 
 
 class EntryBuilder:
@@ -50,7 +70,7 @@ class EntryBuilder:
         With ``is_shown``, include the headers, and the body bytes that have arrived so far. The log shows this content.
         Without ``read_bodies``, bodies are not parsed.
         """
-        record, _ = self._record(exchange, Closed("interrupted"), _headers(exchange), read_bodies=read_bodies)
+        record, _ = self._record(exchange, Closed("interrupted"), read_bodies=read_bodies)
         record.outcome, record.failed = "open", bool(record.status and record.status >= 400)
         record.ended_at = record.duration_ms = record.stream_ended = None
         if not is_shown:
@@ -63,24 +83,22 @@ class EntryBuilder:
 
         Without ``read_bodies``, bodies are stored but not parsed.
         """
-        closed = exchange.closed or Closed("interrupted")
-        headers = _headers(exchange)
-        record, chain = self._record(exchange, closed, headers, read_bodies=read_bodies)
-        keep = exchange.opened.log == "full"
-        return Entry(
-            record=record,
-            detail=_detail(exchange),
-            request=exchange.request if keep else None,
-            response=exchange.response if keep else None,
-            chain=formats.encode_chain(chain) if chain is not None and keep else None,
-        )
+        record, read = self._record(exchange, exchange.closed or Closed("interrupted"), read_bodies=read_bodies)
+        entry = Entry(record=record, detail=_detail(exchange), request=None, response=None)
+        if exchange.opened.log == "full":
+            entry.request, entry.response = exchange.request, exchange.response
+            chain = _chain(read)
+            entry.chain = None if chain is None else encode_chain(chain)
+            entry.text = search_text(record, read.request, read.response)
+        else:
+            entry.text = search_text(record, None, None)
+        return entry
 
-    def _record(
-        self, exchange: Exchange, closed: Closed, headers: "_Headers", *, read_bodies: bool = True
-    ) -> tuple[Record, formats.MessageChain | None]:
+    def _record(self, exchange: Exchange, closed: Closed, *, read_bodies: bool) -> tuple[Record, _Read]:
         opened, answered = exchange.opened, exchange.answered
         target, _, query = opened.target.decode("latin-1").partition("?")
-        kind = kind_of(_below_route(target))
+        method = opened.method.decode("latin-1")
+        found = match(method, target)
         started_us = opened.wall_ns // 1000
         ran_ns = exchange.last_ns - exchange.opened_ns
         status = answered.status if answered else None
@@ -89,16 +107,16 @@ class EntryBuilder:
             started_at=started_us,
             ended_at=started_us + ran_ns // 1000,
             outcome=closed.outcome,
-            failed=closed.outcome in ("upstream_failed", "interrupted", "refused") or bool(status and status >= 400),
+            failed=_is_failed(closed.outcome, status),
             namespace=opened.namespace,
             properties=opened.properties,
             warnings=[Note(code, message) for code, message in opened.warnings] if opened.warnings else [],
             route=opened.route,
             upstream=opened.upstream,
-            method=opened.method.decode("latin-1"),
+            method=method,
             path=target,
             query=query,
-            kind=kind,
+            kind=found.api.kind,
             client_address=opened.client_address,
             key=opened.key,
             status=status,
@@ -111,67 +129,131 @@ class EntryBuilder:
             response_bytes=exchange.response_bytes,
             body_state="stored" if opened.log == "full" else "no_bodies",
         )
+        headers = _Headers(exchange)
         headers.fill(record)
-        chain = None
+        read = _Read()
         if read_bodies:
-            chain = self._read_bodies(record, exchange, closed, headers)
+            read = self._read_bodies(record, exchange, found, headers, closed)
         else:
-            record.advice = [_NOT_UNDERSTOOD]
+            record.notes = [_NOT_UNDERSTOOD]
         if opened.log != "full":
             record.input_preview = record.output_preview = None
             if answered is not None and not answered.made:
                 record.error_message = None
-        return record, chain
+        return record, read
 
     def _read_bodies(
-        self, record: Record, exchange: Exchange, closed: Closed, headers: "_Headers"
-    ) -> formats.MessageChain | None:
-        kind = record.kind
-        is_parsed = formats.format_of(kind) is not None
-        request = formats.RequestFacts()
-        request_body = b""
-        if is_parsed:
-            request_body = self._readable(
-                exchange.request, exchange.request_bytes, headers.request.get(b"content-encoding")
-            )
-            request = formats.read_request(kind, request_body)
-            _fill_request(record, request)
-        else:
-            record.input_preview = formats.describe_body(
-                headers.request.get(b"content-type", ""), exchange.request_bytes
-            )
+        self, record: Record, exchange: Exchange, found: Match, headers: "_Headers", closed: Closed
+    ) -> _Read:
+        request = self._read_request(record, exchange, found, headers)
         answered = exchange.answered
-        if answered is None or answered.made:
-            record.advice = _advice(record, request, formats.ResponseFacts())
-            return formats.build_chain(request.message_hashes, []) if request.message_hashes else None
-        encoding = headers.response.get(b"content-encoding")
-        data = self._readable(exchange.response, exchange.response_bytes, encoding)
-        complete = record.outcome == "complete"
-        response = formats.read_response(kind, data, streamed=record.stream, complete=complete)
-        _fill_response(record, response)
-        if not is_parsed:
-            record.output_preview = formats.describe_body(
-                headers.response.get(b"content-type", ""), exchange.response_bytes
-            )
-        if answered.status >= 400:
-            code, message = formats.read_error(data)
-            record.error_code = record.error_code or code
-            record.error_message = record.error_message or message
-        if record.stream:
-            record.stream_ended = response.stream_ended if complete or response.stream_ended == "done" else "cut"
-            if record.outcome == "client_closed" and record.stream_ended == "done" and not closed.client_missed:
-                record.outcome = "complete"  # SDKs close the connection at [DONE], before the chunked framing ends
-            record.first_token_ms = _first_token_ms(exchange, kind, data, plain=encoding in (None, "identity"))
-        if response.understood and answered.status < 400:
-            self._count(record, request_body, response)
-        record.advice = _advice(record, request, response)
-        return formats.build_chain(request.message_hashes, response.output_keys) if request.message_hashes else None
+        reading = None
+        if answered is not None and not answered.made:
+            reading = self._read_response(record, exchange, headers)
+            if reading is not None and found.api.is_read:
+                self._fill_response(record, exchange, reading, request, closed)
+        parameters = request.parameters if request is not None else {}
+        record.advice = [
+            Note(item["code"], item["message"]) for item in advice(record.path, parameters, record.finish_reason)
+        ]
+        return _Read(request, reading.response if reading is not None and found.api.is_read else None)
 
-    def _readable(self, body: Body, size: int, encoding: str | None) -> bytes:
-        """Return the decoded body, or empty bytes if the body is too large or cannot be decoded."""
-        if size == 0 or size > MAX_BODY_BYTES:
-            return b""
-        return decode_body(self._bytes(body), encoding) or b""
+    def _read_request(self, record: Record, exchange: Exchange, found: Match, headers: "_Headers") -> Request | None:
+        if not found.api.is_read:
+            record.input_preview = describe_body(headers.request.get(b"content-type", ""), exchange.request_bytes)
+            return None
+        data = self._readable("request", record, exchange, headers)
+        request = read_request(data or b"", found)
+        if data and not request.understood and exchange.asked_ns is not None:
+            record.notes.append(_unreadable("request", data))
+        _fill_request(record, request)
+        preview = input_preview if found.api.is_conversation else texts_preview
+        record.input_preview = preview(request.messages)
+        return request
+
+    def _read_response(self, record: Record, exchange: Exchange, headers: "_Headers") -> Reading | None:
+        """Read the response. Of a response whose API is not known, only an error and the first token are read."""
+        content_type = headers.response.get(b"content-type", "")
+        is_event_stream = content_type.lower().startswith("text/event-stream")
+        record.stream = is_event_stream
+        is_error = record.status is not None and record.status >= 400
+        is_read = match(record.method, record.path).api.is_read
+        if not is_read:
+            record.output_preview = describe_body(content_type, exchange.response_bytes)
+            if not (is_error or is_event_stream):
+                return None
+        data = self._readable("response", record, exchange, headers)
+        if data is None:
+            return None
+        if is_error:
+            error = read_error(data)
+            record.error_code = record.error_code or error.code
+            record.error_message = record.error_message or error.message
+        complete = record.outcome == "complete"
+        reading = read_response(data, record.kind, is_event_stream=is_event_stream, complete=complete)
+        if is_read:
+            record.stream = reading.is_stream
+        if record.stream and not is_error:
+            is_plain = not headers.response.get(b"content-encoding", "").strip().lower().removeprefix("identity")
+            record.first_token_ms = _first_token_ms(exchange, reading.first_token_end, is_plain=is_plain)
+        return reading
+
+    def _fill_response(
+        self, record: Record, exchange: Exchange, reading: Reading, request: Request | None, closed: Closed
+    ) -> None:
+        response = reading.response
+        record.notes += reading.notes
+        record.response_model = clean_or_none(response.model)
+        record.completion_id = clean_or_none(response.id)
+        record.finish_reason = finish_reason(response)
+        record.output_preview = output_preview(response)
+        self._end(record, exchange, reading, closed)
+        if response.error is not None and not (record.status and record.status >= 400):
+            record.failed = True
+            record.error_code = record.error_code or clean_or_none(response.error.code)
+            record.error_message = record.error_message or clean_or_none(response.error.message, ERROR_CHARACTERS)
+        if not (record.status and record.status >= 400):
+            self._count(record, request, response)
+
+    def _end(self, record: Record, exchange: Exchange, reading: Reading, closed: Closed) -> None:
+        """Decide from the body whether the whole response arrived. The connection alone does not tell."""
+        response = reading.response
+        is_success = record.status is not None and 200 <= record.status < 300
+        record.stream_ended = response.ending
+        if record.outcome == "client_closed" and response.ending == "done" and not closed.client_missed:
+            record.outcome = "complete"  # SDKs close the connection at [DONE], before the chunked framing ends
+        elif record.outcome == "upstream_failed" and reading.has_end_mark and is_success:
+            record.outcome, record.failed = "complete", False
+            record.error_code = record.error_message = None
+            record.notes.append(_CLOSED_EARLY)
+        if record.outcome != "complete" or not is_success or response.error is not None:
+            return
+        if response.ending == "no_done":
+            message = "The stream ended before its last event, and not every choice has a finish reason."
+        elif exchange.response_bytes == 0 and record.status not in (204, 205):
+            message = "The response has no body."
+        else:
+            return
+        record.failed, record.error_code, record.error_message = True, INCOMPLETE, message
+
+    def _readable(self, side: Side, record: Record, exchange: Exchange, headers: "_Headers") -> bytes | None:
+        """Return the decoded body. `None` if it cannot be read; a note says why."""
+        is_request = side == "request"
+        size = exchange.request_bytes if is_request else exchange.response_bytes
+        encoding = (headers.request if is_request else headers.response).get(b"content-encoding")
+        if size > MAX_BODY_BYTES:
+            record.notes.append(_too_large(side))
+            return None
+        decoded = decode_body(self._bytes(exchange.request if is_request else exchange.response), encoding)
+        if decoded.state == "too_large":
+            record.notes.append(_too_large(side))
+        elif decoded.state == "undecodable":
+            text = f"The {side} has the content encoding {encoding}, which cannot be decoded."
+            record.notes.append(Note("unknown_encoding", text))
+        elif decoded.state == "mislabeled":
+            named = f"the content encoding {encoding}" if encoding else "no content encoding"
+            record.notes.append(Note("wrong_encoding", f"The {side} says {named}, which does not fit its bytes."))
+        return decoded.data if decoded.is_readable else None
 
     def _bytes(self, body: Body) -> bytes:
         """Return the whole body, including bytes that were moved to the store."""
@@ -179,23 +261,53 @@ class EntryBuilder:
             return b"".join([*map(self._read_body, body.refs), *body.rest])
         return body.rest[0] if len(body.rest) == 1 else b"".join(body.rest)
 
-    def _count(self, record: Record, request_body: bytes, response: formats.ResponseFacts) -> None:
-        """Set the cost of the record. If the response lacks token counts, first estimate the tokens of the record.
-
-        If tokens are estimated, ``tokens_estimated`` is set.
-        """
-        if formats.estimate_usage(record.kind, response, request_body):
+    def _count(self, record: Record, request: Request | None, response: Response) -> None:
+        """Set the tokens and the cost of the record. Token counts that the response lacks are estimated."""
+        generated = characters(response)
+        usage = response.usage
+        if usage is not None and generated and is_empty(usage):
+            usage = None
+        tokens = tokens_of(usage or {}, record.kind)
+        record.input_tokens, record.output_tokens, record.cached_tokens, record.reasoning_tokens = tokens
+        is_estimated = request is not None and request.is_conversation and tokens.output is None
+        if request is not None and is_estimated and (response.model is not None or generated):
             record.tokens_estimated = True
-            record.input_tokens, record.output_tokens = response.input_tokens, response.output_tokens
-        if response.usage is not None and (record.response_model or record.model) is not None:
-            record.cost_usd, record.prices_version = self._prices.cost(
-                record.upstream,
-                record.model,
-                record.response_model,
-                response.usage,
-                response.service_tier,
-                record.started_at,
+            record.output_tokens = estimate_tokens(generated)
+            usage = (usage or {}) | {"output_tokens": record.output_tokens}
+            if tokens.input is None:
+                record.input_tokens = estimate_tokens(_characters(request))
+                usage["input_tokens"] = record.input_tokens
+        if usage and (record.response_model or record.model) is not None:
+            cost = self._prices.cost(
+                record.upstream, record.model, record.response_model, usage, response.tier, record.started_at
             )
+            record.cost_usd, record.prices_version = cost.usd, cost.source
+            if cost.reason is not None:
+                record.notes.append(Note("cost_unknown", cost.reason))
+
+
+def _is_failed(outcome: str, status: int | None) -> bool:
+    return outcome in ("upstream_failed", "interrupted", "refused") or bool(status and status >= 400)
+
+
+def _chain(read: _Read) -> MessageChain | None:
+    return None if read.request is None else build_chain(read.request, read.response)
+
+
+def _characters(request: Request) -> int:
+    """Return the number of characters in the texts of the messages. Input tokens are estimated from this number."""
+    return sum(len(part.text or "") for message in request.messages for part in message.parts)
+
+
+def _too_large(side: Side) -> Note:
+    limit = MAX_BODY_BYTES >> 20
+    return Note("too_large_to_read", f"The {side} exceeds {limit} MiB, or decodes to too much, so it was not read.")
+
+
+def _unreadable(side: Side, data: bytes) -> Note:
+    if lenient.is_too_much(data):
+        return Note("too_large_to_read", f"The {side} has more than a million objects and lists, so it was not read.")
+    return Note("not_json", f"The {side} is not a JSON object.")
 
 
 class _Headers:
@@ -203,8 +315,10 @@ class _Headers:
 
     __slots__ = ("request", "response")
 
-    def __init__(self, request: bytes, response: bytes) -> None:
-        self.request = _matching_headers(_REQUEST_HEADERS, request)
+    def __init__(self, exchange: Exchange) -> None:
+        answered = exchange.answered
+        response = answered.head if answered is not None and not answered.made else b""
+        self.request = _matching_headers(_REQUEST_HEADERS, exchange.opened.head)
         self.response = _matching_headers(_RESPONSE_HEADERS, response)
 
     def fill(self, record: Record) -> None:
@@ -213,7 +327,6 @@ class _Headers:
         record.user_agent = request.get(b"user-agent")
         record.client_request_id = request.get(b"x-client-request-id")
         record.provider_request_id = next((response[name] for name in _REQUEST_ID_HEADERS if name in response), None)
-        record.stream = response.get(b"content-type", "").lower().startswith("text/event-stream")
         retry = request.get(b"x-stainless-retry-count", "")
         if retry.isascii() and retry.isdigit() and len(retry) < 8:
             record.retry_count = min(int(retry), _MAX_RETRIES)
@@ -247,25 +360,17 @@ def _matching_headers(names: re.Pattern[bytes], head: bytes) -> dict[bytes, str]
     return matching
 
 
-def _headers(exchange: Exchange) -> _Headers:
-    answered = exchange.answered
-    return _Headers(exchange.opened.head, answered.head if answered is not None and not answered.made else b"")
-
-
-def _below_route(path: str) -> str:
-    """Return the path after the first ``/v1``."""
-    return path.partition("/v1")[2]
-
-
-def _fill_request(record: Record, facts: formats.RequestFacts) -> None:
-    record.model = facts.model
-    record.stream_requested = facts.stream_requested
-    record.user = facts.user
-    record.safety_identifier = facts.safety_identifier
-    record.prompt_cache_key = facts.prompt_cache_key
-    record.input_preview = facts.input_preview
-    if facts.metadata:
-        record.properties = _with_metadata(record.properties, facts.metadata.items())
+def _fill_request(record: Record, request: Request) -> None:
+    parameters = request.parameters
+    stream = parameters.get("stream")
+    record.model = clean_or_none(request.model)
+    record.stream_requested = stream if isinstance(stream, bool) else None
+    record.user = clean_or_none(request.user)
+    for name in ("safety_identifier", "prompt_cache_key"):
+        value = parameters.get(name)
+        setattr(record, name, clean_or_none(value) if isinstance(value, str) else None)
+    if request.metadata:
+        record.properties = _with_metadata(record.properties, request.metadata.items())
 
 
 def _with_metadata(properties: dict[str, str], pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -281,30 +386,15 @@ def _with_metadata(properties: dict[str, str], pairs: Iterable[tuple[str, str]])
     return merged
 
 
-def _fill_response(record: Record, facts: formats.ResponseFacts) -> None:
-    record.response_model = facts.response_model
-    record.completion_id = facts.completion_id
-    record.finish_reason = facts.finish_reason
-    record.input_tokens = facts.input_tokens
-    record.output_tokens = facts.output_tokens
-    record.cached_tokens = facts.cached_tokens
-    record.reasoning_tokens = facts.reasoning_tokens
-    record.output_preview = facts.output_preview
-    record.error_code = record.error_code or facts.error_code
-    record.error_message = record.error_message or facts.error_message
-    record.failed = record.failed or facts.has_error
-
-
-def _first_token_ms(exchange: Exchange, kind: Kind, data: bytes, *, plain: bool) -> float | None:
+def _first_token_ms(exchange: Exchange, end: int | None, *, is_plain: bool) -> float | None:
     """Return the time at which the first event with a token was complete, in ms since the OPENED frame.
 
     For a compressed stream, return the time of the first bytes. `None` if there is no token.
     """
     if not exchange.chunk_at_us:
         return None
-    if not plain:
+    if not is_plain:
         return exchange.chunk_at_us[0] / 1e3
-    end = formats.first_token_offset(data, kind)
     if end is None:
         return None
     for at_us, size in zip(exchange.chunk_at_us, exchange.chunk_bytes, strict=True):
@@ -312,7 +402,3 @@ def _first_token_ms(exchange: Exchange, kind: Kind, data: bytes, *, plain: bool)
         if end <= 0:
             return at_us / 1e3
     return None
-
-
-def _advice(record: Record, request: formats.RequestFacts, response: formats.ResponseFacts) -> list[Note]:
-    return [Note(item["code"], item["message"]) for item in formats.advice(record.path, request, response)]

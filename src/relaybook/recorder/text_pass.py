@@ -10,18 +10,17 @@ from collections.abc import Iterable
 from typing import Final, Protocol
 
 from relaybook import clock
-from relaybook.log.request_view import MAX_BODY_BYTES
 from relaybook.log.search_text import text_of
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
-from relaybook.log.store.port import Entry, TextIndex, body_size
+from relaybook.log.store.port import Entry, TextIndex
 
 log = logging.getLogger("relaybook.recorder")
 
 _BATCH_ENTRIES: Final = 200
-#: Maximum number of committed entries that stay in memory until they are indexed.
+#: Maximum number of texts that stay in memory until they are indexed. Each has at most 16,384 characters.
 _MAX_FRESH: Final = 2000
-#: Maximum number of body bytes of the entries in memory.
-_MAX_FRESH_BYTES: Final = 16 << 20
+#: Maximum number of body bytes that are read from the store at a time.
+_MAX_BYTES: Final = 16 << 20
 _RETRY_NS: Final = 5 * clock.NANOSECONDS
 
 
@@ -39,38 +38,28 @@ class TextPass:
         self._reader = reader
         self._index = index
         self._not_before_ns = 0
-        #: Recently committed entries by ascending ``seq``, each with the size of its bodies in bytes.
-        self._fresh: deque[tuple[Entry, int]] = deque()
-        self._fresh_bytes = 0
+        #: The texts of recently committed entries, by ascending ``seq``.
+        self._fresh: deque[tuple[int, str]] = deque()
 
     def committed(self, entries: Iterable[Entry]) -> None:
-        """Keep entries in memory, up to a limit, so that indexing need not read the store.
-
-        Reading entries is a large part of the work of indexing. An entry is not kept if it does not contain all of its
-        body bytes, because some were moved to the store before the commit.
-        """
+        """Keep the texts of entries in memory, up to a limit, so that indexing need not read the bodies again."""
         for entry in entries if self._index else ():
-            size = (body_size(entry.request) or 0) + (body_size(entry.response) or 0)
-            is_whole = not any(body and body.refs for body in (entry.request, entry.response))
-            is_new = not self._fresh or _seq(self._fresh[-1][0]) < _seq(entry)
-            has_room = len(self._fresh) < _MAX_FRESH and self._fresh_bytes + size <= _MAX_FRESH_BYTES
-            if is_whole and is_new and has_room:
-                self._fresh.append((entry, size))
-                self._fresh_bytes += size
+            seq = _seq(entry)
+            is_new = not self._fresh or self._fresh[-1][0] < seq
+            if entry.text is not None and is_new and len(self._fresh) < _MAX_FRESH:
+                self._fresh.append((seq, entry.text))
 
     def forget(self) -> None:
-        """Forget the entries in memory. Call this method if requests may have been removed from the log."""
+        """Forget the texts in memory. Call this method if requests may have been removed from the log."""
         self._fresh.clear()
-        self._fresh_bytes = 0
 
-    def _in_memory(self, after: int) -> list[Entry]:
-        """Return the entries in memory whose ``seq`` values directly follow ``after``, and forget these entries."""
-        result: list[Entry] = []
-        while self._fresh and len(result) < _BATCH_ENTRIES and _seq(self._fresh[0][0]) <= after + 1:
-            entry, size = self._fresh.popleft()
-            self._fresh_bytes -= size
-            if _seq(entry) == after + 1:
-                result.append(entry)
+    def _in_memory(self, after: int) -> list[tuple[int, str]]:
+        """Return the texts in memory whose ``seq`` values directly follow ``after``, and forget these texts."""
+        result: list[tuple[int, str]] = []
+        while self._fresh and len(result) < _BATCH_ENTRIES and self._fresh[0][0] <= after + 1:
+            seq, text = self._fresh.popleft()
+            if seq == after + 1:
+                result.append((seq, text))
                 after += 1
         return result
 
@@ -89,11 +78,12 @@ class TextPass:
             return False
         try:
             after = self._index.indexed_to()
-            entries = self._in_memory(after) or self._reader.entries(after, _BATCH_ENTRIES, MAX_BODY_BYTES)
-            if not entries:
+            texts = self._in_memory(after) or [
+                (_seq(entry), text_of(entry)) for entry in self._reader.entries(after, _BATCH_ENTRIES, _MAX_BYTES)
+            ]
+            if not texts:
                 return False
-            texts = [(_seq(entry), text) for entry in entries if (text := text_of(entry))]
-            self._index.add(texts, _seq(entries[-1]))
+            self._index.add([(seq, text) for seq, text in texts if text], texts[-1][0])
         except (StoreUnavailable, DeadlinePassed) as error:
             log.warning("text_not_indexed", extra={"reason": str(error)})
             self._not_before_ns = clock.monotonic_ns() + _RETRY_NS

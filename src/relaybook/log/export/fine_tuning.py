@@ -10,13 +10,13 @@ from typing import Final
 
 import msgspec
 
+from relaybook.apis import BY_KIND
 from relaybook.log.finish_reasons import finish_of
-from relaybook.log.formats import NotChat, response_message
+from relaybook.log.formats.chat_export import NotChat, response_message, to_chat
 from relaybook.log.record import Record
 from relaybook.log.request_view import RequestView
 from relaybook.log.store.errors import BodyDamaged
 
-_CHAT_KINDS: Final = ("chat", "message", "response")
 #: Finish reasons that ``finish_of`` does not know. A response with one of these reasons is incomplete.
 _NOT_WHOLE: Final = ("incomplete", "failed", "cancelled", "pause_turn", "error")
 _encode: Final = msgspec.json.Encoder().encode
@@ -54,7 +54,7 @@ class FineTuning:
 
 
 def _line(record: Record, view: RequestView) -> bytes:
-    if record.kind not in _CHAT_KINDS:
+    if not BY_KIND[record.kind].is_conversation:
         raise _Omitted("of other kinds")
     if record.failed:
         raise _Omitted("failed")
@@ -65,21 +65,24 @@ def _line(record: Record, view: RequestView) -> bytes:
     if not _is_whole(record):
         raise _Omitted("incomplete")
     try:
-        request, response = view.chat_request(), view.parsed_response()
-        choices = (response or {}).get("choices") or []
-        if len(choices) != 1:
-            raise _Omitted("with several responses" if choices else "without a response")
-        choice = choices[0]
-        if choice["refusal"]:
+        request, response = view.request(), view.response()
+        outputs = response.outputs if response is not None else []
+        if request is None:
+            raise NotChat
+        if len(outputs) != 1:
+            raise _Omitted("with several responses" if outputs else "without a response")
+        kinds = {part.kind for part in outputs[0].parts}
+        if "refusal" in kinds:
             raise _Omitted("refused by the model")
-        if not (choice["text"] or choice["tool_calls"]):
+        if not kinds & {"text", "audio", "tool_call"}:
             raise _Omitted("without a response")
-        messages = [*request.pop("messages"), response_message(choice)]
+        fields = to_chat(request)
+        messages = [*fields.pop("messages"), response_message(outputs[0])]
     except BodyDamaged:
         raise _Omitted("without bodies") from None
     except NotChat:
         raise _Omitted("not expressible in chat format") from None
-    return _encode({"messages": messages} | request) + b"\n"
+    return _encode({"messages": messages} | fields) + b"\n"
 
 
 def _is_whole(record: Record) -> bool:

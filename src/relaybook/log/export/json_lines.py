@@ -91,12 +91,12 @@ def _small_body(data: bytes, coding: str | None) -> dict[str, str]:
     """
     decoded = decode_body(data, coding)
     try:
-        text = None if decoded is None else decoded.decode()
+        text = decoded.data.decode() if decoded.is_readable else None
     except UnicodeDecodeError:
         text = None
     if text is None:
         return {"base64": _base64(data)}
-    return {"text": text} if decoded == data else {"text": text, "base64": _base64(data)}
+    return {"text": text} if decoded.data == data else {"text": text, "base64": _base64(data)}
 
 
 def _base64(data: bytes) -> str:

@@ -8,7 +8,7 @@ import msgspec
 
 from relaybook import clock
 from relaybook.ids import parse_id
-from relaybook.log import formats
+from relaybook.log.formats.message_chain import build_chain, encode_chain
 from relaybook.log.export.export import EndLine
 from relaybook.log.export.json_lines import VERSION
 from relaybook.log.namespaces import LabelChange
@@ -153,13 +153,7 @@ def _body(value: Any, side: str) -> Body | None:
 
 
 def _chain(entry: Entry) -> bytes | None:
-    view, record = RequestView.of_entry(entry), entry.record
-    if formats.format_of(record.kind) is None or record.body_state != "stored":
-        return None
-    hashes = formats.read_request(record.kind, view.body("request") or b"").message_hashes
-    if hashes is None:
-        return None
-    complete = record.outcome == "complete"
-    data = view.body("response") or b""
-    response = formats.read_response(record.kind, data, streamed=record.stream, complete=complete)
-    return formats.encode_chain(formats.build_chain(hashes, response.output_keys))
+    view = RequestView.of_entry(entry)
+    request = view.request()
+    chain = None if request is None else build_chain(request, view.response())
+    return None if chain is None else encode_chain(chain)

@@ -3,14 +3,15 @@
 The recorder derives the advice when the exchange has ended, so advice does not affect the response.
 """
 
-from typing import Final, TypedDict
+from typing import Any, Final, TypedDict
 
 from relaybook.log.finish_reasons import finish_of
-from relaybook.log.formats.facts import RequestFacts, ResponseFacts
 from relaybook.log.record import AdviceCode
 
 _CHAT_PATH: Final = "/chat/completions"
 _DOUBLED_VERSION: Final = "/v1/v1/"
+#: Names of the parameter with the maximum number of output tokens, best first.
+_TOKEN_LIMITS: Final = ("max_completion_tokens", "max_tokens", "max_output_tokens")
 
 
 class Advice(TypedDict):
@@ -20,14 +21,14 @@ class Advice(TypedDict):
     message: str
 
 
-def advice(path: str, request: RequestFacts, response: ResponseFacts) -> list[Advice]:
+def advice(path: str, parameters: dict[str, Any], finish_reason: str | None) -> list[Advice]:
     """Return the advice on an exchange, in a fixed order. The list is empty if there is no advice."""
     items: list[Advice] = []
 
     def add(code: AdviceCode, message: str) -> None:
         items.append({"code": code, "message": message})
 
-    temperature, top_p = request.temperature, request.top_p
+    temperature, top_p = _number(parameters.get("temperature")), _number(parameters.get("top_p"))
     if temperature is not None and top_p is not None and temperature != 1 and top_p != 1:
         add(
             "temperature_and_top_p",
@@ -39,8 +40,9 @@ def advice(path: str, request: RequestFacts, response: ResponseFacts) -> list[Ad
             "temperature_above_1",
             f"temperature is {temperature:g}. Above 1, responses tend to become incoherent. Use a value from 0 to 1.",
         )
-    if "token_limit" in map(finish_of, (response.finish_reason or "").split(",")):
-        limit = "" if request.max_tokens is None else f" ({request.max_tokens})"
+    if "token_limit" in map(finish_of, (finish_reason or "").split(",")):
+        limits = [_number(parameters.get(name)) for name in _TOKEN_LIMITS]
+        limit = next((f" ({number:g})" for number in limits if number is not None), "")
         add(
             "cut_by_max_tokens",
             f"The response was truncated at its token limit{limit}. Raise the limit (max_tokens, max_completion_tokens "
@@ -59,3 +61,7 @@ def advice(path: str, request: RequestFacts, response: ResponseFacts) -> list[Ad
             "base URL.",
         )
     return items
+
+
+def _number(value: object) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

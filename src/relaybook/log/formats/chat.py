@@ -1,279 +1,416 @@
-"""Parse chat completions for facts, the offset of the first token, and the detail view.
+"""Read chat completions, also those of the many providers that add to OpenAI's format.
 
-This module also parses the responses of legacy completions (``choices[].text``) and embeddings (no choices), because
-these have the same top-level fields as chat completions.
+The source is OpenAI's API reference of 2026-11. DeepSeek and MLX add ``reasoning_content``. vLLM and OpenRouter add
+``reasoning``. Mistral's responses have content as a list of parts. OpenRouter adds ``error`` and ``images``, Moonshot
+adds ``usage`` to a choice, and Groq adds ``x_groq``.
 """
 
 from typing import Any, Final
 
-from relaybook.log.formats import lenient
-from relaybook.log.formats.assembly import DROPPED, choice_of, join, merge, objects, sanitize_object
-from relaybook.log.formats.chat_structure import NotChat
-from relaybook.log.formats.facts import RequestFacts, ResponseFacts
-from relaybook.log.formats.format import Format, stream_end
-from relaybook.log.formats.message_chain import hash_messages, output_keys
-from relaybook.log.formats.output_text import OutputText, has_token, output_preview
-from relaybook.log.formats.provider_errors import describe_error
-from relaybook.log.formats.request import last_message_preview, request_facts
-from relaybook.log.formats.request_messages import characters, openai_message_fields, openai_messages
-from relaybook.log.formats.sse import DATA, LF, Event, event_ends, events_of, split_stream
-from relaybook.log.formats.text import clean, clean_or_none, estimate_tokens
-from relaybook.log.formats.usage import set_usage, with_thinking
-from relaybook.log.formats.wire import CHAT_RESPONSE, REQUEST, ChatResponse, Embedding
+from relaybook.log.formats.content import content_parts, ends
+from relaybook.log.formats.conversation import Error, Message, Output, Part, Request, Response
+from relaybook.log.formats.lenient import as_json, is_object, join, sanitize, text_or_none
+from relaybook.log.formats.output import DROPPED, OutputBuilder, PartBuilder, join_merged, merge, snapshot
+from relaybook.log.formats.provider_errors import describe_error, find_error
+from relaybook.log.formats.usage import merge_usage
 
-_DONE: Final = b"[DONE]"
-_ERROR_EVENT: Final = "error"
 #: The maximum number of choices in OpenAI's API. Further choices are ignored.
 _MAX_CHOICES: Final = 128
-_CHAT_FIELDS: Final = ("messages", "tools", "parallel_tool_calls", "functions")
-_READ_FROM_CHOICE: Final = frozenset({"index", "delta", "message", "text", "finish_reason"})
-_READ_FROM_MESSAGE: Final = frozenset(
-    {"role", "content", "reasoning", "reasoning_content", "refusal", "tool_calls", "function_call"}
+_MESSAGE_FIELDS: Final = frozenset(
+    {
+        *("role", "name", "content", "refusal", "reasoning", "reasoning_content", "images", "audio"),
+        *("tool_calls", "function_call", "tool_call_id"),
+    }
 )
+_CALL_FIELDS: Final = frozenset({"id", "type", "function", "custom", "index"})
+_CHOICE_FIELDS: Final = frozenset({"index", "delta", "message", "text", "finish_reason", "error", "usage"})
+_RESPONSE_FIELDS: Final = frozenset({"id", "model", "choices", "usage", "service_tier", "error", *DROPPED})
+#: Fields of a chunk that are the same in all chunks of a stream.
+_CHUNK_FIELDS: Final = _RESPONSE_FIELDS | {"object", "created", "system_fingerprint", "provider"}
 
 
-def read_request(data: bytes) -> RequestFacts:
-    """Return the facts of a chat request."""
-    request = lenient.read(REQUEST, data)
-    if request is None:
-        return RequestFacts()
-    messages = request.messages
-    hashes = hash_messages(messages) if messages else None
-    return request_facts(request, last_message_preview(messages or []), hashes)
+def read_request(body: dict[str, Any]) -> Request:
+    """Return the messages and parameters of a request."""
+    items = body.get("messages")
+    first, omitted, last = ends(items if isinstance(items, list) else [])
+    return Request(
+        messages=[read_message(item) for item in (*first, *last)],
+        omitted=omitted,
+        parameters={name: value for name, value in body.items() if name != "messages"},
+        is_conversation=True,
+    )
 
 
-class ChatReader:
-    """Collects the chunks of a response. A whole response counts as one chunk."""
-
-    def __init__(self) -> None:
-        self.outputs: dict[int, OutputText] = {}
-        self.is_done = False
-        self.has_error = False
-        self.is_understood = False
-        self._facts = ResponseFacts()
-        self._decoder = lenient.LenientDecoder(CHAT_RESPONSE)
-
-    def add(self, chunk: ChatResponse) -> None:
-        """Add a whole response or one chunk."""
-        facts = self._facts
-        if chunk.choices is not None or chunk.usage is not None or chunk.model is not None:
-            self.is_understood = True
-        if chunk.choices:
-            for choice in chunk.choices:
-                output_text = self.outputs.get(choice.index)
-                if output_text is None:
-                    if len(self.outputs) == _MAX_CHOICES:
-                        continue
-                    output_text = self.outputs[choice.index] = OutputText()
-                output_text.add(choice)
-                if choice.error:
-                    self.add_error(choice.error)
-                if choice.usage:
-                    facts.usage = choice.usage
-        if chunk.x_groq:
-            facts.usage = chunk.x_groq.usage or facts.usage
-            if chunk.x_groq.error:
-                self.add_error(chunk.x_groq.error)
-        if chunk.usage:
-            facts.usage = chunk.usage
-        if facts.response_model is None and chunk.model:
-            facts.response_model = clean(chunk.model)
-        if facts.completion_id is None and chunk.id:
-            facts.completion_id = clean(chunk.id)
-        if chunk.data and chunk.data[0].embedding:
-            facts.output_preview = _embeddings_preview(chunk.data)
-        if chunk.service_tier:
-            facts.service_tier = chunk.service_tier
-        if chunk.error:
-            self.add_error(chunk.error)
-
-    def add_error(self, error: object) -> None:
-        """Set the error if no error is set yet."""
-        if not self.has_error:
-            self.has_error = self.is_understood = True
-            self._facts.error_code, self._facts.error_message = describe_error(error)
-
-    def add_stream(self, data: bytes) -> None:
-        """Add all chunks of a stream up to ``[DONE]``, including a truncated last event if it can be parsed."""
-        decode, add = CHAT_RESPONSE.decode, self.add
-        head, parts = split_stream(data)
-        self._add_lines(head)
-        for part in parts:
-            if self.is_done:
-                return
-            if LF in part:
-                self._add_lines(DATA + part)
-                continue
-            if len(part) > lenient.UNCHECKED_BYTES:
-                self._add_event(Event("", part))
-                continue
-            try:
-                add(decode(part))
-            except (ValueError, RecursionError):
-                self._add_event(Event("", part))
-
-    def _add_lines(self, lines: bytes) -> None:
-        for event in events_of(lines, unfinished=True):
-            if not self.is_done:
-                self._add_event(event)
-
-    def _add_event(self, event: Event) -> None:
-        if event.data.startswith(_DONE):
-            self.is_done = True
-            return
-        chunk = self._decoder.read(event.data)
-        if chunk is not None:
-            self.add(chunk)
-        if event.event == _ERROR_EVENT and not self.has_error:
-            self.add_error(lenient.load(event.data) or event.data.decode("utf-8", "replace"))
-
-    def facts(self) -> ResponseFacts:
-        """Return the facts of all chunks added so far."""
-        facts = self._facts
-        facts.understood, facts.has_error = self.is_understood, self.has_error
-        facts.service_tier = clean_or_none(facts.service_tier)
-        if facts.usage:
-            is_gemini = "gemini" in (facts.response_model or "")
-            set_usage(facts, with_thinking(facts.usage) if is_gemini else facts.usage)
-        if self.outputs:
-            outputs = [self.outputs[index] for index in sorted(self.outputs)]
-            facts.finish_reason = _finish_reason(outputs)
-            facts.output_preview = output_preview(outputs[0])
-            facts.output_characters = sum([output_text.characters() for output_text in outputs])
-            facts.output_keys = output_keys(outputs)
-        return facts
+def read_message(item: object) -> Message:
+    """Return one message of a request. A text counts as a message of the user."""
+    if not isinstance(item, dict):
+        parts = content_parts(item)
+        return Message(role="user" if isinstance(item, str) else None, parts=parts)
+    role = item.get("role")
+    role = sanitize(role) if isinstance(role, str) else None
+    parts = content_parts(item.get("content"))
+    if role in ("tool", "function"):
+        parts = tool_result(item.get("tool_call_id"), parts)
+    for name in ("reasoning_content", "reasoning"):
+        if text := text_or_none(item.get(name)):
+            parts.insert(0, Part(kind="reasoning", text=join([text])))
+            break
+    if text := text_or_none(item.get("refusal")):
+        parts.append(Part(kind="refusal", text=join([text])))
+    if isinstance(images := item.get("images"), list):
+        parts += content_parts(images)
+    calls = item.get("tool_calls")
+    if isinstance(calls, list):
+        parts += [tool_call(call) for call in calls if isinstance(call, dict)]
+    if isinstance(call := item.get("function_call"), dict):
+        parts.append(tool_call({"function": call}))
+    name = item.get("name")
+    other = {}
+    if not item.keys() <= _MESSAGE_FIELDS or "audio" in item:
+        read = _MESSAGE_FIELDS - {"audio"}
+        other = {str(key): sanitize(value) for key, value in item.items() if key not in read and value is not None}
+    return Message(role=role, parts=parts, name=sanitize(name) if isinstance(name, str) else None, other=other)
 
 
-def read_whole(data: bytes) -> ResponseFacts | None:
-    """Return the facts of a response that is one JSON object. `None` if the data is not a JSON object."""
-    chunk = lenient.read(CHAT_RESPONSE, data)
-    if chunk is None:
-        return None
-    reader = ChatReader()
-    reader.add(chunk)
-    return reader.facts()
+def tool_result(call_id: object, content: list[Part]) -> list[Part]:
+    """Return the parts of a tool's result: the result with all of its text, and its media."""
+    texts = [part for part in content if part.kind == "text"]
+    result = Part(kind="tool_result", id=sanitize(call_id) if isinstance(call_id, str) else None)
+    result.text = "\n".join([part.text for part in texts if part.text]) or None
+    if any(part.other for part in texts):
+        result.other = {"content": [part.other for part in texts]}
+    return [result, *(part for part in content if part.kind != "text")]
 
 
-def read_stream(data: bytes, *, complete: bool) -> ResponseFacts:
-    """Return the facts of a stream of chunks."""
-    reader = ChatReader()
-    reader.add_stream(data)
-    facts = reader.facts()
-    facts.stream_ended = stream_end(is_done=reader.is_done, complete=complete)
-    return facts
+def tool_call(call: dict[str, Any]) -> Part:
+    """Return a tool call of a request."""
+    called = call.get("function") or call.get("custom")
+    called = called if isinstance(called, dict) else {}
+    name, call_id, kind = called.get("name"), call.get("id"), call.get("type")
+    other = {str(key): value for key, value in call.items() if key not in _CALL_FIELDS}
+    return Part(
+        kind="tool_call",
+        name=sanitize(name) if isinstance(name, str) else None,
+        id=sanitize(call_id) if isinstance(call_id, str) else None,
+        arguments=arguments_of(called) or "",
+        type=sanitize(kind) if isinstance(kind, str) and kind != "function" else None,
+        other=sanitize(other) if other else {},
+    )
 
 
-def first_token_offset(data: bytes) -> int | None:
-    """Return the offset in a stream at which the first event with a token ends. `None` if there is no token.
-
-    Content, reasoning, refusal, transcript and tool calls count as tokens. A chunk with only a role has no token.
-    """
-    decoder = lenient.LenientDecoder(CHAT_RESPONSE)
-    for payload, end in event_ends(data):
-        if payload.startswith(_DONE):
-            return None
-        chunk = decoder.read(payload)
-        if chunk is not None and has_token(chunk):
-            return end
+def arguments_of(called: dict[str, Any]) -> str | None:
+    """Return the arguments of a call as text, even if they were sent as JSON. A custom tool has ``input`` instead."""
+    for name in ("arguments", "input"):
+        value = called.get(name)
+        if isinstance(value, str):
+            return join([value])
+        if value is not None:
+            return as_json(value)
     return None
 
 
-def _embeddings_preview(data: list[Embedding]) -> str:
-    """Return a preview such as ``3 × 1,536``: the number of embeddings, and the dimensions of the first one."""
-    raw = bytes(data[0].embedding)
-    numbers = raw.count(b",") + 1 if raw.startswith(b"[") else (len(raw) - 2) * 3 // 16
-    return f"{len(data):,} × {numbers:,}"
+class Stream:
+    """The events of a streamed response so far. A whole response counts as one event."""
 
+    __slots__ = ("_choices", "_error", "_fields", "_id", "_model", "_tier", "_usage", "has_end_mark", "has_token", "is_known")
 
-def _finish_reason(outputs: list[OutputText]) -> str | None:
-    if len(outputs) == 1:
-        return clean_or_none(outputs[0].finish_reason)
-    reasons = dict.fromkeys(output_text.finish_reason for output_text in outputs if output_text.finish_reason)
-    return clean_or_none(",".join(reasons))
+    def __init__(self) -> None:
+        self.has_end_mark = False
+        #: Whether any generated text or call arrived.
+        self.has_token = False
+        #: Whether any event has a field of this API.
+        self.is_known = False
+        self._choices: dict[int, _Choice] = {}
+        self._error: Error | None = None
+        self._fields: dict[str, Any] = {}
+        self._usage: dict[str, Any] = {}
+        self._id: str | None = None
+        self._model: str | None = None
+        self._tier: str | None = None
 
+    def add(self, chunk: dict[str, Any], name: str = "") -> None:
+        """Add a chunk, or a whole response."""
+        choices = chunk.get("choices")
+        if isinstance(choices, list):
+            self.is_known = True
+            is_chunk = chunk.get("object") != "chat.completion"
+            for position, choice in enumerate(choices):
+                if isinstance(choice, dict):
+                    self._add_choice(choice, position, is_chunk=is_chunk)
+        if not chunk.keys() <= _CHUNK_FIELDS or not self._fields:
+            merge(
+                self._fields,
+                {key: value for key, value in chunk.items() if key not in _RESPONSE_FIELDS},
+                joins_texts=False,
+            )
+        if self._model is None and (model := text_or_none(chunk.get("model"))):
+            self._model = model
+            self.is_known = True
+        if self._id is None:
+            self._id = text_or_none(chunk.get("id"))
+        if usage := chunk.get("usage"):
+            self._add_usage(usage)
+        if tier := chunk.get("service_tier"):
+            self._tier = text_or_none(tier) or self._tier
+        groq = chunk.get("x_groq")
+        if isinstance(groq, dict):
+            self._add_usage(groq.get("usage"))
+            self._error = self._error or find_error(groq, has_output=True)
+        if not choices or "error" in chunk or "base_resp" in chunk:
+            self.add_error(chunk, name)
 
-def _estimate_usage(facts: ResponseFacts, request: bytes) -> bool:
-    """Estimate input and output tokens if the response has no usage, for example because a stream broke off.
+    def add_error(self, value: dict[str, Any], name: str = "") -> None:
+        """Set the error of an event, if there is none yet."""
+        if self._error is None:
+            self._error = find_error(value, has_output=bool(self._choices))
+            if self._error is None and name == "error":
+                self._error = describe_error(value)
 
-    Nothing is estimated for a response without a model and without output, because such a response is only an error.
-    Return whether the tokens were estimated.
-    """
-    if facts.usage is not None or (facts.response_model is None and not facts.output_characters):
-        return False
-    facts.output_tokens = estimate_tokens(facts.output_characters)
-    facts.input_tokens = estimate_tokens(characters(request, openai_messages))
-    facts.usage = {"prompt_tokens": facts.input_tokens, "completion_tokens": facts.output_tokens}
-    return True
+    def add_error_text(self, text: str) -> None:
+        """Set the text of an event with the name ``error`` as the error, if there is none yet."""
+        self._error = self._error or describe_error(text)
 
+    def _add_usage(self, usage: object) -> None:
+        if isinstance(usage, dict):
+            self.is_known = True
+            merge_usage(self._usage, usage)
 
-def _assemble(data: bytes, streamed: bool) -> dict[str, Any]:
-    reader = ChatReader()
-    if streamed:
-        reader.add_stream(data)
-    else:
-        response = lenient.read(CHAT_RESPONSE, data)
-        if response is not None:
-            reader.add(response)
-    choices = {index: choice_of(index, output_text) for index, output_text in sorted(reader.outputs.items())}
-    fields: dict[str, Any] = {}
-    for value in objects(data, streamed):
-        _add_fields(fields, choices, value)
-    for choice in choices.values():
-        join(choice.get("other", {}))
-    fields["choices"] = list(choices.values())
-    return fields
-
-
-def _add_fields(fields: dict[str, Any], choices: dict[int, dict[str, Any]], value: dict[str, Any]) -> None:
-    for name, item in value.items():
-        if name == "choices":
-            _add_choices(choices, item)
-        elif name not in DROPPED and (item is not None or name not in fields):
-            fields[name] = lenient.sanitize(item)
-
-
-def _add_choices(choices: dict[int, dict[str, Any]], items: object) -> None:
-    for item in items if isinstance(items, list) else ():
-        if not isinstance(item, dict):
-            continue
-        index = item.get("index", 0)
-        choice = choices.get(index) if isinstance(index, int) else None
+    def _add_choice(self, item: dict[str, Any], position: int, *, is_chunk: bool) -> None:
+        index = _index(item.get("index"), position)
+        choice = self._choices.get(index)
         if choice is None:
-            continue
-        message = item.get("delta") or item.get("message")
-        # Only the texts of a delta arrive in parts. Azure repeats the texts of ``content_filter_results``.
-        whole = {name: part for name, part in item.items() if name not in _READ_FROM_CHOICE and part is not None}
-        parts = {
-            name: _without_audio_data(part) if name == "audio" else part
-            for name, part in (message.items() if isinstance(message, dict) else ())
-            if name not in _READ_FROM_MESSAGE and name not in DROPPED and part is not None
-        }
-        if whole or parts:
-            other = choice.setdefault("other", {})
-            merge(other, sanitize_object(whole), joins_texts=False)
-            merge(other, sanitize_object(parts))
+            if len(self._choices) == _MAX_CHOICES:
+                return
+            choice = self._choices[index] = _Choice(index)
+        delta = item.get("delta")
+        if is_object(delta) and delta:
+            choice.add_delta(delta)
+        elif is_object(message := item.get("message")):
+            choice.add_message(message, is_chunk=is_chunk)
+        if not self.has_token and choice.has_token:
+            self.has_token = True
+        if (text := item.get("text")) and isinstance(text, str) and not (is_object(delta) and delta.get("content")):
+            choice.text.texts.append(text)  # legacy completions; Together repeats the content of a delta in it
+            self.has_token = True
+        if reason := text_or_none(item.get("finish_reason")):
+            choice.builder.finish_reason = reason
+        if not item.keys() <= _CHOICE_FIELDS:
+            # Only the texts of a delta arrive in fragments. Azure repeats the texts of ``content_filter_results``.
+            more = {name: value for name, value in item.items() if name not in _CHOICE_FIELDS and value is not None}
+            merge(choice.builder.other, more, joins_texts=False)
+        if "error" in item and self._error is None:
+            self._error = find_error(item, has_output=True)
+        if usage := item.get("usage"):
+            self._add_usage(usage)
+
+    def response(self) -> Response:
+        """Return the response with everything added so far."""
+        outputs = [self._choices[index].output() for index in sorted(self._choices)]
+        error = self._error
+        if error is None and any(output.finish_reason == "error" for output in outputs):
+            error = Error("error", "The finish reason is error.")
+        join_merged(self._fields)
+        return Response(
+            id=self._id,
+            model=self._model,
+            outputs=outputs,
+            usage=self._usage or None,
+            tier=self._tier,
+            error=error,
+            other=sanitize(self._fields),
+        )
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the end mark arrived, or every choice has a finish reason."""
+        choices = self._choices.values()
+        return self.has_end_mark or (bool(choices) and all(choice.builder.finish_reason for choice in choices))
 
 
-def _without_audio_data(audio: object) -> object:
-    return {name: part for name, part in audio.items() if name != "data"} if isinstance(audio, dict) else audio
+def _index(value: object, position: int) -> int:
+    """Return the index of a choice. Some servers send it as text, or not at all."""
+    if type(value) is int and 0 <= value < 2**31:
+        return value
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 9:
+        return int(value)
+    return position
 
 
-def _to_chat(body: dict[str, Any]) -> dict[str, Any]:
-    messages = body.get("messages")
-    if not isinstance(messages, list) or not messages:
-        raise NotChat
-    return {name: body[name] for name in _CHAT_FIELDS if body.get(name) is not None}
+class _Choice:
+    """One choice so far."""
+
+    __slots__ = ("_audio", "_calls", "_last_message", "_reasoning", "_refusal", "_seen_delta", "builder", "media", "text")
+
+    def __init__(self, index: int) -> None:
+        self.builder = OutputBuilder(index)
+        self._reasoning = PartBuilder("reasoning")
+        self.text = PartBuilder("text")
+        self._refusal = PartBuilder("refusal")
+        self._audio = PartBuilder("audio")
+        self.media: list[Part] = []
+        self._calls = _Calls()
+        self._seen_delta = False
+        self._last_message = ""
+
+    @property
+    def has_token(self) -> bool:
+        return bool(
+            self.text.texts
+            or self._reasoning.texts
+            or self._calls.all
+            or self._refusal.texts
+            or self._audio.texts
+            or self.media
+        )
+
+    def add_delta(self, delta: dict[str, Any]) -> None:
+        content = delta.get("content")
+        if isinstance(content, str):
+            if content:
+                self.text.texts.append(content)
+                self._seen_delta = True
+            if len(delta) == 1:
+                return
+        self._seen_delta = True
+        self._add(delta, content, is_whole=False)
+
+    def add_message(self, message: dict[str, Any], *, is_chunk: bool) -> None:
+        """Add a whole message. It replaces what came before, except that some servers stream messages as deltas."""
+        content = message.get("content")
+        if is_chunk and not self._seen_delta and isinstance(content, str):
+            is_fragment = not content.startswith(self._last_message)
+            self._last_message = content
+            if is_fragment:
+                self._add(message, content, is_whole=False)
+                self.text.texts.append(content)
+                return
+        self._add(message, content, is_whole=True)
+        snapshot(self.text.texts, content)
+
+    def _add(self, message: dict[str, Any], content: object, *, is_whole: bool) -> None:
+        def put(fragments: list[str], value: object) -> None:
+            if is_whole:
+                snapshot(fragments, value)
+            elif isinstance(value, str) and value:
+                fragments.append(value)
+
+        if isinstance(content, list):
+            self._add_parts(content, is_whole=is_whole)
+        put(self._reasoning.texts, message.get("reasoning_content") or message.get("reasoning"))
+        put(self._refusal.texts, message.get("refusal"))
+        if isinstance(audio := message.get("audio"), dict):
+            put(self._audio.texts, audio.get("transcript"))
+            self._audio.id = text_or_none(audio.get("id")) or self._audio.id
+            merge(self._audio.other, {name: audio[name] for name in audio if name not in ("id", "transcript", "data")})
+        if isinstance(images := message.get("images"), list):
+            self.media = (self.media if not is_whole else []) + content_parts(images)
+        calls = message.get("tool_calls")
+        if isinstance(calls, list):
+            self._calls.add([call for call in calls if isinstance(call, dict)], is_whole=is_whole)
+        if isinstance(call := message.get("function_call"), dict):
+            self._calls.add([{"index": -1, "function": call}], is_whole=is_whole)
+        if not message.keys() <= _MESSAGE_FIELDS:
+            more = {name: value for name, value in message.items() if name not in _MESSAGE_FIELDS and value is not None}
+            merge(self.builder.other, more, joins_texts=not is_whole)
+
+    def _add_parts(self, content: list[Any], *, is_whole: bool) -> None:
+        texts: list[str] = []
+        thinking: list[str] = []
+        media: list[Part] = []
+        for part in content_parts(content):
+            if part.kind == "text":
+                texts.append(part.text or "")
+            elif part.kind == "reasoning":
+                thinking.append(part.text or "")
+            else:
+                media.append(part)
+        if is_whole:
+            snapshot(self.text.texts, (" " if isinstance(content[0], str) else "").join(texts))
+            snapshot(self._reasoning.texts, "".join(thinking))
+            self.media = media
+        else:
+            self.text.texts += texts
+            self._reasoning.texts += thinking
+            self.media += media
+
+    def output(self) -> Output:
+        self.builder.parts = [self._reasoning, self.text, self._refusal, self._audio, *self._calls.all]
+        output = self.builder.output()
+        if self.media:
+            at = sum(part.kind in ("reasoning", "text", "refusal") for part in output.parts)
+            output.parts[at:at] = self.media
+        return output
 
 
-FORMAT: Final[Format] = Format(
-    kind="chat",
-    read_request=read_request,
-    read_whole=read_whole,
-    read_stream=read_stream,
-    first_token_offset=first_token_offset,
-    assemble=_assemble,
-    list_messages=openai_messages,
-    message_fields=openai_message_fields,
-    estimate_usage=_estimate_usage,
-    to_chat=_to_chat,
-)
+class _Calls:
+    """The tool calls of a choice so far, in order.
+
+    Servers differ in how they say to which call a fragment belongs. An id that was seen before always does. Otherwise
+    the index does, but many servers send the same index for every call, or none, or a new id with each fragment.
+    """
+
+    __slots__ = ("_by_id", "_by_index", "all")
+
+    def __init__(self) -> None:
+        self.all: list[PartBuilder] = []
+        self._by_id: dict[str, PartBuilder] = {}
+        self._by_index: dict[object, PartBuilder] = {}
+
+    def add(self, calls: list[dict[str, Any]], *, is_whole: bool) -> None:
+        """Add fragments of calls. With ``is_whole``, the list has all calls, and each of them is whole."""
+        for position, call in enumerate(calls):
+            called = call.get("function") or call.get("custom")
+            called = called if isinstance(called, dict) else {}
+            call_id, name, arguments = text_or_none(call.get("id")), text_or_none(called.get("name")), arguments_of(called)
+            if is_whole:
+                builder = self._by_id.get(call_id or "") or (self.all[position] if position < len(self.all) else None)
+                builder = builder or self._new()
+                snapshot(builder.names, name)
+                snapshot(builder.arguments, arguments)
+            else:
+                index = call.get("index")
+                builder = self._builder(call_id, index if isinstance(index, int | str) else None, name, arguments)
+                if name and name != "".join(builder.names):  # some servers repeat the name in each fragment
+                    builder.names.append(name)
+                if arguments:
+                    builder.arguments.append(arguments)
+            builder.id = builder.id or call_id
+            kind = text_or_none(call.get("type"))
+            builder.type = builder.type or (kind if kind != "function" else None)
+            if call_id:
+                self._by_id[call_id] = builder
+            if not call.keys() <= _CALL_FIELDS:
+                merge(builder.other, {key: call[key] for key in call if key not in _CALL_FIELDS})
+
+    def _new(self) -> PartBuilder:
+        builder = PartBuilder("tool_call")
+        self.all.append(builder)
+        return builder
+
+    def _builder(
+        self, call_id: str | None, index: int | str | None, name: str | None, arguments: str | None
+    ) -> PartBuilder:
+        """Return the call that a fragment belongs to."""
+        if call_id is not None and (known := self._by_id.get(call_id)):
+            self._by_index[index] = known
+            return known
+        current = self._by_index.get(index) if index is not None else (self.all[-1] if self.all else None)
+        if current is None or self._starts_new(current, call_id, index, name, arguments):
+            current = self._new()
+        if index is not None:
+            self._by_index[index] = current
+        return current
+
+    def _starts_new(
+        self, current: PartBuilder, call_id: str | None, index: object, name: str | None, arguments: str | None
+    ) -> bool:
+        """Return whether a fragment with an id that is not known yet, or without an id, starts a new call."""
+        if call_id is not None and current.id is not None:
+            return name is not None or current.has_whole_arguments()
+        if name is None or not current.names:
+            return False
+        if current.arguments:
+            same = "".join(current.names) == name
+            return current.has_whole_arguments() if same and arguments else not same
+        # No arguments yet: a further fragment of the name, or another call without arguments.
+        return index is None and arguments is not None

@@ -8,9 +8,9 @@ Every field of a body is in the model exactly once: fields that the model does n
 have no lone surrogates. The structs are encoded as JSON in the API; fields that are empty are omitted.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 PartKind: TypeAlias = Literal[
     "text", "reasoning", "refusal", "image", "audio", "video", "file", "tool_call", "tool_result", "other"
@@ -95,13 +95,6 @@ class Output(Struct, omit_defaults=True):
     other: dict[str, Any] = {}
 
 
-class Note(Struct, frozen=True):
-    """What could not be read, and why. ``code`` is for programs, ``message`` for people."""
-
-    code: str
-    message: str
-
-
 class Error(Struct, omit_defaults=True):
     """An error inside a response."""
 
@@ -125,5 +118,3 @@ class Response(Struct, omit_defaults=True):
     ending: Ending | None = None
     other: dict[str, Any] = {}
 
-
-Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**63 - 1)]

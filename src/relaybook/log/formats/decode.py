@@ -1,7 +1,7 @@
 """Decode content codings (gzip, deflate, br, zstd) of a stored body, within limits.
 
 Bodies are stored as they were transferred. If a body is truncated, its decodable beginning is returned. Limits protect
-against decompression bombs. Decoding stops when the result has 16 MiB. Decoding also stops when the result has 100
+against decompression bombs. Decoding stops when the result has 64 MiB. Decoding also stops when the result has 100
 times the compressed length and at least 1 MiB. Sources: RFC 9110 §8.4 (order of codings), RFC 9659 (zstd windows over
 HTTP are at most 8 MiB).
 """
@@ -13,10 +13,10 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import brotli
 import zstandard
 
-LIMIT_BYTES: Final = 16 << 20
+LIMIT_BYTES: Final = 64 << 20
 RATIO: Final = 100
 
-State: TypeAlias = Literal["plain", "decoded", "cut", "too_large", "undecodable"]
+State: TypeAlias = Literal["plain", "decoded", "cut", "mislabeled", "too_large", "undecodable"]
 
 _RATIO_APPLIES_BYTES: Final = 1 << 20
 _MAX_CODINGS: Final = 4
@@ -30,6 +30,7 @@ _GZIP_MAGIC: Final = b"\x1f\x8b"
 #: Maximum number of concatenated gzip members or zstd frames. The number is limited because decoding takes microseconds
 #: even for an empty member or frame.
 _MAX_MEMBERS: Final = 100_000
+_MAGICS: Final = ((_GZIP_MAGIC, "gzip"), (_ZSTD_MAGIC, "zstd"))
 _GZIP: Final = 31
 _ZLIB: Final = 15
 _RAW_DEFLATE: Final = -15
@@ -39,13 +40,18 @@ class Decoded(NamedTuple):
     """A body, and how much of the body was decoded.
 
     ``state`` is ``plain`` if the body has no content coding. With ``decoded``, the data is the whole body. With
-    ``cut``, the data is the decodable beginning. With ``too_large``, the data is the part up to the limit. With
-    ``undecodable``, the data is the body as it was given: a coding is unknown, there are too many codings, or no byte
-    could be decoded.
+    ``cut``, the data is the decodable beginning. With ``mislabeled``, the bytes do not fit the coding, and the data is
+    what the bytes say. With ``too_large``, the data is the part up to the limit. With ``undecodable``, the data is the
+    body as it was given: a coding is unknown, there are too many codings, or no byte could be decoded.
     """
 
     data: bytes
     state: State
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the data is the body, or the beginning of a body that broke off."""
+        return self.state not in ("too_large", "undecodable")
 
 
 _Chunks: TypeAlias = Iterator[bytes]
@@ -62,8 +68,26 @@ def decode(data: bytes, content_encoding: str | None, *, limit: int = LIMIT_BYTE
     the compressed size.
     """
     codings = codings_of(content_encoding)[::-1]
-    if not codings or not data:
+    if not data:
         return Decoded(data, "plain")
+    if not codings:
+        magic = next((name for start, name in _MAGICS if data.startswith(start)), None)
+        if magic is None:
+            return Decoded(data, "plain")
+        decoded = _decode_all(data, [magic], limit, ratio)
+        return Decoded(decoded.data, "mislabeled") if decoded.is_readable else Decoded(data, "plain")
+    decoded = _decode_all(data, codings, limit, ratio)
+    if decoded.state == "undecodable" and _is_plain(data):
+        return Decoded(data, "mislabeled")
+    return decoded
+
+
+def _is_plain(data: bytes) -> bool:
+    """Return whether a body begins like JSON or like an event stream, so that it has no coding, whatever is said."""
+    return data[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[", b"data:", b"event:", b": ", b"id:"))
+
+
+def _decode_all(data: bytes, codings: list[str], limit: int, ratio: int) -> Decoded:
     if len(codings) > _MAX_CODINGS or any(name not in _CODINGS for name in codings):
         return Decoded(data, "undecodable")
     max_bytes = min(limit, max(_RATIO_APPLIES_BYTES, ratio * len(data)))

@@ -1,58 +1,85 @@
-"""Describe images, audio and files by type and size, because they cannot be shown as text. Pure, without I/O."""
+"""Read images, audio, video and files, and describe them, because they cannot be shown as text."""
 
 import re
 from typing import Any, Final
 
+from relaybook.log.formats.conversation import Media, Part, PartKind
+from relaybook.log.formats.lenient import sanitize, text_or_none
 from relaybook.log.formats.text import clean
 
-#: Maps the type of a part to two texts: the name of such a part in descriptions, and the name of the field with the
-#: part's bytes or URL.
-_PARTS: Final = {
-    "image_url": ("image", "image_url"),
-    "input_image": ("image", "image_url"),
-    "input_audio": ("audio", "input_audio"),
-    "input_file": ("file", "input_file"),
-    "file": ("file", "file"),
-    "video_url": ("video", "video_url"),
-}
-_DATA_URL: Final = re.compile(r"data:(?:[a-z]+/)?([a-zA-Z0-9.+-]{0,40})[^,]{0,200}?;base64,")
-_MEDIA: Final = re.compile(r"(?i)(image|audio|video)/([a-z0-9.+-]{1,40})")
+_DATA_URL: Final = re.compile(r"data:([a-zA-Z0-9.+-]+/[a-zA-Z0-9.+-]{1,80})?[^,]{0,200}?;base64,")
+_MEDIA_TYPE: Final = re.compile(r"(?i)(image|audio|video)/([a-z0-9.+-]{1,40})")
 _STEP: Final = 1000
 
 
-def describe_part(part: dict[str, Any]) -> str:
-    """Describe a part of a message, for example as ``[image png 34 kB]``, or as ``[image]`` if only the type is known.
+def media(kind: PartKind, fields: dict[str, Any]) -> tuple[Media | None, dict[str, Any]]:
+    """Read a media object of any provider. Return the media, and the fields that it does not have.
 
-    ``part`` must have a ``type`` that is a string.
+    Supported fields: ``url``, ``file_url``, ``data`` or ``file_data`` (base64 or a data URL), ``media_type`` or
+    ``format``, ``filename``, ``file_id``. The media is `None` if there is none of them.
     """
-    kind = part["type"]
-    noun, field = _PARTS.get(kind, (clean(kind, 40), "source" if "source" in part else kind))
-    inner = part.get(field, part)
-    if isinstance(inner, str):
-        inner = {"url": inner}
-    details = _details(inner) if isinstance(inner, dict) else ()
-    return f"[{' '.join([noun, *details])}]"
+    rest = dict(fields)
+
+    def take(*names: str) -> str | None:
+        found = None
+        for name in names:
+            if isinstance(rest.get(name), str):
+                value = rest.pop(name)
+                found = found or value
+        return found or None
+
+    data = take("data", "file_data", "b64_json")
+    url = take("url", "file_url")
+    media_type = take("media_type", "mime_type")
+    format_ = take("format")
+    name = take("filename", "file_id")
+    if data is not None and data.startswith("data:"):
+        url, data = data, None
+    if media_type is None and format_ is not None:
+        media_type = f"{kind}/{format_}" if kind != "file" else format_
+    size = None
+    if data is not None:
+        size = _decoded_size(len(data), data)
+        url = f"data:{media_type or ''};base64,{data}"
+    elif url is not None and (found := _DATA_URL.match(url)) is not None:
+        size = _decoded_size(len(url) - found.end(), url)
+        media_type = media_type or found[1]
+    if url is None and name is None and media_type is None:
+        return None, rest
+    return Media(
+        type=None if media_type is None else clean(media_type, 80),
+        bytes=size,
+        name=None if name is None else clean(name),
+        url=sanitize(url),
+    ), rest
 
 
-def _details(inner: dict[str, Any]) -> list[str]:
-    details = []
-    name, format_, media_type = inner.get("filename"), inner.get("format"), inner.get("media_type")
-    if isinstance(media_type, str):
-        format_ = media_type.rpartition("/")[2]
-    data = inner.get("data") or inner.get("file_data") or inner.get("url") or inner.get("file_url")
-    if isinstance(name, str) and name:
-        details.append(clean(name, 60))
-    elif isinstance(format_, str) and format_:
-        details.append(clean(format_, 20))
-    if isinstance(data, str):
-        match = _DATA_URL.match(data)
-        if match is not None and not details and match[1]:
-            details.append(match[1])
-        if inner.get("type") == "text":  # a document as plain text (Anthropic)
-            details.append(format_size(len(data.encode(errors="replace"))))
-        elif match is not None or inner.get("data") or inner.get("file_data"):
-            details.append(format_size((len(data) - (match.end() if match else 0)) * 3 // 4))
-    return details
+def _decoded_size(characters: int, base64: str) -> int:
+    padding = 2 if base64.endswith("==") else 1 if base64.endswith("=") else 0
+    return max(0, characters * 3 // 4 - padding)
+
+
+def media_part(kind: PartKind, source: object, more: dict[str, Any]) -> Part:
+    """Return an image, audio, video or file. ``source`` is its URL or an object; ``more`` are the part's other fields.
+
+    Fields of the part such as ``file_id`` may stand beside the source or in it.
+    """
+    fields = dict(source) if isinstance(source, dict) else {} if text_or_none(source) is None else {"url": source}
+    found, rest = media(kind, more | fields)
+    return Part(kind=kind, media=found or Media(), other=sanitize(rest))
+
+
+def describe_media(kind: PartKind, found: Media | None) -> str:
+    """Describe a part in a few words, such as ``[image png 34 kB]``, or ``[image]`` if nothing is known about it."""
+    words: list[str] = [kind]
+    if found is not None:
+        if found.name and kind == "file":
+            words.append(clean(found.name, 60))
+        elif found.type:
+            words.append(clean(found.type.rpartition("/")[2], 20))
+        if found.bytes is not None:
+            words.append(format_size(found.bytes))
+    return f"[{' '.join(words)}]"
 
 
 def describe_body(content_type: str, size: int) -> str | None:
@@ -60,7 +87,7 @@ def describe_body(content_type: str, size: int) -> str | None:
 
     `None` if the body is empty or is not an image, audio or video.
     """
-    match = _MEDIA.match(content_type)
+    match = _MEDIA_TYPE.match(content_type)
     return None if match is None or size == 0 else f"[{match[1].lower()} {match[2].lower()} {format_size(size)}]"
 
 

@@ -10,48 +10,69 @@ So each exchange has two sets of keys:
 
 The request continues an earlier exchange if a key of its second set is in the first set of the earlier exchange.
 
-Keys are hashes of role, text, media and tool calls. System messages are ignored, because many clients change them
-between requests. An additional key, the window key, covers only a response and the last two messages before the
-response. So the window key still matches after a client has removed the oldest messages. Keys have 63 bits, so
-collisions between different conversations are negligible. Pure, without I/O.
+Keys are hashes of role, text, media and tool calls. The arguments of a tool call are compared as JSON, because many
+clients parse them and write them anew. System messages are ignored, because many clients change them between requests.
+Two additional keys also match if a client has changed other messages. The window key covers only a response and the
+last two messages before the response, so it still matches after a client has removed the oldest messages. The calls key
+covers the ids of the response's tool calls and the last message before the response, so it still matches if a client
+has changed the text or the arguments of the response. Keys have 63 bits, so collisions between different conversations
+are negligible.
 """
 
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
 from relaybook.log.formats import lenient
-from relaybook.log.formats.facts import MessageHashes, Origin
-from relaybook.log.formats.output_text import OutputText, arguments_text
-from relaybook.log.formats.wire import Message, Part
+from relaybook.log.formats.conversation import Message, Part, Request, Response
 
 #: Number of assistant messages for which keys are computed, counted from the end of a request.
 _MAX_ORIGINS: Final = 4
-_MAX_CHOICES: Final = 4
+_MAX_OUTPUTS: Final = 4
 #: A window key covers this number of messages before the response.
 _WINDOW: Final = 2
-#: Types of items that come from the assistant but have no role (Responses API). Items whose type ends in ``_call`` also
-#: come from the assistant, but are not listed here.
+#: Types of items that come from the assistant but have no role (Responses API).
 _ASSISTANT_ITEMS: Final = frozenset(
-    {"reasoning", "compaction", "program", "program_output", "mcp_list_tools", "mcp_approval_request"}
+    {"compaction", "program", "program_output", "mcp_list_tools", "mcp_approval_request"}
 )
 _SYSTEM: Final = frozenset({"system", "developer"})
+_FRACTION: Final = re.compile(r"\d\.0|\d[eE]")
+
+
+class Keys(Struct, array_like=True, frozen=True):
+    """The keys of an exchange, with which a later request can continue it.
+
+    ``all`` covers all messages and the response. ``window`` and ``calls`` are 0 if there are too few messages, or no
+    tool calls with ids.
+    """
+
+    all: int
+    window: int
+    calls: int
+
+
+class Origin(Struct, array_like=True, frozen=True):
+    """An earlier exchange that a request may continue. ``new_from`` is the first message after its response."""
+
+    new_from: int
+    keys: Keys
 
 
 class MessageChain(Struct, array_like=True, frozen=True, omit_defaults=True):
     """The keys (hashes) that tell which requests continue an exchange, and which requests the exchange continues.
 
     ``messages`` is the number of messages. ``messages_key`` is the key of all messages, or 0 if all of them are system
-    messages. For each choice of the response, ``after`` has the key and the window key of the messages and the choice.
+    messages. ``after`` has the keys of each output of the response.
     """
 
     messages: int
     messages_key: int
-    after: list[tuple[int, int]] = []
+    after: list[Keys] = []
     #: Exchanges that the request may continue, latest first.
     origins: list[Origin] = []
     #: The id of the response that the request continues (``previous_response_id`` of the Responses API).
@@ -64,141 +85,134 @@ encode_chain: Final = msgspec.msgpack.Encoder().encode
 decode_chain: Final = msgspec.msgpack.Decoder(MessageChain).decode
 
 
-def hash_messages(
-    messages: Sequence[Message], previous: str | None = None, conversation: str | None = None
-) -> MessageHashes:
-    """Hash the messages of a request.
+def build_chain(request: Request, response: Response | None) -> MessageChain | None:
+    """Return the keys of an exchange. `None` if the request has no messages that a later request could continue.
 
-    ``previous`` is the request's ``previous_response_id``, and ``conversation`` is the id of its conversation.
+    Without a response, or if the response has no output, no request can continue the exchange.
     """
+    if not request.is_conversation or not request.messages:
+        return None
     chain = b""
     last: deque[bytes] = deque(maxlen=_WINDOW)
     origins: deque[Origin] = deque(maxlen=_MAX_ORIGINS)
-    for end, is_assistant, key in _merged(messages):
-        window = _window(last, key) if is_assistant else 0
-        chain = _hash(chain + key)
+    for end, parts, key in _merged(request.messages):
+        chain_after = _hash(chain + key)
+        if parts is not None:
+            origins.appendleft(Origin(end, _keys(chain_after, last, key, parts)))
+        chain = chain_after
         last.append(key)
-        if is_assistant:
-            origins.appendleft(Origin(end, _number(chain), window))
-    return MessageHashes(len(messages), chain, list(last), list(origins), previous, conversation)
+    after = []
+    for output in response.outputs[:_MAX_OUTPUTS] if response is not None else ():
+        if not output.parts or any(part.kind != "other" for part in output.parts):
+            key = _assistant_key(output.parts)
+            after.append(_keys(_hash(chain + key), last, key, output.parts))
+    messages_key = _number(chain) if chain else 0
+    return MessageChain(
+        len(request.messages), messages_key, after, list(origins), request.previous, request.conversation
+    )
 
 
-def output_keys(choices: Sequence[OutputText]) -> list[bytes]:
-    """Return the key (a hash) of each choice's output, for at most the first four choices."""
-    keys = []
-    for output_text in choices[:_MAX_CHOICES]:
-        text = "".join(output_text.text) or "".join(output_text.refusal)
-        keys.append(output_key(text, [(tool.name, "".join(tool.arguments)) for tool in output_text.tools]))
-    return keys
+def _keys(chain: bytes, last: Sequence[bytes], key: bytes, parts: Sequence[Part]) -> Keys:
+    """Return the keys of a response. ``last`` has the keys of the last messages before it.
 
-
-def output_key(text: str, calls: Sequence[tuple[str | None, str]]) -> bytes:
-    """Return the key (a hash) of an output. The key covers the text, and the name and arguments of each tool call."""
-    return _key("assistant", text, calls)
-
-
-def build_chain(request: MessageHashes, keys: Sequence[bytes]) -> MessageChain:
-    """Return the keys of an exchange. ``keys`` are the ``output_keys`` of the response (see ``ResponseFacts``).
-
-    If the response has no output, ``keys`` is empty, and no request can continue the exchange.
+    With fewer than two messages, the window key is 0, because single messages of different conversations are often
+    equal.
     """
-    after = [(_number(_hash(request.chain + key)), _window(request.last, key)) for key in keys]
-    messages_key = _number(request.chain) if request.chain else 0
-    return MessageChain(request.messages, messages_key, after, request.origins, request.previous, request.conversation)
+    window = _number(_hash(b"".join((*last, key)))) if len(last) == _WINDOW else 0
+    ids = [part.id for part in parts if part.kind == "tool_call" and part.id]
+    calls = _number(_hash(last[-1] + "\0".join(ids).encode())) if ids and last else 0
+    return Keys(_number(chain), window, calls)
 
 
-def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, bool, bytes]]:
+def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, list[Part] | None, bytes]]:
     """Yield all messages except system messages. Consecutive assistant messages are merged.
 
-    Each tuple describes one message: the index of the message after it, whether the assistant sent it, and its key.
+    Each tuple describes one message: the index of the message after it, its parts if the assistant sent it, and its
+    key.
     """
-    texts: list[str] = []
-    calls: list[tuple[str | None, str]] = []
-    is_open = False
+    parts: list[Part] | None = None
     for index, message in enumerate(messages):
         if _is_from_assistant(message):
-            is_open = True
-            texts.append(_assistant_text(message))
-            calls += _calls(message)
+            parts = (parts or []) + message.parts
             continue
-        if is_open:
-            yield index, True, _key("assistant", "".join(texts), calls)
-            texts, calls, is_open = [], [], False
+        if parts is not None:
+            yield index, parts, _assistant_key(parts)
+            parts = None
         if message.role not in _SYSTEM:
-            text = _text(message.content) or _output(message.output)
-            yield index + 1, False, _key(message.role or message.type or "", text, ())
-    if is_open:
-        yield len(messages), True, _key("assistant", "".join(texts), calls)
+            yield index + 1, None, _key(message)
+    if parts is not None:
+        yield len(messages), parts, _assistant_key(parts)
 
 
 def _is_from_assistant(message: Message) -> bool:
-    if message.role is not None or message.type is None:
+    if message.role is not None:
         return message.role == "assistant"
-    if message.type == "tool_search_output":
-        return message.execution == "server"
-    return message.type.endswith("_call") or message.type in _ASSISTANT_ITEMS
+    part = message.parts[0] if message.parts else None
+    if part is None or part.type is None:
+        return False
+    if part.type == "tool_search_output":
+        return part.other.get("execution") == "server"
+    return part.type in _ASSISTANT_ITEMS
 
 
-def _calls(message: Message) -> Iterator[tuple[str | None, str]]:
-    """Yield the name and arguments of each tool call, as ``OutputText`` collects them from a response."""
-    arguments = message.input if message.arguments is None else message.arguments
-    if message.role is None and (message.name is not None or arguments is not None):
-        yield message.name, arguments or ""
-    functions = [call.function or call.custom for call in message.tool_calls or ()]
-    for function in (*functions, message.function_call):
-        if function is not None:
-            yield function.name, arguments_text(function) or ""
+def _assistant_key(parts: Sequence[Part]) -> bytes:
+    """Return the key of a response: its text, or its refusal, and its tool calls.
 
-
-def _assistant_text(message: Message) -> str:
-    """Return the text of an assistant message.
-
-    The reasoning is omitted, because many clients do not send the reasoning again.
+    The reasoning is omitted, because many clients do not send the reasoning again. Leading and trailing white space is
+    ignored, because clients strip it.
     """
-    if message.type == "reasoning":
-        return ""
-    if isinstance(message.content, list):
-        return "".join(part.text or part.refusal or "" for part in message.content if part.type != "thinking")
-    return message.content or message.refusal or ""
-
-
-def _text(content: str | list[Part] | None) -> str:
-    if isinstance(content, list):
-        return "\n".join(part.text or part.refusal or _media(part) for part in content)
-    return content or ""
-
-
-def _media(part: Part) -> str:
-    """Return the type and a hash of an image, audio, video or file."""
-    fields = (
-        *(part.image_url, part.input_audio, part.video_url, part.source),
-        *(part.file, part.filename, part.file_id, part.file_url, part.file_data),
-    )
-    return f"[{part.type} {_hash(b'-'.join(map(bytes, fields))).hex()}]"
-
-
-def _output(output: object) -> str:
-    """Return the output of a tool as text. Output other than text becomes JSON."""
-    if output is None or isinstance(output, str):
-        return output or ""
-    return msgspec.json.encode(lenient.sanitize(output), order="sorted").decode()
-
-
-def _key(role: str, text: str, calls: Sequence[tuple[str | None, str]]) -> bytes:
-    """Return an 8-byte hash of a message. Leading and trailing white space is ignored, because clients strip it."""
-    content = f"{role}\0{text.strip()}"
+    text = "".join([part.text for part in parts if part.kind == "text" and part.text])
+    text = text or "".join([part.text for part in parts if part.kind == "refusal" and part.text])
+    calls = [part for part in parts if part.kind == "tool_call" and not _is_unnamed(part)]
+    content = f"assistant\0{text.strip()}"
     if calls:
-        content = "\0".join((content, *(f"{name}\1{arguments.strip()}" for name, arguments in calls)))
-    return _hash(content.encode(errors="surrogatepass"))
+        content = "\0".join((content, *(f"{call.name}\1{_arguments(call.arguments)}" for call in calls)))
+    return _hash(content.encode(errors="replace"))
 
 
-def _window(last: Sequence[bytes], key: bytes) -> int:
-    """Return the window key: a hash of a response and the two messages before the response.
+def _is_unnamed(call: Part) -> bool:
+    """Return whether a call has the name of its type, as calls of OpenAI's own tools do."""
+    return call.type is not None and call.type == f"{call.name}_call"
 
-    ``last`` has the keys of these messages, and ``key`` is the key of the response. With fewer than two messages, the
-    window key is 0, because single messages of different conversations are often equal.
-    """
-    return _number(_hash(b"".join((*last, key)))) if len(last) == _WINDOW else 0
+
+def _arguments(arguments: str | None) -> str:
+    """Return arguments in one spelling. Arguments that are not JSON are only stripped."""
+    text = (arguments or "").strip()
+    if not text:
+        return "{}"
+    value = lenient.load(text.encode(errors="replace"))
+    if value is None:
+        return text
+    return lenient.as_json(_with_integers(value) if _FRACTION.search(text) else value)
+
+
+def _with_integers(value: Any, depth: int = 100) -> Any:
+    """Return a JSON value in which 1.0 is 1, because JavaScript writes it so."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, list) and depth:
+        return [_with_integers(item, depth - 1) for item in value]
+    if isinstance(value, dict) and depth:
+        return {name: _with_integers(item, depth - 1) for name, item in value.items()}
+    return value
+
+
+def _key(message: Message) -> bytes:
+    """Return the key of a message that the assistant did not send."""
+    texts = [_content(part) for part in message.parts]
+    role = message.role or (message.parts[0].type if message.parts else None) or ""
+    return _hash(f"{role}\0{chr(10).join(texts).strip()}".encode(errors="replace"))
+
+
+def _content(part: Part) -> str:
+    if part.media is not None:
+        media = part.media
+        data = (media.url or media.name or "").partition(";base64,")
+        return f"[{part.kind} {_hash((data[2] or data[0]).encode(errors='replace')).hex()}]"
+    if part.kind == "other":
+        fields = {name: value for name, value in part.other.items() if name != "cache_control"}
+        return lenient.as_json(fields) if fields else part.text or ""
+    return part.text or ""
 
 
 def _hash(data: bytes) -> bytes:

@@ -3,7 +3,9 @@
 import re
 from typing import Final
 
-from relaybook.log.formats.facts import NAME_CHARACTERS, PREVIEW_CHARACTERS
+NAME_CHARACTERS: Final = 256
+ERROR_CHARACTERS: Final = 2000
+PREVIEW_CHARACTERS: Final = 200
 
 #: Some SQLite functions truncate text at NUL, and lone surrogates cannot be encoded as UTF-8.
 _UNSTORABLE: Final = re.compile(r"[\x00\ud800-\udfff]")

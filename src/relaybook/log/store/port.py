@@ -61,6 +61,8 @@ class Entry(msgspec.Struct, kw_only=True):
     #: The encoded message chain, which identifies the requests that this request continues. The store does not decode
     #: the message chain.
     chain: bytes | None = None
+    #: The search text; see ``search_text``. `None` if it must be read from the bodies.
+    text: str | None = None
 
 
 class RunPosition(msgspec.Struct, frozen=True, kw_only=True):

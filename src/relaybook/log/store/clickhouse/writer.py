@@ -211,6 +211,8 @@ class ClickHouseWriter:
 
     def _text(self, entry: Entry) -> str:
         """Return the searchable text of a request. Body bytes that are already in chunks are read from the database."""
+        if entry.text is not None:
+            return entry.text
         bodies = [self._chunks.whole(body) for body in (entry.request, entry.response)]
         return text_of(msgspec.structs.replace(entry, request=bodies[0], response=bodies[1]))
 

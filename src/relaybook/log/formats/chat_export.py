@@ -1,0 +1,124 @@
+"""Write the model as a chat completions request, whatever API it came from. Fine-tuning requires this structure.
+
+Reasoning is omitted, because the structure has no field for it. For any other content that the structure cannot
+express, functions raise NotChat.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from relaybook.log.formats.conversation import Message, Output, Part, Request
+
+#: Parameters that say that the provider adds messages which only it has.
+_ELSEWHERE: Final = ("previous_response_id", "conversation", "prompt")
+_COPIED: Final = ("parallel_tool_calls", "functions")
+_REASONING: Final = ("redacted_thinking",)
+
+
+class NotChat(ValueError):
+    """The structure of chat completions cannot express the request or the response."""
+
+
+def to_chat(request: Request) -> dict[str, Any]:
+    """Return the messages and tools of a request as fields of a chat completions request. Raises NotChat."""
+    parameters = request.parameters
+    if request.omitted or any(parameters.get(name) for name in _ELSEWHERE):
+        raise NotChat
+    messages: list[dict[str, Any]] = []
+    for message in request.messages:
+        _add(messages, message)
+    if not messages:
+        raise NotChat
+    fields: dict[str, Any] = {"messages": messages}
+    tools = parameters.get("tools")
+    if isinstance(tools, list) and tools:
+        fields["tools"] = [_tool(tool) for tool in tools]
+    return fields | {name: parameters[name] for name in _COPIED if parameters.get(name) is not None}
+
+
+def response_message(output: Output) -> dict[str, Any]:
+    """Return an output as the message of the assistant. Raises NotChat."""
+    return _assistant(output.parts)
+
+
+def _add(messages: list[dict[str, Any]], message: Message) -> None:
+    role = message.role
+    parts = [part for part in message.parts if part.kind != "reasoning" and part.type not in _REASONING]
+    if role is None:
+        raise NotChat
+    if message.parts and not parts:
+        return  # only reasoning
+    if role in ("tool", "function") and parts:
+        result, *more = parts
+        if more or result.kind != "tool_result":
+            raise NotChat
+        sent = {"role": role, "content": result.text or ""}
+        if role == "tool":
+            sent["tool_call_id"] = result.id or ""
+    elif role == "assistant":
+        sent = _assistant(parts)
+        # The Responses API has calls as items of their own, after the text.
+        if all(part.kind == "tool_call" for part in parts) and messages and messages[-1]["role"] == role:
+            messages[-1].setdefault("tool_calls", []).extend(sent.get("tool_calls", []))
+            return
+    else:
+        sent = {"role": role, "content": _content(parts)}
+    if message.name is not None:
+        sent["name"] = message.name
+    if "weight" in message.other:  # a parameter of fine-tuning
+        sent["weight"] = message.other["weight"]
+    messages.append(sent)
+
+
+def _assistant(parts: Sequence[Part]) -> dict[str, Any]:
+    texts = [part for part in parts if part.kind in ("text", "audio") and part.text]
+    refusals = [part.text for part in parts if part.kind == "refusal" and part.text]
+    calls = [part for part in parts if part.kind == "tool_call"]
+    skipped = [part for part in parts if part.kind == "reasoning" or part.type in _REASONING]
+    if len(texts) + len(refusals) + len(calls) + len(skipped) < len(parts):
+        raise NotChat
+    message: dict[str, Any] = {"role": "assistant", "content": "".join([part.text or "" for part in texts]) or None}
+    if refusals:
+        message["refusal"] = "".join(refusals)
+    if len(calls) == 1 and calls[0].id is None:  # only calls in the deprecated form ``function_call`` have no id
+        message["function_call"] = {"name": calls[0].name or "", "arguments": calls[0].arguments or ""}
+    elif calls:
+        message["tool_calls"] = [_call(call) for call in calls]
+    return message
+
+
+def _call(call: Part) -> dict[str, Any]:
+    if not (call.id and call.name) or call.type not in (None, "custom"):
+        raise NotChat
+    if call.type == "custom":
+        return {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": call.arguments or ""}}
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments or ""}}
+
+
+def _content(parts: Sequence[Part]) -> str | list[dict[str, Any]]:
+    if all(part.kind == "text" for part in parts):
+        return "\n".join([part.text or "" for part in parts])
+    return [_content_part(part) for part in parts]
+
+
+def _content_part(part: Part) -> dict[str, Any]:
+    if part.kind == "text":
+        return {"type": "text", "text": part.text or ""}
+    url = part.media.url if part.media is not None else None
+    if part.kind == "image" and url is not None:
+        return {"type": "image_url", "image_url": {"url": url} | part.other}
+    raise NotChat
+
+
+def _tool(tool: object) -> dict[str, Any]:
+    """Return a tool. Other APIs have the fields of the function at the top level of the tool."""
+    if not isinstance(tool, dict):
+        raise NotChat
+    if isinstance(tool.get("function"), dict) or isinstance(tool.get("custom"), dict):
+        return tool
+    schema = next((name for name in ("parameters", "input_schema") if name in tool), None)
+    if tool.get("type") not in (None, "function", "custom") or schema is None:
+        raise NotChat
+    names = {"name": "name", "description": "description", schema: "parameters", "strict": "strict"}
+    function = {new: tool[old] for old, new in names.items() if tool.get(old) is not None}
+    return {"type": "function", "function": function}

@@ -1,0 +1,280 @@
+"""Read Anthropic's Messages API: ``messages`` and ``messages/count_tokens``.
+
+A message is a text or a list of blocks. ``system`` is the first message. A tool result, which is a block of a user's
+message, becomes a message of role ``tool`` before the other blocks of the message. All other blocks are parts, in their
+order.
+
+A stream is complete at ``message_stop``. ``message_start`` has the number of input tokens. ``message_delta`` has the
+total number of output tokens so far. Source: the types of Anthropic's SDK, version 2.13.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from relaybook.log.formats.chat import tool_result
+from relaybook.log.formats.content import content_parts, ends
+from relaybook.log.formats.conversation import Error, Message, Part, Request, Response
+from relaybook.log.formats.lenient import as_json, is_object, join, sanitize, text_or_none
+from relaybook.log.formats.media import media_part
+from relaybook.log.formats.output import OutputBuilder, PartBuilder, merge
+from relaybook.log.formats.provider_errors import describe_error, find_error
+from relaybook.log.formats.usage import merge_usage
+
+#: The types of tool calls (``tool_use``, ``server_tool_use``, ``mcp_tool_use``) end with this text.
+_CALL: Final = "tool_use"
+_RESULT: Final = "tool_result"
+_READ: Final = frozenset({"id", "model", "content", "stop_reason", "usage", "error", "type", "role"})
+
+
+def read_request(body: dict[str, Any]) -> Request:
+    """Return the system prompt and the messages of a request.
+
+    A request without ``max_tokens`` is a request to ``count_tokens`` and belongs to no conversation.
+    """
+    system, items = body.get("system"), body.get("messages")
+    has_system = isinstance(system, str | list)
+    messages = [Message("system", [_part(block) for block in _blocks(system)])] if has_system else []
+    first, omitted, last = ends(items if isinstance(items, list) else [])
+    for item in (*first, *last):
+        messages += _messages(item)
+    metadata = body.get("metadata")
+    return Request(
+        messages=messages,
+        omitted=omitted,
+        parameters={
+            name: value for name, value in body.items() if name != "messages" and not (name == "system" and has_system)
+        },
+        is_conversation=body.get("max_tokens") is not None,
+        user=text_or_none(metadata.get("user_id")) if isinstance(metadata, dict) else None,
+    )
+
+
+def _blocks(content: object) -> list[Any]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return ends(content)[0] + ends(content)[2] if isinstance(content, list) else []
+
+
+def _messages(item: object) -> Iterable[Message]:
+    """Yield the tool results of a message, each as a message, and then the message with all other blocks."""
+    if not isinstance(item, dict):
+        yield Message("user" if isinstance(item, str) else None, content_parts(item))
+        return
+    role, blocks = item.get("role"), _blocks(item.get("content"))
+    results = [block for block in blocks if is_object(block) and block.get("type") == _RESULT]
+    for block in results:
+        other = {
+            str(name): sanitize(value)
+            for name, value in block.items()
+            if name not in ("type", "tool_use_id", "content") and value is not None
+        }
+        yield Message("tool", _result_parts(block), other=other)
+    if results and len(results) == len(blocks):
+        return
+    parts = [_part(block) for block in blocks if not (is_object(block) and block.get("type") == _RESULT)]
+    other = {str(name): sanitize(value) for name, value in item.items() if name not in ("role", "content")}
+    yield Message(sanitize(role) if isinstance(role, str) else None, parts, other=other)
+
+
+def _result_parts(block: dict[str, Any]) -> list[Part]:
+    """Return the parts of a tool's result: the result with all of its text, and its media."""
+    content = block.get("content")
+    if isinstance(content, str | list | None):
+        parts = [_part(inner) for inner in _blocks(content)]
+    else:
+        parts = [Part(kind="text", text=as_json(content))]
+    return tool_result(block.get("tool_use_id"), parts)
+
+
+def _part(block: object) -> Part:
+    """Return one block of a request as a part."""
+    builder = PartBuilder("other")
+    if not isinstance(block, dict):
+        return content_parts([block])[0]
+    kind = block.get("type")
+    if kind in ("image", "document", "video", "audio") and isinstance(block.get("source"), dict):
+        return _media(block, block["source"])
+    _take(builder, block)
+    return builder.part()
+
+
+def _media(block: dict[str, Any], source: dict[str, Any]) -> Part:
+    kind = block["type"]
+    more = {name: value for name, value in block.items() if name not in ("type", "source") and value is not None}
+    if source.get("type") == "text" and isinstance(source.get("data"), str):  # a document as plain text
+        return Part(kind="file", type="document", text=join([source["data"]]), other=sanitize(more))
+    fields = {name: value for name, value in source.items() if name != "type"}
+    return media_part("file" if kind == "document" else kind, fields, more)
+
+
+def is_call(kind: object, name: object) -> bool:
+    """Return whether a block is the call of a tool."""
+    return isinstance(kind, str) and kind.endswith(_CALL) and name is not None
+
+
+def _take(builder: PartBuilder, block: dict[str, Any]) -> None:
+    """Set the kind and the content of a part from its block."""
+    kind = block.get("type")
+    read = {"type"}
+    if isinstance(text := block.get("text"), str):
+        builder.kind = "text"
+        builder.texts = [text] if text else []
+        read.add("text")
+    elif isinstance(thinking := block.get("thinking"), str):
+        builder.kind = "reasoning"
+        builder.texts = [thinking] if thinking else []
+        read.add("thinking")
+    elif is_call(kind, block.get("name")):
+        builder.kind = "tool_call"
+        builder.names = [str(block["name"])]
+        builder.id = text_or_none(block.get("id"))
+        arguments = block.get("input")
+        builder.arguments = [arguments if isinstance(arguments, str) else as_json(arguments)] if arguments else []
+        builder.type = None if kind == _CALL else kind
+        read |= {"name", "id", "input"}
+    elif isinstance(kind, str) and kind.endswith(_RESULT) or isinstance(block.get("tool_use_id"), str):
+        builder.kind = "tool_result"
+        builder.id = text_or_none(block.get("tool_use_id"))
+        content = block.get("content")
+        builder.texts = [content if isinstance(content, str) else as_json(content)] if content else []
+        read |= {"tool_use_id", "content"}
+        builder.type = text_or_none(kind)
+    else:
+        builder.type = text_or_none(kind)
+    builder.other = {name: value for name, value in block.items() if name not in read and value not in (None, [])}
+
+
+class Stream:
+    """The events of a streamed response so far, or a whole response."""
+
+    __slots__ = ("_blocks", "_error", "_fields", "_usage", "has_end_mark", "has_token", "is_known")
+
+    def __init__(self) -> None:
+        self.has_end_mark = False
+        self.has_token = False
+        self.is_known = False
+        self._blocks: dict[int, PartBuilder] = {}
+        self._error: Error | None = None
+        self._fields: dict[str, Any] = {}
+        self._usage: dict[str, Any] = {}
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the end mark arrived, or the response has a stop reason."""
+        return self.has_end_mark or bool(self._fields.get("stop_reason"))
+
+    def add(self, event: dict[str, Any], name: str = "") -> None:
+        """Add an event, or a whole response."""
+        kind = event.get("type")
+        if kind == "content_block_delta":
+            if is_object(delta := event.get("delta")):
+                self._add_delta(event.get("index"), delta)
+        elif kind == "content_block_start":
+            if is_object(block := event.get("content_block")):
+                self._add_block(event.get("index"), block)
+        elif kind == "message_start":
+            if is_object(message := event.get("message")):
+                self._add_message(message, is_whole=False)
+        elif kind == "message_delta":
+            if is_object(delta := event.get("delta")):
+                self._fields |= {key: value for key, value in delta.items() if value is not None}
+            self._add_usage(event.get("usage"), is_final=True)
+        elif kind == "message_stop":
+            self.has_end_mark = True
+        elif kind not in ("content_block_stop", "ping", "error"):
+            self._add_message(event, is_whole=True)
+        if kind == "error" or "error" in event or name == "error":
+            self.add_error(event, "error" if kind == "error" else name)
+
+    def add_error(self, value: dict[str, Any], name: str = "") -> None:
+        """Set the error of an event, if there is none yet."""
+        if self._error is None:
+            self._error = find_error(value, has_output=bool(self._blocks))
+            if self._error is None and name == "error":
+                self._error = Error(message="The stream has an error event.", raw=sanitize(value))
+
+    def add_error_text(self, text: str) -> None:
+        """Set the text of an event with the name ``error`` as the error, if there is none yet."""
+        self._error = self._error or describe_error(text)
+
+    def _add_message(self, message: dict[str, Any], *, is_whole: bool) -> None:
+        """Add a whole response, or the message at the start of a stream."""
+        content = message.get("content")
+        if isinstance(content, list) or text_or_none(message.get("model")) or "input_tokens" in message:
+            self.is_known = True
+        for index, block in enumerate(content if isinstance(content, list) else ()):
+            if is_object(block):
+                self._add_block(index, block)
+        self._fields |= {key: value for key, value in message.items() if value is not None or key not in self._fields}
+        self._add_usage(message.get("usage"), is_final=is_whole)
+        if is_whole and not self.is_known:
+            self.add_error(message)
+
+    def _add_usage(self, usage: object, *, is_final: bool) -> None:
+        if isinstance(usage, dict) and usage:
+            # The output tokens at the start of a stream are a placeholder.
+            merge_usage(self._usage, usage if is_final else {k: v for k, v in usage.items() if k != "output_tokens"})
+
+    def _add_block(self, index: object, block: dict[str, Any]) -> None:
+        self.is_known = True
+        builder = self._builder(index)
+        _take(builder, block)
+        if builder.texts or builder.kind == "tool_call":
+            self.has_token = True
+        to = block.get("to")
+        if block.get("type") == "fallback" and is_object(to) and (model := text_or_none(to.get("model"))):
+            self._fields["model"] = model
+
+    def _builder(self, index: object) -> PartBuilder:
+        key = index if type(index) is int else max(self._blocks, default=0)
+        builder = self._blocks.get(key)
+        if builder is None:
+            builder = self._blocks[key] = PartBuilder("other")
+        return builder
+
+    def _add_delta(self, index: object, delta: dict[str, Any]) -> None:
+        self.is_known = True
+        builder = self._builder(index)
+        if text := text_or_none(delta.get("text")):
+            builder.kind = "text"
+            builder.texts.append(text)
+        elif thinking := text_or_none(delta.get("thinking")):
+            builder.kind = "reasoning"
+            builder.texts.append(thinking)
+        elif partial := text_or_none(delta.get("partial_json")):
+            if builder.kind == "other":
+                builder.kind = "tool_call"
+            builder.arguments.append(partial)
+        else:
+            more = {key: value for key, value in delta.items() if key not in ("type", "text", "thinking", "partial_json")}
+            if "citation" in more:
+                more["citations"] = [more.pop("citation")]
+            merge(builder.other, more)
+            return
+        self.has_token = True
+
+    def response(self) -> Response:
+        """Return the response with everything added so far."""
+        fields = self._fields
+        builder = OutputBuilder(0)
+        builder.parts = [self._blocks[index] for index in sorted(self._blocks)]
+        builder.finish_reason = text_or_none(fields.get("stop_reason"))
+        counted = fields.get("input_tokens")
+        if type(counted) is int and not builder.parts:  # a response to count_tokens
+            builder.new("other").type = "token_count"
+            builder.parts[-1].texts = [f"{counted:,} input tokens"]
+        output = builder.output()
+        for part in output.parts:
+            if part.kind == "tool_call":
+                part.arguments = part.arguments or "{}"
+        tier = self._usage.get("service_tier")
+        has_output = bool(output.parts or output.finish_reason or "content" in fields)
+        return Response(
+            id=text_or_none(fields.get("id")),
+            model=text_or_none(fields.get("model")),
+            outputs=[output] if has_output else [],
+            usage=self._usage or None,
+            tier=text_or_none(tier),
+            error=self._error,
+            other={str(name): sanitize(value) for name, value in fields.items() if name not in _READ},
+        )

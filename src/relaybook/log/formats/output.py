@@ -1,0 +1,130 @@
+"""Put the parts of an output together from deltas and snapshots.
+
+A delta adds to the text of a part. A snapshot is the whole text: it replaces what came before, and never adds to it.
+"""
+
+from typing import Any, Final
+
+from relaybook.log.formats import lenient
+from relaybook.log.formats.conversation import Media, Output, Part, PartKind
+from relaybook.log.formats.lenient import join
+from relaybook.log.formats.text import clean_or_none
+
+#: Fields that are not shown. ``obfuscation`` is random padding against traffic analysis.
+DROPPED: Final = frozenset({"obfuscation"})
+_MAX_DEPTH: Final = 100
+#: Texts that are whole in each event. ``channel`` is the kind of output of gpt-oss models.
+_REPEATED: Final = frozenset({"id", "type", "channel", "object", "model", "role"})
+
+
+class PartBuilder:
+    """One part so far. ``texts``, ``names`` and ``arguments`` have the fragments in which they arrived."""
+
+    __slots__ = ("arguments", "id", "kind", "media", "names", "other", "texts", "type")
+
+    def __init__(self, kind: PartKind) -> None:
+        self.kind = kind
+        self.texts: list[str] = []
+        self.names: list[str] = []
+        self.arguments: list[str] = []
+        self.id: str | None = None
+        self.type: str | None = None
+        self.media: Media | None = None
+        self.other: dict[str, Any] = {}
+
+    def has_whole_arguments(self) -> bool:
+        """Return whether the arguments so far are complete JSON."""
+        text = "".join(self.arguments).strip()
+        return text[-1:] in ("}", "]", '"', "l", "e") and lenient.load(text.encode(errors="replace")) is not None
+
+    def part(self) -> Part:
+        """Return the part with everything added so far."""
+        part = Part(
+            kind=self.kind,
+            text=join(self.texts) or None,
+            name=clean_or_none(join(self.names)),
+            id=clean_or_none(self.id),
+            media=self.media,
+            type=clean_or_none(self.type),
+        )
+        if self.kind == "tool_call":
+            part.arguments = join(self.arguments)
+        if self.other:
+            join_merged(self.other)
+            part.other = lenient.sanitize(self.other)
+        return part
+
+
+def snapshot(fragments: list[str], whole: object) -> None:
+    """Replace the fragments of a text by the whole text. A text that is empty or missing replaces nothing."""
+    if isinstance(whole, str) and whole:
+        fragments[:] = [whole]
+
+
+class OutputBuilder:
+    """One output so far."""
+
+    __slots__ = ("finish_reason", "index", "other", "parts")
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.parts: list[PartBuilder] = []
+        self.finish_reason: str | None = None
+        self.other: dict[str, Any] = {}
+
+    def new(self, kind: PartKind) -> PartBuilder:
+        """Add a part."""
+        part = PartBuilder(kind)
+        self.parts.append(part)
+        return part
+
+    def output(self) -> Output:
+        """Return the output with everything added so far. Parts without any content are left out."""
+        parts = [builder.part() for builder in self.parts]
+        join_merged(self.other)
+        return Output(
+            index=self.index,
+            parts=[part for part in parts if part.text or part.kind == "tool_call" or part.media or part.other],
+            finish_reason=clean_or_none(self.finish_reason),
+            other=lenient.sanitize(self.other),
+        )
+
+
+class _JoinedText:
+    """A text that arrives in fragments, one per event."""
+
+    __slots__ = ("texts",)
+
+    def __init__(self, text: str) -> None:
+        self.texts = [text]
+
+
+def merge(into: dict[str, Any], more: dict[str, Any], *, joins_texts: bool = True, depth: int = _MAX_DEPTH) -> None:
+    """Merge the fields of an event into ``into``.
+
+    Texts and lists are joined, and objects are merged. All other values are replaced. The texts in ``_REPEATED`` are
+    also replaced, and without ``joins_texts`` all texts. This function collects the fragments of a text without
+    joining them; ``join_merged`` later joins them all at once. So merging many events takes linear time.
+    """
+    for name, value in more.items():
+        if name in DROPPED or (value is None and name in into):
+            continue
+        before = into.get(name)
+        if isinstance(before, dict) and isinstance(value, dict) and depth:
+            merge(before, value, joins_texts=joins_texts, depth=depth - 1)
+        elif isinstance(before, list) and isinstance(value, list):
+            before.extend(value)
+        elif joins_texts and isinstance(before, str | _JoinedText) and isinstance(value, str) and name not in _REPEATED:
+            joined = into[name] = before if isinstance(before, _JoinedText) else _JoinedText(before)
+            joined.texts.append(value)
+        else:
+            into[name] = value
+
+
+def join_merged(merged: dict[str, Any], depth: int = _MAX_DEPTH) -> None:
+    """Join the texts of merged fields, in place. Call it once, after the last ``merge``."""
+    for name, value in merged.items():
+        if isinstance(value, _JoinedText):
+            merged[name] = join(value.texts)
+        elif isinstance(value, dict) and depth:
+            join_merged(value, depth - 1)

@@ -1,0 +1,125 @@
+"""Derive previews from the model: one line that tells people what a request asked and what the response said."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from relaybook.log.formats.conversation import Message, Output, Part, Response
+from relaybook.log.formats.media import describe_media
+from relaybook.log.formats.text import clean_or_none, preview
+
+#: Elements that agents add to what a person wrote, as a part or a piece of the user's message.
+_ADDED: Final = (
+    *("system-reminder", "environment_details", "environment_context", "user_instructions", "local-command-stdout"),
+    *("command-message", "command-name", "command-args", "ide_selection", "ide_opened_file", "additional_data"),
+    *("turn_aborted", "context", "workspace_info", "reminderInstructions", "editorContext", "INSTRUCTIONS"),
+)
+#: Elements around what a person wrote.
+_AROUND: Final = ("task", "user_query", "user_message", "userRequest", "feedback", "answer", "prompt")
+_ADDED_ELEMENT: Final = re.compile(rf"\s*<({'|'.join(map(re.escape, _ADDED))})(?:\s[^<>]{{0,200}})?>")
+_AROUND_ELEMENT: Final = re.compile(rf"\s*<({'|'.join(_AROUND)})>(.*?)(?:</\1>|$)", re.DOTALL)
+#: Only this much of a text is searched for what a person wrote.
+_MAX_SEARCHED: Final = 100_000
+
+
+def input_preview(messages: Sequence[Message]) -> str | None:
+    """Return a preview of the last thing that the user wrote.
+
+    Elements that agents add, such as ``<system-reminder>``, are skipped. If there is no such text, the last message of
+    any role with visible content is used, and then the added elements.
+    """
+    fallback = added = None
+    for message in reversed(messages):
+        is_user = message.role == "user"
+        if not is_user and fallback is not None:
+            continue
+        shown = _preview(message.parts, is_user=is_user)
+        if shown is not None and is_user:
+            return shown
+        fallback = fallback or shown
+        if is_user and added is None:
+            added = _preview(message.parts, is_user=False)
+    return fallback or added
+
+
+def texts_preview(messages: Sequence[Message]) -> str | None:
+    """Return a preview of a list of texts, such as ``[3 texts] the first one``. Lists of token ids have no preview."""
+    shown = _preview(messages[0].parts, is_user=False) if messages and messages[0].parts else None
+    return shown if shown is None or len(messages) == 1 else preview(f"[{len(messages)} texts] {shown}")
+
+
+def _preview(parts: Sequence[Part], *, is_user: bool) -> str | None:
+    shown = []
+    for part in parts:
+        text = part.text if part.kind != "reasoning" else None
+        if is_user and text is not None:
+            text = written_by_person(text)
+        if text is None and part.kind in ("image", "audio", "video", "file"):
+            text = describe_media(part.kind, part.media)
+        elif text is None and part.kind == "other" and part.type is not None and not is_user:
+            text = f"[{part.type}]"
+        if text and (one := preview(text)):
+            shown.append(one)
+    return preview(" ".join(shown)) if shown else None
+
+
+def written_by_person(text: str) -> str | None:
+    """Return a text without the elements that agents add. `None` if nothing is left."""
+    if "<" not in text[:_MAX_SEARCHED]:
+        return text
+    at = 0
+    while (found := _ADDED_ELEMENT.match(text, at)) is not None:
+        end = text.find(f"</{found[1]}>", found.end())
+        if end < 0:
+            return None
+        at = end + len(found[1]) + 3
+    rest = text[at:]
+    if (inner := _AROUND_ELEMENT.match(rest[:_MAX_SEARCHED])) is not None and inner[2].strip():
+        return inner[2]
+    if (later := _ADDED_ELEMENT.search(rest[:_MAX_SEARCHED])) is not None and rest[: later.start()].strip():
+        return rest[: later.start()]
+    return rest if rest.strip() else None
+
+
+def output_preview(response: Response) -> str | None:
+    """Return a preview of the first output. `None` if it is empty.
+
+    The preview shows the first of these that there is: text, transcript, refusal, media, tool calls, reasoning.
+    """
+    if not response.outputs:
+        return None
+    output = response.outputs[0]
+    for kind in ("text", "audio", "refusal"):
+        if shown := preview("".join(texts_of(output, kind))):
+            return shown
+    described = [describe_media(part.kind, part.media) for part in output.parts if part.media is not None]
+    calls = [_call(part) for part in output.parts if part.kind == "tool_call"]
+    for pieces in (described, calls, texts_of(output, "reasoning"), texts_of(output, "other")):
+        if shown := preview(" ".join(pieces)):
+            return shown
+    return None
+
+
+def texts_of(output: Output, kind: str) -> list[str]:
+    """Return the texts of all parts of a kind."""
+    return [part.text for part in output.parts if part.kind == kind and part.text]
+
+
+def _call(part: Part) -> str:
+    return f"ƒ {part.name or '?'}({preview(part.arguments) or ''})"
+
+
+def finish_reason(response: Response) -> str | None:
+    """Return the finish reasons of all outputs. Different reasons are joined by commas."""
+    reasons = dict.fromkeys(output.finish_reason for output in response.outputs if output.finish_reason)
+    return clean_or_none(",".join(reasons))
+
+
+def characters(response: Response) -> int:
+    """Return the number of generated characters, to estimate tokens."""
+    return sum(
+        len(part.text or "") + len(part.name or "") + len(part.arguments or "")
+        for output in response.outputs
+        for part in output.parts
+        if part.kind not in ("other", "tool_result")
+    )

@@ -1,0 +1,223 @@
+"""Read bodies into the model of a conversation, each with the format of its API.
+
+A body is read once. Bytes come before labels: a body that begins as an event stream is one, whatever its content type
+says. Nothing raises, whatever the bytes are. What could not be read is said in notes.
+"""
+
+import re
+from typing import Any, Final, NamedTuple, Protocol
+
+from relaybook.apis import Kind, Match
+from relaybook.log.formats import chat, completion, embedding, lenient, message, response, sse
+from relaybook.log.formats.content import MAX_PER_END
+from relaybook.log.formats.conversation import Ending, Error, Message, Output, Part, Request, Response
+from relaybook.log.formats.lenient import as_json, is_object, sanitize
+from relaybook.log.formats.provider_errors import describe_text, visible_text
+from relaybook.log.formats.text import clean
+from relaybook.log.record import Note
+
+_DONE: Final = b"[DONE]"
+#: Maximum number of metadata entries that are read. Each entry becomes a property, and a request can have far fewer
+#: properties than this.
+_MAX_METADATA: Final = 1000
+#: The user in requests of Claude Code before 2.1; later versions send a JSON object with these names.
+_USER_OF_SESSION: Final = re.compile(
+    r"user_(?P<device_id>[0-9a-f]{16,128})_account_(?P<account_uuid>[0-9a-f-]{0,64})_session_(?P<session_id>[0-9a-f-]{8,64})"
+)
+_USERS: Final = ("account_uuid", "user_id", "device_id", "id")
+NOT_JSON: Final = "not_json"
+INCOMPLETE: Final = "stream_incomplete"
+
+
+class Stream(Protocol):
+    """Collects the events of a response. A whole response is one event."""
+
+    has_end_mark: bool
+    has_token: bool
+    is_known: bool
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the end mark of the format arrived, or every output has a finish reason."""
+
+    def add(self, event: dict[str, Any], name: str = "") -> None:
+        """Add an event. ``name`` is the name of the server-sent event."""
+
+    def add_error(self, value: dict[str, Any], name: str = "") -> None:
+        """Set the error of an event, if the event has one and there is none yet."""
+
+    def add_error_text(self, text: str) -> None:
+        """Set the text of an event with the name ``error`` as the error, if there is none yet."""
+
+    def response(self) -> Response:
+        """Return everything added so far."""
+
+
+class Reading(NamedTuple):
+    """A response that was read.
+
+    ``first_token_end`` is the offset in a stream after the event with the first token, or `None` if there is no token.
+    ``has_end_mark`` tells whether the end mark of the format arrived. ``is_known`` tells whether the body has any field
+    of its API.
+    """
+
+    response: Response
+    is_stream: bool
+    first_token_end: int | None
+    has_end_mark: bool
+    is_known: bool
+    notes: list[Note]
+
+
+#: The module of each API whose bodies are read.
+_FORMATS: Final = {
+    "chat": chat,
+    "completion": completion,
+    "response": response,
+    "message": message,
+    "embedding": embedding,
+}
+
+
+def read_request(data: bytes, match: Match) -> Request:
+    """Read a decoded request body."""
+    format_ = _FORMATS.get(match.api.kind)
+    body = lenient.load(data) if format_ is not None else None
+    if format_ is None or not is_object(body):
+        return Request(model=match.model)
+    request = format_.read_request(body)
+    model, user = body.get("model"), body.get("user")
+    request.model = model if isinstance(model, str) and model else match.model
+    request.user = request.user or (user if isinstance(user, str) and user else None)
+    if is_object(metadata := body.get("metadata")):
+        request.metadata = _metadata(metadata, is_message=match.api.kind == "message")
+    _split_user(request)
+    request.understood = True
+    if request.omitted:
+        note = Part(kind="other", type="omitted", text=f"[{request.omitted:,} messages are not shown here]")
+        request.messages.insert(len(request.messages) - MAX_PER_END, Message(None, [note]))
+    return request
+
+
+def _metadata(pairs: dict[str, Any], *, is_message: bool) -> dict[str, str]:
+    """Return metadata as texts. Values other than strings become JSON."""
+    texts: dict[str, str] = {}
+    for name, value in pairs.items():
+        if len(texts) == _MAX_METADATA:
+            break
+        if not (is_message and name == "user_id"):
+            text = value if isinstance(value, str) else as_json(value)
+            texts[clean(name, len(name))] = clean(text, len(text))
+    return texts
+
+
+def _split_user(request: Request) -> None:
+    """Split a user that Claude Code puts together from account or device, and session; the session becomes a tag."""
+    user = request.user or ""
+    parts: dict[str, Any] = {}
+    if user.startswith("{"):
+        value = lenient.load(user.encode(errors="replace"))
+        parts = value if is_object(value) else {}
+    elif found := _USER_OF_SESSION.fullmatch(user):
+        parts = found.groupdict()
+    names = [parts[name] for name in _USERS if isinstance(parts.get(name), str) and parts[name]]
+    session = parts.get("session_id")
+    if names:
+        request.user = sanitize(names[0])
+    if isinstance(session, str) and session:
+        request.metadata.setdefault("session", sanitize(session))
+
+
+def read_response(data: bytes, kind: Kind, *, is_event_stream: bool, complete: bool) -> Reading:
+    """Read a decoded response body.
+
+    ``is_event_stream`` tells whether the content type is that of an event stream. ``complete`` tells whether the whole
+    response arrived.
+    """
+    format_ = _FORMATS.get(kind, chat)
+    stream: Stream = format_.Stream()
+    if sse.starts_as_stream(data) or (is_event_stream and not data.strip()):
+        return _read_stream(stream, data, complete=complete)
+    body = lenient.load(data)
+    if is_object(body):
+        stream.add(body)
+        return _whole(stream, data, kind)
+    if body is None:
+        first, rest = sse.split_object(data)
+        if rest and is_object(value := lenient.load(first)):
+            stream.add(value)
+            return _read_stream(stream, rest, complete=complete, before=len(data) - len(rest))
+        if is_event_stream:
+            return _read_stream(stream, data, complete=complete)
+    return _unexpected(data, body, complete=complete)
+
+
+def _whole(stream: Stream, data: bytes, kind: Kind) -> Reading:
+    found = stream.response()
+    notes: list[Note] = []
+    if not stream.is_known and found.error is None and kind in _FORMATS:
+        notes.append(Note("not_understood", "The response is JSON, but has no field of this API."))
+        found.outputs = [_raw_output(visible_text(data), "json")]
+    return Reading(found, False, None, False, stream.is_known, notes)
+
+
+def _unexpected(data: bytes, value: object, *, complete: bool) -> Reading:
+    """Read a body that is neither a JSON object nor a stream. Only its beginning is shown."""
+    found, notes = Response(), []
+    if value is not None:
+        text = value if isinstance(value, str) else as_json(value)
+        found.outputs = [_raw_output(text, "json")]
+        notes.append(Note("not_understood", "The response is JSON, but not an object."))
+    elif data.strip():
+        shown = describe_text(data)
+        found.outputs = [_raw_output(shown, "text")]
+        if complete and data.lstrip()[:1] in (b"{", b"["):
+            found.error = Error(INCOMPLETE, "The response ended before its JSON was complete.")
+            notes.append(Note(NOT_JSON, "The response begins like JSON, but is not complete."))
+        elif complete:
+            found.error = Error(NOT_JSON, f"The response is not JSON: {shown}")
+            notes.append(Note(NOT_JSON, f"The response is not JSON: {shown}"))
+    return Reading(found, False, None, False, False, notes)
+
+
+def _raw_output(text: str | None, kind: str) -> Output:
+    return Output(index=0, parts=[Part(kind="other", type=kind, text=text)] if text else [])
+
+
+def _read_stream(stream: Stream, data: bytes, *, complete: bool, before: int = 0) -> Reading:
+    decoder = lenient.EventDecoder()
+    load, add = decoder.load, stream.add
+    first_block: int | None = None
+    for name, payload, block in sse.events(data):
+        if payload.startswith(b"{"):
+            value = load(payload)
+            if not is_object(value):
+                continue
+            if name == sse.JSON_LINE:
+                stream.add_error(value)
+                continue
+            add(value, name)
+            if first_block is None and stream.has_token:
+                first_block = block
+        elif payload.startswith(_DONE):
+            stream.has_end_mark = True
+            break
+        elif name == "error":
+            text = payload.decode("utf-8", "replace")
+            stream.add_error_text(text if (value := lenient.load(payload)) is None else str(value))
+        elif payload.lstrip().startswith((b"{", b"\xef\xbb\xbf{")) and is_object(value := load(payload.strip())):
+            add(value, name)
+    found = stream.response()
+    found.ending = _ending(stream, complete=complete)
+    notes = []
+    if decoder.gave_up:
+        limit = f"{lenient.MAX_ODD_EVENTS:,}"
+        notes.append(Note("too_many_odd_events", f"More than {limit} events are not valid JSON. The rest is not read."))
+    end = None if first_block is None else before + sse.end_of_block(data, first_block)
+    return Reading(found, True, end, stream.has_end_mark, stream.is_known, notes)
+
+
+def _ending(stream: Stream, *, complete: bool) -> Ending:
+    if stream.is_finished:
+        return "done"
+    return "no_done" if complete else "cut"
