@@ -8,6 +8,7 @@ from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import UNKNOWN, cost, duration, escape, local_time, may_be_id, model, result, tokens
 from relaybook.cli.source import open_log
 from relaybook.cli.terms import lag_hint
+from relaybook.log.record import NOTE_FIELDS
 from relaybook.settings.configuration import Configuration
 
 _LABEL_WIDTH: Final = 12
@@ -52,9 +53,9 @@ def _fields(detail: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "parameters", _pairs(detail.get("parameters") or {}, exclude=("model",))
     for name, label in _IDS.items():
         yield label, detail[name] or ""
-    for kind in ("warnings", "advice"):
-        for note in detail[kind]:
-            yield kind.removesuffix("s"), f"{note['code']}: {note['message']}"
+    for name, field in NOTE_FIELDS.items():
+        for note in detail[field]:
+            yield name, f"{note['code']}: {note['message']}"
     for feedback in detail["feedback"]:
         yield "feedback", _feedback(feedback)
     for other in detail.get("also") or []:
