@@ -45,7 +45,7 @@ from relaybook.server.gc_tuning import collect_rarely
 
 #: The parts of a record besides its base fields and bodies, by the commit step that stores them.
 _FEATURES = {
-    "properties": "values of properties, warnings and advice",
+    "properties": "values of properties, and codes of notes",
     "message_chains": "conversations",
     "foreign_ids": "foreign ids",
     "feedback": "feedback that waits for its request",

@@ -1,20 +1,25 @@
-"""Test that docs/reference/errors.md lists every error and warning code, and the status of every error."""
+"""Test that the documentation lists every error, warning, note and advice code, and the status of every error."""
 
 import re
 from pathlib import Path
 from typing import get_args
 
+import pytest
+
 from relaybook.errors import RelayError
+from relaybook.log.record import AdviceCode, NoteCode
+from relaybook.log.row import UNUSABLE_RESPONSES
 from relaybook.relay.response_lines import NOT_LOGGED
 from relaybook.tags import WarningCode
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "errors.md").read_text("utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "reference" / "errors.md").read_text("utf-8")
 ROWS = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", PAGE, re.MULTILINE))
 del ROWS["code"]
 
 
-def test_the_page_has_exactly_the_codes_of_the_relay() -> None:
-    codes = [error.code for error in RelayError] + [*get_args(WarningCode), NOT_LOGGED]
+def test_the_page_has_exactly_the_codes_of_relay_and_log() -> None:
+    codes = [error.code for error in RelayError] + [*UNUSABLE_RESPONSES, *get_args(WarningCode), NOT_LOGGED]
     assert sorted(ROWS) == sorted(codes)
 
 
@@ -22,3 +27,14 @@ def test_every_error_has_its_status() -> None:
     documented = {error.code: ROWS[error.code].partition(",")[0].strip() for error in RelayError}
     sent = {error.code: str(error.status) for error in RelayError}
     assert documented == sent | {"upstream_stream_interrupted": "in the stream"}
+
+
+def test_every_unusable_response_has_its_result() -> None:
+    assert {code: ROWS[code].strip("` ") for code in UNUSABLE_RESPONSES} == UNUSABLE_RESPONSES
+
+
+@pytest.mark.parametrize(("section", "codes"), [("Notes", get_args(NoteCode)), ("Advice", get_args(AdviceCode))])
+def test_every_code_of_notes_and_advice_is_documented(section: str, codes: tuple[str, ...]) -> None:
+    page = (DOCS / "explanation" / "reading-bodies.md").read_text("utf-8")
+    table = page.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(codes)

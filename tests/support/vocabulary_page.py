@@ -11,7 +11,7 @@ PAGE: Final = Path(__file__).parents[2] / "dashboard" / "src" / "generated" / "v
 _HEAD: Final = """\
 // Generated from relaybook/log/descriptions.py by `make docs`; a test compares the two.
 
-import type { LogGap } from "./api-types";
+import type { LogGap, Row } from "./api-types";
 """
 
 
@@ -27,14 +27,17 @@ def vocabulary_page() -> str:
             _table(
                 "GAP_REASONS", "What happened to the requests of a gap. Follows their number.", GAP_REASONS, _REASON
             ),
+            _table("NOTES", "What could not be read, by the code of the note.", FIELDS["note"].choices),
+            _table("STREAM_ENDS", "How a stream ended.", FIELDS["stream_ended"].choices, _STREAM_END),
             _table("START_TIMES", "Labels of relative start times.", FIELDS["from"].choices),
             _table("REFUSALS", "Why requests were not admitted, by error code.", REFUSALS),
         )
     )
 
 
-#: The TypeScript type of the reasons for gaps.
+#: The TypeScript types of keys that the API declares.
 _REASON: Final = 'LogGap["reason"]'
+_STREAM_END: Final = 'NonNullable<Row["stream_ended"]>'
 
 
 def _table(name: str, meaning: str, texts: Mapping[str, str], key_type: str = "string") -> str:

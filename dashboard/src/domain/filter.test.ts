@@ -113,11 +113,13 @@ it("a property is not mistaken for a member of Object.prototype", () => {
   expect(rowMatches(row, "property.toString", "x")).toBe(false);
 });
 
-it("a row has the codes of its warnings and of its advice", () => {
+it("a row has the codes of its warnings, notes and advice", () => {
   const note = (code: string) => [{ code, message: "" }];
-  const row = { warnings: note("unknown_tag"), advice: note("no_stream_usage") } as never;
+  const row = { warnings: note("unknown_tag"), notes: note("not_json"), advice: note("no_stream_usage") } as never;
   expect(rowMatches(row, "warning", "unknown_tag")).toBe(true);
   expect(rowMatches(row, "warning", "no_stream_usage")).toBe(false);
+  expect(rowMatches(row, "note", "not_json")).toBe(true);
+  expect(rowMatches(row, "note", "unknown_tag")).toBe(false);
   expect(rowMatches(row, "advice", "no_stream_usage")).toBe(true);
   expect(rowMatches(row, "advice", "unknown_tag")).toBe(false);
 });

@@ -102,6 +102,7 @@ export function rowMatches(row: Row, name: string, value: string): boolean {
   if (name === "failed") return String(row.failed) === value;
   if (name === "result") return row.result.code === value;
   if (name === "warning") return row.warnings.some(({ code }) => code === value);
+  if (name === "note") return row.notes.some(({ code }) => code === value);
   if (name === "advice") return row.advice.some(({ code }) => code === value);
   if (name === "label") return row.feedback.some(({ label }) => label === value);
   if (name === "score") return row.feedback.some(({ score }) => score === Number(value));

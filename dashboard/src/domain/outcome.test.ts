@@ -30,7 +30,8 @@ const summarize = (changes: Partial<RequestDetail>) => {
   return `${sign} ${text}`;
 };
 
-const coded = (code: Row["result"]["code"]) => ({ result: { code, text: "200", tone: "good" } }) as const;
+const coded = (code: Row["result"]["code"], tone: Row["result"]["tone"] = "good") =>
+  ({ result: { code, text: "200", tone } }) as const;
 
 describe("the first line of a request", () => {
   it("has tokens and times of a complete response", () => {
@@ -46,9 +47,6 @@ describe("the first line of a request", () => {
     );
     expect(summarize(coded("tool_calls"))).toMatch(/^✓ Complete, with tool calls\./);
     expect(summarize(coded("filtered"))).toMatch(/^✓ Stopped by the provider's content filter\./);
-    expect(summarize({ ...streamed, stream_ended: "no_done" })).toMatch(
-      /2\.41 s\. The stream ended without its end marker\.$/,
-    );
   });
 
   it("quotes an error from the upstream", () => {
@@ -64,6 +62,28 @@ describe("the first line of a request", () => {
     );
     expect(summarize({ failed: true, status: 200, error_code: "server_error", error_message: "oops" })).toBe(
       '✗ The response ended with an error from the upstream: server_error, "oops".',
+    );
+  });
+
+  it("says that a response ended early, and what the client received", () => {
+    const incomplete = { failed: true, error_code: "stream_incomplete", ...coded("incomplete", "bad") } as const;
+    expect(summarize({ ...incomplete, stream: true, chunks: 61 })).toBe(
+      "✗ The stream ended early. The client received 61 chunks.",
+    );
+    expect(summarize({ ...incomplete, response_bytes: 0, chunks: 0 })).toBe(
+      "✗ The response is empty (forwarded unchanged).",
+    );
+    expect(summarize({ ...incomplete, chunks: 1 })).toBe("✗ The response ended early. The client received 1 chunk.");
+    expect(summarize({ ...incomplete, stream: true, chunks: 2, error_message: "Choice 1 has no end." })).toBe(
+      "✗ Choice 1 has no end. The client received 2 chunks.",
+    );
+  });
+
+  it("says that a response is not JSON", () => {
+    const page = { failed: true, error_code: "not_json", ...coded("unexpected_body", "bad") } as const;
+    expect(summarize(page)).toBe("✗ The response is not JSON (forwarded unchanged).");
+    expect(summarize({ ...page, error_message: "Sign in" })).toBe(
+      '✗ The response is not JSON: "Sign in" (forwarded unchanged).',
     );
   });
 

@@ -79,7 +79,6 @@ function complete(request: RequestDetail): string[] {
   } else if (took !== undefined) {
     sentences.push(output_tokens === null ? `The request took ${took}.` : `${tokens} in ${took}.`);
   }
-  if (request.stream_ended === "no_done") sentences.push("The stream ended without its end marker.");
   return sentences;
 }
 
@@ -93,12 +92,23 @@ const FINISHES: Record<string, string> = {
 function upstreamError(request: RequestDetail): string[] {
   const { status, error_code, reason, error_message } = request;
   const message = error_message === null ? "" : `"${shortened(error_message)}"`;
+  if (request.result.code === "incomplete") return incomplete(request);
+  if (request.result.code === "unexpected_body") {
+    return [`The response is not JSON${message === "" ? "" : `: ${message}`} (forwarded unchanged).`];
+  }
   if (status === null || status < 400) {
     const error = [error_code, message].filter(Boolean).join(", ");
     return [`The response ended with an error from the upstream${error === "" ? "" : `: ${error}`}.`];
   }
   const name = [status, error_code ?? reason].filter(Boolean).join(" ");
   return [`The upstream returned ${name}${message === "" ? "" : `: ${message}`} (forwarded unchanged).`];
+}
+
+/** A response that ended cleanly before it was complete. */
+function incomplete({ stream, response_bytes, chunks, error_message }: RequestDetail): string[] {
+  if (response_bytes === 0 && !stream) return ["The response is empty (forwarded unchanged)."];
+  const sentence = message(error_message, `The ${stream ? "stream" : "response"} ended early.`);
+  return [sentence, `The client received ${plural(chunks, "chunk")}.`];
 }
 
 function upstreamFailed({ chunks, status, error_message }: RequestDetail): string[] {

@@ -12,7 +12,7 @@ export type Row = {
   ended_at: string | null;
   /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request, because its body was malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** `true` if the status is 400 or above, if the outcome is `upstream_failed`, `interrupted` or `refused`, or if the response contains an error. */
+  /** `true` if the status is 400 or above, if the outcome is `upstream_failed`, `interrupted` or `refused`, if the response contains an error, or if the response ended early or is not JSON. */
   failed: boolean;
   /** Namespace of the request. A namespace is not a security boundary. */
   namespace: string;
@@ -46,11 +46,11 @@ export type Row = {
   stream: boolean;
   /** Whether the request asked for a stream. */
   stream_requested: boolean | null;
-  /** How the stream ended. `done`: with an end marker. `no_done`: without an end marker. `cut`: the stream was interrupted. `null` if the response was not a stream. */
+  /** How the stream ended. `done`: with an end marker, or with a finish reason in every choice. `no_done`: without an end. `cut`: the stream was interrupted. `null` if the response was not a stream. */
   stream_ended: "cut" | "done" | "no_done" | null;
   /** HTTP status that was sent to the client. `null` if no status was sent. */
   status: number | null;
-  /** Error code from the relay or the upstream. */
+  /** Error code from the relay or the upstream, or the reason why the response cannot be used: `stream_incomplete` or `not_json`. */
   error_code: string | null;
   /** Error message from the relay or the upstream. */
   error_message: string | null;
@@ -104,6 +104,8 @@ export type Row = {
   output_preview: string | null;
   /** `stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
+  /** What could not be read in the request or the response, or why a value is unknown. */
+  notes: (Note)[];
   /** Advice about the request, for example about a likely mistake. Relaybook never rejects a request because of advice. */
   advice: (Note)[];
   /** The latest feedback on the request from each source, sorted by source. */
@@ -112,7 +114,9 @@ export type Row = {
   result: Result;
 };
 
-/** A note on a request: a warning about its tags, or advice. */
+/** A note on a request: a warning about its tags, what could not be read and why, or advice.
+
+The message contains no text of the bodies, because it is kept when the content expires. */
 export type Note = {
   code: string;
   message: string;
@@ -132,7 +136,7 @@ export type RequestFeedback = {
 /** The result of a request, for people and for programs. */
 export type Result = {
   /** Code of the result, for programs. More codes may be added. */
-  code: "bad_gateway" | "bad_request" | "client_disconnected" | "complete" | "conflict" | "error" | "error_in_response" | "filtered" | "forbidden" | "gateway_timeout" | "log_failed" | "not_found" | "overloaded" | "payment_required" | "rate_limited" | "refused" | "relay_stopped" | "request_timeout" | "running" | "server_error" | "too_large" | "tool_calls" | "truncated" | "unauthorized" | "unavailable" | "unprocessable" | "upstream_failed" | "upstream_protocol_error" | "upstream_reset" | "upstream_stream_interrupted" | "upstream_timeout" | "upstream_unreachable";
+  code: "bad_gateway" | "bad_request" | "client_disconnected" | "complete" | "conflict" | "error" | "error_in_response" | "filtered" | "forbidden" | "gateway_timeout" | "incomplete" | "log_failed" | "not_found" | "overloaded" | "payment_required" | "rate_limited" | "refused" | "relay_stopped" | "request_timeout" | "running" | "server_error" | "too_large" | "tool_calls" | "truncated" | "unauthorized" | "unavailable" | "unexpected_body" | "unprocessable" | "upstream_failed" | "upstream_protocol_error" | "upstream_reset" | "upstream_stream_interrupted" | "upstream_timeout" | "upstream_unreachable";
   /** The result in a few words, such as `200` or `429 rate limited`. */
   text: string;
   /** How the dashboard shows the result. `neutral` means that the client disconnected early. */
@@ -198,7 +202,7 @@ export type RequestDetail = {
   ended_at: string | null;
   /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request, because its body was malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** `true` if the status is 400 or above, if the outcome is `upstream_failed`, `interrupted` or `refused`, or if the response contains an error. */
+  /** `true` if the status is 400 or above, if the outcome is `upstream_failed`, `interrupted` or `refused`, if the response contains an error, or if the response ended early or is not JSON. */
   failed: boolean;
   /** Namespace of the request. A namespace is not a security boundary. */
   namespace: string;
@@ -232,11 +236,11 @@ export type RequestDetail = {
   stream: boolean;
   /** Whether the request asked for a stream. */
   stream_requested: boolean | null;
-  /** How the stream ended. `done`: with an end marker. `no_done`: without an end marker. `cut`: the stream was interrupted. `null` if the response was not a stream. */
+  /** How the stream ended. `done`: with an end marker, or with a finish reason in every choice. `no_done`: without an end. `cut`: the stream was interrupted. `null` if the response was not a stream. */
   stream_ended: "cut" | "done" | "no_done" | null;
   /** HTTP status that was sent to the client. `null` if no status was sent. */
   status: number | null;
-  /** Error code from the relay or the upstream. */
+  /** Error code from the relay or the upstream, or the reason why the response cannot be used: `stream_incomplete` or `not_json`. */
   error_code: string | null;
   /** Error message from the relay or the upstream. */
   error_message: string | null;
@@ -290,6 +294,8 @@ export type RequestDetail = {
   output_preview: string | null;
   /** `stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
+  /** What could not be read in the request or the response, or why a value is unknown. */
+  notes: (Note)[];
   /** Advice about the request, for example about a likely mistake. Relaybook never rejects a request because of advice. */
   advice: (Note)[];
   /** The latest feedback on the request from each source, sorted by source. */
@@ -412,7 +418,7 @@ export type ThreadRow = {
   ended_at: string | null;
   /** How the request ended. `open`: still running. `complete`: the upstream's whole response was relayed (for streams, see `stream_ended`). `upstream_failed`: the upstream could not be reached, failed during its response or timed out. `client_closed`: the client disconnected before the end. `interrupted`: the relay stopped or crashed, or the log could not be written. `refused`: the relay rejected the request, because its body was malformed, too slow or too large. */
   outcome: "client_closed" | "complete" | "interrupted" | "open" | "refused" | "upstream_failed";
-  /** `true` if the status is 400 or above, if the outcome is `upstream_failed`, `interrupted` or `refused`, or if the response contains an error. */
+  /** `true` if the status is 400 or above, if the outcome is `upstream_failed`, `interrupted` or `refused`, if the response contains an error, or if the response ended early or is not JSON. */
   failed: boolean;
   /** Namespace of the request. A namespace is not a security boundary. */
   namespace: string;
@@ -446,11 +452,11 @@ export type ThreadRow = {
   stream: boolean;
   /** Whether the request asked for a stream. */
   stream_requested: boolean | null;
-  /** How the stream ended. `done`: with an end marker. `no_done`: without an end marker. `cut`: the stream was interrupted. `null` if the response was not a stream. */
+  /** How the stream ended. `done`: with an end marker, or with a finish reason in every choice. `no_done`: without an end. `cut`: the stream was interrupted. `null` if the response was not a stream. */
   stream_ended: "cut" | "done" | "no_done" | null;
   /** HTTP status that was sent to the client. `null` if no status was sent. */
   status: number | null;
-  /** Error code from the relay or the upstream. */
+  /** Error code from the relay or the upstream, or the reason why the response cannot be used: `stream_incomplete` or `not_json`. */
   error_code: string | null;
   /** Error message from the relay or the upstream. */
   error_message: string | null;
@@ -504,6 +510,8 @@ export type ThreadRow = {
   output_preview: string | null;
   /** `stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are no longer stored. */
   body_state: "expired" | "no_bodies" | "stored";
+  /** What could not be read in the request or the response, or why a value is unknown. */
+  notes: (Note)[];
   /** Advice about the request, for example about a likely mistake. Relaybook never rejects a request because of advice. */
   advice: (Note)[];
   /** The latest feedback on the request from each source, sorted by source. */

@@ -1,10 +1,11 @@
 // Generated from relaybook/log/descriptions.py by `make docs`; a test compares the two.
 
-import type { LogGap } from "./api-types";
+import type { LogGap, Row } from "./api-types";
 
 /** Labels of fields, if they differ from the name. */
 export const FIELD_LABELS: Readonly<Record<string, string>> = {
   finish_reason: "finish reason",
+  stream_ended: "stream ended",
   first_token: "first token",
   input_tokens: "input tokens",
   output_tokens: "output tokens",
@@ -25,6 +26,25 @@ export const GAP_REASONS: Readonly<Record<LogGap["reason"], string>> = {
   forwarded_unlogged: "relayed but not logged, because the log could not be written",
   damaged: "damaged and unreadable, so their content is missing from the log",
   store_set_aside: "missing from the log, because their store was unusable and was set aside in the data directory; relaybook check --salvage recovers the readable requests",
+};
+
+/** What could not be read, by the code of the note. */
+export const NOTES: Readonly<Record<string, string>> = {
+  too_large_to_read: "body too large to read",
+  unknown_encoding: "unknown content encoding",
+  wrong_encoding: "wrong content encoding",
+  not_json: "response is not JSON",
+  too_many_odd_events: "many unreadable events",
+  not_understood: "bodies crashed the parser",
+  closed_early: "connection broke after the end",
+  cost_unknown: "cost is unknown",
+};
+
+/** How a stream ended. */
+export const STREAM_ENDS: Readonly<Record<NonNullable<Row["stream_ended"]>, string>> = {
+  done: "with its end marker",
+  no_done: "without its end marker",
+  cut: "interrupted",
 };
 
 /** Labels of relative start times. */

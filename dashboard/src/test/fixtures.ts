@@ -181,6 +181,7 @@ const SAMPLE: Omit<RequestDetail, "result"> = {
   input_preview: "Where is my refund?",
   output_preview: "It was sent.",
   body_state: "stored",
+  notes: [],
   advice: [],
   feedback: [],
   damage: null,

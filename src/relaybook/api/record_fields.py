@@ -25,7 +25,7 @@ MEANINGS: Final[dict[str, str]] = {
     "or crashed, or the log could not be written. `refused`: the relay rejected the request, because its body was "
     "malformed, too slow or too large.",
     "failed": "`true` if the status is 400 or above, if the outcome is `upstream_failed`, `interrupted` or `refused`, "
-    "or if the response contains an error.",
+    "if the response contains an error, or if the response ended early or is not JSON.",
     "namespace": "Namespace of the request. A namespace is not a security boundary.",
     "properties": "Custom properties by name, from request headers and from `metadata` in the body.",
     "warnings": "Problems with the request's tags (headers such as `Service-Namespace`), such as an unknown tag or a "
@@ -43,10 +43,11 @@ MEANINGS: Final[dict[str, str]] = {
     "response_model": "Model named in the response.",
     "stream": "Whether the response was a stream.",
     "stream_requested": "Whether the request asked for a stream.",
-    "stream_ended": "How the stream ended. `done`: with an end marker. `no_done`: without an end marker. `cut`: the "
-    "stream was interrupted. `null` if the response was not a stream.",
+    "stream_ended": "How the stream ended. `done`: with an end marker, or with a finish reason in every choice. "
+    "`no_done`: without an end. `cut`: the stream was interrupted. `null` if the response was not a stream.",
     "status": "HTTP status that was sent to the client. `null` if no status was sent.",
-    "error_code": "Error code from the relay or the upstream.",
+    "error_code": "Error code from the relay or the upstream, or the reason why the response cannot be used: "
+    "`stream_incomplete` or `not_json`.",
     "error_message": "Error message from the relay or the upstream.",
     "duration_ms": "Milliseconds from the arrival of the request's headers to the end of the exchange.",
     "first_token_ms": "Milliseconds from the arrival of the request's headers to the first chunk with text, reasoning, "
@@ -76,6 +77,7 @@ MEANINGS: Final[dict[str, str]] = {
     "output_preview": "First 200 characters of the response. `null` if bodies are not stored.",
     "body_state": "`stored`: the bodies are stored. `no_bodies`: the bodies were not logged. `expired`: the bodies are "
     "no longer stored.",
+    "notes": "What could not be read in the request or the response, or why a value is unknown.",
     "advice": "Advice about the request, for example about a likely mistake. Relaybook never rejects a request because "
     "of advice.",
     "feedback": "The latest feedback on the request from each source, sorted by source.",

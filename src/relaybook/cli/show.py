@@ -8,6 +8,8 @@ from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import UNKNOWN, cost, duration, escape, local_time, may_be_id, model, result, tokens
 from relaybook.cli.source import open_log
 from relaybook.cli.terms import lag_hint
+from relaybook.log.descriptions import FIELDS
+from relaybook.log.record import NOTE_FIELDS
 from relaybook.settings.configuration import Configuration
 
 _LABEL_WIDTH: Final = 12
@@ -46,15 +48,15 @@ def _fields(detail: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "tokens", _tokens(detail)
     yield "cost", cost(detail)
     yield "request", f"{detail['method']} {detail['path']} to {detail['upstream']}, {detail['request_bytes']:,} bytes"
-    yield "response", f"{detail['response_bytes']:,} bytes" + (", streamed" if detail["stream"] else "")
+    yield "response", _response(detail)
     yield "client", ", ".join(filter(None, (detail["client_address"], detail["user_agent"], detail["user"])))
     yield "key", detail["key"] or ""
     yield "parameters", _pairs(detail.get("parameters") or {}, exclude=("model",))
     for name, label in _IDS.items():
         yield label, detail[name] or ""
-    for kind in ("warnings", "advice"):
-        for note in detail[kind]:
-            yield kind.removesuffix("s"), f"{note['code']}: {note['message']}"
+    for name, field in NOTE_FIELDS.items():
+        for note in detail[field]:
+            yield name, f"{note['code']}: {note['message']}"
     for feedback in detail["feedback"]:
         yield "feedback", _feedback(feedback)
     for other in detail.get("also") or []:
@@ -85,6 +87,17 @@ def _timing(detail: dict[str, Any]) -> str:
 def _tokens(detail: dict[str, Any]) -> str:
     parts = [f"{detail[f'{name}_tokens']:,} {name}" for name in ("cached", "reasoning") if detail[f"{name}_tokens"]]
     return tokens(detail) + (f" ({', '.join(parts)})" if parts else "")
+
+
+def _response(detail: dict[str, Any]) -> str:
+    """Return the size of the response, whether it was streamed, and how the stream ended if it has no end marker."""
+    stream_end = detail["stream_ended"]
+    parts = [f"{detail['response_bytes']:,} bytes"]
+    if detail["stream"]:
+        parts.append("streamed")
+    if stream_end not in (None, "done"):
+        parts.append(FIELDS["stream_ended"].choices[stream_end])
+    return ", ".join(parts)
 
 
 def _pairs(values: dict[str, Any], exclude: tuple[str, ...] = ()) -> str:

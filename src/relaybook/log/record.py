@@ -15,19 +15,34 @@ Outcome = Literal["open", "complete", "upstream_failed", "client_closed", "inter
 StreamEnd = Literal["done", "no_done", "cut"]
 BodyState = Literal["stored", "no_bodies", "expired"]
 Side = Literal["request", "response"]
-AdviceCode = Literal[
-    "temperature_and_top_p", "temperature_above_1", "cut_by_max_tokens", "doubled_path", "not_understood"
+NoteCode = Literal[
+    "too_large_to_read",
+    "unknown_encoding",
+    "wrong_encoding",
+    "not_json",
+    "too_many_odd_events",
+    "not_understood",
+    "closed_early",
+    "cost_unknown",
 ]
+AdviceCode = Literal["temperature_and_top_p", "temperature_above_1", "cut_by_max_tokens", "doubled_path"]
 
 #: Microseconds since the epoch, UTC.
 Timestamp = Annotated[int, "timestamp"]
 
 
 class Note(msgspec.Struct, frozen=True):
-    """A note on a request: a warning about its tags, or advice."""
+    """A note on a request: a warning about its tags, what could not be read and why, or advice.
+
+    The message contains no text of the bodies, because it is kept when the content expires.
+    """
 
     code: str
     message: str
+
+
+#: The fields of ``Record`` with notes, by the name of the filter that selects requests by a code.
+NOTE_FIELDS: Final = {"warning": "warnings", "note": "notes", "advice": "advice"}
 
 
 class Feedback(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,10 +115,18 @@ class Record(msgspec.Struct, kw_only=True):
     input_preview: str | None = None
     output_preview: str | None = None
     body_state: BodyState = "stored"
+    notes: list[Note] = []
     advice: list[Note] = []
     #: The latest feedback from each source, sorted by source. Feedback is added later, so stores keep it separate from
     #: the other fields.
     feedback: list[Feedback] = []
+
+    @property
+    def codes(self) -> set[tuple[str, str]]:
+        """The codes of all notes, each after the name of its filter."""
+        if not (self.warnings or self.notes or self.advice):
+            return set()
+        return {(name, note.code) for name, field in NOTE_FIELDS.items() for note in getattr(self, field)}
 
     @property
     def foreign_ids(self) -> list[str]:

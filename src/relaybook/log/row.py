@@ -35,6 +35,8 @@ Code = Literal[
     "gateway_timeout",
     "overloaded",
     "error",
+    "incomplete",
+    "unexpected_body",
     "error_in_response",
     "upstream_unreachable",
     "upstream_timeout",
@@ -94,6 +96,8 @@ FINISHES: Final[dict[Finish, tuple[Code, str]]] = {
     "context_window": ("truncated", "token limit"),
     "filtered": ("filtered", "content filter"),
 }
+#: Codes of the ``Result`` for responses that ended without an error but cannot be used, by error code.
+UNUSABLE_RESPONSES: Final[dict[str, Code]] = {"stream_incomplete": "incomplete", "not_json": "unexpected_body"}
 #: Error codes of requests for which the journal could not be written. The response was cut off, or continued without
 #: being logged.
 LOG_ERRORS: Final = ("log_unavailable", "log_incomplete")
@@ -124,12 +128,23 @@ def result_of(record: Record) -> Result:
         code, text = ERROR_STATUSES.get(status, ("error", "error"))
         return Result(code, f"{status} {text}", "bad")
     if record.failed:
-        return Result("error_in_response", f"{status} · error in response" if status else "Error in response", "bad")
+        return _failed_response(record)
     finish = finish_of(record.finish_reason)
     if finish is None:
         return Result("complete", str(status), "good")
     code, text = FINISHES[finish]
     return Result(code, f"{status} · {text}", "good")
+
+
+def _failed_response(record: Record) -> Result:
+    """Return the result of a failed request whose status is not an error."""
+    code = UNUSABLE_RESPONSES.get(record.error_code or "", "error_in_response")
+    if code == "incomplete":
+        is_empty = record.response_bytes == 0 and not record.stream
+        name = "Stream" if record.stream else "Response"
+        return Result(code, "Empty response" if is_empty else f"{name} ended early", "bad")
+    text = "not JSON" if code == "unexpected_body" else "error in response"
+    return Result(code, f"{record.status} · {text}" if record.status else text[0].upper() + text[1:], "bad")
 
 
 def _upstream_failure(error_code: str | None, status: int | None) -> Result:

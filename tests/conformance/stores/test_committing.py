@@ -25,6 +25,7 @@ def test_a_record_is_returned_unchanged(store: Store) -> None:
     record = a_record(
         properties={"channel": "ios", "build": "4411"},
         warnings=[Note("value_cut", "The value was cut.")],
+        notes=[Note("not_json", "The response is an HTML page.")],
         advice=[Note("cut_by_max_tokens", "…"), Note("doubled_path", "…")],
         stream=True,
         stream_requested=False,

@@ -15,7 +15,7 @@ from tests.support.records import a_batch, a_record, an_entry, entries_of, new_r
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.feedback import combined
 from relaybook.log.query.filters import NAMES, Cursor, Filter, Term, matches
-from relaybook.log.record import Feedback, Note, Record
+from relaybook.log.record import Feedback, Note, Record, StreamEnd
 from relaybook.log.row import Code
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Count
@@ -53,7 +53,9 @@ CHOICES = {
     "failed": ("true", "false"),
     "result": get_args(Code),
     "warning": ("value_cut", "unknown_header"),
+    "note": ("not_json", "value_cut"),
     "advice": ("doubled_path", "value_cut"),
+    "stream_ended": get_args(StreamEnd),
     "from": ("0", "5", "2000000000000000"),
     "to": ("1", "5", "9"),
     "duration": (">100.0", "<=812.5", "<0.5"),
@@ -69,7 +71,7 @@ CHOICES = {
     "property.'; --": ("x",),
 }
 codes = st.lists(
-    st.sampled_from(("value_cut", "unknown_header", "doubled_path")).map(lambda c: Note(c, "…")), max_size=3
+    st.sampled_from(("value_cut", "unknown_header", "not_json", "doubled_path")).map(lambda c: Note(c, "…")), max_size=3
 )
 feedback = st.builds(
     Feedback,
@@ -89,7 +91,9 @@ records = st.builds(
         st.sampled_from(("channel", "'; --")), st.sampled_from(CHOICES["property.channel"] + ("x",)), max_size=2
     ),
     warnings=codes,
+    notes=codes,
     advice=codes,
+    stream_ended=st.none() | st.sampled_from(CHOICES["stream_ended"]),
     feedback=st.lists(feedback, max_size=3).map(combined),
     route=st.sampled_from(CHOICES["route"]),
     path=st.sampled_from(CHOICES["path"]),
@@ -104,7 +108,10 @@ records = st.builds(
     retry_count=st.none() | st.integers(0, 2),
     input_tokens=st.none() | st.sampled_from((0, 48, 2**62)),
     status=st.none() | st.sampled_from((200, 204, 404, 429, 500, 599, 999)),
-    error_code=st.none() | st.sampled_from(("upstream_timeout", "upstream_reset", "log_incomplete", "rate_limited")),
+    error_code=st.none()
+    | st.sampled_from(
+        ("upstream_timeout", "upstream_reset", "log_incomplete", "rate_limited", "stream_incomplete", "not_json")
+    ),
 )
 exact_terms = st.sampled_from(sorted(CHOICES)).flatmap(
     lambda name: st.builds(
@@ -144,7 +151,9 @@ def test_each_filter_selects_what_it_defines(store: Store, name: str, negated: b
             namespace=TEXTS[n % len(TEXTS)],
             properties={"channel": CHOICES["property.channel"][n % 4]} if n % 2 else {"'; --": "x"},
             warnings=[Note("value_cut", "…")] * (n % 3),
+            notes=[Note("not_json", "…")] * (n % 2),
             advice=[Note("doubled_path", "…")] if n % 4 == 0 else [],
+            stream_ended=(None, *CHOICES["stream_ended"])[n % 4],
             route=CHOICES["route"][n % 2],
             path=CHOICES["path"][n % 2],
             kind=CHOICES["kind"][n % 3],
@@ -187,6 +196,25 @@ def test_a_result_is_found_if_the_choices_of_a_response_ended_differently(
     assert matches(query, found.record)
     assert store.reader.page(query, 100, None, soon()).records == [found.record]
     assert store.reader.count(query, soon()).requests == 1
+
+
+@pytest.mark.parametrize(
+    ("error_code", "result"), [("stream_incomplete", "incomplete"), ("not_json", "unexpected_body")]
+)
+def test_a_response_that_cannot_be_used_is_found_by_its_result(store: Store, error_code: str, result: str) -> None:
+    found = an_entry(failed=True, error_code=error_code)
+    others = [
+        an_entry(failed=True, error_code=error_code, status=500),
+        an_entry(failed=True, error_code=error_code, outcome="upstream_failed"),
+        an_entry(failed=True, error_code="server_error"),
+        an_entry(failed=True),
+        an_entry(),
+    ]
+    store.commit(*others, found)
+    query = Filter((Term("result", (result,)),))
+    assert store.reader.page(query, 100, None, soon()).records == [found.record]
+    others_found = store.reader.page(Filter((Term("result", (result,), negated=True),)), 100, None, soon()).records
+    assert others_found == [entry.record for entry in reversed(others)]
 
 
 def test_a_result_with_hundreds_of_finish_reasons_is_found(store: Store) -> None:

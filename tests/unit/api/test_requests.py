@@ -19,7 +19,9 @@ from relaybook.log.store.port import Batch, Page
 GOOD_VALUES = {
     "id": "0199a3d2-0000-7000-8000-000000000001",
     "warning": "value_cut",
+    "note": "not_json",
     "advice": "doubled_path",
+    "stream_ended": "no_done",
     "outcome": "complete",
     "kind": "chat",
     "status": "4xx",

@@ -101,12 +101,27 @@ def test_every_id_has_a_label_that_fits() -> None:
     assert {"provider id req_1", "completion  chatcmpl-1", "client id   c1", "trace       t1"} <= set(shown)
 
 
-def test_warnings_and_other_requests_with_the_id_are_listed() -> None:
+@pytest.mark.parametrize(
+    ("stream_ended", "text"),
+    [
+        (None, ", streamed"),
+        ("done", ", streamed"),
+        ("no_done", ", streamed, without its end marker"),
+        ("cut", ", streamed, interrupted"),
+    ],
+)
+def test_the_end_of_a_stream_is_shown_if_it_has_no_end_marker(stream_ended: str | None, text: str) -> None:
+    assert f"response    90 bytes{text}" in lines(stream=True, stream_ended=stream_ended, response_bytes=90)
+
+
+def test_warnings_notes_and_other_requests_with_the_id_are_listed() -> None:
     shown = lines(
         warnings=[Note(code="namespace_cut", message="It was long")],
+        notes=[Note(code="not_json", message="It is HTML")],
         also=[{"id": "other", "started_at": "2026-11-21T10:00:00.000000Z"}],
     )
     assert "warning     namespace_cut: It was long" in shown
+    assert "note        not_json: It is HTML" in shown
     assert [line for line in shown if line.startswith("also        other, ")]
 
 

@@ -37,6 +37,11 @@ def failed(outcome: str = "complete", status: int | None = 200, error_code: str 
     return {"failed": True, "outcome": outcome, "status": status, "error_code": error_code}
 
 
+def cut_off(status: int = 200, **fields: Any) -> dict[str, Any]:
+    """Return the fields of a request whose response ended cleanly before it was complete."""
+    return failed(status=status, error_code="stream_incomplete") | fields
+
+
 @pytest.mark.parametrize(
     ("fields", "result"),
     [
@@ -61,6 +66,13 @@ def failed(outcome: str = "complete", status: int | None = 200, error_code: str 
         (failed(status=418), Result("error", "418 error", "bad")),
         (failed(), Result("error_in_response", "200 · error in response", "bad")),
         (failed(status=None), Result("error_in_response", "Error in response", "bad")),
+        (failed(error_code="not_json"), Result("unexpected_body", "200 · not JSON", "bad")),
+        (failed(status=502, error_code="not_json"), Result("bad_gateway", "502 bad gateway", "bad")),
+        (cut_off(stream=True, response_bytes=90), Result("incomplete", "Stream ended early", "bad")),
+        (cut_off(stream=True, response_bytes=0), Result("incomplete", "Stream ended early", "bad")),
+        (cut_off(response_bytes=90), Result("incomplete", "Response ended early", "bad")),
+        (cut_off(response_bytes=0), Result("incomplete", "Empty response", "bad")),
+        (cut_off(status=500), Result("server_error", "500 server error", "bad")),
         ({"outcome": "client_closed"}, Result("client_disconnected", "Client disconnected", "neutral")),
         (failed("client_closed", 500), Result("server_error", "500 server error", "bad")),
         (failed("interrupted"), Result("relay_stopped", "Relay stopped", "bad")),

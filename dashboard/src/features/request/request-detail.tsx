@@ -32,6 +32,7 @@ export function RequestView({ request, view, onView, onGo }: RequestViewProps) {
         <Tags request={request} />
         <TurnLine request={request} onGo={onGo} />
         <Notes notes={request.warnings} kind="warning" />
+        <Notes notes={request.notes} kind="note" />
         <Notes notes={request.advice} kind="advice" />
         <DuplicateIdLinks sightings={request.also} onGo={onGo} />
       </Stack>

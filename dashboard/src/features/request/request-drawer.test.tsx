@@ -162,6 +162,26 @@ describe("an open request", () => {
     expect(screen.getByRole("region", { name: "Tokens & cost" })).not.toHaveTextContent(/cost–|prices/);
   });
 
+  it("lists what could not be read, with links to requests with the same code", async () => {
+    await open({ notes: [{ code: "unknown_encoding", message: "The response is compressed with lz4." }] });
+    const notes = screen.getByRole("list", { name: "Notes" });
+    expect(notes).toHaveTextContent("The response is compressed with lz4.");
+    const link = within(notes).getByRole("link", { name: "Filter by note unknown_encoding" });
+    expect(link).toHaveAttribute("href", "/requests?model=gpt-4o&note=unknown_encoding");
+  });
+
+  it("says how a stream ended if it has no end marker", async () => {
+    await open({ stream: true, stream_ended: "no_done" });
+    const link = screen.getByRole("link", { name: "Filter by stream ended no_done: without its end marker" });
+    expect(link.parentElement).toHaveTextContent(/^200 · streamed, without its end marker$/);
+    expect(link).toHaveAttribute("href", "/requests?model=gpt-4o&stream_ended=no_done");
+  });
+
+  it("says only that a stream was streamed if it has its end marker", async () => {
+    await open({ stream: true, stream_ended: "done" });
+    expect(screen.getByText("200 · streamed")).toBeVisible();
+  });
+
   it("explains why there is no conversation", async () => {
     const unknown = {
       parameters: null,

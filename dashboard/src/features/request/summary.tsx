@@ -6,6 +6,7 @@ import { NamespaceChip, PropertyChip } from "~/filters/chips";
 import { FilterLink } from "~/filters/filter-link";
 import { plural, shortenMiddle } from "~/format/number";
 import type { Note, RequestDetail, Sighting } from "~/generated/api-types";
+import { STREAM_ENDS } from "~/generated/vocabulary";
 import { CopyButton } from "~/ui/copy-button";
 import { Disclosure } from "~/ui/disclosure";
 import pageCss from "~/ui/page.module.css";
@@ -14,7 +15,7 @@ import { Timestamp, useNow } from "~/ui/timestamp";
 import { InfoIcon } from "~/ui/truncate-middle";
 import css from "./request.module.css";
 
-/** The outcome and its cause, with the status: `429 · not streamed`. */
+/** The outcome and its cause, with the status: `429 · not streamed`, `200 · streamed, interrupted`. */
 export function FirstLine({ request }: { request: RequestDetail }) {
   const { sign, tone, text } = summarizeOutcome(request, useNow());
   const status = request.status === null ? "–" : `${request.status} · ${request.stream ? "streamed" : "not streamed"}`;
@@ -26,7 +27,22 @@ export function FirstLine({ request }: { request: RequestDetail }) {
         </span>{" "}
         <bdi>{text}</bdi>
       </p>
-      <p className="note">{status}</p>
+      <p className="note">
+        {status}
+        {request.stream_ended !== null && request.stream_ended !== "done" && (
+          <>
+            {", "}
+            <FilterLink
+              name="stream_ended"
+              value={request.stream_ended}
+              className={pageCss.textLink}
+              visibleText={STREAM_ENDS[request.stream_ended]}
+            >
+              {STREAM_ENDS[request.stream_ended]}
+            </FilterLink>
+          </>
+        )}
+      </p>
     </Group>
   );
 }
@@ -110,11 +126,13 @@ function Ids({ request }: { request: RequestDetail }) {
   );
 }
 
-/** Warnings about the tags of the request, and advice on its parameters. */
-export function Notes({ notes, kind }: { notes: readonly Note[]; kind: "warning" | "advice" }) {
+const NOTE_LISTS = { warning: "Warnings", note: "Notes", advice: "Advice" } as const;
+
+/** Warnings about the tags of the request, notes on what could not be read, or advice on its parameters. */
+export function Notes({ notes, kind }: { notes: readonly Note[]; kind: keyof typeof NOTE_LISTS }) {
   if (notes.length === 0) return null;
   return (
-    <ul className={`plain-list wrap-anywhere ${css.notes}`} aria-label={kind === "warning" ? "Warnings" : "Advice"}>
+    <ul className={`plain-list wrap-anywhere ${css.notes}`} aria-label={NOTE_LISTS[kind]}>
       {notes.map((note) => (
         <li key={note.code + note.message}>
           <InfoIcon /> <bdi>{note.message}</bdi>{" "}

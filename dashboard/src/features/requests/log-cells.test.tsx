@@ -1,5 +1,6 @@
 import { act, screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
+import type { Row } from "~/generated/api-types";
 import { sampleRequest } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { type ColumnId, propertyColumn } from "./columns";
@@ -41,6 +42,39 @@ it.each<[ColumnId[], string]>([
     </table>,
   );
   expect(await screen.findByTitle("dashboard: Bad, wrong tone")).toHaveTextContent(text);
+});
+
+async function renderCells(row: Row, columns: readonly ColumnId[]) {
+  await renderAt(
+    "",
+    <table>
+      <tbody>
+        <tr>
+          <LogCells row={row} columns={columns} />
+        </tr>
+      </tbody>
+    </table>,
+  );
+}
+
+it("a row has a mark if something could not be read, with the reasons in the tooltip", async () => {
+  const notes = [
+    { code: "not_json", message: "The response is an HTML page." },
+    { code: "wrong_encoding", message: "The response is not compressed with br." },
+  ];
+  await renderCells(sampleRequest({ notes }), ["text"]);
+  const mark = await screen.findByRole("link", { name: "Filter by note not_json: response is not JSON" });
+  expect(mark.title).toBe("The response is an HTML page.\nThe response is not compressed with br.");
+  expect(mark).toHaveAttribute("href", "/requests?note=not_json");
+});
+
+it("the reason why a cost is unknown is in the column of the cost", async () => {
+  const notes = [{ code: "cost_unknown", message: "The model llama3 has no price." }];
+  await renderCells(sampleRequest({ cost_usd: null, notes }), ["text", "cost"]);
+  const link = await screen.findByRole("link", { name: "Filter by note cost_unknown: –" });
+  expect(link.title).toBe("The model llama3 has no price.");
+  expect(link.closest("td")).toHaveTextContent(/^–$/);
+  expect(screen.getAllByRole("link")).toHaveLength(1);
 });
 
 it("the number of properties without a column has a tooltip with their names and values", async () => {

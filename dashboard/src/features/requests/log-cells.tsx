@@ -14,11 +14,13 @@ import { money } from "~/format/money";
 import { count, plural, tokens } from "~/format/number";
 import { listTime, utc } from "~/format/time";
 import type { Row } from "~/generated/api-types";
+import { NOTES } from "~/generated/vocabulary";
 import { AppLink, logHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
 import { HighlightContext, Highlighted } from "~/ui/highlight";
 import pageCss from "~/ui/page.module.css";
 import { useNow, useToday } from "~/ui/timestamp";
+import { InfoIcon } from "~/ui/truncate-middle";
 import { type ColumnId, propertyColumn, propertyName } from "./columns";
 import { columnClass } from "./log-head";
 import css from "./log-table.module.css";
@@ -52,6 +54,7 @@ function contentOf(id: ColumnId, row: Row, columns: readonly ColumnId[]): ReactN
     case "text":
       return (
         <>
+          <NoteMark row={row} />
           <PreviewCell row={row} />
           {!columns.includes("feedback") && <FeedbackCell row={row} isMark />}
           <MoreProperties row={row} columns={columns} />
@@ -64,7 +67,7 @@ function contentOf(id: ColumnId, row: Row, columns: readonly ColumnId[]): ReactN
     case "tokens":
       return tokens(row.input_tokens, row.output_tokens, estimated);
     case "cost":
-      return money(row.cost_usd, estimated);
+      return <CostCell row={row} />;
     case "first":
       return seconds(row.first_token_ms);
     case "total":
@@ -135,6 +138,39 @@ function FeedbackCell({ row, isMark = false }: { row: Row; isMark?: boolean }) {
     </span>
   );
 }
+
+/** A mark if something of the request could not be read. The reasons are shown on hover. */
+function NoteMark({ row }: { row: Row }) {
+  const notes = row.notes.filter(({ code }) => code !== COST_UNKNOWN);
+  const [first] = notes;
+  if (first === undefined) return null;
+  return (
+    <FilterLink
+      name="note"
+      value={first.code}
+      className={`${pageCss.textLink} ${css.noteMark}`}
+      title={notes.map(({ message }) => message).join("\n")}
+      visibleText={NOTES[first.code] ?? first.code}
+    >
+      <InfoIcon />
+    </FilterLink>
+  );
+}
+
+/** The cost. If it is unknown, the reason is shown on hover. */
+function CostCell({ row }: { row: Row }) {
+  const cost = money(row.cost_usd, row.tokens_estimated);
+  const note = row.notes.find(({ code }) => code === COST_UNKNOWN);
+  if (note === undefined) return cost;
+  return (
+    <FilterLink name="note" value={note.code} className={pageCss.textLink} title={note.message} visibleText={cost}>
+      {cost}
+    </FilterLink>
+  );
+}
+
+/** The code of a note that is shown with the cost. */
+const COST_UNKNOWN = "cost_unknown";
 
 function startAndEnd(row: Row): string {
   const started = `Started ${utc(row.started_at)}`;

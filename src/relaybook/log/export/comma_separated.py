@@ -12,14 +12,13 @@ from typing import Any, Final
 
 import msgspec
 
-from relaybook.log.record import FIELDS, Record
+from relaybook.log.record import FIELDS, NOTE_FIELDS, Record
 from relaybook.log.request_view import RequestView
 from relaybook.log.row import to_json
 
 #: Number of properties with a separate column. Less frequent properties share the column ``properties``.
 MAX_PROPERTIES: Final = 500
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-_NOTES: Final = ("warnings", "advice")
 _COLUMNS: Final = ("id", "seq", "started_at", "ended_at", "result")
 #: The first columns of each row. The columns for single properties follow.
 COLUMNS: Final = (*_COLUMNS, *(name for name in FIELDS if name not in (*_COLUMNS, "properties")), "properties")
@@ -43,7 +42,7 @@ class CommaSeparated:
         self.count += 1
         row = to_json(record)
         row["result"] = row["result"]["code"]
-        for name in _NOTES:
+        for name in NOTE_FIELDS.values():
             row[name] = " ".join(note["code"] for note in row[name])
         properties: dict[str, str] = row["properties"]
         own = [_cell(properties.pop(name, None)) for name in self._names]

@@ -57,7 +57,7 @@ def _line(record: Record, view: RequestView) -> bytes:
     if not BY_KIND[record.kind].is_conversation:
         raise _Omitted("of other kinds")
     if record.failed:
-        raise _Omitted("failed")
+        raise _Omitted("incomplete" if record.error_code == "stream_incomplete" else "failed")
     if record.outcome != "complete":
         raise _Omitted("incomplete")
     if record.body_state != "stored":

@@ -16,7 +16,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from relaybook.log.record import FIELDS, TIMESTAMPS, Record
+from relaybook.log.record import FIELDS, NOTE_FIELDS, TIMESTAMPS, Record
 from relaybook.log.request_view import RequestView
 from relaybook.log.row import result_of
 from relaybook.log.store.errors import BodyDamaged
@@ -142,7 +142,7 @@ class Parquet:
         self.count += 1
         row = msgspec.structs.asdict(record) | {"result": result_of(record).code}
         row["properties"] = list(record.properties.items())
-        for name in ("warnings", "advice", "feedback"):
+        for name in (*NOTE_FIELDS.values(), "feedback"):
             row[name] = [msgspec.structs.asdict(each) for each in row[name]]
         if view is not None:
             row |= self._content(row, view)

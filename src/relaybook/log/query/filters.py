@@ -13,11 +13,13 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 import msgspec
 
 from relaybook.log.query import words
-from relaybook.log.record import Record
+from relaybook.log.record import NOTE_FIELDS, Record
 from relaybook.log.row import result_of
 
 #: Names of terms that compare text with the record's field of the same name.
-TEXT_FIELDS: Final = ("namespace", "model", "outcome", "kind", "path", "key", "user", "route", "finish_reason", "id")
+TEXT_FIELDS: Final = (
+    *("namespace", "model", "outcome", "kind", "path", "key", "user", "route", "finish_reason", "stream_ended", "id"),
+)
 #: The name of a term that searches prompt and response for a substring.
 CONTAINS: Final = "contains"
 #: The name of a term that searches prompt and response for words or a phrase.
@@ -44,8 +46,7 @@ NAMES: Final = (
     "status",
     "failed",
     "result",
-    "warning",
-    "advice",
+    *NOTE_FIELDS,
     "from",
     "to",
     WORDS,
@@ -249,6 +250,8 @@ def _texts(name: str, record: Record) -> list[str]:
 def _has(name: str, value: str, record: Record) -> bool:
     if name in NUMBERS:
         return _compares(value, getattr(record, NUMBERS[name]))
+    if name in NOTE_FIELDS:
+        return (name, value) in record.codes
     match name:
         case "score":
             return any(_compares(value, each.score) for each in record.feedback)
@@ -264,10 +267,6 @@ def _has(name: str, value: str, record: Record) -> bool:
             return _has_status(value, record)
         case "result":
             return result_of(record).code == value
-        case "warning":
-            return any(note.code == value for note in record.warnings)
-        case "advice":
-            return any(note.code == value for note in record.advice)
     return value in _texts(name, record)
 
 

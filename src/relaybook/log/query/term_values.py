@@ -21,7 +21,7 @@ from relaybook.log.query.filters import (
     comparison,
 )
 from relaybook.log.query.words import has_words
-from relaybook.log.record import AdviceCode, Outcome
+from relaybook.log.record import AdviceCode, NoteCode, Outcome, StreamEnd
 from relaybook.log.row import Code
 from relaybook.tags import WarningCode
 
@@ -48,7 +48,9 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "outcome": get_args(Outcome),
     "kind": get_args(Kind),
     "warning": get_args(WarningCode),
+    "note": get_args(NoteCode),
     "advice": get_args(AdviceCode),
+    "stream_ended": get_args(StreamEnd),
     "failed": ("true", "false"),
     "result": get_args(Code),
     FEEDBACK: ("any", "none"),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from relaybook.log.finish_reasons import FINISH_REASONS
-from relaybook.log.row import ERROR_STATUSES, FINISHES, LOG_ERRORS, UPSTREAM_FAILURES
+from relaybook.log.row import ERROR_STATUSES, FINISHES, LOG_ERRORS, UNUSABLE_RESPONSES, UPSTREAM_FAILURES
 
 
 def _cases(column: str, results: Mapping[Any, str], otherwise: str) -> str:
@@ -33,7 +33,7 @@ RESULT: Final = f"""CASE
   WHEN r.outcome = 'refused' THEN 'refused'
   WHEN r.outcome = 'upstream_failed' THEN {_cases("r.error_code", _FROM_FAILURE, "upstream_failed")}
   WHEN r.failed = 1 AND r.status >= 400 THEN {_cases("r.status", _FROM_STATUS, "error")}
-  WHEN r.failed = 1 THEN 'error_in_response'
+  WHEN r.failed = 1 THEN {_cases("r.error_code", UNUSABLE_RESPONSES, "error_in_response")}
   {_FROM_FINISH}
   ELSE 'complete'
 END"""

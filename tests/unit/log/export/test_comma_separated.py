@@ -48,8 +48,8 @@ def test_text_with_line_breaks_and_quotes_stays_in_one_cell() -> None:
 
 
 def test_notes_are_written_as_codes() -> None:
-    (row,) = exported(record_of(1, warnings=[Note("one", "x"), Note("two", "y")]))
-    assert row["warnings"] == "one two"
+    (row,) = exported(record_of(1, warnings=[Note("one", "x"), Note("two", "y")], notes=[Note("three", "z")]))
+    assert (row["warnings"], row["notes"], row["advice"]) == ("one two", "three", "")
 
 
 def test_feedback_is_written_as_json() -> None:

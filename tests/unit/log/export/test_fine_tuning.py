@@ -171,6 +171,7 @@ PNG = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}
     [
         ("of other kinds", {"input": "a"}, {"data": []}, {"kind": "embedding"}),
         ("failed", CHAT, {"error": {}}, {"failed": True, "status": 429}),
+        ("incomplete", CHAT, ANSWER, {"failed": True, "error_code": "stream_incomplete"}),
         ("incomplete", CHAT, ANSWER, {"outcome": "client_closed"}),
         ("without bodies", CHAT, ANSWER, {"body_state": "no_bodies"}),
         ("incomplete", CHAT, ANSWER, {"finish_reason": "length"}),

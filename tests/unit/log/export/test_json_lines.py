@@ -39,7 +39,13 @@ def restored_body(value):
 
 
 def test_a_line_has_the_version_and_all_fields_of_a_row() -> None:
-    record = record_of(1, properties={"channel": "ios"}, advice=[Note("a", "b")], input_preview="héllo\n\x07")
+    record = record_of(
+        1,
+        properties={"channel": "ios"},
+        notes=[Note("not_json", "n")],
+        advice=[Note("a", "b")],
+        input_preview="héllo\n\x07",
+    )
     (line,) = exported(log(entry_of(record)))
     assert line["export"] == json_lines.VERSION
     assert line["result"]["code"] == "complete"

@@ -31,7 +31,9 @@ def rows(file: pq.ParquetFile) -> list[dict[str, Any]]:
 
 
 def test_the_fields_of_a_record_are_typed_columns() -> None:
-    record = record_of(1, properties={"channel": "ios"}, warnings=[Note("w", "m")], cost_usd=0.5, failed=True)
+    record = record_of(
+        1, properties={"channel": "ios"}, warnings=[Note("w", "m")], notes=[Note("n", "m")], cost_usd=0.5, failed=True
+    )
     record.feedback = [Feedback(source="users", score=-0.5, at=7)]
     file = exported(entry_of(record))
     (row,) = rows(file)
@@ -39,6 +41,7 @@ def test_the_fields_of_a_record_are_typed_columns() -> None:
     assert row["started_at"] == datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC)
     assert row["properties"] == [("channel", "ios")]
     assert row["warnings"] == [{"code": "w", "message": "m"}]
+    assert row["notes"] == [{"code": "n", "message": "m"}]
     at = datetime(1970, 1, 1, 0, 0, 0, 7, UTC)
     assert row["feedback"] == [{"source": "users", "score": -0.5, "label": None, "comment": None, "at": at}]
     assert (row["cost_usd"], row["failed"], row["input_tokens"], row["seq"]) == (0.5, True, None, 1)

@@ -63,6 +63,8 @@ def test_values_are_suggested_with_counts_and_quoted_if_necessary() -> None:
 
 def test_choices_are_suggested_with_their_meaning() -> None:
     assert labels("status:4") == ["4xx", "400", "401", "404", "429"]
+    assert labels("note:not") == ["not_json", "not_understood"]
+    assert labels("stream_ended:") == ["done", "no_done", "cut"]
     assert labels("advice:temp") == ["temperature_and_top_p", "temperature_above_1"]
     assert complete("failed:t", 8, list_values).items == [Item("failed:true ", "true", "failed requests")]
 

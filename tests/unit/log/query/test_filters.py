@@ -62,7 +62,9 @@ RECORD = a_record(
     started_at=1000,
     properties={"channel": "ios"},
     warnings=[Note("value_cut", "…")],
+    notes=[Note("not_json", "…")],
     advice=[Note("doubled_path", "…")],
+    stream_ended="cut",
     user=None,
 )
 
@@ -83,7 +85,9 @@ RECORD = a_record(
         ("status", "error", "200"),
         ("failed", "true", "false"),
         ("warning", "value_cut", "doubled_path"),
+        ("note", "not_json", "doubled_path"),
         ("advice", "doubled_path", "value_cut"),
+        ("stream_ended", "cut", "no_done"),
         ("from", "1000", "1001"),
         ("to", "1001", "1000"),
         ("property.channel", "ios", "web"),

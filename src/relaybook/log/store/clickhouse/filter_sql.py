@@ -21,6 +21,7 @@ from relaybook.log.query.filters import (
     comparison,
 )
 from relaybook.log.query.words import words_of
+from relaybook.log.record import NOTE_FIELDS
 from relaybook.log.store.clickhouse.connection import Parameters
 from relaybook.log.store.result_sql import RESULT
 
@@ -81,8 +82,8 @@ def _options(term: Term, parameters: Parameters) -> Iterable[str]:
             return (f"{RESULT} = {parameters.add(value)}" for value in values)
         case "failed":
             return (f"r.failed = {value == 'true'}" for value in values)
-        case "warning" | "advice":
-            column = "warnings" if name == "warning" else "advice"
+        case "warning" | "note" | "advice":
+            column = NOTE_FIELDS[name]
             return (f"arrayExists(note -> note.1 = {parameters.add(code)}, r.{column})" for code in values)
         case "from":
             return (f"r.started_at >= {_integer(value, parameters)}" for value in values)

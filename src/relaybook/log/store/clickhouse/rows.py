@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from relaybook.log.aggregate.aggregates import bin_of
-from relaybook.log.record import Detail, Record
+from relaybook.log.record import NOTE_FIELDS, Detail, Record
 from relaybook.log.store.clickhouse.connection import Row
 from relaybook.log.store.clickhouse.filter_sql import spaced_words
 from relaybook.log.store.clickhouse.schema import LISTED, RECORD_COLUMNS
@@ -19,7 +19,6 @@ _CHANGING: Final = LISTED[1:]
 #: record.
 RECORD: Final = ", ".join(f"r.{name}" for name in LISTED)
 _NAMES: Final = tuple(RECORD_COLUMNS)
-_NOTES: Final = ("warnings", "advice")
 _encode: Final = msgspec.msgpack.Encoder().encode
 _decode_record: Final = msgspec.msgpack.Decoder(Record).decode
 decode_detail: Final = msgspec.msgpack.Decoder(Detail).decode
@@ -31,7 +30,7 @@ def row_of(entry: Entry, seq: int, text: str, recorded_on: Any, sent_at: int) ->
     record = entry.record
     values = [getattr(record, name) for name in _NAMES]
     values[_NAMES.index("seq")] = seq
-    for name in _NOTES:
+    for name in NOTE_FIELDS.values():
         values[_NAMES.index(name)] = [(note.code, note.message) for note in getattr(record, name)]
     unchanging = msgspec.structs.replace(
         record, seq=None, input_preview=None, output_preview=None, error_message=None, feedback=[]

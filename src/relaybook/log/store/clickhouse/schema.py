@@ -4,7 +4,7 @@ from types import NoneType
 from typing import Any, Final, get_args, get_type_hints
 
 from relaybook.log.aggregate.aggregates import MAX_TOKENS
-from relaybook.log.record import FOREIGN_IDS, Record
+from relaybook.log.record import FOREIGN_IDS, NOTE_FIELDS, Record
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.errors import StoreTooNew
@@ -14,10 +14,10 @@ VERSION: Final = 1
 _SCALARS: Final = {int: "Int64", float: "Float64", bool: "Bool"}
 #: Text fields with few different values.
 _FEW_VALUES: Final = frozenset(
-    ("outcome", "route", "path", "kind", "key", "model", "error_code", "finish_reason", "body_state")
+    ("outcome", "route", "path", "kind", "key", "model", "error_code", "finish_reason", "stream_ended", "body_state")
 )
 _LISTS: Final = {"properties": "Map(LowCardinality(String), String)"} | dict.fromkeys(
-    ("warnings", "advice"), "Array(Tuple(LowCardinality(String), String))"
+    NOTE_FIELDS.values(), "Array(Tuple(LowCardinality(String), String))"
 )
 
 
@@ -35,9 +35,10 @@ _HINTS: Final = get_type_hints(Record)
 #: The fields of a record that filters, charts, lists and mutations use. Pages read all other fields from the column
 #: ``record``.
 _USED: Final = (
-    *("id", "seq", "started_at", "ended_at", "outcome", "failed", "namespace", "properties", "warnings", "advice"),
+    *("id", "seq", "started_at", "ended_at", "outcome", "failed", "namespace", "properties"),
+    *NOTE_FIELDS.values(),
     *("route", "path", "kind", "key", "model", "status", "error_code", "error_message", "duration_ms"),
-    *("first_token_ms", "input_tokens", "output_tokens", "cost_usd", "finish_reason", "user"),
+    *("first_token_ms", "input_tokens", "output_tokens", "cost_usd", "finish_reason", "stream_ended", "user"),
     *FOREIGN_IDS,
     *("retry_count", "input_preview", "output_preview", "body_state"),
 )

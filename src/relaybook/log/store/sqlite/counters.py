@@ -17,7 +17,7 @@ from relaybook.log.store.sqlite.schema import BLOCK, BLOCK_MAXIMA
 
 #: Fields whose values are counted. The counts are used in selection lists, and to find the condition of a filter that
 #: matches the fewest records.
-COUNTED_FIELDS: Final = ("model", "key", "finish_reason", "kind", "outcome", "status", "failed")
+COUNTED_FIELDS: Final = ("model", "key", "finish_reason", "stream_ended", "kind", "outcome", "status", "failed")
 _facets: Final = attrgetter(*COUNTED_FIELDS)
 
 ADD_NAMESPACES: Final = """
@@ -120,8 +120,7 @@ def value_counters(records: Sequence[Record]) -> list[tuple[str, str, int]]:
     for (name, value), requests in pairs.items():
         totals["property", name] += requests
         totals[f"property.{name}", value] += requests
-    totals.update(("warning", code) for record in records for code in {note.code for note in record.warnings})
-    totals.update(("advice", code) for record in records for code in {note.code for note in record.advice})
+    totals.update(pair for record in records for pair in record.codes)
     return sorted((field, value, requests) for (field, value), requests in totals.items())
 
 

@@ -69,7 +69,7 @@ def _without_negation(term: Term) -> Condition:
             return Condition(f"{RESULT} IN ({placeholders(values)})", values)
         case "failed":
             return Condition(f"r.failed IN ({placeholders(values)})", tuple(int(value == "true") for value in values))
-        case "warning" | "advice":
+        case "warning" | "note" | "advice":
             return _has_code(name, values)
         case "from":
             return any_of(Condition("r.started_at >= ?", (clamped_int(value),)) for value in values)

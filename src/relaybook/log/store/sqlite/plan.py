@@ -202,10 +202,10 @@ def _candidates(connection: apsw.Connection, term: Term) -> _Candidates | None:
         case "model" | "user" | "key":
             scans = tuple(_by_column(f"requests_{name}", name, value) for value in values)
             return _Candidates(scans, _count(connection, name, values))
-        case "warning" | "advice":
+        case "warning" | "note" | "advice":
             scans = tuple(_by_table("record_codes", ("kind", "code"), (name, value)) for value in values)
             return _Candidates(scans, _count(connection, name, values))
-        case "kind" | "finish_reason":
+        case "kind" | "finish_reason" | "stream_ended":
             return _uncommon_values(connection, name, values)
         case "failed" | "status" | "outcome":
             return _failures(connection, name, values)
@@ -287,7 +287,11 @@ _FEW_SCORES: Final = 20_000
 
 
 #: For each field, the partial index and the common value that the index omits.
-_PARTIAL_INDEXES: Final = {"kind": ("requests_kind", "chat"), "finish_reason": ("requests_finish", "stop")}
+_PARTIAL_INDEXES: Final = {
+    "kind": ("requests_kind", "chat"),
+    "finish_reason": ("requests_finish", "stop"),
+    "stream_ended": ("requests_stream_end", "done"),
+}
 
 
 def _uncommon_values(connection: apsw.Connection, name: str, values: Sequence[str]) -> _Candidates | None:

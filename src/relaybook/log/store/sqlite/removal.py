@@ -99,12 +99,7 @@ class Remover:
         )
         execute_many(
             _REMOVE_CODE,
-            (
-                (kind, code, record.seq)
-                for record in records
-                for kind, notes in (("warning", record.warnings), ("advice", record.advice))
-                for code in {note.code for note in notes}
-            ),
+            ((kind, code, record.seq) for record in records for kind, code in record.codes),
         )
         remove_foreign_ids(self._connection, records)
         self._connection.execute(_SUBTRACT_RECORDS, (len(records),))

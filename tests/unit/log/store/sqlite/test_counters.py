@@ -21,13 +21,14 @@ def test_namespace_counters_are_summed_and_sorted() -> None:
 def test_values_are_counted_once_per_record() -> None:
     codes = [Note("value_cut", "one"), Note("value_cut", "two")]
     records = [
-        a_record(key=None, finish_reason=None, model="m", user="u", properties={"p": "x"}, warnings=codes),
+        a_record(key=None, finish_reason=None, model="m", user="u", properties={"p": "x"}, warnings=codes, notes=codes),
         a_record(key=None, finish_reason=None, model=None, failed=True, status=None, properties={"p": "y"}),
     ]
     assert value_counters(records) == [
         ("failed", "true", 1),
         ("kind", "chat", 2),
         ("model", "m", 1),
+        ("note", "value_cut", 1),
         ("outcome", "complete", 2),
         ("property", "p", 2),
         ("property.p", "x", 1),

@@ -23,6 +23,7 @@ def connection() -> apsw.Connection:
     records += [a_record(namespace="rare/1", model="rare", status=429, failed=True, warnings=note) for _ in range(2)]
     records += [a_record(namespace="rare/2", outcome="client_closed", status=503, failed=True)]
     records += [a_record(finish_reason=reasons) for reasons in ("stop,length", "tool_calls")]
+    records += [a_record(stream_ended=end) for end in ("done", "cut")]
     made.executemany(ADD_NAMESPACES, namespace_counters(records))
     made.executemany(ADD_VALUES, value_counters(records))
     for seq in range(1, 31):
@@ -61,6 +62,8 @@ def explained(connection: apsw.Connection, made: Plan) -> str:
         (Term("property.channel", (), prefixes=("io",)), "SEARCH d USING PRIMARY KEY"),
         (Term("id", ("x",)), "requests_id"),
         (Term("warning", ("value_cut",)), "SEARCH d USING PRIMARY KEY"),
+        (Term("note", ("not_json",)), "SEARCH d USING PRIMARY KEY"),
+        (Term("stream_ended", ("cut", "no_done")), "requests_stream_end"),
         (Term("property.channel", ("ios", "web")), "SEARCH d USING PRIMARY KEY"),
         (Term("feedback", ("any",)), "SEARCH d USING PRIMARY KEY"),
         (Term("label", ("good",)), "feedback_label"),
@@ -82,6 +85,7 @@ def test_an_index_drives_the_scan_without_sorting(connection: apsw.Connection, t
     "term",
     [
         Term("kind", ("chat",)),
+        Term("stream_ended", ("cut", "done")),
         Term("failed", ("false",)),
         Term("status", ("200", "429")),
         Term("status", ("error", "404")),
@@ -101,6 +105,7 @@ def test_a_condition_without_an_index_scans_the_log(connection: apsw.Connection,
     [
         (("rate_limited",), ["requests_failed"]),
         (("rate_limited", "error_in_response"), ["requests_failed"]),
+        (("incomplete", "unexpected_body"), ["requests_failed"]),
         (("client_disconnected",), ["requests_outcome"]),
         (("upstream_timeout", "upstream_reset"), ["requests_outcome"]),
         (("truncated",), ["requests_finish"]),
