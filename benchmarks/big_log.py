@@ -42,7 +42,9 @@ from benchmarks.big_log_words import (
     user_name,
 )
 from relaybook import clock
-from relaybook.log import formats
+from relaybook.apis import match
+from relaybook.log.formats import read_request, read_response
+from relaybook.log.formats.message_chain import build_chain, encode_chain
 from relaybook.log.record import Detail, Record
 from relaybook.log.store import open_store
 from relaybook.log.store.port import Batch, Body, Entry, Writer
@@ -186,9 +188,10 @@ class BigLog:
 
 def _turn(request: bytes, response: bytes, *, is_well: bool) -> bytes | None:
     """Return the encoded message chain that the recorder derives from the bodies."""
-    asked = formats.read_request("chat", request).message_hashes
-    said = formats.read_response("chat", response, streamed=False, complete=True).output_keys if is_well else []
-    return formats.encode_chain(formats.build_chain(asked, said)) if asked else None
+    asked = read_request(request, match("POST", "/v1/chat/completions"))
+    said = read_response(response, "chat", is_event_stream=False, complete=True).response if is_well else None
+    chain = build_chain(asked, said)
+    return None if chain is None else encode_chain(chain)
 
 
 def ticket_of(facts: Facts) -> str | None:

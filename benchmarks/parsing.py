@@ -13,7 +13,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from relaybook.log.formats import first_token_offset, read_request, read_response
+from relaybook.apis import match
+from relaybook.log.formats import read_request, read_response
 from relaybook.recorder.prices import Prices
 
 RUNS = 15
@@ -89,23 +90,25 @@ def microseconds(work: Callable[[], object], times: int) -> float:
 def main() -> None:
     """Print one line per metric."""
     prices = Prices()
-    facts = read_response("chat", ANSWER, streamed=False, complete=True)
+    api = match("POST", "/v1/chat/completions")
+    answer = read_response(ANSWER, "chat", is_event_stream=False, complete=True).response
 
     def exchange() -> None:
-        read_request("chat", REQUEST)
-        read_response("chat", ANSWER, streamed=False, complete=True)
+        read_request(REQUEST, api)
+        read_response(ANSWER, "chat", is_event_stream=False, complete=True)
+
+    def stream() -> None:
+        read_response(STREAM, "chat", is_event_stream=True, complete=True)
 
     def cost() -> object:
-        return prices.cost(
-            "https://api.openai.com/v1", "gpt-4.1", facts.response_model, facts.usage, facts.service_tier, AT_US
-        )
+        usage = answer.usage or {}
+        return prices.cost("https://api.openai.com/v1", "gpt-4.1", answer.model, usage, answer.tier, AT_US)
 
-    stream = microseconds(lambda: read_response("chat", STREAM, streamed=True, complete=True), 40) / CHUNKS
+    asked = microseconds(lambda: read_request(REQUEST, api), 2000)
     print(f"Python {platform.python_version()}, {platform.machine()}, msgspec {msgspec.__version__}")
-    print(f"request, {len(REQUEST)} bytes          {microseconds(lambda: read_request('chat', REQUEST), 2000):6.2f} µs")
+    print(f"request, {len(REQUEST)} bytes          {asked:6.2f} µs")
     print(f"request and answer, +{len(ANSWER)} bytes {microseconds(exchange, 2000):6.2f} µs")
-    print(f"streamed, per {len(CHUNK)}-byte chunk   {stream:6.2f} µs")
-    print(f"first token of a stream       {microseconds(lambda: first_token_offset(STREAM), 2000):6.2f} µs")
+    print(f"streamed, per {len(CHUNK)}-byte chunk   {microseconds(stream, 40) / CHUNKS:6.2f} µs")
     print(f"cost, rates known             {microseconds(cost, 2000):6.2f} µs")
 
 

@@ -12,6 +12,7 @@ from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import DetailPart, RequestDetail, Row, Sighting
 from relaybook.clock import format_timestamp
+from relaybook.log.formats.lenient import sanitize
 from relaybook.log.record import Detail, Record
 from relaybook.log.request_view import RequestView, find_request
 from relaybook.log.row import to_json
@@ -79,10 +80,9 @@ def detail_of(reader: Reader, any_id: str) -> Row:
 
 def _part(view: RequestView, also: list[Record]) -> DetailPart:
     damage = view.damage
-    parameters = messages = answer = None
+    request = response = None
     try:
-        parameters, messages = view.parsed_request()
-        answer = view.parsed_response()
+        request, response = view.request(), view.response()
     except BodyDamaged as error:
         damage = str(error)
     return DetailPart(
@@ -92,9 +92,9 @@ def _part(view: RequestView, also: list[Record]) -> DetailPart:
         response_headers=view.headers("response") if view.has_headers else None,
         stored_request_bytes=view.size("request"),
         stored_response_bytes=view.size("response"),
-        parameters=parameters,
-        messages=messages,
-        answer=answer,
+        parameters=None if request is None else sanitize(request.parameters),
+        messages=None if request is None else request.messages,
+        response=response,
         timeline=_timeline(view.detail),
         also=[Sighting(id=record.id, started_at=format_timestamp(record.started_at)) for record in also],
     )

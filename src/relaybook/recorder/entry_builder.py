@@ -1,7 +1,7 @@
 """Convert an exchange into a log entry with its outcome, its cost, and facts about the request and the response.
 
-Bodies up to 64 MiB are read, once. Larger bodies are only stored. Fields that cannot be determined are `None`, and notes
-say why. This module reads no clock and opens no file.
+Bodies up to 64 MiB are read, once. Larger bodies are only stored. Fields that cannot be determined are `None`, and
+notes say why. This module reads no clock and opens no file.
 """
 
 import re
@@ -267,7 +267,7 @@ class EntryBuilder:
         usage = response.usage
         if usage is not None and generated and is_empty(usage):
             usage = None
-        tokens = tokens_of(usage or {}, record.kind)
+        tokens = tokens_of(usage or {}, record.kind, response.model)
         record.input_tokens, record.output_tokens, record.cached_tokens, record.reasoning_tokens = tokens
         is_estimated = request is not None and request.is_conversation and tokens.output is None
         if request is not None and is_estimated and (response.model is not None or generated):
@@ -279,7 +279,13 @@ class EntryBuilder:
                 usage["input_tokens"] = record.input_tokens
         if usage and (record.response_model or record.model) is not None:
             cost = self._prices.cost(
-                record.upstream, record.model, record.response_model, usage, response.tier, record.started_at
+                record.upstream,
+                record.model,
+                record.response_model,
+                usage,
+                response.tier,
+                record.started_at,
+                record.kind,
             )
             record.cost_usd, record.prices_version = cost.usd, cost.source
             if cost.reason is not None:

@@ -1,128 +1,87 @@
-"""Find the cost of a response in US dollars. The provider states the cost, or genai-prices computes it.
+"""Find the cost of a response in US dollars. The provider states the cost, or it is tokens × rates.
 
-If the upstream, the model or the usage is unknown, the cost is `None`. A cost of 0 would mean that the request was
-free.
+If the upstream, the model, a count or a rate is unknown, the cost is `None`, and the result says why. A cost of 0 would
+mean that the request was free.
 
-The prices are part of the installed library genai-prices and are not downloaded. The library takes 220 µs per response.
-So the prices of a model are cached as plain rates per token, for each day on which requests started. Plain rates are
-not enough for audio, for searches, and for prices that depend on the length of the context or on the time of day. In
-these cases, the library computes the cost. The library is imported when the first cost is computed, because the import
-takes 0.24 s.
+The rates are part of the installed library genai-prices and are not downloaded. Only the rates come from the library:
+``log.formats.usage`` reads the counts, so that tokens and cost of a record agree, whatever the shape of the usage and
+whoever's prices are used. The rates of a model are looked up once for each day on which requests started, and for each
+request if they depend on the time of day. The library is imported by ``Prices.warm``, because the import takes 0.24 s.
 """
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from relaybook.log.formats.facts import Usage
-from relaybook.log.formats.usage import CACHED, OUTPUT, WEB_SEARCHES, count_of, output_of
+from relaybook.apis import Kind
+from relaybook.log.formats.usage import MAX_USD, Counts, counts_of, stated_usd
 from relaybook.settings import BadSetting
 from relaybook.settings.suggestions import suggest
 
 if TYPE_CHECKING:
-    from genai_prices.types import ModelInfo, Provider, UsageExtractor
+    from genai_prices.types import ModelInfo, ModelPrice, Provider
 
-#: The cost in US dollars and the source of the prices. The cost and the source are `None` if the cost is unknown.
-Cost: TypeAlias = tuple[float | None, str | None]
+
+class Cost(NamedTuple):
+    """The cost in US dollars and the source of the prices, or the reason why the cost is unknown."""
+
+    usd: float | None
+    source: str | None
+    reason: str | None
+
 
 FROM_PROVIDER: Final = "provider"
 
-#: The most expensive responses cost a few hundred dollars. A cost above this limit comes from a wrong stated cost or
-#: from wrong token counts. Such a cost counts as unknown, because it would make every sum useless.
-_MAX_USD: Final = 1e6
-#: Source: https://docs.x.ai/developers/cost-tracking
-_TICKS_PER_USD: Final = 10**10
-_UNKNOWN: Final[Cost] = (None, None)
 _DAY_US: Final = 86_400_000_000
 _DECIMALS: Final = 12
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 #: Model names come from clients, so the cache is bounded.
 _MAX_CACHED_PLANS: Final = 4096
-#: APIs report usage in different shapes. For each shape, these are the names of the library's extractors.
-_FLAVORS: Final = {
-    "chat": ("chat", "default"),
-    "messages": ("default",),
-    "responses": ("responses", "default"),
-    "embeddings": ("embeddings", "default"),
+#: Dollars of the library's prices are per this many units. The end of a price's name says the units.
+_UNITS: Final = {"mtok": 10**6, "kcount": 10**3, "hours": 3600}
+#: Parts of the input tokens, and the name of those of them that were read from the cache.
+_INPUT_MEDIA: Final = {f"input_{medium}": f"cache_{medium}_read" for medium in ("audio", "image", "video")}
+_CACHED_MEDIA: Final = frozenset(_INPUT_MEDIA.values())
+_OUTPUT_MEDIA: Final = frozenset({"output_audio", "output_image", "output_video"})
+#: Counts that cost extra, and what they are called in the reason of an unknown cost. All other counts of
+#: ``Counts.others`` are parts of the input or output that cost the same as other tokens if they have no price.
+_SURCHARGED: Final = {
+    "input_audio": "audio input",
+    "output_audio": "audio output",
+    "input_audio_seconds": "audio input",
+    "cache_write_1h": "cache writes for one hour",
+    "web_searches": "web searches",
 }
-#: For each shape of usage, the counts that are always present. A shape is recognized by these counts.
-_SHAPE_COUNTS: Final = {
-    "chat": frozenset({"prompt_tokens", "completion_tokens"}),
-    "messages": frozenset({"input_tokens", "output_tokens", "cache_read_input_tokens"}),
-    "responses": frozenset({"input_tokens", "output_tokens"}),
-    "embeddings": frozenset({"prompt_tokens"}),
-}
-#: For some shapes, the provider whose extractor is always used. The extractors of other providers ignore some fields of
-#: the shape.
-_EXTRACTED_AS: Final = {"messages": "anthropic"}
-#: Counts for which plain rates (``_Rates``) are enough. Reasoning is part of the output and has the same rate.
-_COUNTED_BY_RATES: Final = frozenset(
-    {"input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens", "output_reasoning_tokens"}
-)
-_RATES: Final = ("input_mtok", "cache_read_mtok", "cache_write_mtok", "output_mtok")
-#: Prices that do not apply if the usage has only the counts in ``_COUNTED_BY_RATES``.
-_IRRELEVANT_PRICES: Final = frozenset(
-    {
-        "cache_write_1h_mtok",
-        "web_searches_kcount",
-        "storage_searches_kcount",
-        "input_audio_mtok",
-        "output_audio_mtok",
-        "cache_audio_read_mtok",
-        "input_image_mtok",
-        "output_image_mtok",
-        "cache_image_read_mtok",
-        "input_video_mtok",
-        "output_video_mtok",
-    }
-)
-
-
-class _Path(NamedTuple):
-    """The location of a count in the usage.
-
-    ``group`` is the object that contains the count, or `None` if the count is at the top level. ``counts`` is the
-    library's name for the count.
-    """
-
-    group: str | None
-    name: str
-    counts: str
-    #: Whether the path is used only if no earlier path with the same ``counts`` has a count above 0.
-    is_alternative: bool = False
-
-
-#: Paths for providers that have no suitable extractor in the library.
-_OPENAI_PATHS: Final = (
-    _Path(None, "prompt_tokens", "input_tokens"),
-    _Path(None, "input_tokens", "input_tokens", is_alternative=True),
-    _Path("prompt_tokens_details", "cached_tokens", "cache_read_tokens"),
-    _Path("input_tokens_details", "cached_tokens", "cache_read_tokens", is_alternative=True),
-    _Path(None, "completion_tokens", "output_tokens"),
-    _Path(None, "output_tokens", "output_tokens", is_alternative=True),
-)
-#: Paths of counts that are read in addition to the paths of the provider.
-_MORE_PATHS: Final = {"responses": (_Path(None, WEB_SEARCHES, "web_searches"),)}
 
 
 class _Rates(NamedTuple):
-    """Dollars per token. Input tokens that are read from or written to the provider's cache have their own rates."""
+    """Dollars per token. `None` if the library has no price.
 
+    ``above`` is the number of input tokens above which these rates apply. ``request`` is for each request. ``others``
+    has the rates of ``Counts.others``.
+    """
+
+    above: int
     input: float
-    cached: float
-    cache_write: float
-    output: float
+    cached: float | None
+    cache_write: float | None
+    output: float | None
+    reasoning: float | None
+    request: float
+    others: Mapping[str, float]
 
 
 class _Plan(NamedTuple):
-    """The prices of one model on one day, for usage of one shape (see ``_SHAPE_COUNTS``)."""
+    """The prices of one model on one day, or the reason why there are none.
 
-    provider: "Provider"
-    model: "ModelInfo"
-    context: Mapping[str, str]
-    paths: "tuple[_Path, ...]"
-    rates: _Rates | None
+    ``rates`` are ordered by ``above``. They are `None` if they depend on the time of day.
+    """
+
+    reason: str | None = None
+    model: "ModelInfo | None" = None
+    context: Mapping[str, str] = {}
+    rates: tuple[_Rates, ...] | None = None
 
 
 def check_price_as(provider: str | None) -> None:
@@ -146,67 +105,70 @@ class Prices:
     def __init__(self, price_as: str | None = None) -> None:
         self._price_as = price_as
         self._providers: dict[str, Provider | None] = {}
-        self._plans: dict[tuple[object, ...], _Plan | None] = {}
+        self._plans: dict[tuple[object, ...], _Plan] = {}
         self._version: str | None = None
+
+    def warm(self) -> None:
+        """Load the library and its data, so that the first cost takes no longer than later ones."""
+        usage = {"prompt_tokens": 1, "completion_tokens": 1}
+        self.cost("https://api.openai.com/v1", "gpt-4.1", None, usage, None, 0)
 
     def cost(
         self,
         upstream: str,
         model: str | None,
         response_model: str | None,
-        usage: Usage | None,
+        usage: dict[str, Any] | None,
         service_tier: str | None,
         at_us: int,
+        kind: Kind | None = None,
     ) -> Cost:
         """Return the cost of a response, and the source of the prices.
 
         The prices are those at ``at_us`` (µs since the epoch). ``upstream`` is the base URL. If the model of the
-        response is unknown, the requested model is used. ``service_tier`` is from the response. This method raises no
-        error, even if a client or provider sent invalid values.
+        response has no prices, the requested model is used. ``service_tier`` is from the response. ``usage`` may hold
+        any JSON. This method raises no error, even if a client or provider sent invalid values.
         """
         if not usage:
-            return _UNKNOWN
-        stated = _stated(usage)
+            return _unknown("The response states no usage.")
+        stated = stated_usd(usage)
         if stated is not None:
-            return stated, FROM_PROVIDER
-        shape = _shape(usage)
-        context = {"service_tier": service_tier} if service_tier else {}
-        if usage.get("speed") == "fast":
-            context["speed"] = "fast"
-        key = (upstream, model, response_model, *context.items(), shape, at_us // _DAY_US)
-        try:
-            plan = self._plans[key]
-        except KeyError:
+            return Cost(stated, FROM_PROVIDER, None)
+        is_fast = usage.get("speed") == "fast"
+        key = (upstream, model, response_model, service_tier, is_fast, at_us // _DAY_US)
+        plan = self._plans.get(key)
+        if plan is None:
             if len(self._plans) >= _MAX_CACHED_PLANS:
                 self._plans.clear()
-            plan = self._plans[key] = self._make_plan(
-                upstream, (response_model, model), context, shape, _timestamp(at_us)
-            )
-        if plan is None:
-            return _UNKNOWN
-        dollars = _dollars(plan, usage, at_us)
-        return _UNKNOWN if dollars is None or dollars > _MAX_USD else (dollars, self._version)
+            context = {"service_tier": service_tier} if service_tier else {}
+            if is_fast:
+                context["speed"] = "fast"
+            plan = self._plans[key] = self._make_plan(upstream, (response_model, model), context, _timestamp(at_us))
+        if plan.model is None:
+            return _unknown(plan.reason)
+        rates = plan.rates or _rates_of(plan.model.get_prices(_timestamp(at_us), plan.context))
+        usd = _usd(rates, counts_of(usage, kind, response_model or model))
+        return _unknown(usd) if isinstance(usd, str) else Cost(usd, self._version, None)
 
     def _make_plan(
-        self, upstream: str, models: tuple[str | None, ...], context: Mapping[str, str], shape: str | None, at: datetime
-    ) -> _Plan | None:
-        provider = self._provider(upstream)
-        if provider is None or shape is None:
-            return None
-        from genai_prices.data_snapshot import find_provider_by_id, get_snapshot
+        self, upstream: str, models: tuple[str | None, ...], context: Mapping[str, str], at: datetime
+    ) -> _Plan:
+        from genai_prices.data_snapshot import get_snapshot
 
-        known_providers = get_snapshot().providers
+        provider = self._provider(upstream)
+        if provider is None:
+            return _Plan("The prices of this upstream are unknown. Set price_as to the provider whose prices apply.")
         for name in models:
-            model = provider.find_model(name, all_providers=known_providers) if name else None
+            model = provider.find_model(name, all_providers=get_snapshot().providers) if name else None
             if model is not None:
                 # If the model was found at another provider, that provider's special prices do not apply.
                 is_own = any(model is own for own in provider.models)
                 used = context if model.price_variants and is_own else {}
-                rates = _rates(model, used, at)
-                extractor = find_provider_by_id(known_providers, _EXTRACTED_AS.get(shape, "")) or provider
-                paths = (*_paths(extractor, shape), *_MORE_PATHS.get(shape, ()))
-                return _Plan(provider, model, used, paths, rates)
-        return None
+                rates = _rates_of(model.get_prices(at, used))
+                if not rates:
+                    return _Plan(f"{provider.name} has no prices per token for this model.")
+                return _Plan(None, model, used, None if _depends_on_time_of_day(model) else rates)
+        return _Plan(f"{provider.name} has no prices for this model.")
 
     def _provider(self, upstream: str) -> "Provider | None":
         if upstream not in self._providers:
@@ -223,134 +185,124 @@ class Prices:
         return self._providers[upstream]
 
 
-def _stated(usage: Usage) -> float | None:
-    """Return the cost that the provider states, or `None`.
-
-    The cost is a number (OpenRouter), an object with a total (Perplexity), or a number of ticks (xAI). If OpenRouter
-    uses the customer's own key, ``cost`` is only OpenRouter's fee, and ``upstream_inference_cost`` is the cost at the
-    provider behind OpenRouter. The result is the sum of the two.
-    """
-    ticks = count_of(usage, ("cost_in_usd_ticks",))
-    if ticks is not None:
-        return _dollars_or_none(ticks / _TICKS_PER_USD)
-    cost = usage.get("cost")
-    stated = _dollars_or_none(cost.get("total_cost") if isinstance(cost, dict) else cost)
-    if stated is None or usage.get("is_byok") is not True:
-        return stated
-    details = usage.get("cost_details")
-    upstream = _dollars_or_none(details.get("upstream_inference_cost")) if isinstance(details, dict) else None
-    return None if upstream is None else stated + upstream
-
-
-def _dollars_or_none(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if 0 <= value <= _MAX_USD else None
+def _unknown(reason: str | None) -> Cost:
+    return Cost(None, None, reason)
 
 
 def _timestamp(at_us: int) -> datetime:
     return _EPOCH + timedelta(microseconds=at_us)
 
 
-def _shape(usage: Usage) -> str | None:
-    return next((shape for shape, names in _SHAPE_COUNTS.items() if names <= usage.keys()), None)
-
-
-def _paths(provider: "Provider", shape: str) -> tuple[_Path, ...]:
-    extractors = {one.api_flavor: one for one in provider.extractors or () if one.root in ("usage", ["usage"])}
-    for flavor in _FLAVORS[shape]:
-        if flavor in extractors:
-            paths = _simple_paths(extractors[flavor], _SHAPE_COUNTS[shape])
-            if paths is not None:
-                return paths
-    return _OPENAI_PATHS
-
-
-def _simple_paths(extractor: "UsageExtractor", available: frozenset[str]) -> tuple[_Path, ...] | None:
-    """Return the paths of the counts that a library extractor reads.
-
-    `None` if a count is in a list or is nested more than one object deep, or if the extractor requires a count that is
-    not in ``available``.
-    """
-    paths = []
-    for mapping in extractor.mappings:
-        steps = [mapping.path] if isinstance(mapping.path, str) else list(mapping.path)
-        texts = [step for step in steps if isinstance(step, str)]
-        if len(steps) > 2 or len(texts) < len(steps) or (mapping.required and texts[0] not in available):
-            return None
-        paths.append(_Path(texts[0] if len(texts) == 2 else None, texts[-1], mapping.dest))
-    return tuple(paths)
-
-
-def _rates(model: "ModelInfo", context: Mapping[str, str], at: datetime) -> _Rates | None:
-    """Return the plain rates for the day of ``at``. `None` if the model's prices cannot be expressed as plain rates."""
+def _depends_on_time_of_day(model: "ModelInfo") -> bool:
     from genai_prices.types import ModelPrice, TimeOfDateConstraint
 
     conditions = [] if isinstance(model.prices, ModelPrice) else [one.constraint for one in model.prices]
     conditions += [variant.constraint for variant in model.price_variants or ()]
-    if any(isinstance(condition, TimeOfDateConstraint) for condition in conditions):
-        return None
-    prices = {name: price for name, price in vars(model.get_prices(at, context)).items() if price is not None}
-    rated = {name: float(price) / 1e6 for name in _RATES if isinstance(price := prices.get(name), Decimal)}
-    if "input_mtok" not in rated or len(rated) < len(prices.keys() - _IRRELEVANT_PRICES):
-        return None
-    full = rated["input_mtok"]
-    return _Rates(
-        full, rated.get("cache_read_mtok", full), rated.get("cache_write_mtok", full), rated.get("output_mtok", 0.0)
-    )
+    return any(isinstance(condition, TimeOfDateConstraint) for condition in conditions)
 
 
-def _count(paths: tuple[_Path, ...], usage: Usage) -> dict[str, int | float]:
-    counts: dict[str, int | float] = {}
-    for group, name, counted, is_alternative in paths:
-        if is_alternative and counts.get(counted):
-            continue
-        within = usage.get(group) if group is not None else usage
-        number = within.get(name) if isinstance(within, dict) else None
-        if isinstance(number, bool) or not isinstance(number, int | float):
-            continue
-        # Token counts of 0 are kept, because the library checks whether counts and details contradict each other. Other
-        # counts of 0 cost nothing.
-        if number > 0 or (number == 0 and counted in _COUNTED_BY_RATES):
-            counts[counted] = counts.get(counted, 0) + number
-    if "cache_read_tokens" not in counts and (cached := count_of(usage, CACHED)):
-        counts["cache_read_tokens"] = cached
-    # xAI does not count reasoning as output. The library's extractors for xAI add the reasoning. Other extractors
-    # return the provider's count, and output_of adds the reasoning if necessary.
-    if "output_tokens" in counts and counts["output_tokens"] == count_of(usage, OUTPUT):
-        counts["output_tokens"] = output_of(usage) or 0
-    return counts
+def _rates_of(prices: "ModelPrice") -> tuple[_Rates, ...]:
+    """Return the rates for each range of input tokens. There are none if the input has no price per token."""
+    from genai_prices.types import TieredPrices
 
-
-def _dollars(plan: _Plan, usage: Usage, at_us: int) -> float | None:
-    counts = _count(plan.paths, usage)
-    if plan.rates is None or not _COUNTED_BY_RATES.issuperset(counts):
-        return _by_library(plan, counts, at_us)
-    cached = counts.get("cache_read_tokens", 0)
-    written = counts.get("cache_write_tokens", 0)
-    uncached = counts.get("input_tokens", 0) - cached - written
-    if uncached < 0:
-        return _by_library(plan, counts, at_us)
-    rates = plan.rates
-    output = counts.get("output_tokens", 0) * rates.output
-    return round(uncached * rates.input + cached * rates.cached + written * rates.cache_write + output, _DECIMALS)
-
-
-def _by_library(plan: _Plan, counts: Mapping[str, int | float], at_us: int) -> float | None:
-    """Return the cost from the library, which is exact but slow.
-
-    `None` if the model has no prices or the counts contradict each other.
-    """
-    from genai_prices import Usage as CountedUsage
-
-    try:
-        price = plan.model.calc_price(
-            CountedUsage(**counts),
-            plan.provider,
-            genai_request_timestamp=_timestamp(at_us),
-            price_context=plan.context or None,
+    known = {name: price for name, price in vars(prices).items() if price is not None}
+    if "input_mtok" not in known:
+        return ()
+    starts = {tier.start for price in known.values() if isinstance(price, TieredPrices) for tier in price.tiers}
+    steps = []
+    for start in (-1, *sorted(starts)):
+        rates = {}
+        for name, price in known.items():
+            kind, _, unit = name.rpartition("_")
+            if isinstance(price, TieredPrices):
+                price = next((tier.price for tier in reversed(price.tiers) if start >= tier.start), price.base)
+            if unit in _UNITS and isinstance(price, Decimal):
+                rates["input_audio_seconds" if name == "input_audio_hours" else kind] = float(price) / _UNITS[unit]
+        steps.append(
+            _Rates(
+                start,
+                rates.pop("input"),
+                rates.pop("cache_read", None),
+                rates.pop("cache_write", None),
+                rates.pop("output", None),
+                rates.pop("output_reasoning", None),
+                rates.pop("requests", 0.0),
+                rates,
+            )
         )
-    except (ValueError, LookupError, ArithmeticError):
-        return None
-    is_priced = any(rate is not None for rate in vars(price.model_price).values())
-    return round(float(price.total_price), _DECIMALS) if is_priced else None
+    return tuple(steps)
+
+
+def _usd(steps: tuple[_Rates, ...], counts: Counts) -> float | str:
+    """Return the cost of the counts, or the reason why it is unknown."""
+    (tokens, cache_writes, others) = counts
+    (input_, output, cached, reasoning) = tokens
+    if input_ is None:
+        return "The number of input tokens is unknown."
+    rates = steps[0]
+    for step in steps[1:]:
+        if input_ > step.above:
+            rates = step
+    cached = cached or 0
+    rest = input_ - cached - cache_writes
+    if rest < 0:
+        return "The response states more cached tokens than input tokens."
+    usd = rates.request
+    if cache_writes:
+        if rates.cache_write is None:
+            return "The price of cache writes is unknown for this model."
+        usd += cache_writes * rates.cache_write
+    if rates.cached is None:
+        rest += cached
+        cached = 0
+    else:
+        usd += cached * rates.cached
+    if output is None:
+        if rates.output:
+            return "The number of output tokens is unknown."
+        output = 0
+    if others:
+        more = _usd_of_others(rates, others, rest, cached, output)
+        if isinstance(more, str):
+            return more
+        usd += more
+    if reasoning and rates.reasoning is not None:
+        usd += min(reasoning, output) * (rates.reasoning - (rates.output or 0.0))
+    usd += rest * rates.input
+    if rates.output is not None:
+        usd += output * rates.output
+    return round(usd, _DECIMALS) if usd <= MAX_USD else "The computed cost is too high to be true."
+
+
+def _usd_of_others(rates: _Rates, others: Mapping[str, int], rest: int, cached: int, output: int) -> float | str:
+    """Return what the other counts add to the cost of the tokens, or the reason why this is unknown.
+
+    ``rest`` is the number of input tokens that were neither read from the cache nor written to it.
+    """
+    usd = 0.0
+    for name, count in others.items():
+        rate = rates.others.get(name)
+        if rate is None:
+            if name in _SURCHARGED and not (name == "web_searches" and rates.request):
+                return f"The price of {_SURCHARGED[name]} is unknown for this model."
+        elif name == "cache_write_1h":
+            usd += count * (rate - (rates.cache_write or 0.0))
+        elif name in _INPUT_MEDIA:
+            cached_name = _INPUT_MEDIA[name]
+            if cached and cached_name not in others:
+                return "The response does not state how many of the cached tokens are text."
+            from_cache = others[cached_name] if cached else 0
+            fresh = count - from_cache
+            usd += fresh * (rate - rates.input)
+            usd += from_cache * (rates.others.get(cached_name, rate) - (rates.cached or 0.0))
+            rest, cached = rest - fresh, cached - from_cache
+            if min(fresh, rest, cached) < 0:
+                return "The response states more audio, image or video tokens than input tokens."
+        elif name in _OUTPUT_MEDIA:
+            usd += count * (rate - (rates.output or 0.0))
+            output -= count
+            if output < 0:
+                return "The response states more audio, image or video tokens than output tokens."
+        elif name not in _CACHED_MEDIA:
+            usd += count * rate
+    return usd

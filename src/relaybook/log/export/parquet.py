@@ -6,7 +6,6 @@ Without bodies, a row has the fields of the record. With bodies, a row also has 
 and response, as in the detail view.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable
 from types import NoneType
@@ -16,6 +15,8 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from relaybook.log.formats.conversation import Message, Output, Part
+from relaybook.log.formats.lenient import as_json
 from relaybook.log.record import FIELDS, NOTE_FIELDS, TIMESTAMPS, Record
 from relaybook.log.request_view import RequestView
 from relaybook.log.row import result_of
@@ -30,42 +31,20 @@ _BATCH_BYTES: Final = 4 << 20
 
 _TEXT: Final = pa.string()
 _TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
-_CALLS: Final = pa.list_(pa.struct({"id": _TEXT, "name": _TEXT, "arguments": _TEXT}))
 _FEEDBACK: Final = pa.list_(
     pa.struct({"source": _TEXT, "score": pa.float64(), "label": _TEXT, "comment": _TEXT, "at": _TIMESTAMP})
 )
 _PAIRS: Final = pa.list_(pa.struct({"name": _TEXT, "value": _TEXT}))
-#: Column type for messages. ``parts`` has the parts of a message as JSON, but only if one of the parts is more than a
-#: text.
-_MESSAGES: Final = pa.list_(
-    pa.struct(
-        {
-            "role": _TEXT,
-            "text": _TEXT,
-            "name": _TEXT,
-            "tool_call_id": _TEXT,
-            "tool_calls": _CALLS,
-            "reasoning": _TEXT,
-            "parts": _TEXT,
-        }
-    )
+#: Column type for the parts of messages and outputs. ``media`` and ``other`` are JSON.
+_PARTS: Final = pa.list_(
+    pa.struct(dict.fromkeys(("kind", "text", "name", "id", "arguments", "type", "media", "other"), _TEXT))
 )
-_ANSWER: Final = pa.list_(
-    pa.struct(
-        {
-            "index": pa.int64(),
-            "text": _TEXT,
-            "reasoning": _TEXT,
-            "refusal": _TEXT,
-            "tool_calls": _CALLS,
-            "finish_reason": _TEXT,
-        }
-    )
-)
+_MESSAGES: Final = pa.list_(pa.struct({"role": _TEXT, "name": _TEXT, "parts": _PARTS}))
+_OUTPUTS: Final = pa.list_(pa.struct({"index": pa.int64(), "finish_reason": _TEXT, "parts": _PARTS}))
 #: Columns of exports with bodies. ``parameters`` (all fields except messages and tools) and each tool are JSON.
 _CONTENT: Final = {
     "messages": _MESSAGES,
-    "answer": _ANSWER,
+    "outputs": _OUTPUTS,
     "tools": pa.list_(_TEXT),
     "parameters": _TEXT,
     "request_headers": _PAIRS,
@@ -162,18 +141,18 @@ class Parquet:
 
     def _content(self, row: dict[str, Any], view: RequestView) -> dict[str, Any]:
         try:
-            parameters, messages = view.parsed_request()
-            answer = (view.parsed_response() or {}).get("choices")
+            request, response = view.request(), view.response()
         except BodyDamaged:
             row["body_state"] = "expired"
-            parameters = messages = answer = None
+            request = response = None
         self._row_bytes += (view.size("request") or 0) + (view.size("response") or 0)
+        parameters = None if request is None else dict(request.parameters)
         tools = parameters.pop("tools", None) if parameters else None
         return {
-            "messages": None if messages is None else [_message(each) for each in messages],
-            "answer": None if answer is None else [_choice(each) for each in answer],
-            "tools": list(map(_json, tools)) if isinstance(tools, list) else None,
-            "parameters": None if parameters is None else _json(parameters),
+            "messages": None if request is None else list(map(_message, request.messages)),
+            "outputs": None if response is None else list(map(_output, response.outputs)),
+            "tools": list(map(as_json, tools)) if isinstance(tools, list) else None,
+            "parameters": None if parameters is None else as_json(parameters),
             "request_headers": _pairs(view.headers("request")),
             "response_headers": _pairs(view.headers("response")),
         }
@@ -192,45 +171,22 @@ class Parquet:
         self._batches, self._batch_bytes = [], 0
 
 
-def _message(message: dict[str, Any]) -> dict[str, Any]:
-    has_other_parts = any("raw" in part for part in message["parts"])
-    texts = {name: _text(message.get(name)) for name in ("role", "text", "name", "tool_call_id")}
-    return texts | {
-        "reasoning": _text(message.get("reasoning") or message.get("reasoning_content")),
-        "tool_calls": _calls(message.get("tool_calls")),
-        "parts": _json([part.get("raw", part) for part in message["parts"]]) if has_other_parts else None,
+def _message(message: Message) -> dict[str, Any]:
+    return {"role": message.role, "name": message.name, "parts": list(map(_part, message.parts))}
+
+
+def _output(output: Output) -> dict[str, Any]:
+    return {
+        "index": output.index,
+        "finish_reason": output.finish_reason,
+        "parts": list(map(_part, output.parts)),
     }
 
 
-def _choice(choice: dict[str, Any]) -> dict[str, Any]:
-    return {name: choice[name] for name in ("index", "text", "reasoning", "refusal", "finish_reason")} | {
-        "tool_calls": [{name: call[name] for name in ("id", "name", "arguments")} for call in choice["tool_calls"]]
-    }
-
-
-def _calls(calls: object) -> list[dict[str, Any]] | None:
-    """Return the tool calls of a request message as structs of the type ``_CALLS``."""
-    if not isinstance(calls, list):
-        return None
-    found = []
-    for call in calls:
-        function = call.get("function") or call.get("custom") if isinstance(call, dict) else None
-        if isinstance(function, dict):
-            arguments = function.get("arguments", function.get("input"))
-            found.append(
-                {"id": _text(call.get("id")), "name": _text(function.get("name")), "arguments": _text(arguments)}
-            )
-    return found
+def _part(part: Part) -> dict[str, Any]:
+    row: dict[str, Any] = msgspec.to_builtins(part)
+    return row | {name: as_json(row[name]) for name in ("media", "other") if name in row}
 
 
 def _pairs(headers: list[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in headers]
-
-
-def _text(value: object) -> str | None:
-    """Return a text unchanged, and any other value as JSON."""
-    return value if value is None or isinstance(value, str) else _json(value)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -8,9 +8,9 @@ import msgspec
 
 from relaybook import clock
 from relaybook.ids import parse_id
-from relaybook.log.formats.message_chain import build_chain, encode_chain
 from relaybook.log.export.export import EndLine
 from relaybook.log.export.json_lines import VERSION
+from relaybook.log.formats.message_chain import build_chain, encode_chain
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.record import FIELDS, TIMESTAMPS, Detail, Record
 from relaybook.log.request_view import RequestView

@@ -52,7 +52,7 @@ def _add(messages: list[dict[str, Any]], message: Message) -> None:
         result, *more = parts
         if more or result.kind != "tool_result":
             raise NotChat
-        sent = {"role": role, "content": result.text or ""}
+        sent: dict[str, Any] = {"role": role, "content": result.text or ""}
         if role == "tool":
             sent["tool_call_id"] = result.id or ""
     elif role == "assistant":

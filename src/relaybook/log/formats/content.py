@@ -66,7 +66,9 @@ def _part(item: object) -> Part:
         return Part(kind="reasoning", text=thinking_of(item["thinking"]), other=_rest(item, "type", "thinking"))
     if isinstance(kind, str) and kind in _MEDIA:
         of, field = _MEDIA[kind]
-        return media_part(of, item.get(field), {name: value for name, value in item.items() if name not in ("type", field)})
+        return media_part(
+            of, item.get(field), {name: value for name, value in item.items() if name not in ("type", field)}
+        )
     return _other(item)
 
 
@@ -77,10 +79,8 @@ def thinking_of(value: object) -> str:
     return join([value]) if isinstance(value, str) else ""
 
 
-def _rest(item: dict[str, Any], *names: str) -> dict[str, Any]:
-    if len(item) <= len(names):
-        return {name: sanitize(value) for name, value in item.items() if name not in names}
-    return {str(name): sanitize(value) for name, value in item.items() if name not in names}
+def _rest(item: dict[str, Any], *read: str) -> dict[str, Any]:
+    return {} if item.keys() <= set(read) else {str(name): sanitize(item[name]) for name in item if name not in read}
 
 
 def _other(item: object) -> Part:

@@ -117,4 +117,3 @@ class Response(Struct, omit_defaults=True):
     #: `None` if the response is not a stream.
     ending: Ending | None = None
     other: dict[str, Any] = {}
-

@@ -99,9 +99,7 @@ def _finite_or_none(digits: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-_decoder: Final = json.JSONDecoder(
-    strict=False, parse_constant=_none, parse_int=_integer, parse_float=_finite_or_none
-)
+_decoder: Final = json.JSONDecoder(strict=False, parse_constant=_none, parse_int=_integer, parse_float=_finite_or_none)
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:

@@ -23,6 +23,7 @@ from relaybook.log.formats.usage import merge_usage
 #: The types of tool calls (``tool_use``, ``server_tool_use``, ``mcp_tool_use``) end with this text.
 _CALL: Final = "tool_use"
 _RESULT: Final = "tool_result"
+_DELTAS: Final = ("type", "text", "thinking", "partial_json")
 _READ: Final = frozenset({"id", "model", "content", "stop_reason", "usage", "error", "type", "role"})
 
 
@@ -132,7 +133,7 @@ def _take(builder: PartBuilder, block: dict[str, Any]) -> None:
         builder.arguments = [arguments if isinstance(arguments, str) else as_json(arguments)] if arguments else []
         builder.type = None if kind == _CALL else kind
         read |= {"name", "id", "input"}
-    elif isinstance(kind, str) and kind.endswith(_RESULT) or isinstance(block.get("tool_use_id"), str):
+    elif (isinstance(kind, str) and kind.endswith(_RESULT)) or isinstance(block.get("tool_use_id"), str):
         builder.kind = "tool_result"
         builder.id = text_or_none(block.get("tool_use_id"))
         content = block.get("content")
@@ -146,8 +147,6 @@ def _take(builder: PartBuilder, block: dict[str, Any]) -> None:
 
 class Stream:
     """The events of a streamed response so far, or a whole response."""
-
-    __slots__ = ("_blocks", "_error", "_fields", "_usage", "has_end_mark", "has_token", "is_known")
 
     def __init__(self) -> None:
         self.has_end_mark = False
@@ -246,7 +245,9 @@ class Stream:
                 builder.kind = "tool_call"
             builder.arguments.append(partial)
         else:
-            more = {key: value for key, value in delta.items() if key not in ("type", "text", "thinking", "partial_json")}
+            more = {
+                key: value for key, value in delta.items() if key not in ("type", "text", "thinking", "partial_json")
+            }
             if "citation" in more:
                 more["citations"] = [more.pop("citation")]
             merge(builder.other, more)

@@ -56,7 +56,9 @@ def find_error(body: dict[str, Any], *, has_output: bool) -> Error | None:
         return describe_error(error)
     base = body.get("base_resp")  # MiniMax
     if isinstance(base, dict) and _is_code(base.get("status_code")):
-        return Error(_code(base.get("status_code")), clean_or_none(_text(base.get("status_msg")), ERROR_CHARACTERS), base)
+        return Error(
+            _code(base.get("status_code")), clean_or_none(_text(base.get("status_msg")), ERROR_CHARACTERS), base
+        )
     if has_output:
         return None
     if body.get("object") == "error" or body.get("type") == "error" or body.get("status") in _FAILED:
@@ -87,7 +89,7 @@ def is_error(error: object) -> bool:
 
 
 def _is_code(code: object) -> bool:
-    """Return whether a code means an error. 0, 200, empty values and words such as ``success`` mean that all is well."""
+    """Return whether a code means an error: it is neither empty nor 0 or 200, and no word such as ``success``."""
     if isinstance(code, str):
         return code.strip().lower() not in _SUCCESS
     return code not in (None, False, 0, 200)

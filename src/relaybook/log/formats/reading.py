@@ -85,7 +85,7 @@ def read_request(data: bytes, match: Match) -> Request:
     body = lenient.load(data) if format_ is not None else None
     if format_ is None or not is_object(body):
         return Request(model=match.model)
-    request = format_.read_request(body)
+    request: Request = format_.read_request(body)
     model, user = body.get("model"), body.get("user")
     request.model = model if isinstance(model, str) and model else match.model
     request.user = request.user or (user if isinstance(user, str) and user else None)
@@ -187,9 +187,12 @@ def _raw_output(text: str | None, kind: str) -> Output:
 def _read_stream(stream: Stream, data: bytes, *, complete: bool, before: int = 0) -> Reading:
     decoder = lenient.EventDecoder()
     load, add = decoder.load, stream.add
+    add_text = stream.add_text if isinstance(stream, chat.Stream) else None
     first_block: int | None = None
     for name, payload, block in sse.events(data):
         if payload.startswith(b"{"):
+            if first_block is not None and add_text is not None and not name and add_text(payload):
+                continue
             value = load(payload)
             if not is_object(value):
                 continue

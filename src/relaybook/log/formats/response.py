@@ -11,10 +11,11 @@ from typing import Any, Final
 
 from relaybook.log.formats.chat import arguments_of, tool_result
 from relaybook.log.formats.content import content_parts, ends
-from relaybook.log.formats.conversation import Error, Message, Output, Part, PartKind, Request, Response
+from relaybook.log.formats.conversation import Error, Message, Part, PartKind, Request, Response
 from relaybook.log.formats.lenient import as_json, is_object, sanitize, text_or_none
-from relaybook.log.formats.output import DROPPED, OutputBuilder, PartBuilder, join_merged, merge, snapshot
+from relaybook.log.formats.output import DROPPED, OutputBuilder, PartBuilder, join_merged, snapshot
 from relaybook.log.formats.provider_errors import describe_error, find_error
+from relaybook.log.formats.usage import WEB_SEARCHES
 
 _FINAL: Final = frozenset({"response.completed", "response.failed", "response.incomplete", "response.cancelled"})
 _CALL: Final = "_call"
@@ -104,8 +105,6 @@ def _rest(item: dict[str, Any], *read: str) -> dict[str, Any]:
 class _ItemBuilder:
     """One output item so far: a message, reasoning, or a call. Its parts are keyed by their place in the item."""
 
-    __slots__ = ("_by_key", "item", "kind", "parts")
-
     def __init__(self, item: dict[str, Any] | None = None) -> None:
         self.kind = ""
         self.item: dict[str, Any] = {}
@@ -182,8 +181,6 @@ def _texts(parts: object) -> list[str]:
 
 class Stream:
     """The events of a streamed response so far, or a whole response object."""
-
-    __slots__ = ("_by_id", "_error", "_fields", "_items", "_usage", "has_end_mark", "has_token", "is_known")
 
     def __init__(self) -> None:
         self.has_end_mark = False
@@ -262,7 +259,9 @@ class Stream:
     def _take(self, response: dict[str, Any]) -> None:
         """Take a response object. Items of its output complete the items that came before."""
         self.is_known = True
-        self._fields |= {name: value for name, value in response.items() if value is not None or name not in self._fields}
+        self._fields |= {
+            name: value for name, value in response.items() if value is not None or name not in self._fields
+        }
         usage = response.get("usage")
         if isinstance(usage, dict) and usage:
             self._usage = usage
@@ -305,7 +304,8 @@ class Stream:
         reason = text_or_none(details.get("reason")) if isinstance(details, dict) else None
         builder.finish_reason = reason or (status if status not in ("in_progress", "queued") else None)
         usage = self._usage
-        searches = fields.get("tool_usage")
+        if usage is not None and (searches := _billed_searches(fields.get("tool_usage"))):
+            usage = usage | {WEB_SEARCHES: searches}
         join_merged(builder.other)
         other = {str(name): sanitize(value) for name, value in fields.items() if name not in _READ}
         if others:
@@ -315,11 +315,18 @@ class Stream:
             id=text_or_none(fields.get("id")),
             model=text_or_none(fields.get("model")),
             outputs=[builder.output()] if has_output else [],
-            usage=usage | {"tool_usage": searches} if usage and isinstance(searches, dict) else usage,
+            usage=usage,
             tier=text_or_none(fields.get("service_tier")),
             error=self._error,
             other=other,
         )
+
+
+def _billed_searches(tool_usage: object) -> int | None:
+    """Return the number of billed web searches, which the response states beside its usage."""
+    searches = tool_usage.get("web_search") if is_object(tool_usage) else None
+    number = searches.get("num_requests") if is_object(searches) else None
+    return number if type(number) is int else None
 
 
 def _place(event: dict[str, Any], kind: PartKind) -> int:

@@ -11,7 +11,7 @@ is an event of this name, and a line that is a JSON object without a field name 
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 
 #: The name of an event that is a line with a JSON object, without ``data:``. Clients ignore such lines.
 JSON_LINE: Final = "\0"
@@ -25,15 +25,9 @@ _BLANK_LINE: Final = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 _STARTS: Final = (b"data:", b"event:", b":", b"id:", b"retry:")
 
 
-class Event(NamedTuple):
-    """One event. ``name`` is empty if the event has no name. ``block`` is the index of the block that has the event.
-
-    Blocks are the parts of a stream between blank lines.
-    """
-
-    name: str
-    data: bytes
-    block: int
+#: One event: its name, which is empty if it has none, its data, and the index of the block that has the event. Blocks
+#: are the parts of a stream between blank lines.
+Event: TypeAlias = tuple[str, bytes, int]
 
 
 def starts_as_stream(data: bytes) -> bool:
@@ -58,12 +52,12 @@ def events(data: bytes) -> Iterator[Event]:
     for number, block in enumerate(data.split(b"\n\n")):
         if block.startswith(_DATA):
             if _LF not in block:
-                yield Event("", block[6:], number)
+                yield "", block[6:], number
                 continue
         elif block.startswith(_EVENT):
             name, _, payload = block.partition(b"\ndata: ")
             if payload and _LF not in payload and _LF not in name:
-                yield Event(name[7:].decode("utf-8", "replace"), payload, number)
+                yield name[7:].decode("utf-8", "replace"), payload, number
                 continue
         elif not block:
             continue
@@ -80,11 +74,11 @@ def _block_events(block: bytes, number: int) -> Iterator[Event]:
         elif field == b"event":
             name = value.removeprefix(b" ").decode("utf-8", "replace")
         elif field == b"error":
-            yield Event("error", value.strip(), number)
+            yield "error", value.strip(), number
         elif line.startswith(b"{"):
-            yield Event(JSON_LINE, line, number)
+            yield JSON_LINE, line, number
     if lines:
-        yield Event(name, b"\n".join(lines), number)
+        yield name, b"\n".join(lines), number
 
 
 def end_of_block(data: bytes, number: int) -> int:
