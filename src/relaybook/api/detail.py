@@ -1,6 +1,6 @@
 """Return everything known about one request: its row, headers, messages, response and timeline."""
 
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from starlette.requests import Request
@@ -79,10 +79,12 @@ def detail_of(reader: Reader, any_id: str) -> Row:
 
 def _part(view: RequestView, also: list[Record]) -> DetailPart:
     damage = view.damage
-    parameters = messages = answer = None
+    parameters: Any = None
+    messages: Any = None
+    response: Any = None
     try:
         parameters, messages = view.parsed_request()
-        answer = view.parsed_response()
+        response = view.parsed_response()
     except BodyDamaged as error:
         damage = str(error)
     return DetailPart(
@@ -94,7 +96,7 @@ def _part(view: RequestView, also: list[Record]) -> DetailPart:
         stored_response_bytes=view.size("response"),
         parameters=parameters,
         messages=messages,
-        answer=answer,
+        response=response,
         timeline=_timeline(view.detail),
         also=[Sighting(id=record.id, started_at=format_timestamp(record.started_at)) for record in also],
     )
