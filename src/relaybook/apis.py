@@ -13,14 +13,24 @@ Kind: TypeAlias = Literal["chat", "completion", "response", "message", "embeddin
 
 
 class Sdk(NamedTuple):
-    """The call of an official SDK that sends a request of an API.
+    """An official SDK. ``client`` is the name of its client class in Python and in JavaScript."""
 
-    The SDK appends ``path`` to its base URL.
+    python_package: Literal["openai", "anthropic"]
+    node_package: str
+    client: str
+
+
+class SdkCall(NamedTuple):
+    """The call of an SDK that sends a request of an API.
+
+    ``method`` is followed by ``.create``. The SDK appends ``path`` to its base URL. ``parameters`` are the fields of
+    the body that every version of the Python SDK accepts by name; other fields must be in ``extra_body``.
     """
 
-    package: Literal["openai", "anthropic"]
+    sdk: Sdk
     method: str
     path: str
+    parameters: frozenset[str]
 
 
 class Api(NamedTuple):
@@ -40,9 +50,13 @@ class Api(NamedTuple):
     is_conversation: bool = False
     #: The response header with the provider's id of the request.
     request_id_header: str = "x-request-id"
+    #: The request header with the API key, up to the key.
+    key_header: str = "Authorization: Bearer "
+    #: The environment variable from which SDKs read the API key.
+    key_variable: str = "OPENAI_API_KEY"
     #: The name of the API in the prices of ``genai-prices``.
     prices: str | None = None
-    sdk: Sdk | None = None
+    sdk_call: SdkCall | None = None
 
 
 class Match(NamedTuple):
@@ -50,6 +64,14 @@ class Match(NamedTuple):
 
     api: Api
     model: str | None = None
+
+
+_OPENAI: Final = Sdk("openai", "openai", "OpenAI")
+_ANTHROPIC: Final = Sdk("anthropic", "@anthropic-ai/sdk", "Anthropic")
+
+
+def _call(sdk: Sdk, method: str, path: str, parameters: str) -> SdkCall:
+    return SdkCall(sdk, method, path, frozenset(parameters.split()))
 
 
 APIS: Final = (
@@ -61,7 +83,14 @@ APIS: Final = (
         is_read=True,
         is_conversation=True,
         prices="chat",
-        sdk=Sdk("openai", "chat.completions", "/chat/completions"),
+        sdk_call=_call(
+            _OPENAI,
+            "chat.completions",
+            "/chat/completions",
+            "model messages frequency_penalty logit_bias logprobs max_completion_tokens max_tokens metadata n "
+            "parallel_tool_calls presence_penalty response_format seed stop store stream stream_options temperature "
+            "tool_choice tools top_logprobs top_p user",
+        ),
     ),
     Api(
         "completion",
@@ -70,7 +99,13 @@ APIS: Final = (
         ("deployments/{model}/completions", "completions"),
         is_read=True,
         prices="chat",
-        sdk=Sdk("openai", "completions", "/completions"),
+        sdk_call=_call(
+            _OPENAI,
+            "completions",
+            "/completions",
+            "model prompt best_of echo frequency_penalty logit_bias logprobs max_tokens n presence_penalty seed stop "
+            "stream stream_options suffix temperature top_p user",
+        ),
     ),
     Api(
         "response",
@@ -80,7 +115,13 @@ APIS: Final = (
         is_read=True,
         is_conversation=True,
         prices="responses",
-        sdk=Sdk("openai", "responses", "/responses"),
+        sdk_call=_call(
+            _OPENAI,
+            "responses",
+            "/responses",
+            "model input include instructions max_output_tokens metadata parallel_tool_calls previous_response_id "
+            "reasoning store stream temperature text tool_choice tools top_p truncation user",
+        ),
     ),
     Api(
         "message",
@@ -90,8 +131,15 @@ APIS: Final = (
         is_read=True,
         is_conversation=True,
         request_id_header="request-id",
+        key_header="x-api-key: ",
+        key_variable="ANTHROPIC_API_KEY",
         prices="messages",
-        sdk=Sdk("anthropic", "messages", "/v1/messages"),
+        sdk_call=_call(
+            _ANTHROPIC,
+            "messages",
+            "/v1/messages",
+            "model messages max_tokens metadata stop_sequences stream system thinking tool_choice tools",
+        ),
     ),
     Api(
         "embedding",
@@ -100,7 +148,7 @@ APIS: Final = (
         ("deployments/{model}/embeddings", "embeddings"),
         is_read=True,
         prices="embeddings",
-        sdk=Sdk("openai", "embeddings", "/embeddings"),
+        sdk_call=_call(_OPENAI, "embeddings", "/embeddings", "model input dimensions encoding_format user"),
     ),
     Api("models", "list of models", ("GET", "DELETE"), ("models", "models/{model}")),
     Api("other", "all other paths"),

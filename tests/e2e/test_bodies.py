@@ -1,4 +1,4 @@
-"""Messages and bodies in the drawer: raw bodies, images, tool calls, long conversations, choices."""
+"""Messages and bodies in the drawer: raw bodies, images, tool calls, long conversations, outputs."""
 
 import base64
 import json
@@ -81,12 +81,12 @@ def test_a_conversation_with_tools_shows_the_calls_and_their_results(tab: LogPag
     expect(drawer.get_by_text("Be short.")).to_be_visible()
 
 
-def test_each_of_several_choices_can_be_shown(tab: LogPage, world: World) -> None:
+def test_each_of_several_outputs_can_be_shown(tab: LogPage, world: World) -> None:
     [sent] = world.log(Call(more={"n": 3}))
     response = tab.open_request(sent).get_by_role("article", name="response")
-    expect(response).to_contain_text("choice 1 of 3")
-    response.get_by_role("button", name="Next choice").click()
-    expect(response).to_contain_text("choice 2 of 3")
+    expect(response).to_contain_text("output 1 of 3")
+    response.get_by_role("button", name="Next output").click()
+    expect(response).to_contain_text("output 2 of 3")
 
 
 def test_markdown_is_rendered_and_its_text_and_json_are_available(tab: LogPage, world: World) -> None:

@@ -93,7 +93,7 @@ def _bounds(schema: dict[str, Any]) -> str:
     """Return the range and the default of a schema, such as `, 1 to 500, default 50`."""
     minimum, maximum = schema.get("minimum"), schema.get("maximum")
     text = f", {minimum} to {maximum}" if minimum is not None and maximum is not None else ""
-    return f"{text}, default `{schema['default']}`" if "default" in schema else text
+    return text if schema.get("default") is None else f"{text}, default `{schema['default']}`"
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def detail(**fields: Any) -> dict[str, Any]:
         "reason": None,
         "parameters": None,
         "messages": None,
-        "answer": None,
+        "response": None,
         "timeline": [],
         "also": [],
     }

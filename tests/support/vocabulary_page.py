@@ -1,15 +1,19 @@
-"""Generate the page's vocabulary from the descriptions of fields and codes. A test compares the two."""
+"""Generate the page's vocabulary from the table of APIs and from the descriptions of fields and codes.
+
+A test compares the two.
+"""
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from relaybook.apis import APIS, Api
 from relaybook.log.descriptions import FIELDS, GAP_REASONS, REFUSALS
 
 PAGE: Final = Path(__file__).parents[2] / "dashboard" / "src" / "generated" / "vocabulary.ts"
 _HEAD: Final = """\
-// Generated from relaybook/log/descriptions.py by `make docs`; a test compares the two.
+// Generated from relaybook/apis.py and relaybook/log/descriptions.py by `make docs`; a test compares the two.
 
 import type { LogGap, Row } from "./api-types";
 """
@@ -31,6 +35,9 @@ def vocabulary_page() -> str:
             _table("STREAM_ENDS", "How a stream ended.", FIELDS["stream_ended"].choices, _STREAM_END),
             _table("START_TIMES", "Labels of relative start times.", FIELDS["from"].choices),
             _table("REFUSALS", "Why requests were not admitted, by error code.", REFUSALS),
+            _API_TYPES,
+            *(f"  {api.kind}: {json.dumps(_api(api))},\n" for api in APIS),
+            "};\n",
         )
     )
 
@@ -38,6 +45,56 @@ def vocabulary_page() -> str:
 #: The TypeScript types of keys that the API declares.
 _REASON: Final = 'LogGap["reason"]'
 _STREAM_END: Final = 'NonNullable<Row["stream_ended"]>'
+
+
+_API_TYPES: Final = """
+/** The call of an official SDK that sends a request of an API. The SDK appends `path` to its base URL. */
+export type SdkCall = {
+  python_package: string;
+  node_package: string;
+  /** The name of the client class in Python and in JavaScript. */
+  client: string;
+  /** The method, without `.create`. */
+  method: string;
+  path: string;
+  /** The fields of the body that the Python SDK accepts by name. Other fields must be in `extra_body`. */
+  parameters: readonly string[];
+};
+
+/** What is known about an API. */
+export type Api = {
+  /** Whether bodies are read. */
+  is_read: boolean;
+  /** Whether a request has the messages of a conversation, which later requests continue. */
+  is_conversation: boolean;
+  /** The request header with the API key, up to the key. */
+  key_header: string;
+  /** The environment variable from which SDKs read the API key. */
+  key_variable: string;
+  /** `null` if the SDKs have no such call. */
+  sdk_call: SdkCall | null;
+};
+
+/** The APIs, by kind of request. */
+export const APIS: Readonly<Record<Row["kind"], Api>> = {
+"""
+
+
+def _api(api: Api) -> dict[str, object]:
+    call = api.sdk_call
+    return {
+        "is_read": api.is_read,
+        "is_conversation": api.is_conversation,
+        "key_header": api.key_header,
+        "key_variable": api.key_variable,
+        "sdk_call": call
+        and {
+            **call.sdk._asdict(),
+            "method": call.method,
+            "path": call.path,
+            "parameters": sorted(call.parameters),
+        },
+    }
 
 
 def _table(name: str, meaning: str, texts: Mapping[str, str], key_type: str = "string") -> str:

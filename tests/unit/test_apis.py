@@ -1,8 +1,12 @@
 """Test how method and path determine the API of a request."""
 
+import importlib
+import inspect
+from operator import attrgetter
+
 import pytest
 
-from relaybook.apis import match
+from relaybook.apis import APIS, SdkCall, match
 
 
 @pytest.mark.parametrize(
@@ -43,3 +47,13 @@ def test_models_are_listed_with_get(path: str) -> None:
 @pytest.mark.parametrize(("method", "path"), [("OPTIONS", "/v1/chat/completions"), ("GET", "/v1/messages")])
 def test_another_method_is_another_api(method: str, path: str) -> None:
     assert match(method, path).api.kind == "other"
+
+
+@pytest.mark.parametrize("call", [api.sdk_call for api in APIS if api.sdk_call is not None], ids=lambda call: call.path)
+def test_the_python_sdks_accept_the_parameters_by_name(call: SdkCall) -> None:
+    package = importlib.import_module(call.sdk.python_package)
+    client = getattr(package, call.sdk.client)(api_key="any")
+    accepted = inspect.signature(attrgetter(call.method)(client).create).parameters
+    assert call.parameters <= accepted.keys()
+    required = {name for name, parameter in accepted.items() if parameter.default is inspect.Parameter.empty}
+    assert required <= call.parameters

@@ -184,10 +184,10 @@ export type RequestDetail = {
   stored_response_bytes: number | null;
   /** All fields of the request body except the messages, as sent. */
   parameters: Record<string, unknown> | null;
-  /** The messages. Each message has `role`, `text` and `parts`. `name`, `tool_calls` and similar fields are as sent. All other fields of the message are in `other`. */
-  messages: (Record<string, unknown>)[] | null;
-  /** The response body, with `choices` in the same structure for all formats. For a stream, the body is assembled from the events of the stream. */
-  answer: Record<string, unknown> | null;
+  /** The messages of the request body, oldest first, in the same structure for all APIs. */
+  messages: (Message)[] | null;
+  /** The response body, in the same structure for all APIs. For a stream, the body is assembled from the events of the stream. */
+  response: Response | null;
   /** A pair for each chunk of the response: milliseconds since the request's headers arrived, and number of bytes. */
   timeline: ([number, number])[];
   /** Up to 20 other finished requests that the id in the path also identifies, newest first. */
@@ -302,6 +302,81 @@ export type RequestDetail = {
   feedback: (RequestFeedback)[];
   /** How the request ended, in a few words. */
   result: Result;
+};
+
+/** One message of a request. Empty fields are omitted. The result of a tool is a message with the role `tool`. */
+export type Message = {
+  /** The role, as sent. `null` for an item that is not a message. Such an item has one part of the kind `other`. */
+  role: string | null;
+  parts?: (Part)[];
+  /** Name of the author. */
+  name?: string | null;
+  /** All other fields of the message, as sent. */
+  other?: Record<string, unknown>;
+};
+
+/** One part of a message or of an output. Empty fields are omitted. */
+export type Part = {
+  kind: "audio" | "file" | "image" | "other" | "reasoning" | "refusal" | "text" | "tool_call" | "tool_result" | "video";
+  /** The text. The text of a tool result is the result as text or JSON. The text of audio is the transcript. */
+  text?: string | null;
+  /** Name of the tool. */
+  name?: string | null;
+  /** Id of the tool call. The result of the call has the same id. */
+  id?: string | null;
+  /** Arguments of a tool call, as sent. They are usually JSON, but can be any text. */
+  arguments?: string | null;
+  media?: Media | null;
+  /** The provider's type of the part, such as `web_search_call`, if `kind` does not say it. */
+  type?: string | null;
+  /** All other fields of the part, as sent. */
+  other?: Record<string, unknown>;
+};
+
+/** An image, audio, video or file. */
+export type Media = {
+  /** Media type, such as `image/png`. */
+  type?: string | null;
+  /** Size in bytes. Omitted if the body has only a URL or an id. */
+  bytes?: number | null;
+  /** File name or file id. */
+  name?: string | null;
+  /** The URL as sent: a data URL with the bytes, or the address of a file. Bytes that were sent without a URL are a data URL. */
+  url?: string | null;
+};
+
+/** The body of a response. A stream is assembled from its events. Empty fields are omitted. */
+export type Response = {
+  id?: string | null;
+  model?: string | null;
+  outputs?: (Output)[];
+  /** The provider's usage, as sent. */
+  usage?: Record<string, unknown> | null;
+  /** The service tier that processed the request. */
+  tier?: string | null;
+  error?: Error | null;
+  /** How the stream ended. `done`: the end mark arrived, or every output has a finish reason. `no_done`: the whole response arrived, but the stream did not reach its end. `cut`: the connection broke off. Omitted if the response is not a stream. */
+  ending?: "cut" | "done" | "no_done" | null;
+  /** All other fields of the body, as sent. */
+  other?: Record<string, unknown>;
+};
+
+/** One output of a response. APIs also call it a choice. Empty fields are omitted. */
+export type Output = {
+  index: number;
+  parts?: (Part)[];
+  /** Reason why the model stopped. Omitted if the output is not finished. */
+  finish_reason?: string | null;
+  /** All other fields of the output, as sent. */
+  other?: Record<string, unknown>;
+};
+
+/** An error inside a response. Empty fields are omitted. */
+export type Error = {
+  code?: string | null;
+  message?: string | null;
+  /** The error, as sent. */
+  raw?: unknown;
 };
 
 /** Another request that the id in the path also identifies. `id` is the Relaybook id of this other request. */

@@ -1,4 +1,4 @@
-// Generated from relaybook/log/descriptions.py by `make docs`; a test compares the two.
+// Generated from relaybook/apis.py and relaybook/log/descriptions.py by `make docs`; a test compares the two.
 
 import type { LogGap, Row } from "./api-types";
 
@@ -70,4 +70,42 @@ export const REFUSALS: Readonly<Record<string, string>> = {
   overloaded: "The limit max_in_flight or max_connections is reached.",
   log_unavailable: "The log cannot be written. See the gaps.",
   shutting_down: "The relay is stopping.",
+};
+
+/** The call of an official SDK that sends a request of an API. The SDK appends `path` to its base URL. */
+export type SdkCall = {
+  python_package: string;
+  node_package: string;
+  /** The name of the client class in Python and in JavaScript. */
+  client: string;
+  /** The method, without `.create`. */
+  method: string;
+  path: string;
+  /** The fields of the body that the Python SDK accepts by name. Other fields must be in `extra_body`. */
+  parameters: readonly string[];
+};
+
+/** What is known about an API. */
+export type Api = {
+  /** Whether bodies are read. */
+  is_read: boolean;
+  /** Whether a request has the messages of a conversation, which later requests continue. */
+  is_conversation: boolean;
+  /** The request header with the API key, up to the key. */
+  key_header: string;
+  /** The environment variable from which SDKs read the API key. */
+  key_variable: string;
+  /** `null` if the SDKs have no such call. */
+  sdk_call: SdkCall | null;
+};
+
+/** The APIs, by kind of request. */
+export const APIS: Readonly<Record<Row["kind"], Api>> = {
+  chat: {"is_read": true, "is_conversation": true, "key_header": "Authorization: Bearer ", "key_variable": "OPENAI_API_KEY", "sdk_call": {"python_package": "openai", "node_package": "openai", "client": "OpenAI", "method": "chat.completions", "path": "/chat/completions", "parameters": ["frequency_penalty", "logit_bias", "logprobs", "max_completion_tokens", "max_tokens", "messages", "metadata", "model", "n", "parallel_tool_calls", "presence_penalty", "response_format", "seed", "stop", "store", "stream", "stream_options", "temperature", "tool_choice", "tools", "top_logprobs", "top_p", "user"]}},
+  completion: {"is_read": true, "is_conversation": false, "key_header": "Authorization: Bearer ", "key_variable": "OPENAI_API_KEY", "sdk_call": {"python_package": "openai", "node_package": "openai", "client": "OpenAI", "method": "completions", "path": "/completions", "parameters": ["best_of", "echo", "frequency_penalty", "logit_bias", "logprobs", "max_tokens", "model", "n", "presence_penalty", "prompt", "seed", "stop", "stream", "stream_options", "suffix", "temperature", "top_p", "user"]}},
+  response: {"is_read": true, "is_conversation": true, "key_header": "Authorization: Bearer ", "key_variable": "OPENAI_API_KEY", "sdk_call": {"python_package": "openai", "node_package": "openai", "client": "OpenAI", "method": "responses", "path": "/responses", "parameters": ["include", "input", "instructions", "max_output_tokens", "metadata", "model", "parallel_tool_calls", "previous_response_id", "reasoning", "store", "stream", "temperature", "text", "tool_choice", "tools", "top_p", "truncation", "user"]}},
+  message: {"is_read": true, "is_conversation": true, "key_header": "x-api-key: ", "key_variable": "ANTHROPIC_API_KEY", "sdk_call": {"python_package": "anthropic", "node_package": "@anthropic-ai/sdk", "client": "Anthropic", "method": "messages", "path": "/v1/messages", "parameters": ["max_tokens", "messages", "metadata", "model", "stop_sequences", "stream", "system", "thinking", "tool_choice", "tools"]}},
+  embedding: {"is_read": true, "is_conversation": false, "key_header": "Authorization: Bearer ", "key_variable": "OPENAI_API_KEY", "sdk_call": {"python_package": "openai", "node_package": "openai", "client": "OpenAI", "method": "embeddings", "path": "/embeddings", "parameters": ["dimensions", "encoding_format", "input", "model", "user"]}},
+  models: {"is_read": false, "is_conversation": false, "key_header": "Authorization: Bearer ", "key_variable": "OPENAI_API_KEY", "sdk_call": null},
+  other: {"is_read": false, "is_conversation": false, "key_header": "Authorization: Bearer ", "key_variable": "OPENAI_API_KEY", "sdk_call": null},
 };

@@ -10,7 +10,7 @@ import type {
   Thread,
   ThreadRow,
 } from "~/generated/api-types";
-import { sampleRequest } from "./fixtures";
+import { sampleOutput, sampleRequest, textMessage } from "./fixtures";
 
 /** A request of a conversation. Each turn adds two messages: the previous response and a question. */
 export function threadRow(id: string, changes: Partial<ThreadRow> = {}): ThreadRow {
@@ -46,11 +46,11 @@ export function threadPage(rows: readonly ThreadRow[], changes: Partial<Thread> 
 /** The detail of a request, with all messages of the conversation so far. */
 export function requestDetail(row: ThreadRow, changes: Partial<RequestDetail> = {}): RequestDetail {
   const turns = Array.from({ length: row.turn }, (_, at) => [
-    ...(at === 0 ? [] : [{ role: "assistant", text: `Answer before ${at + 1}`, parts: [] }]),
-    { role: "user", text: `Question ${Number(row.id) - row.turn + at + 1}, whole`, parts: [] },
+    ...(at === 0 ? [] : [textMessage("assistant", `Answer before ${at + 1}`)]),
+    textMessage("user", `Question ${Number(row.id) - row.turn + at + 1}, whole`),
   ]);
-  const choice = { index: 0, text: `Answer ${row.id}, **whole**`, finish_reason: "stop" };
-  return sampleRequest({ ...row, messages: turns.flat(), answer: { choices: [choice] }, ...changes });
+  const outputs = [sampleOutput(`Answer ${row.id}, **whole**`)];
+  return sampleRequest({ ...row, messages: turns.flat(), response: { outputs }, ...changes });
 }
 
 /** Fake the API by path. Returns the list of requests, such as `thread?namespace=a&limit=60`. */

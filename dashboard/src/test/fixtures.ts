@@ -1,7 +1,16 @@
 /** Sample data for tests: status, statistics, requests. */
 
 import { vi } from "vitest";
-import type { Aggregate, RequestDetail, Row, StatsPoint, StatsResponse, Status } from "~/generated/api-types";
+import type {
+  Aggregate,
+  Message,
+  Output,
+  RequestDetail,
+  Row,
+  StatsPoint,
+  StatsResponse,
+  Status,
+} from "~/generated/api-types";
 
 type Changes = { [Name in keyof Status]?: Status[Name] extends object ? Partial<Status[Name]> : Status[Name] };
 
@@ -198,13 +207,18 @@ const SAMPLE: Omit<RequestDetail, "result"> = {
   stored_request_bytes: 90,
   stored_response_bytes: 300,
   parameters: { model: "gpt-4o-mini" },
-  messages: [{ role: "user", text: "Where is my refund?", parts: [] }],
-  answer: { id: "chatcmpl-1", choices: [sampleChoice({ text: "It was sent." })] },
+  messages: [textMessage("user", "Where is my refund?")],
+  response: { id: "chatcmpl-1", outputs: [sampleOutput("It was sent.")] },
   timeline: [[2400, 300]],
   also: [],
 };
 
-/** A choice of a response, with these changes. */
-export function sampleChoice(changes: Record<string, unknown>): Record<string, unknown> {
-  return { index: 0, text: null, reasoning: null, refusal: null, tool_calls: [], finish_reason: "stop", ...changes };
+/** An output of a response that consists of a text, with these changes. */
+export function sampleOutput(text: string, changes: Partial<Output> = {}): Output {
+  return { index: 0, parts: [{ kind: "text", text }], finish_reason: "stop", ...changes };
+}
+
+/** A message that consists of a text. */
+export function textMessage(role: string, text: string): Message {
+  return { role, parts: [{ kind: "text", text }] };
 }

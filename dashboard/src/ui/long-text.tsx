@@ -9,7 +9,7 @@ import css from "./text.module.css";
 type Props = {
   text: string;
   /** Number of characters that are shown until the text is expanded. */
-  maxLength?: number;
+  maxLength?: number | undefined;
   className?: string | undefined;
 };
 

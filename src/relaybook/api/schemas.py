@@ -12,6 +12,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from relaybook.api.record_fields import RequestFeedback, TimestampText, row_fields
 from relaybook.api.status_schemas import DeletionList, DeletionRow, Health, RequestedDeletion, Status
 from relaybook.log.feedback import NewFeedback
+from relaybook.log.formats.conversation import Message, Response
 from relaybook.log.likely_values import LikelyValue
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import BadTermCode
@@ -266,17 +267,14 @@ class DetailPart(Struct, kw_only=True):
         dict[str, Any] | None, Meta(description="All fields of the request body except the messages, as sent.")
     ]
     messages: Annotated[
-        list[dict[str, Any]] | None,
-        Meta(
-            description="The messages. Each message has `role`, `text` and `parts`. `name`, `tool_calls` and similar "
-            "fields are as sent. All other fields of the message are in `other`."
-        ),
+        list[Message] | None,
+        Meta(description="The messages of the request body, oldest first, in the same structure for all APIs."),
     ]
-    answer: Annotated[
-        dict[str, Any] | None,
+    response: Annotated[
+        Response | None,
         Meta(
-            description="The response body, with `choices` in the same structure for all formats. For a stream, the "
-            "body is assembled from the events of the stream."
+            description="The response body, in the same structure for all APIs. For a stream, the body is assembled "
+            "from the events of the stream."
         ),
     ]
     timeline: Annotated[

@@ -2,13 +2,18 @@
 
 import json
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any, Final
+
+import msgspec
 
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import UNKNOWN, cost, duration, escape, local_time, may_be_id, model, result, tokens
 from relaybook.cli.source import open_log
 from relaybook.cli.terms import lag_hint
 from relaybook.log.descriptions import FIELDS
+from relaybook.log.formats.conversation import Message, Part, Response
+from relaybook.log.formats.media import describe_media
 from relaybook.log.record import NOTE_FIELDS
 from relaybook.settings.configuration import Configuration
 
@@ -121,12 +126,14 @@ def _conversation(detail: dict[str, Any]) -> Iterator[str]:
         return
     if detail.get("damage"):
         yield from ("", f"The content cannot be read: {detail['damage']}")
-    for message in detail.get("messages") or []:
-        yield from _section(message["role"] or _item_type(message) or UNKNOWN, _message_lines(message))
-    choices = (detail.get("answer") or {}).get("choices") or []
-    for choice in choices:
-        number = f" {choice['index'] + 1} of {len(choices)}" if len(choices) > 1 else ""
-        yield from _section(f"response{number} ({choice['finish_reason'] or 'not finished'})", _choice_lines(choice))
+    for message in msgspec.convert(detail["messages"] or [], list[Message]):
+        yield from _section(_title(message), _message_lines(message))
+    response = msgspec.convert(detail["response"] or {}, Response)
+    is_cut = detail["outcome"] == "open" or response.ending in ("no_done", "cut")
+    for position, output in enumerate(response.outputs, 1):
+        number = f" {position} of {len(response.outputs)}" if len(response.outputs) > 1 else ""
+        end = output.finish_reason or ("not finished" if is_cut else "")
+        yield from _section(f"response{number}{f' ({end})' if end else ''}", _part_lines(output.parts, is_joined=True))
 
 
 def _section(title: str, texts: Iterator[str]) -> Iterator[str]:
@@ -135,37 +142,42 @@ def _section(title: str, texts: Iterator[str]) -> Iterator[str]:
         yield from ("   " + line for line in escape(text, keep=_KEEP).split("\n"))
 
 
-def _message_lines(message: dict[str, Any]) -> Iterator[str]:
-    if message["text"]:
-        yield message["text"]
-    for part in message["parts"]:
-        if not part["text"]:
-            yield f"[{part['type'] or 'part'}]"
-    if isinstance(message.get("refusal"), str):
-        yield message["refusal"]
-    calls = message.get("tool_calls")
-    for call in [*(calls if isinstance(calls, list) else ()), {"function": message.get("function_call")}]:
-        function = call.get("function") or call.get("custom") if isinstance(call, dict) else None
-        if isinstance(function, dict):
-            yield f"ƒ {function.get('name')}({function.get('arguments', function.get('input'))})"
-    if message["role"] is None and "other" in message:
-        yield _pairs(message["other"], exclude=("type",))
+def _title(message: Message) -> str:
+    """Return the role, or the type of an item that is not a message, such as ``shell_call``."""
+    return message.role or next((part.type for part in message.parts if part.type), None) or UNKNOWN
 
 
-def _item_type(message: dict[str, Any]) -> str | None:
-    """Return the type of an item of the Responses API that is not a message, such as ``shell_call``."""
-    kind = message.get("other", {}).get("type")
-    return kind if isinstance(kind, str) else None
+def _message_lines(message: Message) -> Iterator[str]:
+    if message.role is None:
+        for part in message.parts:
+            yield part.text or _pairs(part.other)
+    else:
+        yield from _part_lines(message.parts, is_joined=message.role == "assistant")
 
 
-def _choice_lines(choice: dict[str, Any]) -> Iterator[str]:
-    if choice["reasoning"]:
-        yield f"(reasoning) {choice['reasoning']}"
-    for name in ("text", "refusal"):
-        if choice[name]:
-            yield choice[name]
-    for call in choice["tool_calls"]:
-        yield f"ƒ {call['name']}({call['arguments']})"
+def _part_lines(parts: list[Part], *, is_joined: bool) -> Iterator[str]:
+    """Yield the texts of parts. With ``is_joined``, adjacent texts are one text.
+
+    Providers split a sentence of the model into several parts to attach citations.
+    """
+    for is_text, group in groupby(parts, lambda part: part.kind == "text"):
+        texts = [text for part in group for text in _texts(part) if text]
+        yield from filter(None, ["".join(texts)] if is_text and is_joined else texts)
+
+
+def _texts(part: Part) -> Iterator[str | None]:
+    match part.kind:
+        case "reasoning" | "refusal":
+            yield f"({part.kind}) {part.text}" if part.text else f"[{part.kind}]"
+        case "tool_call":
+            yield f"ƒ {part.name or UNKNOWN}({part.arguments or ''})"
+        case "image" | "audio" | "video" | "file":
+            yield describe_media(part.kind, part.media)
+            yield part.text
+        case "other" if not part.text:
+            yield " ".join(filter(None, (f"[{part.type or part.kind}]", _pairs(part.other))))
+        case _:
+            yield part.text
 
 
 def show(configuration: Configuration, any_id: str, *, as_json: bool = False) -> int:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from relaybook.apis import APIS
+
 
 class Field(NamedTuple):
     """A field as shown to people.
@@ -115,15 +117,7 @@ FIELDS: Final[dict[str, Field]] = {
     "kind": Field(
         "kind",
         "kind of request",
-        choices={
-            "chat": "chat completions",
-            "completion": "text completions",
-            "response": "Responses API",
-            "message": "Anthropic messages",
-            "embedding": "embeddings",
-            "models": "list of models",
-            "other": "all other paths",
-        },
+        choices={api.kind: api.name for api in APIS},
     ),
     "failed": Field("failed", "true or false", choices={"true": "failed requests", "false": "all other requests"}),
     "retry_count": Field("retry count", "retries by the SDK: >=1", (">=1", ">=2")),

@@ -35,18 +35,18 @@ def test_the_detail_has_the_row_and_the_parsed_bodies() -> None:
     assert (result["id"], result["started_at"]) == (record_of(1).id, "2026-01-01T00:00:01.000000Z")
     assert result["parameters"] == {"model": "gpt-4o-mini", "temperature": 0.5}
     assert [message["text"] for message in result["messages"]] == ["Where is my refund?"]
-    assert result["answer"]["choices"][0]["text"] == "It was sent."
+    assert result["response"]["choices"][0]["text"] == "It was sent."
     assert result["also"] == []
 
 
 def test_a_streamed_response_is_assembled() -> None:
-    assert detail_of(b"{}", STREAM, stream=True)["answer"]["choices"][0]["text"] == "It was."
+    assert detail_of(b"{}", STREAM, stream=True)["response"]["choices"][0]["text"] == "It was."
 
 
 def test_compressed_bodies_are_decoded() -> None:
     compressed = gzip.compress(json.dumps(ANSWER).encode())
     result = detail_of(b"{}", compressed, Detail(response_head=GZIP))
-    assert result["answer"]["choices"][0]["text"] == "It was sent."
+    assert result["response"]["choices"][0]["text"] == "It was sent."
     assert result["response_headers"] == [["Content-Encoding", "gzip"]]
     assert result["stored_response_bytes"] == len(compressed)
 
@@ -61,7 +61,7 @@ def test_the_timeline_is_in_milliseconds() -> None:
 
 def test_bodies_that_are_not_stored_are_null() -> None:
     result = detail_of(None, None, body_state="no_bodies")
-    assert (result["parameters"], result["messages"], result["answer"]) == (None, None, None)
+    assert (result["parameters"], result["messages"], result["response"]) == (None, None, None)
     assert (result["stored_request_bytes"], result["stored_response_bytes"]) == (None, None)
 
 
@@ -73,7 +73,7 @@ def test_bodies_over_the_limit_are_not_parsed(monkeypatch: pytest.MonkeyPatch) -
 def test_a_compression_bomb_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(request_view, "MAX_BODY_BYTES", 100_000)
     result = detail_of(b"{}", gzip.compress(b" " * 1_000_000), Detail(response_head=GZIP))
-    assert result["answer"] is None
+    assert result["response"] is None
 
 
 def test_bodies_of_other_kinds_are_not_parsed() -> None:
@@ -98,7 +98,7 @@ def running(request: bytes | None, response: bytes | None, detail_: Detail | Non
 def test_a_running_request_without_detail_has_its_row() -> None:
     result = running(None, None, None)
     assert (result["outcome"], result["ended_at"], result["request_headers"]) == ("open", None, None)
-    assert (result["messages"], result["answer"], result["timeline"]) == (None, None, [])
+    assert (result["messages"], result["response"], result["timeline"]) == (None, None, [])
     assert (result["stored_request_bytes"], result["stored_response_bytes"]) == (None, None)
 
 
@@ -111,14 +111,14 @@ def test_the_detail_of_a_running_request_has_the_headers_and_bodies_so_far() -> 
     assert result["request_headers"] == result["response_headers"] == [["content-type", "application/json"]]
     assert result["parameters"] == {"model": "gpt-4o-mini", "temperature": 0.5}
     assert [message["text"] for message in result["messages"]] == ["Where is my refund?"]
-    assert result["answer"]["choices"][0]["text"] == "It was"
+    assert result["response"]["choices"][0]["text"] == "It was"
     assert (result["reason"], result["timeline"]) == ("OK", [[5.0, 9]])
     assert (result["stored_request_bytes"], result["stored_response_bytes"]) == (len(request), len(response))
 
 
 @pytest.mark.parametrize("cut", range(len(STREAM) + 1))
 def test_a_response_truncated_anywhere_has_its_complete_events(cut: int) -> None:
-    texts = [choice["text"] for choice in running(b"{}", STREAM[:cut], Detail(), stream=True)["answer"]["choices"]]
+    texts = [choice["text"] for choice in running(b"{}", STREAM[:cut], Detail(), stream=True)["response"]["choices"]]
     whole = [EVENT % b"It ", EVENT % b"was."]
     complete = [text for text, end in (("It ", len(whole[0])), ("was.", sum(map(len, whole)))) if cut >= end - 2]
     assert texts == (["".join(complete)] if complete else [])
@@ -127,7 +127,7 @@ def test_a_response_truncated_anywhere_has_its_complete_events(cut: int) -> None
 @pytest.mark.parametrize("cut", [0, 1, 40, 90])
 def test_an_incomplete_request_body_is_handled(cut: int) -> None:
     result = running(json.dumps(QUESTION).encode()[:cut], b"", Detail(request_head=HEAD))
-    assert (result["messages"], result["parameters"], result["answer"]) == ([], {}, {"choices": []})
+    assert (result["messages"], result["parameters"], result["response"]) == ([], {}, {"choices": []})
     assert result["response_headers"] == []
 
 

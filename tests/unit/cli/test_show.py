@@ -55,9 +55,11 @@ def lines(**fields: Any) -> list[str]:
     return transcript(detail(**fields)).split("\n")
 
 
-def choice(**fields: Any) -> dict[str, Any]:
-    own = {"index": 0, "text": None, "reasoning": None, "refusal": None, "tool_calls": [], "finish_reason": "stop"}
-    return {**own, **fields}
+def shown_parts(*parts: dict[str, Any]) -> list[str]:
+    """Return the lines of a response with these parts."""
+    response = {"outputs": [{"index": 0, "parts": parts}]}
+    text = "\n".join(lines(response=response)).partition("── response\n")[2]
+    return [line.removeprefix("   ") for line in text.split("\n")]
 
 
 def test_fields_come_first_and_empty_ones_are_omitted() -> None:
@@ -129,49 +131,68 @@ def test_messages_and_response_are_printed() -> None:
     text = transcript(
         detail(
             messages=[
-                {"role": "system", "text": "Be\nbrief", "parts": []},
+                {"role": "system", "parts": [{"kind": "text", "text": "Be\nbrief"}]},
                 {
                     "role": "user",
-                    "text": "Look",
                     "parts": [
-                        {"type": "text", "text": "Look", "raw": None},
-                        {"type": "image_url", "text": None, "raw": {}},
+                        {"kind": "text", "text": "Look", "other": {"cache_control": {}}},
+                        {"kind": "image", "media": {"type": "image/png", "bytes": 34_000}},
                     ],
                 },
-                {"role": "assistant", "text": None, "parts": [], "tool_calls": [{"function": {"name": "f"}}, "odd"]},
+                {"role": "tool", "parts": [{"kind": "tool_result", "id": "c1", "text": "21 °C"}]},
             ],
-            answer={"choices": [choice(text="Hello", reasoning="Hm"), choice(index=1, finish_reason=None)]},
+            response={
+                "outputs": [
+                    {
+                        "index": 0,
+                        "parts": [{"kind": "reasoning", "text": "Hm"}, {"kind": "text", "text": "Hello"}],
+                        "finish_reason": "stop",
+                    },
+                    {"index": 1, "parts": [{"kind": "text", "text": "Bye"}], "finish_reason": "length"},
+                ]
+            },
         ),
     )
-    assert "── system\n   Be\n   brief" in text
-    assert "── user\n   Look\n   [image_url]" in text
-    assert "ƒ f(None)" in text
-    assert "── response 1 of 2 (stop)\n   (reasoning) Hm\n   Hello" in text
-    assert "── response 2 of 2 (not finished)" in text
+    assert "── system\n   Be\n   brief\n\n── user\n   Look\n   [image png 34 kB]\n\n── tool\n   21 °C\n" in text
+    assert "── response 1 of 2 (stop)\n   (reasoning) Hm\n   Hello\n" in text
+    assert text.endswith("── response 2 of 2 (length)\n   Bye")
 
 
-@pytest.mark.parametrize("calls", [5, "text", {"function": {"name": "f"}}, True, [5, None, {"function": 5}]])
-def test_malformed_tool_calls_are_skipped(calls: object) -> None:
-    message = {"role": "user", "text": "Hi", "parts": [], "tool_calls": calls}
-    assert lines(messages=[message])[-2:] == ["── user", "   Hi"]
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ({"kind": "reasoning", "other": {"encrypted_content": "gAAA"}}, "[reasoning]"),
+        ({"kind": "refusal", "text": "I cannot."}, "(refusal) I cannot."),
+        ({"kind": "tool_call", "name": "f", "arguments": '{"city":"Rome"}'}, 'ƒ f({"city":"Rome"})'),
+        ({"kind": "tool_call"}, "ƒ –()"),
+        ({"kind": "image"}, "[image]"),
+        ({"kind": "other", "text": "3 vectors of 1,536 numbers"}, "3 vectors of 1,536 numbers"),
+        ({"kind": "other", "type": "web_search_call", "other": {"id": "ws_1"}}, "[web_search_call] id=ws_1"),
+        ({"kind": "other"}, "[other]"),
+        ({"kind": "text", "text": ""}, ""),
+    ],
+)
+def test_every_kind_of_part_is_one_line(part: dict[str, Any], text: str) -> None:
+    assert shown_parts(part, {"kind": "text", "text": "end"}) == [*filter(None, [text]), "end"]
 
 
-def test_refusals_and_all_forms_of_calls_in_messages_are_shown() -> None:
-    message = {"role": "assistant", "text": None, "parts": []}
-    custom = {"id": "c", "type": "custom", "custom": {"name": "run", "input": "ls"}}
-    shown = lines(
-        messages=[
-            message | {"refusal": "I cannot."},
-            message | {"tool_calls": [custom]},
-            message | {"function_call": {"name": "f", "arguments": "{}"}, "refusal": None, "tool_calls": None},
-        ]
-    )
-    assert [line.strip() for line in shown if line.startswith("   ")] == ["I cannot.", "ƒ run(ls)", "ƒ f({})"]
+def test_a_sentence_of_the_model_that_citations_split_is_one_line() -> None:
+    parts: list[dict[str, Any]] = [
+        {"kind": "text", "text": text, "other": {"citations": []}} for text in ("21 °C", ".")
+    ]
+    assert shown_parts(*parts) == ["21 °C."]
+    messages = [{"role": role, "parts": parts} for role in ("user", "assistant")]
+    assert lines(messages=messages)[-6:] == ["── user", "   21 °C", "   .", "", "── assistant", "   21 °C."]
+
+
+def test_the_transcript_of_audio_follows_its_label() -> None:
+    audio = {"kind": "audio", "text": "Hello.", "media": {"type": "audio/wav"}}
+    assert shown_parts(audio) == ["[audio wav]", "Hello."]
 
 
 def test_items_that_are_not_messages_are_shown() -> None:
-    item = {"type": "shell_call", "call_id": "c", "action": {"commands": ["ls"]}}
-    messages = [{"role": None, "text": None, "parts": [], "other": other} for other in (item, {"type": 5, "note": 1})]
+    item = {"kind": "other", "type": "shell_call", "other": {"call_id": "c", "action": {"commands": ["ls"]}}}
+    messages = [{"role": None, "parts": [part]} for part in (item, {"kind": "other", "other": {"note": 1}})]
     assert lines(messages=messages)[-5:] == [
         "── shell_call",
         '   call_id=c  action={"commands": ["ls"]}',
@@ -181,9 +202,21 @@ def test_items_that_are_not_messages_are_shown() -> None:
     ]
 
 
-def test_tool_calls_of_the_response_are_shown_as_calls() -> None:
-    call = {"id": "c", "type": "function", "name": "get_weather", "arguments": '{"city":"Rome"}'}
-    assert '   ƒ get_weather({"city":"Rome"})' in lines(answer={"choices": [choice(tool_calls=[call])]})
+@pytest.mark.parametrize(
+    ("fields", "response", "title"),
+    [
+        ({}, {}, "response"),
+        ({}, {"ending": "done"}, "response"),
+        ({}, {"ending": "no_done"}, "response (not finished)"),
+        ({}, {"ending": "cut"}, "response (not finished)"),
+        ({"outcome": "open", "duration_ms": None}, {}, "response (not finished)"),
+    ],
+)
+def test_an_output_is_not_called_unfinished_if_its_api_has_no_finish_reason(
+    fields: dict[str, Any], response: dict[str, Any], title: str
+) -> None:
+    outputs = [{"index": 0, "parts": [{"kind": "other", "text": "1 vector of 3 numbers"}]}]
+    assert lines(response={"outputs": outputs, **response}, **fields)[-2] == f"── {title}"
 
 
 def test_it_says_if_bodies_are_not_stored() -> None:
@@ -204,8 +237,22 @@ def test_text_of_clients_and_models_cannot_move_the_cursor() -> None:
             namespace=nasty,
             user_agent=nasty,
             parameters={"x": nasty},
-            messages=[{"role": nasty, "text": nasty, "parts": []}],
-            answer={"choices": [choice(text=nasty, finish_reason=nasty)]},
+            messages=[
+                {"role": nasty, "parts": [{"kind": "text", "text": nasty}]},
+                {"role": None, "parts": [{"kind": "other", "type": nasty, "other": {nasty: nasty}}]},
+            ],
+            response={
+                "outputs": [
+                    {
+                        "index": 0,
+                        "parts": [
+                            {"kind": "tool_call", "name": nasty, "arguments": nasty},
+                            {"kind": "file", "media": {"name": nasty}},
+                        ],
+                        "finish_reason": nasty,
+                    }
+                ]
+            },
         ),
     )
     assert text.replace("\n", "").isprintable()

@@ -5,8 +5,8 @@ import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { splitByPattern } from "~/domain/search-pattern";
 import { HighlightContext } from "~/ui/highlight";
-import { webHost } from "./content-parts";
 import css from "./markdown.module.css";
+import { webHost } from "./parts";
 
 const PLUGINS = [remarkGfm];
 

@@ -1,59 +1,120 @@
-/** A message: its text, parts and tool calls. */
+/** The content of a message or of an output: its parts in order. */
 
 import { Group } from "@mantine/core";
-import { parsedExactly, pretty } from "~/domain/json";
+import { Suspense } from "react";
+import { type JsonObject, parsedExactly, pretty } from "~/domain/json";
+import { plural } from "~/format/number";
+import type { Media, Message, Output, Part } from "~/generated/api-types";
 import { Disclosure } from "~/ui/disclosure";
+import { lazyPart } from "~/ui/lazy-part";
 import { LongText } from "~/ui/long-text";
 import pageCss from "~/ui/page.module.css";
-import type { Part } from "./content-parts";
 import css from "./conversation.module.css";
-import { argumentsLine, type Message, type ToolCall } from "./message-model";
+import { argumentsLine, labelOf, partsOf, showMedia, toolName } from "./parts";
 
+/** Renders Markdown. If its code cannot be loaded, the text is shown as it is. */
+const Markdown = lazyPart<{ text: string }>(() => import("./markdown").then(({ Markdown }) => Markdown), LongText);
+
+/** Longer texts are not rendered as Markdown, because this would block the page. */
+const MAX_RENDERED = 100_000;
 /** Roles whose texts are written for the model. These texts are long, so only their beginning is shown. */
-const ROLES_IN_SHORT = ["system", "developer", "instructions", "tool", "function"];
+const ROLES_IN_SHORT = ["system", "developer", "instructions", "tool"];
 const SHORT = 1_500;
 
-/** The content of a message. */
-export function MessageBody({ message }: { message: Message }) {
-  const { parts, reasoning, refusal, calls, other } = message;
-  const isShort = ROLES_IN_SHORT.includes(message.role);
-  const isEmpty = parts.length + calls.length === 0 && !reasoning && !refusal && !other;
+type MessageBodyProps = {
+  message: Message | Output;
+  /** Whether texts are rendered as Markdown. */
+  isRendered?: boolean;
+  /** Whether more parts will arrive. */
+  isGrowing?: boolean;
+};
+
+/** The content of a message or of an output. */
+export function MessageBody({ message, isRendered = false, isGrowing = false }: MessageBodyProps) {
+  const role = "role" in message ? (message.role ?? "") : "";
+  const parts = partsOf(message);
+  const isEmpty = !message.other && parts.every(isBlank);
   return (
-    <div className={`${css.content} ${message.role === "tool" || message.role === "function" ? css.result : ""}`}>
-      {reasoning !== undefined && (
-        <Disclosure summary="Reasoning">
-          <LongText text={reasoning} className={css.reasoning} />
-        </Disclosure>
-      )}
+    <div className={css.content}>
       {parts.map((part, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a message's parts never change
-        <PartView key={index} part={part} {...(isShort ? { maxLength: SHORT } : {})} />
+        <PartView
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added at the end
+          key={index}
+          part={part}
+          isRendered={isRendered}
+          maxLength={ROLES_IN_SHORT.includes(role) ? SHORT : undefined}
+        />
       ))}
-      {refusal !== undefined && <LongText text={`Refusal: ${refusal}`} />}
-      {calls.map((call, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: ids of calls may be missing or the same
-        <ToolCallView key={index} call={call} />
-      ))}
-      {isEmpty && <p className="note">(empty)</p>}
-      {other !== undefined && (
-        <Disclosure summary={`Other fields: ${Object.keys(other).join(", ")}`}>
-          <LongText text={pretty(other)} className={css.mono} />
-        </Disclosure>
+      <OtherFields fields={message.other} />
+      {isGrowing ? (
+        <span className={css.growing} aria-hidden="true">
+          ▍
+        </span>
+      ) : (
+        isEmpty && <p className="note">(empty)</p>
       )}
     </div>
   );
 }
 
-/** A part of a message. Only images inside the message are shown, because nothing is loaded from other addresses. */
-export function PartView({ part, maxLength }: { part: Part; maxLength?: number }) {
-  switch (part.kind) {
-    case "text":
-      return <LongText text={part.text} {...(maxLength === undefined ? {} : { maxLength })} />;
+/** Kinds of parts that consist of a text. Other parts without text and media are described by a label. */
+const TEXT_KINDS: readonly Part["kind"][] = ["text", "refusal", "tool_result"];
+
+function isBlank({ kind, text, media, other }: Part): boolean {
+  return TEXT_KINDS.includes(kind) && !text && !media && !other;
+}
+
+type PartViewProps = { part: Part; isRendered: boolean; maxLength: number | undefined };
+
+function PartView({ part, isRendered, maxLength }: PartViewProps) {
+  const { kind, text, media, other } = part;
+  if (kind === "reasoning") return <Reasoning part={part} />;
+  if (kind === "tool_call") return <ToolCall part={part} />;
+  if (!text && !media && !TEXT_KINDS.includes(kind)) return <Json summary={labelOf(part)} value={other} />;
+  return (
+    <>
+      {kind === "refusal" && <span className="note">Refusal</span>}
+      {media && <MediaView kind={kind} media={media} />}
+      {text &&
+        (isRendered && kind === "text" ? (
+          <RenderedText text={text} />
+        ) : (
+          <LongText text={text} maxLength={maxLength} className={kind === "tool_result" ? css.mono : undefined} />
+        ))}
+      <OtherFields fields={other} />
+    </>
+  );
+}
+
+function RenderedText({ text }: { text: string }) {
+  const plain = <LongText text={text} />;
+  if (text.length > MAX_RENDERED) return plain;
+  return (
+    <Suspense fallback={plain}>
+      <Markdown text={text} />
+    </Suspense>
+  );
+}
+
+/** Reasoning, collapsed. The text is missing if the provider only sent it encrypted. */
+function Reasoning({ part: { text, other } }: { part: Part }) {
+  return (
+    <Disclosure summary={text ? `Reasoning, ${plural(text.length, "character")}` : "Reasoning without text"}>
+      {text && <LongText text={text} className={css.reasoning} />}
+      <OtherFields fields={other} />
+    </Disclosure>
+  );
+}
+
+/** Only images inside the message are shown, because nothing is loaded from other addresses. */
+function MediaView({ kind, media }: { kind: Part["kind"]; media: Media }) {
+  const shown = showMedia(kind, media);
+  switch (shown.kind) {
     case "picture":
       return (
         <figure className={css.picture}>
-          <img src={part.source} alt="Sent in the message" />
-          <figcaption>{part.label}</figcaption>
+          <img src={shown.source} alt="Part of the message" />
+          <figcaption>{shown.label}</figcaption>
         </figure>
       );
     case "remote":
@@ -61,47 +122,60 @@ export function PartView({ part, maxLength }: { part: Part; maxLength?: number }
         <p>
           <a
             className={pageCss.link}
-            href={part.address}
+            href={shown.address}
             target="_blank"
             rel="noreferrer noopener"
-            title={part.address.slice(0, 500)}
+            title={shown.address.slice(0, 500)}
           >
-            {part.label}
+            {shown.label}
           </a>
         </p>
       );
     default:
-      return (
-        <Disclosure summary={part.label}>
-          <LongText text={pretty(part.raw)} maxLength={2_000} className={css.mono} />
-        </Disclosure>
-      );
+      return <Json summary={shown.label} value={media} />;
   }
 }
 
 const MAX_IN_LINE = 400;
 
 /** A tool call on one line, expanded on demand. Arguments that are not valid JSON are shown unchanged. */
-export function ToolCallView({ call }: { call: ToolCall }) {
-  const line = argumentsLine(call.args);
-  const value = parsedExactly(call.args);
+function ToolCall({ part }: { part: Part }) {
+  const { id, arguments: args } = part;
+  const text = args ?? "";
+  const line = argumentsLine(text);
+  const value = parsedExactly(text);
   return (
     <Disclosure
       summary={
         <Group component="span" align="baseline" gap={12} wrap="nowrap" miw={0}>
           <span className={`${css.mono} ${css.called}`}>
-            ƒ <strong>{call.name}</strong>(<bdi>{line.slice(0, MAX_IN_LINE)}</bdi>
+            ƒ <strong>{toolName(part)}</strong>(<bdi>{line.slice(0, MAX_IN_LINE)}</bdi>
             {line.length > MAX_IN_LINE && "…"})
           </span>
-          {call.id !== undefined && (
-            <span className={`${css.mono} ${css.callId}`} title={call.id}>
-              {call.id}
+          {id && (
+            <span className={`${css.mono} ${css.callId}`} title={id}>
+              {id}
             </span>
           )}
         </Group>
       }
     >
-      <LongText text={value === undefined ? call.args : pretty(value)} className={css.mono} />
+      <LongText text={value === undefined ? text : pretty(value)} className={css.mono} />
+      <OtherFields fields={part.other} />
+    </Disclosure>
+  );
+}
+
+function OtherFields({ fields }: { fields: JsonObject | undefined }) {
+  if (fields === undefined) return null;
+  return <Json summary={`Other fields: ${Object.keys(fields).join(", ")}`} value={fields} />;
+}
+
+/** A value as JSON, collapsed. */
+function Json({ summary, value }: { summary: string; value: unknown }) {
+  return (
+    <Disclosure summary={summary}>
+      <LongText text={pretty(value ?? {})} maxLength={2_000} className={css.mono} />
     </Disclosure>
   );
 }

@@ -2,12 +2,12 @@
 
 import { bytes } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
+import { APIS } from "~/generated/vocabulary";
 
 const MAX_READ_MIB = 16;
 const NO_BODIES = "Not stored, because this request was logged without bodies (setting log or header Service-Log).";
 const EXPIRED =
   "No longer stored, because the content of this request has expired (settings keep_bodies_days and disk_budget).";
-const UNDERSTOOD = ["chat", "completion", "response", "message", "embedding"];
 
 /** Why neither body is stored, or why they cannot be read. Undefined if they are stored and readable. */
 export function whyNotStored({ body_state, damage }: RequestDetail): string | undefined {
@@ -20,7 +20,7 @@ export function whyNotStored({ body_state, damage }: RequestDetail): string | un
 export function explainMissingConversation(request: RequestDetail): string | undefined {
   const reason = whyNotStored(request);
   if (reason !== undefined) return reason;
-  if (UNDERSTOOD.includes(request.kind)) return undefined;
+  if (APIS[request.kind].is_read) return undefined;
   return `There is no conversation, because ${request.method} ${request.path} has no messages that Relaybook can read. See Raw for the bodies.`;
 }
 
@@ -33,11 +33,11 @@ export function explainMissingMessages(request: RequestDetail): string {
   return "The request body has no messages that Relaybook can read. See Raw for the body.";
 }
 
-/** Why no choice is shown. */
+/** Why no output is shown. */
 export function explainMissingResponse(request: RequestDetail): string {
   if (request.outcome === "open") return "No response so far.";
   if (request.response_bytes === 0) return "No response.";
-  if (request.answer === null) return whyUnread("response", request.stored_response_bytes, false);
+  if (request.response === null) return whyUnread("response", request.stored_response_bytes, false);
   return "The response has no text that Relaybook can read. See Raw for the body.";
 }
 

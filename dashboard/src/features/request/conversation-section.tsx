@@ -5,15 +5,16 @@ import { useContext, useState } from "react";
 import { firstHit, searchPattern } from "~/domain/search-pattern";
 import css from "~/features/conversation/conversation.module.css";
 import { MessageBody } from "~/features/conversation/message";
-import { type Message, messageOf, plainText } from "~/features/conversation/message-model";
+import { plainText, titleOf, toolResultOf } from "~/features/conversation/parts";
 import { explainMissingConversation, explainMissingMessages } from "~/features/conversation/unavailable";
 import { plural } from "~/format/number";
-import type { RequestDetail } from "~/generated/api-types";
+import type { Message, RequestDetail } from "~/generated/api-types";
+import { APIS } from "~/generated/vocabulary";
 import { useLogSearch } from "~/navigation/search-context";
 import { CopyButton } from "~/ui/copy-button";
 import { HighlightContext } from "~/ui/highlight";
 import { QuietButton } from "~/ui/quiet-button";
-import { Answer, type ResponseView } from "./answer";
+import { ResponseSection, type ResponseView } from "./response-section";
 import { useTurn } from "./turn-navigation";
 import type { TurnPosition } from "./turn-position";
 
@@ -32,19 +33,19 @@ export function Conversation({ request, view, onView }: ConversationProps) {
   const pattern = searchPattern(useLogSearch().filter);
   const reason = explainMissingConversation(request);
   if (reason !== undefined) return <p className="note">{reason}</p>;
-  const messages = (request.messages ?? []).map(messageOf);
+  const messages = request.messages ?? [];
   const earlierTurn = earlierTurnOf(position);
   return (
     <HighlightContext value={pattern}>
       <Stack gap={10}>
         {messages.length > 0 ? (
-          <Messages messages={messages} isList={request.kind === "embedding"} earlierTurn={earlierTurn} />
+          <Messages messages={messages} isList={!APIS[request.kind].is_conversation} earlierTurn={earlierTurn} />
         ) : (
           <p className="note">
             {(request.outcome === "open" ? request.input_preview : null) ?? explainMissingMessages(request)}
           </p>
         )}
-        <Answer request={request} view={view} onView={onView} />
+        <ResponseSection request={request} view={view} onView={onView} />
       </Stack>
     </HighlightContext>
   );
@@ -56,7 +57,7 @@ const SHOWN_NEW = 20;
 
 type MessagesProps = {
   messages: readonly Message[];
-  /** Whether the messages are a list of texts and not a conversation. */
+  /** Whether the messages are a list of inputs and not a conversation. */
   isList: boolean;
   /** The previous turn and its number of messages. */
   earlierTurn: { count: number; turn: number } | undefined;
@@ -73,7 +74,7 @@ function Messages({ messages, isList, earlierTurn }: MessagesProps) {
   const hasHit =
     pattern !== undefined && messages.slice(0, hidden).some((message) => firstHit(plainText(message), pattern) !== -1);
   const earlier = isWhole || hasHit ? 0 : hidden;
-  const kind = isList ? "text" : "message";
+  const kind = isList ? "input" : "message";
   const seenText = earlierTurn === undefined ? "" : `seen in turn ${earlierTurn.turn}`;
   return (
     <>
@@ -91,7 +92,7 @@ function Messages({ messages, isList, earlierTurn }: MessagesProps) {
           // biome-ignore lint/suspicious/noArrayIndexKey: a request's messages never change
           key={earlier + index}
           message={message}
-          title={isList ? `text ${earlier + index + 1}` : message.role}
+          title={isList ? `input ${earlier + index + 1}` : titleOf(message)}
           note={earlierTurn !== undefined && earlier + index < earlierTurn.count ? seenText : undefined}
         />
       ))}
@@ -108,13 +109,14 @@ type MessageViewProps = {
 
 /** One message, as it was sent. */
 function MessageView({ message, title, note }: MessageViewProps) {
-  const { name, callId } = message;
+  const result = toolResultOf(message);
+  const name = message.name ?? result?.name;
   return (
     <article className={css.message} aria-label={title}>
       <Group component="header" className="muted" gap="0 10px" mih={26}>
         <h3 className={css.role}>{title}</h3>
-        {name !== undefined && <bdi>{name}</bdi>}
-        {callId !== undefined && <span className={css.mono}>{callId}</span>}
+        {name && <bdi>{name}</bdi>}
+        {result?.id && <span className={css.mono}>{result.id}</span>}
         {note !== undefined && <span>{note}</span>}
         <Group ms="auto">
           <CopyButton text={plainText(message)} label={`message of ${title}`} />

@@ -134,6 +134,37 @@ describe("a request copied as a script", () => {
     expect(asNode(simulated)).toContain('apiKey: process.env.OPENAI_API_KEY ?? "any-key"');
   });
 
+  it("puts parameters into extra_body that the call of the SDK does not accept by name", () => {
+    const chat = asPython(call({ text: '{"model": "m", "messages": [], "instructions": "x"}' }));
+    expect(chat).toContain('extra_body={"instructions": "x"},');
+    const responses = { kind: "response" as const, path: "/v1/responses" };
+    const response = asPython(call({ text: '{"model": "m", "input": "x", "instructions": "x", "n": 1}' }, responses));
+    expect(response).toContain('client.responses.create(\n    model="m",\n    input="x",\n    instructions="x",\n');
+    expect(response).toContain('extra_body={"n": 1},');
+    const message = { kind: "message" as const, path: "/v1/messages", request_headers: [] };
+    expect(asPython(call({ text: '{"model": "m", "messages": [], "max_tokens": 1, "top_k": 3}' }, message))).toContain(
+      'extra_body={"top_k": 3},',
+    );
+  });
+
+  it.each<[kind: "chat" | "message", path: string, header: string]>([
+    ["chat", "/v1/openai/deployments/gpt-4o/chat/completions", "api-key: "],
+    ["message", "/v1/messages", "Authorization: Bearer "],
+    ["chat", "/v1/chat/completions", "Authorization: "],
+  ])("uses no SDK if it would send the key in another header: %s %s %s", (kind, path, header) => {
+    const [name = "", scheme = ""] = header.split(": ");
+    const sent = { kind, path, request_headers: [[name, `${scheme}key:3f9a00aa11bb`]] };
+    for (const script of [asPython(call(body, sent)), asNode(call(body, sent))]) {
+      expect(script).not.toContain("client");
+      expect(script).toContain(`"${name}"`);
+    }
+  });
+
+  it("uses the SDK for a path with a deployment", () => {
+    const path = "/v1/openai/deployments/gpt-4o/chat/completions";
+    expect(asPython(call(body, { path }))).toContain('base_url="http://127.0.0.1:4100/v1/openai/deployments/gpt-4o"');
+  });
+
   it("uses no SDK if it has no such call", () => {
     const other = { kind: "models" as const, method: "GET", path: "/v1/models" };
     expect(asPython(call(undefined, other))).toContain(

@@ -2,6 +2,7 @@
 
 import { type JsonObject, objectOf, parsedExactly } from "~/domain/json";
 import type { RequestDetail, Status } from "~/generated/api-types";
+import { APIS, type SdkCall } from "~/generated/vocabulary";
 
 /**
  * The body of the call. It is a file if the body is too large for a command or not stored. `note` says where to get the
@@ -19,9 +20,7 @@ export type ApiKey = {
   fallback: string | undefined;
 };
 
-export type Sdk = {
-  provider: "openai" | "anthropic";
-  method: string;
+export type Sdk = SdkCall & {
   baseUrl: string;
   /** The body as JSON. Undefined if the body is read from a file. */
   json: JsonObject | undefined;
@@ -35,44 +34,35 @@ export type Call = {
   key: ApiKey | undefined;
   body: Body;
   stream: boolean;
-  /** Undefined if the SDKs have no such call. */
+  /** Undefined if no SDK can make this call. */
   sdk: Sdk | undefined;
 };
 
-/** By kind of request: the end of the path that the SDK adds to its base URL, and the method of the SDK. */
-const SDK: Record<string, readonly [path: string, method: string]> = {
-  chat: ["/chat/completions", "chat.completions"],
-  completion: ["/completions", "completions"],
-  response: ["/responses", "responses"],
-  embedding: ["/embeddings", "embeddings"],
-  message: ["/v1/messages", "messages"],
-};
 const REPLACED_KEY = /^((?:\S+ +)?)key:[0-9a-f]{12}$/;
 const KEY_HEADERS = ["authorization", "api-key", "x-api-key"];
 const FOR_PROVIDER = /^(content-type|openai-|anthropic-)/;
 
 export function callOf(request: RequestDetail, status: Status, body: Body): Call {
   const root = status.relay_base_url.replace(/\/(v1\/?)?$/, "");
-  const url = `${root}${request.path}${request.query === "" ? "" : `?${request.query}`}`;
-  const [path, method] = SDK[request.kind] ?? [];
-  const json = body !== undefined && "text" in body ? jsonObject(body.text) : undefined;
-  const isForSdk =
-    path !== undefined &&
-    method !== undefined &&
-    request.method === "POST" &&
-    request.query === "" &&
-    request.path.endsWith(path);
-  const isUsable = body !== undefined && ("file" in body || json !== undefined);
-  const provider = request.kind === "message" ? "anthropic" : "openai";
-  return {
+  const call = {
     method: request.method,
-    url,
+    url: `${root}${request.path}${request.query === "" ? "" : `?${request.query}`}`,
     headers: headersOf(request, prefixesOf(status)),
     key: keyOf(request, status.sample_data),
     body,
     stream: request.stream_requested ?? false,
-    sdk: isForSdk && isUsable ? { provider, method, baseUrl: url.slice(0, -path.length), json } : undefined,
   };
+  return { ...call, sdk: sdkOf(request, call) };
+}
+
+/** The call of the SDK. Undefined if there is none, or if the SDK would send the key in another header. */
+function sdkOf({ kind, path, query }: RequestDetail, { method, url, key, body }: Omit<Call, "sdk">): Sdk | undefined {
+  const { key_header, sdk_call: call } = APIS[kind];
+  if (call === null || method !== "POST" || query !== "" || !path.endsWith(call.path)) return undefined;
+  if (key !== undefined && key.header.toLowerCase() !== key_header.toLowerCase()) return undefined;
+  const json = body !== undefined && "text" in body ? jsonObject(body.text) : undefined;
+  if (body === undefined || ("text" in body && json === undefined)) return undefined;
+  return { ...call, baseUrl: url.slice(0, -call.path.length), json };
 }
 
 /** The value of a tag for a header. Printable ASCII without `%` is unchanged. Other values are percent-encoded. */
@@ -104,11 +94,9 @@ function headersOf(request: RequestDetail, prefixes: readonly string[]): [string
 }
 
 function keyOf({ kind, request_headers }: RequestDetail, isSimulated: boolean): ApiKey | undefined {
-  const variable = kind === "message" ? "ANTHROPIC_API_KEY" : "OPENAI_API_KEY";
+  const { key_header, key_variable: variable } = APIS[kind];
   const fallback = isSimulated ? "any-key" : undefined;
-  if (request_headers === null) {
-    return { header: kind === "message" ? "x-api-key: " : "Authorization: Bearer ", variable, fallback };
-  }
+  if (request_headers === null) return { header: key_header, variable, fallback };
   const secret = request_headers.filter(([, value]) => REPLACED_KEY.test(value));
   const [name, value = ""] = secret.find(([name]) => KEY_HEADERS.includes(name.toLowerCase())) ?? secret[0] ?? [];
   if (name === undefined) return undefined;

@@ -52,23 +52,17 @@ function isRounded(value: unknown): boolean {
 
 const MAX_EXACT_DIGITS = 15;
 
-const NODE_SDKS = {
-  openai: { package: "openai", name: "OpenAI" },
-  anthropic: { package: "@anthropic-ai/sdk", name: "Anthropic" },
-};
-
-function nodeWithSdk(call: Call, { provider, method, baseUrl, json }: Sdk): string {
-  const sdk = NODE_SDKS[provider];
+function nodeWithSdk(call: Call, sdk: Sdk): string {
   const headers = sdkHeaders(call);
   const file = call.body !== undefined && "file" in call.body ? call.body.file : undefined;
-  const body = file === undefined ? indented(pretty(json)) : `JSON.parse(readFileSync(${pretty(file)}, "utf8"))`;
+  const body = file === undefined ? indented(pretty(sdk.json)) : `JSON.parse(readFileSync(${pretty(file)}, "utf8"))`;
   const key = call.key === undefined ? "" : `, apiKey: ${nodeKey(call.key)}`;
   return [
     ...(file === undefined ? [] : ['import { readFileSync } from "node:fs";']),
-    `import ${sdk.name} from ${pretty(sdk.package)};`,
+    `import ${sdk.client} from ${pretty(sdk.node_package)};`,
     "",
-    `const client = new ${sdk.name}({ baseURL: ${pretty(baseUrl)}${key} });`,
-    `const response = await client.${method}.create(`,
+    `const client = new ${sdk.client}({ baseURL: ${pretty(sdk.baseUrl)}${key} });`,
+    `const response = await client.${sdk.method}.create(`,
     `  ${body},`,
     ...(Object.keys(headers).length === 0 ? [] : [`  { headers: ${indented(pretty(headers))} },`]),
     ");",
@@ -106,16 +100,6 @@ function indented(text: string): string {
   return text.replaceAll("\n", "\n  ");
 }
 
-/** Parameters that every version of the SDK takes by name. Other parameters go into `extra_body`. */
-const NAMED = {
-  openai: `model messages input prompt instructions dimensions encoding_format frequency_penalty logit_bias logprobs
-    max_completion_tokens max_output_tokens max_tokens metadata n parallel_tool_calls presence_penalty response_format
-    seed stop store stream stream_options temperature tool_choice tools top_logprobs top_p user`.split(/\s+/),
-  anthropic: `model messages max_tokens metadata stop_sequences stream system temperature thinking tool_choice tools
-    top_k top_p`.split(/\s+/),
-};
-const PYTHON_CLIENTS = { openai: "OpenAI", anthropic: "Anthropic" };
-
 export function asPython(call: Call): string {
   return call.sdk === undefined ? withStandardLibrary(call) : pythonWithSdk(call, call.sdk);
 }
@@ -126,22 +110,21 @@ function pythonKey({ variable, fallback }: ApiKey): string {
   return `os.environ.get(${literal(variable)}, ${literal(fallback)})`;
 }
 
-function pythonWithSdk(call: Call, { provider, method, baseUrl, json }: Sdk): string {
-  const name = PYTHON_CLIENTS[provider];
+function pythonWithSdk(call: Call, sdk: Sdk): string {
   const file = call.body !== undefined && "file" in call.body ? call.body.file : undefined;
   const headers = sdkHeaders(call);
   const given =
     file === undefined
-      ? argumentsOf(json ?? {}, NAMED[provider])
+      ? argumentsOf(sdk.json ?? {}, sdk.parameters)
       : [`**json.load(open(${literal(file)}, encoding="utf-8")),`];
   if (Object.keys(headers).length > 0) given.push(`extra_headers=${literal(headers, 1)},`);
   const imports = [...(file === undefined ? [] : ["import json"]), ...(call.key === undefined ? [] : ["import os"])];
   return [
     ...(imports.length === 0 ? [] : [...imports, ""]),
-    `from ${provider} import ${name}`,
+    `from ${sdk.python_package} import ${sdk.client}`,
     "",
-    `client = ${name}(base_url=${literal(baseUrl)}${call.key === undefined ? "" : `, api_key=${pythonKey(call.key)}`})`,
-    `response = client.${method}.create(`,
+    `client = ${sdk.client}(base_url=${literal(sdk.baseUrl)}${call.key === undefined ? "" : `, api_key=${pythonKey(call.key)}`})`,
+    `response = client.${sdk.method}.create(`,
     ...given.map((line) => `    ${line}`),
     ")",
     ...(call.stream ? ["for event in response:", "    print(event)"] : ["print(response)"]),

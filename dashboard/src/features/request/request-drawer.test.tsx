@@ -2,8 +2,8 @@ import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { RequestDetail } from "~/generated/api-types";
-import { sampleChoice, sampleRequest } from "~/test/fixtures";
+import type { Part, RequestDetail } from "~/generated/api-types";
+import { sampleOutput, sampleRequest, textMessage } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { RequestDrawer } from "./request-drawer";
 
@@ -92,34 +92,34 @@ describe("an open request", () => {
     expect(await screen.findByText("Complete. 118 tokens in 2.41 s.")).toBeVisible();
   });
 
-  it("shows one choice at a time", async () => {
+  it("shows one output at a time", async () => {
     await open({
-      answer: { choices: [sampleChoice({ text: "one" }), sampleChoice({ text: "two", finish_reason: "length" })] },
+      response: { outputs: [sampleOutput("one"), sampleOutput("two", { index: 1, finish_reason: "length" })] },
     });
-    const answer = screen.getByRole("article", { name: "response" });
-    expect(answer).toHaveTextContent("choice 1 of 2");
-    await userEvent.click(screen.getByRole("button", { name: "Next choice" }));
-    expect(answer).toHaveTextContent("choice 2 of 2");
-    expect(answer).toHaveTextContent("length");
-    expect(answer).toHaveTextContent("two");
-    await userEvent.click(screen.getByRole("button", { name: "Next choice" }));
-    expect(answer).toHaveTextContent("one");
+    const response = screen.getByRole("article", { name: "response" });
+    expect(response).toHaveTextContent("output 1 of 2");
+    await userEvent.click(screen.getByRole("button", { name: "Next output" }));
+    expect(response).toHaveTextContent("output 2 of 2");
+    expect(response).toHaveTextContent("length");
+    expect(response).toHaveTextContent("two");
+    await userEvent.click(screen.getByRole("button", { name: "Next output" }));
+    expect(response).toHaveTextContent("one");
   });
 
   it("shows the response as Markdown, as text, or as JSON", async () => {
-    await open({ answer: { id: "chatcmpl-1", choices: [sampleChoice({ text: "**sent**" })] } });
-    const answer = screen.getByRole("article", { name: "response" });
-    await waitFor(() => expect(answer.querySelector("strong")).toHaveTextContent("sent"));
+    await open({ response: { id: "chatcmpl-1", outputs: [sampleOutput("**sent**")] } });
+    const response = screen.getByRole("article", { name: "response" });
+    await waitFor(() => expect(response.querySelector("strong")).toHaveTextContent("sent"));
     await userEvent.click(screen.getByRole("button", { name: "Text" }));
-    expect(answer).toHaveTextContent("**sent**");
+    expect(response).toHaveTextContent("**sent**");
     await userEvent.click(screen.getByRole("button", { name: "JSON" }));
-    expect(answer).toHaveTextContent('"id": "chatcmpl-1"');
+    expect(response).toHaveTextContent('"id": "chatcmpl-1"');
   });
 
   it("shows images inside a message, and links to images elsewhere", async () => {
-    const image = (url: string) => ({ type: "image_url", text: null, raw: { type: "image_url", image_url: { url } } });
+    const image = (url: string): Part => ({ kind: "image", media: { url } });
     const parts = [image("data:image/png;base64,AAAA"), image("https://evil.example/pixel.png")];
-    await open({ messages: [{ role: "user", text: null, parts }] });
+    await open({ messages: [{ role: "user", parts }] });
     expect(screen.getAllByRole("img").map((picture) => picture.getAttribute("src"))).toEqual([
       "data:image/png;base64,AAAA",
     ]);
@@ -131,7 +131,7 @@ describe("an open request", () => {
 
   it("hides earlier messages", async () => {
     await open({
-      messages: ["one", "two", "three", "four", "five"].map((text) => ({ role: "user", text, parts: [] })),
+      messages: ["one", "two", "three", "four", "five"].map((text) => textMessage("user", text)),
     });
     expect(screen.queryByText("two")).not.toBeInTheDocument();
     await userEvent.click(screen.getByRole("button", { name: /2 earlier messages/ }));
@@ -142,7 +142,7 @@ describe("an open request", () => {
     answers.set("/api/requests/any-id", () =>
       Response.json(
         sampleRequest({
-          messages: ["one", "two", "three", "four", "five"].map((text) => ({ role: "user", text, parts: [] })),
+          messages: ["one", "two", "three", "four", "five"].map((text) => textMessage("user", text)),
         }),
       ),
     );
@@ -186,7 +186,7 @@ describe("an open request", () => {
     const unknown = {
       parameters: null,
       messages: null,
-      answer: null,
+      response: null,
       stored_request_bytes: null,
       stored_response_bytes: null,
     };
@@ -199,7 +199,7 @@ describe("an open request", () => {
   });
 
   it("says that the content is damaged", async () => {
-    await open({ messages: null, answer: null, damage: "20261128.pack is damaged at byte 0." });
+    await open({ messages: null, response: null, damage: "20261128.pack is damaged at byte 0." });
     expect(screen.getAllByText("The content cannot be read: 20261128.pack is damaged at byte 0.")).not.toHaveLength(0);
   });
 

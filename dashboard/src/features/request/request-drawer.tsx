@@ -14,10 +14,10 @@ import { useLogSearch } from "~/navigation/search-context";
 import pageCss from "~/ui/page.module.css";
 import { QuietButton } from "~/ui/quiet-button";
 import { hasTextSelection, isTextField, useShortcuts } from "~/ui/shortcuts";
-import type { ResponseView } from "./answer";
 import { CopyBar } from "./copy-as";
 import css from "./request.module.css";
 import { RequestView } from "./request-detail";
+import type { ResponseView } from "./response-section";
 import { isOutsidePanel, manageFrame, SidePanel } from "./side-panel";
 
 type RequestDrawerProps = {

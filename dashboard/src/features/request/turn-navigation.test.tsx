@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { RequestDetail } from "~/generated/api-types";
 import { threadPage, threadRow } from "~/test/fake-api";
-import { sampleRequest } from "~/test/fixtures";
+import { sampleRequest, textMessage } from "~/test/fixtures";
 import { renderAt } from "~/test/render";
 import { RequestDrawer } from "./request-drawer";
 
@@ -28,7 +28,7 @@ async function open(changes: Partial<RequestDetail>) {
 
 describe("an open request of a conversation", () => {
   const texts = ["one", "two", "three", "four", "five", "six"];
-  const messages = texts.map((text, at) => ({ role: at % 2 === 0 ? "user" : "assistant", text, parts: [] }));
+  const messages = texts.map((text, at) => textMessage(at % 2 === 0 ? "user" : "assistant", text));
   const id = sampleRequest().id;
   const row = threadRow(id, { turn: 3, follows: "2", conversation: "1", new_messages: { from: 5, count: 1 } });
   const talk = threadPage([threadRow("1"), threadRow("2", { turn: 2 }), row, threadRow("4", { turn: 4, follows: id })]);

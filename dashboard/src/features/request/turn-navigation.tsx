@@ -7,6 +7,7 @@ import { aroundInThreadQuery, latestOfThreadQuery } from "~/api/thread";
 import type { Filter } from "~/domain/filter";
 import { plural } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
+import { APIS } from "~/generated/vocabulary";
 import { AppLink, threadHref } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import pageCss from "~/ui/page.module.css";
@@ -45,7 +46,6 @@ export function TurnLine({ request, onGo }: { request: RequestDetail; onGo: (id:
 }
 
 const FRESH_MS = 30_000;
-const CONVERSATION_KINDS: ReadonlySet<string> = new Set(["chat", "response", "message"]);
 
 /**
  * The turn of a request in its conversation. Undefined if the request has no turn or its turn is not known yet.
@@ -55,7 +55,7 @@ const CONVERSATION_KINDS: ReadonlySet<string> = new Set(["chat", "response", "me
 export function useTurn(request: RequestDetail): TurnPosition | undefined {
   const { outcome, body_state, kind } = request;
   const thread = threadOf(request, useLogSearch().filter);
-  const hasTurns = outcome !== "open" && body_state !== "no_bodies" && CONVERSATION_KINDS.has(kind);
+  const hasTurns = outcome !== "open" && body_state !== "no_bodies" && APIS[kind].is_conversation;
   const latest = useQuery({
     ...latestOfThreadQuery(thread),
     enabled: hasTurns,

@@ -14,7 +14,7 @@ import { money } from "~/format/money";
 import { count, plural, tokens } from "~/format/number";
 import { listTime, utc } from "~/format/time";
 import type { Row } from "~/generated/api-types";
-import { NOTES } from "~/generated/vocabulary";
+import { APIS, NOTES } from "~/generated/vocabulary";
 import { AppLink, logHref, useLogNavigate } from "~/navigation/links";
 import { useLatestSearch, useLogSearch } from "~/navigation/search-context";
 import { HighlightContext, Highlighted } from "~/ui/highlight";
@@ -189,7 +189,7 @@ function PreviewCell({ row }: { row: Row }) {
   const call = `${row.method} ${row.path}`;
   if (row.body_state === "no_bodies")
     return <span className="muted">{row.error_message ?? `${call}, no bodies stored`}</span>;
-  const input = row.input_preview ?? (row.kind === "chat" && row.output_preview !== null ? null : call);
+  const input = row.input_preview ?? (APIS[row.kind].is_conversation && row.output_preview !== null ? null : call);
   const output = (row.failed ? row.error_message : null) ?? row.output_preview;
   const isError = row.failed && row.error_message !== null;
   const inputPart = input !== null && (

@@ -316,8 +316,8 @@ describe("messages of a thread", () => {
     const hidden = threadRow("2", { conversation: "2", body_state: "no_bodies" });
     answerThread({
       thread: () => threadPage([failed, hidden]),
-      "requests/1": () => requestDetail(failed, { answer: null }),
-      "requests/2": () => requestDetail(hidden, { messages: null, answer: null }),
+      "requests/1": () => requestDetail(failed, { response: null }),
+      "requests/2": () => requestDetail(hidden, { messages: null, response: null }),
     });
     await open();
     expect(await screen.findByText(/The upstream returned 429 rate_limit_exceeded/)).toBeVisible();

@@ -5,22 +5,16 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { requestQuery } from "~/api/requests";
 import { summarizeOutcome } from "~/domain/outcome";
-import { ChoiceView } from "~/features/conversation/choice";
 import { MessageBody } from "~/features/conversation/message";
-import {
-  describeEmbeddings,
-  type Message,
-  messageOf,
-  normalizeChoices,
-  plainText,
-} from "~/features/conversation/message-model";
+import { plainText, titleOf, toolResultOf } from "~/features/conversation/parts";
 import {
   explainMissingConversation,
   explainMissingMessages,
   explainMissingResponse,
 } from "~/features/conversation/unavailable";
 import { bytes, shortenMiddle } from "~/format/number";
-import type { RequestDetail } from "~/generated/api-types";
+import type { Message, RequestDetail } from "~/generated/api-types";
+import { APIS } from "~/generated/vocabulary";
 import { AppLink, logHref } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import { Disclosure } from "~/ui/disclosure";
@@ -56,33 +50,31 @@ function NewMessages({ turn, request }: { turn: Turn; request: RequestDetail }) 
   const { row, isRepeated } = turn;
   if (isRepeated) return null;
   const isFirst = row.follows === null;
-  const messages = (request.messages ?? []).slice(row.new_messages.from).map(messageOf);
+  const messages = (request.messages ?? []).slice(row.new_messages.from);
   // A request for another response to the same messages has no new message.
   if (messages.length === 0) return isFirst ? <p className="note">{explainMissingMessages(request)}</p> : null;
   return messages.map((message, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: a request's messages never change
-    <TurnMessage key={index} message={message} isList={request.kind === "embedding"} />
+    <TurnMessage key={index} message={message} isList={!APIS[request.kind].is_conversation} />
   ));
 }
 
 /** The response. If it is incomplete or failed, the outcome is also shown. */
 export function ResponseBlock({ request }: { request: RequestDetail }) {
-  const vectors = describeEmbeddings(request.answer);
-  const choices = vectors === undefined ? normalizeChoices(request.answer) : [];
-  const [choice] = choices;
+  const outputs = request.response?.outputs ?? [];
+  const [output] = outputs;
   const { tone, text } = summarizeOutcome(request, EPOCH);
   const isComplete = request.outcome === "complete" && !request.failed;
   return (
-    <MessageBlock by={vectors === undefined ? "assistant" : "answer"} kind="output">
-      {choice !== undefined && (
-        <CollapsedText text={plainText(choice)}>
-          <ChoiceView choice={choice} isRendered isGrowing={false} />
+    <MessageBlock by={responseBy(request.kind)} kind="output">
+      {output !== undefined && (
+        <CollapsedText text={plainText(output)}>
+          <MessageBody message={output} isRendered />
         </CollapsedText>
       )}
-      {vectors !== undefined && <p className="note">{vectors}</p>}
-      {choices.length > 1 && (
+      {outputs.length > 1 && (
         <RequestLink id={request.id} className={pageCss.value}>
-          choice 1 of {choices.length}
+          output 1 of {outputs.length}
         </RequestLink>
       )}
       {!isComplete && (
@@ -90,11 +82,14 @@ export function ResponseBlock({ request }: { request: RequestDetail }) {
           {text}
         </Box>
       )}
-      {isComplete && choice === undefined && vectors === undefined && (
-        <p className="note">{explainMissingResponse(request)}</p>
-      )}
+      {isComplete && output === undefined && <p className="note">{explainMissingResponse(request)}</p>}
     </MessageBlock>
   );
+}
+
+/** The author of a response. */
+function responseBy(kind: RequestDetail["kind"]): string {
+  return APIS[kind].is_conversation ? "assistant" : "response";
 }
 
 /** Only the outcome of a running request depends on the time, and a thread has no running requests. */
@@ -102,22 +97,23 @@ const EPOCH = new Date(0);
 
 /** Roles of instructions for the model. They are collapsed. */
 const INSTRUCTION_ROLES = ["system", "developer"];
-const TOOL_ROLES = ["tool", "function"];
 const MAX_IN_MARGIN = 13;
 const MAX_IN_LINE = 160;
 
 /** A new message of a request. */
 export function TurnMessage({ message, isList }: { message: Message; isList: boolean }) {
-  const { role, name, callId } = message;
+  const title = titleOf(message);
+  const { role } = message;
+  const callId = toolResultOf(message)?.id;
   const text = plainText(message);
   const content = (
     <CollapsedText text={text}>
       <MessageBody message={message} />
     </CollapsedText>
   );
-  if (INSTRUCTION_ROLES.includes(role)) {
+  if (INSTRUCTION_ROLES.includes(title)) {
     return (
-      <MessageBlock by={role} kind="internal">
+      <MessageBlock by={title} kind="internal">
         <Disclosure summary={<bdi className="ellipsis">{text.slice(0, MAX_IN_LINE)}</bdi>}>{content}</Disclosure>
       </MessageBlock>
     );
@@ -125,10 +121,10 @@ export function TurnMessage({ message, isList }: { message: Message; isList: boo
   const isInput = role === "user" || isList;
   return (
     <MessageBlock
-      by={isList ? "text" : (name ?? role)}
-      kind={isInput ? "input" : TOOL_ROLES.includes(role) ? "internal" : "output"}
+      by={isList ? "input" : (message.name ?? title)}
+      kind={isInput ? "input" : role === "tool" ? "internal" : "output"}
       aside={
-        callId !== undefined && (
+        callId && (
           <span className={css.call} title={callId}>
             {shortenMiddle(callId, MAX_IN_MARGIN)}
           </span>
@@ -178,7 +174,7 @@ export function PreviewBlock({ turn }: { turn: Turn }) {
         </MessageBlock>
       )}
       {output_preview !== null && (
-        <MessageBlock by={kind === "embedding" ? "answer" : "assistant"} kind="output">
+        <MessageBlock by={responseBy(kind)} kind="output">
           <LongText text={withEllipsis(output_preview)} />
         </MessageBlock>
       )}

@@ -4,65 +4,75 @@ A request has messages, a response has outputs, and both consist of parts. The f
 the hashes that link requests, the detail view, ``relaybook show`` and the chat export are derived from this model, once
 for all formats. Formats only build the model.
 
-Every field of a body is in the model exactly once: fields that the model does not name are in ``other``, as sent. Texts
-have no lone surrogates. The structs are encoded as JSON in the API; fields that are empty are omitted.
+The API's documentation has the docstrings and descriptions of the structs in it. Every field of a body is in the model
+exactly once: fields that the model does not name are in ``other``, as sent. Texts have no lone surrogates. The structs
+are encoded as JSON in the API; fields that are empty are omitted.
 """
 
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 PartKind: TypeAlias = Literal[
     "text", "reasoning", "refusal", "image", "audio", "video", "file", "tool_call", "tool_result", "other"
 ]
-#: How a stream ended. ``done``: the end mark of the format arrived, or every output has a finish reason. ``no_done``:
-#: the whole response arrived, but the stream did not reach its end. ``cut``: the connection broke off.
+#: How a stream ended; see ``Response.ending``.
 Ending: TypeAlias = Literal["done", "no_done", "cut"]
 
 
 class Media(Struct, omit_defaults=True, gc=False):
     """An image, audio, video or file."""
 
-    #: Media type such as `image/png`. `None` if unknown.
-    type: str | None = None
-    #: Number of bytes. `None` if the body has only a URL or an id.
-    bytes: int | None = None
-    #: File name or file id.
-    name: str | None = None
-    #: The URL as sent: a data URL with the bytes, or the address of a file. Bytes without a data URL become one.
-    url: str | None = None
+    type: Annotated[str | None, Meta(description="Media type, such as `image/png`.")] = None
+    bytes: Annotated[int | None, Meta(description="Size in bytes. Omitted if the body has only a URL or an id.")] = None
+    name: Annotated[str | None, Meta(description="File name or file id.")] = None
+    url: Annotated[
+        str | None,
+        Meta(
+            description="The URL as sent: a data URL with the bytes, or the address of a file. Bytes that were sent "
+            "without a URL are a data URL."
+        ),
+    ] = None
 
 
 class Part(Struct, omit_defaults=True):
-    """One part of a message or of an output."""
+    """One part of a message or of an output. Empty fields are omitted."""
 
     kind: PartKind
-    #: The text. Of a tool result, the result as text or JSON; of audio, the transcript.
-    text: str | None = None
-    #: The name of the tool.
-    name: str | None = None
-    #: The id of the tool call, also in its result.
-    id: str | None = None
-    #: The arguments of a tool call as sent. Usually JSON, but this is not certain.
-    arguments: str | None = None
+    text: Annotated[
+        str | None,
+        Meta(
+            description="The text. The text of a tool result is the result as text or JSON. The text of audio is the "
+            "transcript."
+        ),
+    ] = None
+    name: Annotated[str | None, Meta(description="Name of the tool.")] = None
+    id: Annotated[str | None, Meta(description="Id of the tool call. The result of the call has the same id.")] = None
+    arguments: Annotated[
+        str | None,
+        Meta(description="Arguments of a tool call, as sent. They are usually JSON, but can be any text."),
+    ] = None
     media: Media | None = None
-    #: The provider's type of the part, if the kind does not say it (`web_search_call`).
-    type: str | None = None
-    #: All other fields, as sent.
-    other: dict[str, Any] = {}
+    type: Annotated[
+        str | None,
+        Meta(description="The provider's type of the part, such as `web_search_call`, if `kind` does not say it."),
+    ] = None
+    other: Annotated[dict[str, Any], Meta(description="All other fields of the part, as sent.")] = {}
 
 
 class Message(Struct, omit_defaults=True):
-    """One message of a request, oldest first. The result of a tool is a message of role ``tool``.
+    """One message of a request. Empty fields are omitted. The result of a tool is a message with the role `tool`."""
 
-    ``role`` is `None` for an item that is not a message. The item then has one part of the kind ``other``.
-    """
-
-    role: str | None
+    role: Annotated[
+        str | None,
+        Meta(
+            description="The role, as sent. `null` for an item that is not a message. Such an item has one part of the "
+            "kind `other`."
+        ),
+    ]
     parts: list[Part] = []
-    #: The name of the author.
-    name: str | None = None
-    other: dict[str, Any] = {}
+    name: Annotated[str | None, Meta(description="Name of the author.")] = None
+    other: Annotated[dict[str, Any], Meta(description="All other fields of the message, as sent.")] = {}
 
 
 class Request(Struct):
@@ -87,33 +97,39 @@ class Request(Struct):
 
 
 class Output(Struct, omit_defaults=True):
-    """One output (choice) of a response."""
+    """One output of a response. APIs also call it a choice. Empty fields are omitted."""
 
     index: int
     parts: list[Part] = []
-    finish_reason: str | None = None
-    other: dict[str, Any] = {}
+    finish_reason: Annotated[
+        str | None, Meta(description="Reason why the model stopped. Omitted if the output is not finished.")
+    ] = None
+    other: Annotated[dict[str, Any], Meta(description="All other fields of the output, as sent.")] = {}
 
 
 class Error(Struct, omit_defaults=True):
-    """An error inside a response."""
+    """An error inside a response. Empty fields are omitted."""
 
     code: str | None = None
     message: str | None = None
-    #: The error as sent.
-    raw: Any = None
+    raw: Annotated[Any, Meta(description="The error, as sent.")] = None
 
 
 class Response(Struct, omit_defaults=True):
-    """A response body. A stream is put together from its events."""
+    """The body of a response. A stream is assembled from its events. Empty fields are omitted."""
 
     id: str | None = None
     model: str | None = None
     outputs: list[Output] = []
-    #: The provider's usage, as sent.
-    usage: dict[str, Any] | None = None
-    tier: str | None = None
+    usage: Annotated[dict[str, Any] | None, Meta(description="The provider's usage, as sent.")] = None
+    tier: Annotated[str | None, Meta(description="The service tier that processed the request.")] = None
     error: Error | None = None
-    #: `None` if the response is not a stream.
-    ending: Ending | None = None
-    other: dict[str, Any] = {}
+    ending: Annotated[
+        Ending | None,
+        Meta(
+            description="How the stream ended. `done`: the end mark arrived, or every output has a finish reason. "
+            "`no_done`: the whole response arrived, but the stream did not reach its end. `cut`: the connection broke "
+            "off. Omitted if the response is not a stream."
+        ),
+    ] = None
+    other: Annotated[dict[str, Any], Meta(description="All other fields of the body, as sent.")] = {}

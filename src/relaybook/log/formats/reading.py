@@ -176,7 +176,7 @@ def _unexpected(data: bytes, value: object, *, complete: bool) -> Reading:
             notes.append(Note(NOT_JSON, "The response begins like JSON, but is not complete."))
         elif complete:
             found.error = Error(NOT_JSON, f"The response is not JSON: {shown}")
-            notes.append(Note(NOT_JSON, f"The response is not JSON: {shown}"))
+            notes.append(Note(NOT_JSON, "The response is not JSON."))
     return Reading(found, False, None, False, False, notes)
 
 
