@@ -54,7 +54,7 @@ $(NODE_SDK): tests/conformance/node/package-lock.json | .venv/.dev
 
 .PHONY: check
 check: static page-check ## Format, lint, types, import contracts, unit tests, a little fuzzing (a minute)
-	@$(PYTEST) tests/unit tests/architecture tests/fuzz $(ARGS)
+	@$(PYTEST) tests/unit tests/golden tests/architecture tests/fuzz $(ARGS)
 
 .PHONY: static
 static: .venv/.dev

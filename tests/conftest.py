@@ -15,7 +15,7 @@ from tests.support.scheduling import ALONE, GiveWay, pytest_xdist_make_scheduler
 
 TESTS = Path(__file__).parent
 #: The order of the test directories: the longest come first, so that both workers end at about the same time.
-ORDER = (*ALONE, "integration", "conformance", "network", "fuzz", "unit", "architecture")
+ORDER = (*ALONE, "integration", "conformance", "network", "fuzz", "golden", "unit", "architecture")
 
 #: The targets of the Makefile that provide what a test needs.
 TARGETS = {"sqlmap": "venv", "clickhouse": "clickhouse", "the built page": "page"}

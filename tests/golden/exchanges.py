@@ -1,0 +1,29 @@
+"""All exchanges of the golden file, in a fixed order."""
+
+from collections.abc import Iterator
+
+from tests.golden import (
+    chat_messages,
+    chat_requests,
+    chat_streams,
+    conversation_exchanges,
+    message_exchanges,
+    other_exchanges,
+    response_exchanges,
+)
+from tests.golden.exchange import GoldenExchange
+
+_SOURCES = (
+    chat_messages,
+    chat_streams,
+    chat_requests,
+    response_exchanges,
+    message_exchanges,
+    other_exchanges,
+    conversation_exchanges,
+)
+
+
+def exchanges() -> Iterator[GoldenExchange]:
+    for source in _SOURCES:
+        yield from source.exchanges()
