@@ -11,7 +11,9 @@ import msgspec
 from tests.golden.exchange import GoldenExchange
 
 from relaybook.log.conversations import positions_of
-from relaybook.log.formats import decode_chain
+from relaybook.log.formats.conversation import Part
+from relaybook.log.formats.media import describe_media
+from relaybook.log.formats.message_chain import decode_chain
 from relaybook.log.record import Record
 from relaybook.log.request_view import RequestView
 from relaybook.log.search_text import text_of
@@ -96,46 +98,29 @@ def messages_of(entry: Entry) -> list[list[Any]]:
 
     A call is its id, its name and its arguments. Parts that are only text are not described.
     """
-    _, messages = RequestView.of_entry(entry).parsed_request()
-    return [_message(message) for message in messages or ()]
-
-
-def _message(message: dict[str, Any]) -> list[Any]:
-    calls = [_call(call) for call in message.get("tool_calls") or () if isinstance(call, dict)]
-    if isinstance(message.get("function_call"), dict):
-        calls.append(_call({"function": message["function_call"]}))
-    texts = [text for text in (message["text"], message.get("refusal")) if isinstance(text, str)]
-    other = message.get("other", {})
-    if message["role"] is None and isinstance(other.get("type"), str):
-        texts.append(f"[{other['type']}]")
-    return [
-        message["role"],
-        "\n".join(texts) or None,
-        calls,
-        message.get("tool_call_id"),
-        message.get("reasoning_content") or message.get("reasoning"),
-        [part.get("shown") or f"[{part['type']}]" for part in message["parts"] if part["text"] is None],
-    ]
-
-
-def _call(call: dict[str, Any]) -> list[Any]:
-    function = call.get("function") or call.get("custom") or call
-    arguments = function.get("input") if function.get("arguments") is None else function["arguments"]
-    return [call.get("id"), function.get("name"), arguments]
+    request = RequestView.of_entry(entry).request()
+    return [[message.role, *_parts(message.parts)] for message in (request.messages if request is not None else ())]
 
 
 def response_of(entry: Entry) -> list[list[Any]]:
     """Return the outputs of the response: as messages, with the finish reason at the end."""
-    response = RequestView.of_entry(entry).parsed_response() or {"choices": []}
+    response = RequestView.of_entry(entry).response()
     return [
-        [
-            "assistant",
-            "\n".join(text for text in (choice["text"], choice["refusal"]) if text) or None,
-            [[call["id"], call["name"], call["arguments"]] for call in choice["tool_calls"]],
-            None,
-            choice["reasoning"],
-            [],
-            choice["finish_reason"],
-        ]
-        for choice in response["choices"]
+        ["assistant", *_parts(output.parts, ""), output.finish_reason]
+        for output in (response.outputs if response is not None else ())
+    ]
+
+
+def _parts(parts: list[Part], between: str = "\n") -> list[Any]:
+    texts = [part.text for part in parts if part.kind in ("text", "tool_result", "audio") and part.text]
+    refusals = [part.text for part in parts if part.kind == "refusal" and part.text]
+    reasoning = [part.text for part in parts if part.kind == "reasoning" and part.text]
+    shown = [describe_media(part.kind, part.media) for part in parts if part.media is not None]
+    shown += [part.text or f"[{part.type}]" for part in parts if part.kind == "other"]
+    return [
+        "\n".join(filter(None, (between.join(texts), *refusals))) or None,
+        [[part.id, part.name, part.arguments] for part in parts if part.kind == "tool_call"],
+        next((part.id for part in parts if part.kind == "tool_result"), None),
+        "\n".join(reasoning) or None,
+        shown,
     ]

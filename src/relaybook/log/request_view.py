@@ -11,6 +11,7 @@ from relaybook.apis import BY_KIND, Match
 from relaybook.ids import parse_id
 from relaybook.log.formats.conversation import Request, Response
 from relaybook.log.formats.decode import Decoded, codings_of, decode
+from relaybook.log.formats.provider_errors import read_error
 from relaybook.log.formats.reading import read_request, read_response
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail, Record, Side
@@ -171,6 +172,8 @@ class RequestView:
         body = self.body("response") if BY_KIND[record.kind].is_read else None
         if body is None:
             return None
+        if record.status is not None and record.status >= 400:
+            return Response(error=read_error(body))
         complete = record.outcome == "complete"
         return read_response(body, record.kind, is_event_stream=record.stream, complete=complete).response
 

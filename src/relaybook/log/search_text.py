@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from relaybook.log.formats.conversation import Part, Request, Response
+from relaybook.log.formats.reading import RAW_TYPES
 from relaybook.log.record import Record
 from relaybook.log.request_view import RequestView
 from relaybook.log.store.port import Entry
@@ -46,7 +47,7 @@ def search_text(
 
 def _truncate(texts: Iterable[str], max_characters: int) -> Iterator[str]:
     """Yield texts up to a total of ``max_characters``, including separators. The last text is truncated to fit."""
-    for text in texts:
+    for text in filter(None, texts):
         yield text[:max_characters]
         max_characters -= len(text) + 1
         if max_characters <= 0:
@@ -64,8 +65,12 @@ def _texts(record: Record, request: Request | None, response: Response | None) -
 
 
 def _output_texts(parts: Sequence[Part]) -> Iterator[str]:
-    """Yield the texts of a response, with the reasoning after the answer."""
-    yield from _part_texts([part for part in parts if part.kind in ("text", "refusal", "audio", "other")])
+    """Yield the texts of a response: the answer first, and the reasoning after it.
+
+    The text parts are one text, because citations split sentences into parts.
+    """
+    yield "".join([part.text or "" for part in parts if part.kind == "text"])
+    yield from _part_texts([part for part in parts if part.kind in ("refusal", "audio") or part.type in RAW_TYPES])
     yield from _part_texts([part for part in parts if part.kind == "reasoning"])
     yield from _part_texts([part for part in parts if part.kind in ("tool_call", "tool_result")])
 

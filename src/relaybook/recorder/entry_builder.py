@@ -189,11 +189,12 @@ class EntryBuilder:
             error = read_error(data)
             record.error_code = record.error_code or error.code
             record.error_message = record.error_message or error.message
+            return None
         complete = record.outcome == "complete"
         reading = read_response(data, record.kind, is_event_stream=is_event_stream, complete=complete)
         if is_read:
             record.stream = reading.is_stream
-        if record.stream and not is_error:
+        if record.stream:
             is_plain = not headers.response.get(b"content-encoding", "").strip().lower().removeprefix("identity")
             record.first_token_ms = _first_token_ms(exchange, reading.first_token_end, is_plain=is_plain)
         return reading
@@ -208,17 +209,16 @@ class EntryBuilder:
         record.finish_reason = finish_reason(response)
         record.output_preview = output_preview(response)
         self._end(record, exchange, reading, closed)
-        if response.error is not None and not (record.status and record.status >= 400):
+        if response.error is not None:
             record.failed = True
             record.error_code = record.error_code or clean_or_none(response.error.code)
             record.error_message = record.error_message or clean_or_none(response.error.message, ERROR_CHARACTERS)
-        if not (record.status and record.status >= 400):
-            self._count(record, request, response)
+        self._count(record, request, response)
 
     def _end(self, record: Record, exchange: Exchange, reading: Reading, closed: Closed) -> None:
         """Decide from the body whether the whole response arrived. The connection alone does not tell."""
         response = reading.response
-        is_success = record.status is not None and 200 <= record.status < 300
+        is_success = record.status is not None and record.status >= 200
         record.stream_ended = response.ending
         if record.outcome == "client_closed" and response.ending == "done" and not closed.client_missed:
             record.outcome = "complete"  # SDKs close the connection at [DONE], before the chunked framing ends
@@ -270,7 +270,8 @@ class EntryBuilder:
         tokens = tokens_of(usage or {}, record.kind, response.model)
         record.input_tokens, record.output_tokens, record.cached_tokens, record.reasoning_tokens = tokens
         is_estimated = request is not None and request.is_conversation and tokens.output is None
-        if request is not None and is_estimated and (response.model is not None or generated):
+        is_cut = response.model is not None and response.ending in ("no_done", "cut")
+        if request is not None and is_estimated and (generated or is_cut):
             record.tokens_estimated = True
             record.output_tokens = estimate_tokens(generated)
             usage = (usage or {}) | {"output_tokens": record.output_tokens}

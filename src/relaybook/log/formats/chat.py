@@ -64,7 +64,7 @@ def read_message(item: object) -> Message:
     if isinstance(calls, list):
         parts += [tool_call(call) for call in calls if isinstance(call, dict)]
     if isinstance(call := item.get("function_call"), dict):
-        parts.append(tool_call({"function": call}))
+        parts.append(tool_call({"type": "function_call", "function": call}))
     name = item.get("name")
     other = {}
     if not item.keys() <= _MESSAGE_FIELDS or "audio" in item:
@@ -241,8 +241,8 @@ class Stream:
             choice.add_message(message, is_chunk=is_chunk)
         if not self.has_token and choice.has_token:
             self.has_token = True
-        if (text := item.get("text")) and isinstance(text, str) and not (is_object(delta) and delta.get("content")):
-            choice.text.texts.append(text)  # legacy completions; Together repeats the content of a delta in it
+        if (text := text_or_none(item.get("text"))) and not choice.has_content(item):
+            choice.text.texts.append(text)  # legacy completions; Together repeats the content of a message in it
             self.has_token = True
         if reason := text_or_none(item.get("finish_reason")):
             choice.builder.finish_reason = reason
@@ -315,6 +315,12 @@ class _Choice:
             or self.media
         )
 
+    @staticmethod
+    def has_content(item: dict[str, Any]) -> bool:
+        """Return whether the message of a choice has content."""
+        message = item.get("delta") or item.get("message")
+        return is_object(message) and bool(message.get("content"))
+
     def add_delta(self, delta: dict[str, Any]) -> None:
         content = delta.get("content")
         if isinstance(content, str):
@@ -360,7 +366,7 @@ class _Choice:
         if isinstance(calls, list):
             self._calls.add([call for call in calls if isinstance(call, dict)], is_whole=is_whole)
         if isinstance(call := message.get("function_call"), dict):
-            self._calls.add([{"index": -1, "function": call}], is_whole=is_whole)
+            self._calls.add([{"index": -1, "type": "function_call", "function": call}], is_whole=is_whole)
         if not message.keys() <= _MESSAGE_FIELDS:
             more = {name: value for name, value in message.items() if name not in _MESSAGE_FIELDS and value is not None}
             merge(self.builder.other, more, joins_texts=not is_whole)

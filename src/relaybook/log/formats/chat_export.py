@@ -80,7 +80,7 @@ def _assistant(parts: Sequence[Part]) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": "".join([part.text or "" for part in texts]) or None}
     if refusals:
         message["refusal"] = "".join(refusals)
-    if len(calls) == 1 and calls[0].id is None:  # only calls in the deprecated form ``function_call`` have no id
+    if len(calls) == 1 and calls[0].type == "function_call":  # the deprecated form, without id
         message["function_call"] = {"name": calls[0].name or "", "arguments": calls[0].arguments or ""}
     elif calls:
         message["tool_calls"] = [_call(call) for call in calls]

@@ -12,6 +12,7 @@ from relaybook.log.formats.media import media_part
 
 #: If a list is longer than twice this number, only this many parts (or messages) from its start and its end are read.
 MAX_PER_END: Final = 5000
+_REASONING: Final = ("reasoning_text", "summary_text")
 #: Types of media parts: the kind, and the field with the media.
 _MEDIA: Final[dict[str, tuple[PartKind, str]]] = {
     "image_url": ("image", "image_url"),
@@ -59,7 +60,8 @@ def _part(item: object) -> Part:
         return _other(item)
     kind = item.get("type")
     if isinstance(text := item.get("text"), str):
-        return Part(kind="text", text=join([text]), other=_rest(item, "type", "text"))
+        of: PartKind = "reasoning" if kind in _REASONING else "text"
+        return Part(kind=of, text=join([text]), other=_rest(item, "type", "text"))
     if isinstance(text := item.get("refusal"), str):
         return Part(kind="refusal", text=join([text]), other=_rest(item, "type", "refusal"))
     if "thinking" in item:

@@ -13,11 +13,12 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
+from relaybook.log.record import StreamEnd
+
 PartKind: TypeAlias = Literal[
     "text", "reasoning", "refusal", "image", "audio", "video", "file", "tool_call", "tool_result", "other"
 ]
 #: How a stream ended; see ``Response.ending``.
-Ending: TypeAlias = Literal["done", "no_done", "cut"]
 
 
 class Media(Struct, omit_defaults=True, gc=False):
@@ -125,7 +126,7 @@ class Response(Struct, omit_defaults=True):
     tier: Annotated[str | None, Meta(description="The service tier that processed the request.")] = None
     error: Error | None = None
     ending: Annotated[
-        Ending | None,
+        StreamEnd | None,
         Meta(
             description="How the stream ended. `done`: the end mark arrived, or every output has a finish reason. "
             "`no_done`: the whole response arrived, but the stream did not reach its end. `cut`: the connection broke "

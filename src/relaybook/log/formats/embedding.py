@@ -58,6 +58,6 @@ def _outputs(vectors: object) -> list[Output]:
         return []
     vector = vectors[0].get("embedding")
     size = len(vector) if isinstance(vector, list) else len(vector) * 3 // 16 if isinstance(vector, str) else None
-    numbers = "" if size is None else f" of {size:,} numbers"
+    numbers = "" if size is None else f" of {size:,} {'number' if size == 1 else 'numbers'}"
     text = f"{len(vectors):,} {'vector' if len(vectors) == 1 else 'vectors'}{numbers}"
     return [Output(index=0, parts=[Part(kind="other", type="embeddings", text=text)])]

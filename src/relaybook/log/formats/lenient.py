@@ -30,7 +30,8 @@ _UNCHECKED_BYTES: Final = 2 * _MAX_VALUES
 #: Maximum number of events of one stream that only the lenient parser can read.
 MAX_ODD_EVENTS: Final = 20_000
 _strict: Final = msgspec.json.Decoder().decode
-_encode: Final = msgspec.json.Encoder(order="sorted").encode
+_encode: Final = msgspec.json.Encoder().encode
+_encode_sorted: Final = msgspec.json.Encoder(order="sorted").encode
 
 
 def load(data: bytes) -> Any:
@@ -140,5 +141,20 @@ def sanitize(value: object, depth: int = _MAX_DEPTH) -> Any:
 
 
 def as_json(value: object) -> str:
-    """Return any JSON value as JSON text, with sorted keys and without white space."""
+    """Return any JSON value as JSON text without white space."""
     return _encode(sanitize(value)).decode()
+
+
+def canonical_json(value: object) -> bytes:
+    """Return JSON that is equal for equal values: with sorted keys, and 1 instead of 1.0, as JavaScript writes it."""
+    return _encode_sorted(_with_integers(sanitize(value)))
+
+
+def _with_integers(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, list):
+        return [_with_integers(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _with_integers(item) for name, item in value.items()}
+    return value

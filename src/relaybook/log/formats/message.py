@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from relaybook.log.formats.chat import tool_result
 from relaybook.log.formats.content import content_parts, ends
-from relaybook.log.formats.conversation import Error, Message, Part, Request, Response
+from relaybook.log.formats.conversation import Error, Media, Message, Part, Request, Response
 from relaybook.log.formats.lenient import as_json, is_object, join, sanitize, text_or_none
 from relaybook.log.formats.media import media_part
 from relaybook.log.formats.output import OutputBuilder, PartBuilder, merge
@@ -96,14 +96,19 @@ def _part(block: object) -> Part:
     if kind in ("image", "document", "video", "audio") and isinstance(block.get("source"), dict):
         return _media(block, block["source"])
     _take(builder, block)
-    return builder.part()
+    part = builder.part()
+    if part.kind == "tool_call":
+        part.arguments = part.arguments or "{}"
+    return part
 
 
 def _media(block: dict[str, Any], source: dict[str, Any]) -> Part:
     kind = block["type"]
     more = {name: value for name, value in block.items() if name not in ("type", "source") and value is not None}
     if source.get("type") == "text" and isinstance(source.get("data"), str):  # a document as plain text
-        return Part(kind="file", type="document", text=join([source["data"]]), other=sanitize(more))
+        text = join([source["data"]])
+        media = Media(type=text_or_none(source.get("media_type")), bytes=len(text.encode()))
+        return Part(kind="file", text=text, media=media, other=sanitize(more))
     fields = {name: value for name, value in source.items() if name != "type"}
     return media_part("file" if kind == "document" else kind, fields, more)
 
@@ -136,10 +141,12 @@ def _take(builder: PartBuilder, block: dict[str, Any]) -> None:
     elif (isinstance(kind, str) and kind.endswith(_RESULT)) or isinstance(block.get("tool_use_id"), str):
         builder.kind = "tool_result"
         builder.id = text_or_none(block.get("tool_use_id"))
-        content = block.get("content")
-        builder.texts = [content if isinstance(content, str) else as_json(content)] if content else []
-        read |= {"tool_use_id", "content"}
         builder.type = text_or_none(kind)
+        read.add("tool_use_id")
+        content = block.get("content")
+        if isinstance(content, str):
+            builder.texts = [content]
+            read.add("content")
     else:
         builder.type = text_or_none(kind)
     builder.other = {name: value for name, value in block.items() if name not in read and value not in (None, [])}
@@ -201,10 +208,10 @@ class Stream:
         content = message.get("content")
         if isinstance(content, list) or text_or_none(message.get("model")) or "input_tokens" in message:
             self.is_known = True
+        self._fields |= {key: value for key, value in message.items() if value is not None or key not in self._fields}
         for index, block in enumerate(content if isinstance(content, list) else ()):
             if is_object(block):
                 self._add_block(index, block)
-        self._fields |= {key: value for key, value in message.items() if value is not None or key not in self._fields}
         self._add_usage(message.get("usage"), is_final=is_whole)
         if is_whole and not self.is_known:
             self.add_error(message)

@@ -19,11 +19,10 @@ has changed the text or the arguments of the response. Keys have 63 bits, so col
 are negligible.
 """
 
-import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -41,7 +40,6 @@ _ASSISTANT_ITEMS: Final = frozenset(
     {"compaction", "program", "program_output", "mcp_list_tools", "mcp_approval_request"}
 )
 _SYSTEM: Final = frozenset({"system", "developer"})
-_FRACTION: Final = re.compile(r"\d\.0|\d[eE]")
 
 
 class Keys(Struct, array_like=True, frozen=True):
@@ -102,8 +100,10 @@ def build_chain(request: Request, response: Response | None) -> MessageChain | N
         chain = chain_after
         last.append(key)
     after = []
-    for output in response.outputs[:_MAX_OUTPUTS] if response is not None else ():
-        if not output.parts or any(part.kind != "other" for part in output.parts):
+    response = response or Response()
+    for output in response.outputs[:_MAX_OUTPUTS]:
+        is_empty = not output.parts and (output.finish_reason is None or response.error is not None)
+        if not is_empty and (not output.parts or any(part.kind != "other" for part in output.parts)):
             key = _assistant_key(output.parts)
             after.append(_keys(_hash(chain + key), last, key, output.parts))
     messages_key = _number(chain) if chain else 0
@@ -183,18 +183,7 @@ def _arguments(arguments: str | None) -> str:
     value = lenient.load(text.encode(errors="replace"))
     if value is None:
         return text
-    return lenient.as_json(_with_integers(value) if _FRACTION.search(text) else value)
-
-
-def _with_integers(value: Any, depth: int = 100) -> Any:
-    """Return a JSON value in which 1.0 is 1, because JavaScript writes it so."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return int(value)
-    if isinstance(value, list) and depth:
-        return [_with_integers(item, depth - 1) for item in value]
-    if isinstance(value, dict) and depth:
-        return {name: _with_integers(item, depth - 1) for name, item in value.items()}
-    return value
+    return lenient.canonical_json(value).decode()
 
 
 def _key(message: Message) -> bytes:
@@ -211,7 +200,7 @@ def _content(part: Part) -> str:
         return f"[{part.kind} {_hash((data[2] or data[0]).encode(errors='replace')).hex()}]"
     if part.kind == "other":
         fields = {name: value for name, value in part.other.items() if name != "cache_control"}
-        return lenient.as_json(fields) if fields else part.text or ""
+        return lenient.canonical_json(fields).decode() if fields else part.text or ""
     return part.text or ""
 
 

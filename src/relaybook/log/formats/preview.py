@@ -44,17 +44,18 @@ def input_preview(messages: Sequence[Message]) -> str | None:
 
 def texts_preview(messages: Sequence[Message]) -> str | None:
     """Return a preview of a list of texts, such as ``[3 texts] the first one``. Lists of token ids have no preview."""
-    shown = _preview(messages[0].parts, is_user=False) if messages and messages[0].parts else None
+    first = messages[0].parts if messages else []
+    shown = _preview(first, is_user=False) if first and first[0].kind == "text" else None
     return shown if shown is None or len(messages) == 1 else preview(f"[{len(messages)} texts] {shown}")
 
 
 def _preview(parts: Sequence[Part], *, is_user: bool) -> str | None:
     shown = []
     for part in parts:
-        text = part.text if part.kind != "reasoning" else None
+        text = part.text if part.kind != "reasoning" and part.media is None else None
         if is_user and text is not None:
             text = written_by_person(text)
-        if text is None and part.kind in ("image", "audio", "video", "file"):
+        if part.media is not None:
             text = describe_media(part.kind, part.media)
         elif text is None and part.kind == "other" and part.type is not None and not is_user:
             text = f"[{part.type}]"

@@ -61,8 +61,13 @@ def find_error(body: dict[str, Any], *, has_output: bool) -> Error | None:
         )
     if has_output:
         return None
-    if body.get("object") == "error" or body.get("type") == "error" or body.get("status") in _FAILED:
+    if body.get("object") == "error" or body.get("type") == "error":
         return describe_error(body)
+    if (status := body.get("status")) in _FAILED:
+        found = describe_error(body)
+        if not any(body.get(name) for name in _MESSAGES):
+            found.message = f"The status of the response is {status}."
+        return found
     if (errors := body.get("errors")) and is_error(errors):
         return describe_error(errors[0] if isinstance(errors, list) else errors)
     code = next((body[name] for name in _CODES if body.get(name) is not None), None)

@@ -5,16 +5,16 @@ says. Nothing raises, whatever the bytes are. What could not be read is said in 
 """
 
 import re
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from relaybook.apis import Kind, Match
 from relaybook.log.formats import chat, completion, embedding, lenient, message, response, sse
 from relaybook.log.formats.content import MAX_PER_END
-from relaybook.log.formats.conversation import Ending, Error, Message, Output, Part, Request, Response
+from relaybook.log.formats.conversation import Error, Message, Output, Part, Request, Response
 from relaybook.log.formats.lenient import as_json, is_object, sanitize
 from relaybook.log.formats.provider_errors import describe_text, visible_text
 from relaybook.log.formats.text import clean
-from relaybook.log.record import Note
+from relaybook.log.record import Note, StreamEnd
 
 _DONE: Final = b"[DONE]"
 #: Maximum number of metadata entries that are read. Each entry becomes a property, and a request can have far fewer
@@ -26,6 +26,8 @@ _USER_OF_SESSION: Final = re.compile(
 )
 _USERS: Final = ("account_uuid", "user_id", "device_id", "id")
 NOT_JSON: Final = "not_json"
+#: The types of parts with the beginning of a body that no format could read.
+RAW_TYPES: Final = ("json", "text")
 INCOMPLETE: Final = "stream_incomplete"
 
 
@@ -168,19 +170,19 @@ def _unexpected(data: bytes, value: object, *, complete: bool) -> Reading:
         text = value if isinstance(value, str) else as_json(value)
         found.outputs = [_raw_output(text, "json")]
         notes.append(Note("not_understood", "The response is JSON, but not an object."))
-    elif data.strip():
+    elif data.strip() and complete:
         shown = describe_text(data)
         found.outputs = [_raw_output(shown, "text")]
-        if complete and data.lstrip()[:1] in (b"{", b"["):
+        if data.lstrip()[:1] in (b"{", b"["):
             found.error = Error(INCOMPLETE, "The response ended before its JSON was complete.")
             notes.append(Note(NOT_JSON, "The response begins like JSON, but is not complete."))
-        elif complete:
+        else:
             found.error = Error(NOT_JSON, f"The response is not JSON: {shown}")
             notes.append(Note(NOT_JSON, "The response is not JSON."))
     return Reading(found, False, None, False, False, notes)
 
 
-def _raw_output(text: str | None, kind: str) -> Output:
+def _raw_output(text: str | None, kind: Literal["json", "text"]) -> Output:
     return Output(index=0, parts=[Part(kind="other", type=kind, text=text)] if text else [])
 
 
@@ -195,6 +197,12 @@ def _read_stream(stream: Stream, data: bytes, *, complete: bool, before: int = 0
                 continue
             value = load(payload)
             if not is_object(value):
+                # Some servers separate events only by line ends.
+                for line in payload.split(b"\n") if b"\n" in payload else ():
+                    if is_object(value := load(line)):
+                        add(value, name)
+                    elif line.startswith(_DONE):
+                        stream.has_end_mark = True
                 continue
             if name == sse.JSON_LINE:
                 stream.add_error(value)
@@ -220,7 +228,7 @@ def _read_stream(stream: Stream, data: bytes, *, complete: bool, before: int = 0
     return Reading(found, True, end, stream.has_end_mark, stream.is_known, notes)
 
 
-def _ending(stream: Stream, *, complete: bool) -> Ending:
+def _ending(stream: Stream, *, complete: bool) -> StreamEnd:
     if stream.is_finished:
         return "done"
     return "no_done" if complete else "cut"

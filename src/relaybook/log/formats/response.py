@@ -202,7 +202,7 @@ class Stream:
         kind = text_or_none(event.get("type")) or name
         if not kind.startswith("response."):
             if "output" in event or event.get("object") == "response":
-                self._take(event)
+                self._take(event, is_final=True)
             else:
                 self.is_known = self.is_known or text_or_none(event.get("model")) is not None
             self.add_error(event, kind)
@@ -226,7 +226,7 @@ class Stream:
             if is_object(item := event.get("item")):
                 self._item(event, item).whole(item)
         elif is_object(response := event.get("response")):
-            self._take(response)
+            self._take(response, is_final=kind in _FINAL)
             self.has_end_mark = self.has_end_mark or kind in _FINAL
         if "error" in event:
             self.add_error(event, kind)
@@ -256,8 +256,8 @@ class Stream:
             self._by_id[item_id] = builder
         return builder
 
-    def _take(self, response: dict[str, Any]) -> None:
-        """Take a response object. Items of its output complete the items that came before."""
+    def _take(self, response: dict[str, Any], *, is_final: bool) -> None:
+        """Take a response object. With ``is_final``, items of its output complete the items that came before."""
         self.is_known = True
         self._fields |= {
             name: value for name, value in response.items() if value is not None or name not in self._fields
@@ -265,7 +265,7 @@ class Stream:
         usage = response.get("usage")
         if isinstance(usage, dict) and usage:
             self._usage = usage
-        output = response.get("output")
+        output = response.get("output") if is_final else None
         for index, item in enumerate(output if isinstance(output, list) else ()):
             if is_object(item):
                 item_id = text_or_none(item.get("id"))
