@@ -45,15 +45,15 @@ def is_poison(exchange):
     return exchange.opened.namespace == "poison"
 """
 _DEADLY: Final = """
-def deadly(self, exchange, *, read_bodies):
-    if read_bodies and is_poison(exchange):
+def deadly(self, exchange, bodies):
+    if bodies is not None and is_poison(exchange):
         raise RuntimeError("a library cannot read this body")
-    return entry(self, exchange, read_bodies=read_bodies)
+    return entry(self, exchange, bodies)
 EntryBuilder.entry = deadly
 """
 _UNSTORABLE: Final = """
-def unstorable(self, exchange, *, read_bodies):
-    made = entry(self, exchange, read_bodies=read_bodies)
+def unstorable(self, exchange, bodies):
+    made = entry(self, exchange, bodies)
     if is_poison(exchange):
         made.record.user = "\\ud800"
     return made

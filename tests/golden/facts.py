@@ -35,7 +35,7 @@ def all_facts(exchanges: Iterable[GoldenExchange]) -> Iterator[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     links: dict[str, list[tuple[str, Link]]] = {}
     for number, exchange in enumerate(exchanges):
-        entry = _BUILDER.entry(exchange.recorded())
+        entry = _entry(exchange)
         found.append({"name": exchange.name} | _facts(entry))
         link = Link(
             seq=number,
@@ -55,6 +55,11 @@ def all_facts(exchanges: Iterable[GoldenExchange]) -> Iterator[dict[str, Any]]:
     for facts in found:
         position = positions.get(facts["name"])
         yield facts | ({} if position is None else {"position": position._asdict()})
+
+
+def _entry(exchange: GoldenExchange) -> Entry:
+    recorded = exchange.recorded()
+    return _BUILDER.entry(recorded, _BUILDER.bodies(recorded))
 
 
 def _facts(entry: Entry) -> dict[str, Any]:

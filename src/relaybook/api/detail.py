@@ -12,6 +12,7 @@ from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import DetailPart, RequestDetail, Row, Sighting
 from relaybook.clock import format_timestamp
+from relaybook.log.formats.conversation import plain
 from relaybook.log.formats.lenient import sanitize
 from relaybook.log.record import Detail, Record
 from relaybook.log.request_view import RequestView, find_request
@@ -93,8 +94,8 @@ def _part(view: RequestView, also: list[Record]) -> DetailPart:
         stored_request_bytes=view.size("request"),
         stored_response_bytes=view.size("response"),
         parameters=None if request is None else sanitize(request.parameters),
-        messages=None if request is None else request.messages,
-        response=response,
+        messages=None if request is None else plain(request.messages),
+        response=plain(response),
         timeline=_timeline(view.detail),
         also=[Sighting(id=record.id, started_at=format_timestamp(record.started_at)) for record in also],
     )

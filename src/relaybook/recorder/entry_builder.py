@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
-from relaybook.apis import REQUEST_ID_HEADERS, Match, match
+from relaybook.apis import APIS, REQUEST_ID_HEADERS, Match, match
 from relaybook.ids import id_text
 from relaybook.journal.events import Closed
 from relaybook.log.formats import lenient
@@ -50,8 +50,15 @@ _MAX_RETRIES: Final = 1_000_000
 ReadBody = Callable[[BodyRef], bytes]
 
 
+class Bodies(NamedTuple):
+    """The bytes of both bodies that are needed to read them. `None` if a body is too large to be read."""
+
+    request: bytes | None
+    response: bytes | None
+
+
 class _Read(NamedTuple):
-    """The bodies of an exchange, as far as they were read."""
+    """The model of an exchange, as far as its bodies were read."""
 
     request: Request | None = None
     response: Response | None = None
@@ -64,13 +71,33 @@ class EntryBuilder:
         self._prices = prices
         self._read_body = read_body
 
-    def running(self, exchange: Exchange, *, read_bodies: bool = True, is_shown: bool = False) -> Running:
+    def warm(self) -> None:
+        """Load the prices and read one small body of each format, so that the first exchange takes no longer.
+
+        A first exchange that takes long is likely to be parsed when the recorder is killed.
+        """
+        self._prices.warm()
+        for api in APIS:
+            read_request(b'{"model": "m", "messages": [{"role": "user", "content": "Hi"}]}', Match(api))
+            for data in (b"{", b'{"model": "m"}', b"data: {}\n\n"):
+                read_response(data, api.kind, is_event_stream=False, complete=True)
+
+    def bodies(self, exchange: Exchange) -> Bodies:
+        """Return the bodies of an exchange. This may wait for the store, and parses nothing."""
+        request = response = None
+        if exchange.request_bytes <= MAX_BODY_BYTES:
+            request = self._bytes(exchange.request)
+        if exchange.response_bytes <= MAX_BODY_BYTES:
+            response = self._bytes(exchange.response)
+        return Bodies(request, response)
+
+    def running(self, exchange: Exchange, bodies: Bodies | None, *, is_shown: bool = False) -> Running:
         """Return the current state of an open exchange.
 
         With ``is_shown``, include the headers, and the body bytes that have arrived so far. The log shows this content.
-        Without ``read_bodies``, bodies are not parsed.
+        Without ``bodies``, bodies are not parsed.
         """
-        record, _ = self._record(exchange, Closed("interrupted"), read_bodies=read_bodies)
+        record, _ = self._record(exchange, Closed("interrupted"), bodies)
         record.outcome, record.failed = "open", bool(record.status and record.status >= 400)
         record.ended_at = record.duration_ms = record.stream_ended = None
         if not is_shown:
@@ -78,12 +105,12 @@ class EntryBuilder:
         request, response = self._bytes(exchange.request), self._bytes(exchange.response)
         return Running(record=record, detail=_detail(exchange), request=request, response=response)
 
-    def entry(self, exchange: Exchange, *, read_bodies: bool = True) -> Entry:
+    def entry(self, exchange: Exchange, bodies: Bodies | None) -> Entry:
         """Return the entry of an ended exchange, without bodies if its log mode is ``no-bodies``.
 
-        Without ``read_bodies``, bodies are stored but not parsed.
+        Without ``bodies``, bodies are stored but not parsed.
         """
-        record, read = self._record(exchange, exchange.closed or Closed("interrupted"), read_bodies=read_bodies)
+        record, read = self._record(exchange, exchange.closed or Closed("interrupted"), bodies)
         entry = Entry(record=record, detail=_detail(exchange), request=None, response=None)
         if exchange.opened.log == "full":
             entry.request, entry.response = exchange.request, exchange.response
@@ -94,7 +121,7 @@ class EntryBuilder:
             entry.text = search_text(record, None, None)
         return entry
 
-    def _record(self, exchange: Exchange, closed: Closed, *, read_bodies: bool) -> tuple[Record, _Read]:
+    def _record(self, exchange: Exchange, closed: Closed, bodies: Bodies | None) -> tuple[Record, _Read]:
         opened, answered = exchange.opened, exchange.answered
         target, _, query = opened.target.decode("latin-1").partition("?")
         method = opened.method.decode("latin-1")
@@ -132,8 +159,8 @@ class EntryBuilder:
         headers = _Headers(exchange)
         headers.fill(record)
         read = _Read()
-        if read_bodies:
-            read = self._read_bodies(record, exchange, found, headers, closed)
+        if bodies is not None:
+            read = self._read_bodies(record, exchange, bodies, found, headers, closed)
         else:
             record.notes = [_NOT_UNDERSTOOD]
         if opened.log != "full":
@@ -143,13 +170,13 @@ class EntryBuilder:
         return record, read
 
     def _read_bodies(
-        self, record: Record, exchange: Exchange, found: Match, headers: "_Headers", closed: Closed
+        self, record: Record, exchange: Exchange, bodies: Bodies, found: Match, headers: "_Headers", closed: Closed
     ) -> _Read:
-        request = self._read_request(record, exchange, found, headers)
+        request = self._read_request(record, exchange, bodies.request, found, headers)
         answered = exchange.answered
         reading = None
         if answered is not None and not answered.made:
-            reading = self._read_response(record, exchange, headers)
+            reading = self._read_response(record, exchange, bodies.response, found, headers)
             if reading is not None and found.api.is_read:
                 self._fill_response(record, exchange, reading, request, closed)
         parameters = request.parameters if request is not None else {}
@@ -158,11 +185,13 @@ class EntryBuilder:
         ]
         return _Read(request, reading.response if reading is not None and found.api.is_read else None)
 
-    def _read_request(self, record: Record, exchange: Exchange, found: Match, headers: "_Headers") -> Request | None:
+    def _read_request(
+        self, record: Record, exchange: Exchange, body: bytes | None, found: Match, headers: "_Headers"
+    ) -> Request | None:
         if not found.api.is_read:
             record.input_preview = describe_body(headers.request.get(b"content-type", ""), exchange.request_bytes)
             return None
-        data = self._readable("request", record, exchange, headers)
+        data = _decoded("request", body, record, headers.request)
         request = read_request(data or b"", found)
         if data and not request.understood and exchange.asked_ns is not None:
             record.notes.append(_unreadable("request", data))
@@ -171,18 +200,20 @@ class EntryBuilder:
         record.input_preview = preview(request.messages)
         return request
 
-    def _read_response(self, record: Record, exchange: Exchange, headers: "_Headers") -> Reading | None:
+    def _read_response(
+        self, record: Record, exchange: Exchange, body: bytes | None, found: Match, headers: "_Headers"
+    ) -> Reading | None:
         """Read the response. Of a response whose API is not known, only an error and the first token are read."""
         content_type = headers.response.get(b"content-type", "")
         is_event_stream = content_type.lower().startswith("text/event-stream")
         record.stream = is_event_stream
         is_error = record.status is not None and record.status >= 400
-        is_read = match(record.method, record.path).api.is_read
+        is_read = found.api.is_read
         if not is_read:
             record.output_preview = describe_body(content_type, exchange.response_bytes)
             if not (is_error or is_event_stream):
                 return None
-        data = self._readable("response", record, exchange, headers)
+        data = _decoded("response", body, record, headers.response)
         if data is None:
             return None
         if is_error:
@@ -236,25 +267,6 @@ class EntryBuilder:
             return
         record.failed, record.error_code, record.error_message = True, INCOMPLETE, message
 
-    def _readable(self, side: Side, record: Record, exchange: Exchange, headers: "_Headers") -> bytes | None:
-        """Return the decoded body. `None` if it cannot be read; a note says why."""
-        is_request = side == "request"
-        size = exchange.request_bytes if is_request else exchange.response_bytes
-        encoding = (headers.request if is_request else headers.response).get(b"content-encoding")
-        if size > MAX_BODY_BYTES:
-            record.notes.append(_too_large(side))
-            return None
-        decoded = decode_body(self._bytes(exchange.request if is_request else exchange.response), encoding)
-        if decoded.state == "too_large":
-            record.notes.append(_too_large(side))
-        elif decoded.state == "undecodable":
-            text = f"The {side} has the content encoding {encoding}, which cannot be decoded."
-            record.notes.append(Note("unknown_encoding", text))
-        elif decoded.state == "mislabeled":
-            named = f"the content encoding {encoding}" if encoding else "no content encoding"
-            record.notes.append(Note("wrong_encoding", f"The {side} says {named}, which does not fit its bytes."))
-        return decoded.data if decoded.is_readable else None
-
     def _bytes(self, body: Body) -> bytes:
         """Return the whole body, including bytes that were moved to the store."""
         if body.refs:
@@ -295,6 +307,24 @@ class EntryBuilder:
 
 def _is_failed(outcome: str, status: int | None) -> bool:
     return outcome in ("upstream_failed", "interrupted", "refused") or bool(status and status >= 400)
+
+
+def _decoded(side: Side, body: bytes | None, record: Record, headers: dict[bytes, str]) -> bytes | None:
+    """Return a body without its content codings. `None` if it cannot be read; a note says why."""
+    if body is None:
+        record.notes.append(_too_large(side))
+        return None
+    encoding = headers.get(b"content-encoding")
+    decoded = decode_body(body, encoding)
+    if decoded.state == "too_large":
+        record.notes.append(_too_large(side))
+    elif decoded.state == "undecodable":
+        text = f"The {side} has the content encoding {encoding}, which cannot be decoded."
+        record.notes.append(Note("unknown_encoding", text))
+    elif decoded.state == "mislabeled":
+        named = f"the content encoding {encoding}" if encoding else "no content encoding"
+        record.notes.append(Note("wrong_encoding", f"The {side} says {named}, which does not fit its bytes."))
+    return decoded.data if decoded.is_readable else None
 
 
 def _chain(read: _Read) -> MessageChain | None:

@@ -186,6 +186,7 @@ class Recorder:
         may write to the journal. Raises StoreDamaged and DefectiveBatch. After these errors, the journal still contains
         all data that was not committed.
         """
+        self._entry_builder.warm()
         with suppress(RetryAborted):
             while not self._retry.must_stop_now():
                 # All relays end before a stop is requested. So a step after the stop request reads their last frames.
@@ -285,8 +286,9 @@ class Recorder:
 
     def _take(self, ended: list[Exchange]) -> None:
         for exchange in ended:
-            readable = self._crash_guard.begin(exchange.id)
-            understood = self._entry_builder.entry(exchange, read_bodies=readable)
+            bodies = self._entry_builder.bodies(exchange)
+            is_safe = self._crash_guard.begin(exchange.id)
+            understood = self._entry_builder.entry(exchange, bodies if is_safe else None)
             self._crash_guard.clear()
             self._metrics.ended(exchange, understood.record)
             entry, erase = self._body_policy.apply(exchange, understood)

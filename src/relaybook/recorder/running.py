@@ -66,8 +66,9 @@ class RunningRequests:
         return [state for _, state in self._states.values()] if exchanges or had_some else None
 
     def _state(self, exchange: Exchange, *, is_shown: bool) -> Running:
-        readable = self._crash_guard.begin(exchange.id)
-        return self._entry_builder.running(exchange, read_bodies=readable, is_shown=is_shown)
+        bodies = self._entry_builder.bodies(exchange)
+        is_safe = self._crash_guard.begin(exchange.id)
+        return self._entry_builder.running(exchange, bodies if is_safe else None, is_shown=is_shown)
 
 
 def shown_ids(running: Iterable[Exchange]) -> set[bytes]:

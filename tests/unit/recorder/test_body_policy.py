@@ -29,7 +29,7 @@ class World:
         self.entry_builder = EntryBuilder(Prices(), self.store.read_body)
 
     def keep(self, exchange: Exchange) -> tuple[Entry, list[BodyRef]]:
-        return self.body_policy.apply(exchange, self.entry_builder.entry(exchange))
+        return self.body_policy.apply(exchange, self.entry_builder.entry(exchange, self.entry_builder.bodies(exchange)))
 
 
 def ended(script: Script) -> Exchange:

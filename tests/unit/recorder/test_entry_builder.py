@@ -47,7 +47,8 @@ def exchange_of(script: Script) -> Exchange:
 
 
 def entry_of(script: Script) -> Entry:
-    return BUILDER.entry(exchange_of(script))
+    exchange = exchange_of(script)
+    return BUILDER.entry(exchange, BUILDER.bodies(exchange))
 
 
 def record_of(script: Script) -> Record:
@@ -200,7 +201,7 @@ def test_path_and_query_are_separated() -> None:
 def test_a_running_request_is_open_and_shows_its_response_so_far() -> None:
     fold = Fold()
     fold.feed(Script().open(A).request(A, REQUEST).respond(A, event("So far"), head=STREAM_HEAD).frames)
-    running = BUILDER.running(fold.open[A])
+    running = BUILDER.running(fold.open[A], BUILDER.bodies(fold.open[A]))
     record = running.record
     assert (record.outcome, record.failed, record.ended_at, record.duration_ms) == ("open", False, None, None)
     assert record.output_preview == "So far"
@@ -211,9 +212,9 @@ def test_a_shown_running_request_has_the_same_detail_and_bytes_as_an_ended_one()
     fold = Fold()
     script = Script().open(A).request(A, REQUEST[:50], REQUEST[50:])
     fold.feed(script.respond(A, event("So"), event(" far"), head=STREAM_HEAD).frames)
-    running = BUILDER.running(fold.open[A], is_shown=True)
+    running = BUILDER.running(fold.open[A], BUILDER.bodies(fold.open[A]), is_shown=True)
     assert (running.request, running.response) == (REQUEST, event("So") + event(" far"))
-    assert running.detail == BUILDER.entry(fold.open[A]).detail
+    assert running.detail == BUILDER.entry(fold.open[A], None).detail
     assert running.detail is not None
     assert running.detail.response_headers == [("content-type", "text/event-stream")]
     assert running.detail.chunk_bytes == [len(event("So")), len(event(" far"))]

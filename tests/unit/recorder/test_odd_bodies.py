@@ -47,7 +47,8 @@ def entry_of(
 ) -> Entry:
     script = Script().open(A, **opened).request(A, request)
     frames = script.respond(A, *chunks, head=head, status=status).close(A, outcome, *closed).frames
-    return BUILDER.entry(Fold().feed(frames)[0])
+    exchange = Fold().feed(frames)[0]
+    return BUILDER.entry(exchange, BUILDER.bodies(exchange))
 
 
 def record_of(*chunks: bytes, **more: Any) -> Record:

@@ -13,6 +13,7 @@ import msgspec
 from relaybook.apis import BY_KIND
 from relaybook.log.finish_reasons import finish_of
 from relaybook.log.formats.chat_export import NotChat, response_message, to_chat
+from relaybook.log.formats.lenient import sanitize
 from relaybook.log.record import Record
 from relaybook.log.request_view import RequestView
 from relaybook.log.store.errors import BodyDamaged
@@ -82,7 +83,7 @@ def _line(record: Record, view: RequestView) -> bytes:
         raise _Omitted("without bodies") from None
     except NotChat:
         raise _Omitted("not expressible in chat format") from None
-    return _encode({"messages": messages} | fields) + b"\n"
+    return _encode(sanitize({"messages": messages} | fields)) + b"\n"
 
 
 def _is_whole(record: Record) -> bool:

@@ -15,7 +15,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from relaybook.log.formats.conversation import Message, Output, Part
+from relaybook.log.formats.conversation import Message, Output, Part, plain
 from relaybook.log.formats.lenient import as_json
 from relaybook.log.record import FIELDS, NOTE_FIELDS, TIMESTAMPS, Record
 from relaybook.log.request_view import RequestView
@@ -184,7 +184,7 @@ def _output(output: Output) -> dict[str, Any]:
 
 
 def _part(part: Part) -> dict[str, Any]:
-    row: dict[str, Any] = msgspec.to_builtins(part)
+    row: dict[str, Any] = plain(part)
     return row | {name: as_json(row[name]) for name in ("media", "other") if name in row}
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from relaybook.log.formats.content import content_parts, ends
 from relaybook.log.formats.conversation import Error, Message, Output, Part, Request, Response
 from relaybook.log.formats.lenient import as_json, is_object, join, sanitize, text_or_none
-from relaybook.log.formats.output import DROPPED, OutputBuilder, PartBuilder, join_merged, merge, snapshot
+from relaybook.log.formats.output import DROPPED, OutputBuilder, PartBuilder, add_fragment, join_merged, merge, snapshot
 from relaybook.log.formats.provider_errors import describe_error, find_error
 from relaybook.log.formats.usage import merge_usage
 
@@ -69,7 +69,7 @@ def read_message(item: object) -> Message:
     other = {}
     if not item.keys() <= _MESSAGE_FIELDS or "audio" in item:
         read = _MESSAGE_FIELDS - {"audio"}
-        other = {str(key): sanitize(value) for key, value in item.items() if key not in read and value is not None}
+        other = {key: value for key, value in item.items() if key not in read and value is not None}
     return Message(role=role, parts=parts, name=sanitize(name) if isinstance(name, str) else None, other=other)
 
 
@@ -88,14 +88,14 @@ def tool_call(call: dict[str, Any]) -> Part:
     called = call.get("function") or call.get("custom")
     called = called if isinstance(called, dict) else {}
     name, call_id, kind = called.get("name"), call.get("id"), call.get("type")
-    other = {str(key): value for key, value in call.items() if key not in _CALL_FIELDS}
+    other = {key: value for key, value in call.items() if key not in _CALL_FIELDS}
     return Part(
         kind="tool_call",
         name=sanitize(name) if isinstance(name, str) else None,
         id=sanitize(call_id) if isinstance(call_id, str) else None,
         arguments=join([arguments_of(called) or ""]),
         type=sanitize(kind) if isinstance(kind, str) and kind != "function" else None,
-        other=sanitize(other) if other else {},
+        other=other,
     )
 
 
@@ -176,7 +176,7 @@ class Stream:
         for choice in chunk.choices:
             if content := choice.delta.content:
                 found = choices[choice.index]
-                found.text.texts.append(content)
+                found.text.append(content)
                 found.seen_delta = self.has_token = True
         return True
 
@@ -241,8 +241,8 @@ class Stream:
             choice.add_message(message, is_chunk=is_chunk)
         if not self.has_token and choice.has_token:
             self.has_token = True
-        if (text := text_or_none(item.get("text"))) and not choice.has_content(item):
-            choice.text.texts.append(text)  # legacy completions; Together repeats the content of a message in it
+        if (text := text_or_none(item.get("text"))) and not _has_content(item):
+            choice.text.append(text)  # legacy completions; Together repeats the content of a message in it
             self.has_token = True
         if reason := text_or_none(item.get("finish_reason")):
             choice.builder.finish_reason = reason
@@ -271,7 +271,7 @@ class Stream:
             usage=self._usage or None,
             tier=self._tier,
             error=error,
-            other=sanitize(self._fields),
+            other=self._fields,
         )
 
     @property
@@ -279,6 +279,12 @@ class Stream:
         """Whether the end mark arrived, or every choice has a finish reason."""
         choices = self._choices.values()
         return self.has_end_mark or (bool(choices) and all(choice.builder.finish_reason for choice in choices))
+
+
+def _has_content(item: dict[str, Any]) -> bool:
+    """Return whether the message of a choice has content."""
+    message = item.get("delta") or item.get("message")
+    return is_object(message) and bool(message.get("content"))
 
 
 def _index(value: object, position: int) -> int:
@@ -291,41 +297,29 @@ def _index(value: object, position: int) -> int:
 
 
 class _Choice:
-    """One choice so far."""
+    """One choice so far. The lists have the fragments of its texts."""
 
     def __init__(self, index: int) -> None:
         self.builder = OutputBuilder(index)
-        self._reasoning = PartBuilder("reasoning")
-        self.text = PartBuilder("text")
-        self._refusal = PartBuilder("refusal")
-        self._audio = PartBuilder("audio")
-        self.media: list[Part] = []
-        self._calls = _Calls()
+        self.text: list[str] = []
         self.seen_delta = False
+        self._reasoning: list[str] = []
+        self._refusal: list[str] = []
+        self._transcript: list[str] = []
+        self._audio: dict[str, Any] = {}
+        self._media: list[Part] = []
+        self._calls = _Calls()
         self._last_message = ""
 
     @property
     def has_token(self) -> bool:
-        return bool(
-            self.text.texts
-            or self._reasoning.texts
-            or self._calls.all
-            or self._refusal.texts
-            or self._audio.texts
-            or self.media
-        )
-
-    @staticmethod
-    def has_content(item: dict[str, Any]) -> bool:
-        """Return whether the message of a choice has content."""
-        message = item.get("delta") or item.get("message")
-        return is_object(message) and bool(message.get("content"))
+        return bool(self.text or self._reasoning or self._calls.all or self._refusal or self._transcript or self._media)
 
     def add_delta(self, delta: dict[str, Any]) -> None:
         content = delta.get("content")
         if isinstance(content, str):
             if content:
-                self.text.texts.append(content)
+                self.text.append(content)
                 self.seen_delta = True
             if len(delta) == 1:
                 return
@@ -340,28 +334,24 @@ class _Choice:
             self._last_message = content
             if is_fragment:
                 self._add(message, content, is_whole=False)
-                self.text.texts.append(content)
+                self.text.append(content)
                 return
         self._add(message, content, is_whole=True)
-        snapshot(self.text.texts, content)
+        snapshot(self.text, content)
 
     def _add(self, message: dict[str, Any], content: object, *, is_whole: bool) -> None:
-        def put(fragments: list[str], value: object) -> None:
-            if is_whole:
-                snapshot(fragments, value)
-            elif isinstance(value, str) and value:
-                fragments.append(value)
-
+        put = snapshot if is_whole else add_fragment
         if isinstance(content, list):
             self._add_parts(content, is_whole=is_whole)
-        put(self._reasoning.texts, message.get("reasoning_content") or message.get("reasoning"))
-        put(self._refusal.texts, message.get("refusal"))
-        if isinstance(audio := message.get("audio"), dict):
-            put(self._audio.texts, audio.get("transcript"))
-            self._audio.id = text_or_none(audio.get("id")) or self._audio.id
-            merge(self._audio.other, {name: audio[name] for name in audio if name not in ("id", "transcript", "data")})
+        if reasoning := message.get("reasoning_content") or message.get("reasoning"):
+            put(self._reasoning, reasoning)
+        if refusal := message.get("refusal"):
+            put(self._refusal, refusal)
+        if is_object(audio := message.get("audio")):
+            put(self._transcript, audio.get("transcript"))
+            merge(self._audio, {name: audio[name] for name in audio if name not in ("transcript", "data")})
         if isinstance(images := message.get("images"), list):
-            self.media = (self.media if not is_whole else []) + content_parts(images)
+            self._media = (self._media if not is_whole else []) + content_parts(images)
         calls = message.get("tool_calls")
         if isinstance(calls, list):
             self._calls.add([call for call in calls if isinstance(call, dict)], is_whole=is_whole)
@@ -372,32 +362,34 @@ class _Choice:
             merge(self.builder.other, more, joins_texts=not is_whole)
 
     def _add_parts(self, content: list[Any], *, is_whole: bool) -> None:
-        texts: list[str] = []
-        thinking: list[str] = []
-        media: list[Part] = []
-        for part in content_parts(content):
-            if part.kind == "text":
-                texts.append(part.text or "")
-            elif part.kind == "reasoning":
-                thinking.append(part.text or "")
-            else:
-                media.append(part)
+        parts = content_parts(content)
+        texts = [part.text or "" for part in parts if part.kind == "text"]
+        thinking = [part.text or "" for part in parts if part.kind == "reasoning"]
+        media = [part for part in parts if part.kind not in ("text", "reasoning")]
         if is_whole:
-            snapshot(self.text.texts, (" " if isinstance(content[0], str) else "").join(texts))
-            snapshot(self._reasoning.texts, "".join(thinking))
-            self.media = media
+            snapshot(self.text, (" " if content and isinstance(content[0], str) else "").join(texts))
+            snapshot(self._reasoning, "".join(thinking))
+            self._media = media
         else:
-            self.text.texts += texts
-            self._reasoning.texts += thinking
-            self.media += media
+            self.text += texts
+            self._reasoning += thinking
+            self._media += media
 
     def output(self) -> Output:
-        self.builder.parts = [self._reasoning, self.text, self._refusal, self._audio, *self._calls.all]
-        output = self.builder.output()
-        if self.media:
-            at = sum(part.kind in ("reasoning", "text", "refusal") for part in output.parts)
-            output.parts[at:at] = self.media
-        return output
+        parts: list[Part] = []
+        if self._reasoning:
+            parts.append(Part(kind="reasoning", text=join(self._reasoning)))
+        if self.text:
+            parts.append(Part(kind="text", text=join(self.text)))
+        if self._refusal:
+            parts.append(Part(kind="refusal", text=join(self._refusal)))
+        parts += self._media
+        if self._transcript or self._audio:
+            join_merged(self._audio)
+            audio_id = text_or_none(self._audio.pop("id", None))
+            parts.append(Part(kind="audio", text=join(self._transcript) or None, id=audio_id, other=self._audio))
+        parts += [call.part() for call in self._calls.all]
+        return self.builder.output(parts)
 
 
 class _Calls:

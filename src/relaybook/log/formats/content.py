@@ -82,11 +82,11 @@ def thinking_of(value: object) -> str:
 
 
 def _rest(item: dict[str, Any], *read: str) -> dict[str, Any]:
-    return {} if item.keys() <= set(read) else {str(name): sanitize(item[name]) for name in item if name not in read}
+    return {} if len(item) < 3 and "type" in item else {name: item[name] for name in item if name not in read}
 
 
 def _other(item: object) -> Part:
     if isinstance(item, dict):
         kind = item.get("type")
-        return Part(kind="other", type=sanitize(kind) if isinstance(kind, str) else None, other=sanitize(item))
+        return Part(kind="other", type=sanitize(kind) if isinstance(kind, str) else None, other=item)
     return Part(kind="other", text=as_json(item))

@@ -5,14 +5,15 @@ the hashes that link requests, the detail view, ``relaybook show`` and the chat 
 for all formats. Formats only build the model.
 
 The API's documentation has the docstrings and descriptions of the structs in it. Every field of a body is in the model
-exactly once: fields that the model does not name are in ``other``, as sent. Texts have no lone surrogates. The structs
-are encoded as JSON in the API; fields that are empty are omitted.
+exactly once: fields that the model does not name are in ``other``, as sent. Texts have no lone surrogates, but values
+as sent may hold anything that JSON can. So the API encodes the result of ``plain``, which omits empty fields.
 """
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, to_builtins
 
+from relaybook.log.formats.lenient import sanitize
 from relaybook.log.record import StreamEnd
 
 PartKind: TypeAlias = Literal[
@@ -134,3 +135,8 @@ class Response(Struct, omit_defaults=True):
         ),
     ] = None
     other: Annotated[dict[str, Any], Meta(description="All other fields of the body, as sent.")] = {}
+
+
+def plain(value: Response | Part | list[Message] | None) -> Any:
+    """Return a part of the model as JSON values that any JSON encoder and browser accepts."""
+    return sanitize(to_builtins(value))

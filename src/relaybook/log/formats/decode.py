@@ -71,7 +71,7 @@ def decode(data: bytes, content_encoding: str | None, *, limit: int = LIMIT_BYTE
     if not data:
         return Decoded(data, "plain")
     if not codings:
-        magic = next((name for start, name in _MAGICS if data.startswith(start)), None)
+        magic = next((name for start, name in _MAGICS if data.startswith(start)), None) if data[0] < 0x30 else None
         if magic is None:
             return Decoded(data, "plain")
         decoded = _decode_all(data, [magic], limit, ratio)

@@ -4,7 +4,7 @@ from typing import Any
 
 from relaybook.log.formats.completion import read_texts
 from relaybook.log.formats.conversation import Error, Output, Part, Request, Response
-from relaybook.log.formats.lenient import sanitize, text_or_none
+from relaybook.log.formats.lenient import text_or_none
 from relaybook.log.formats.provider_errors import find_error
 
 
@@ -49,7 +49,7 @@ class Stream:
             outputs=_outputs(body.get("data")),
             usage=usage if isinstance(usage, dict) else None,
             error=self._error,
-            other={str(name): sanitize(value) for name, value in body.items() if name not in read},
+            other={name: value for name, value in body.items() if name not in read},
         )
 
 

@@ -4,7 +4,7 @@ import re
 from typing import Any, Final
 
 from relaybook.log.formats.conversation import Media, Part, PartKind
-from relaybook.log.formats.lenient import sanitize, text_or_none
+from relaybook.log.formats.lenient import join, text_or_none
 from relaybook.log.formats.text import clean
 
 _DATA_URL: Final = re.compile(r"data:([a-zA-Z0-9.+-]+/[a-zA-Z0-9.+-]{1,80})?[^,]{0,200}?;base64,")
@@ -50,7 +50,7 @@ def media(kind: PartKind, fields: dict[str, Any]) -> tuple[Media | None, dict[st
         type=None if media_type is None else clean(media_type, 80),
         bytes=size,
         name=None if name is None else clean(name),
-        url=sanitize(url),
+        url=None if url is None else join([url]),
     ), rest
 
 
@@ -66,7 +66,7 @@ def media_part(kind: PartKind, source: object, more: dict[str, Any]) -> Part:
     """
     fields = dict(source) if isinstance(source, dict) else {} if text_or_none(source) is None else {"url": source}
     found, rest = media(kind, more | fields)
-    return Part(kind=kind, media=found or Media(), other=sanitize(rest))
+    return Part(kind=kind, media=found or Media(), other=rest)
 
 
 def describe_media(kind: PartKind, found: Media | None) -> str:

@@ -65,7 +65,7 @@ def _messages(item: object) -> Iterable[Message]:
     results = [block for block in blocks if is_object(block) and block.get("type") == _RESULT]
     for block in results:
         other = {
-            str(name): sanitize(value)
+            name: value
             for name, value in block.items()
             if name not in ("type", "tool_use_id", "content") and value is not None
         }
@@ -73,7 +73,7 @@ def _messages(item: object) -> Iterable[Message]:
     if results and len(results) == len(blocks):
         return
     parts = [_part(block) for block in blocks if not (is_object(block) and block.get("type") == _RESULT)]
-    other = {str(name): sanitize(value) for name, value in item.items() if name not in ("role", "content")}
+    other = {name: value for name, value in item.items() if name not in ("role", "content")}
     yield Message(sanitize(role) if isinstance(role, str) else None, parts, other=other)
 
 
@@ -108,7 +108,7 @@ def _media(block: dict[str, Any], source: dict[str, Any]) -> Part:
     if source.get("type") == "text" and isinstance(source.get("data"), str):  # a document as plain text
         text = join([source["data"]])
         media = Media(type=text_or_none(source.get("media_type")), bytes=len(text.encode()))
-        return Part(kind="file", text=text, media=media, other=sanitize(more))
+        return Part(kind="file", text=text, media=media, other=more)
     fields = {name: value for name, value in source.items() if name != "type"}
     return media_part("file" if kind == "document" else kind, fields, more)
 
@@ -197,7 +197,7 @@ class Stream:
         if self._error is None:
             self._error = find_error(value, has_output=bool(self._blocks))
             if self._error is None and name == "error":
-                self._error = Error(message="The stream has an error event.", raw=sanitize(value))
+                self._error = Error(message="The stream has an error event.", raw=value)
 
     def add_error_text(self, text: str) -> None:
         """Set the text of an event with the name ``error`` as the error, if there is none yet."""
@@ -265,16 +265,15 @@ class Stream:
         """Return the response with everything added so far."""
         fields = self._fields
         builder = OutputBuilder(0)
-        builder.parts = [self._blocks[index] for index in sorted(self._blocks)]
         builder.finish_reason = text_or_none(fields.get("stop_reason"))
+        parts = [self._blocks[index].part() for index in sorted(self._blocks)]
         counted = fields.get("input_tokens")
-        if type(counted) is int and not builder.parts:  # a response to count_tokens
-            builder.new("other").type = "token_count"
-            builder.parts[-1].texts = [f"{counted:,} input tokens"]
-        output = builder.output()
-        for part in output.parts:
+        if type(counted) is int and not parts:  # a response to count_tokens
+            parts.append(Part(kind="other", type="token_count", text=f"{counted:,} input tokens"))
+        for part in parts:
             if part.kind == "tool_call":
                 part.arguments = part.arguments or "{}"
+        output = builder.output(parts)
         tier = self._usage.get("service_tier")
         has_output = bool(output.parts or output.finish_reason or "content" in fields)
         return Response(
@@ -284,5 +283,5 @@ class Stream:
             usage=self._usage or None,
             tier=text_or_none(tier),
             error=self._error,
-            other={str(name): sanitize(value) for name, value in fields.items() if name not in _READ},
+            other={name: value for name, value in fields.items() if name not in _READ},
         )

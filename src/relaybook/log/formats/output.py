@@ -51,7 +51,7 @@ class PartBuilder:
             part.arguments = join(self.arguments)
         if self.other:
             join_merged(self.other)
-            part.other = lenient.sanitize(self.other)
+            part.other = self.other
         return part
 
 
@@ -61,32 +61,30 @@ def snapshot(fragments: list[str], whole: object) -> None:
         fragments[:] = [whole]
 
 
-class OutputBuilder:
-    """One output so far."""
+def add_fragment(fragments: list[str], fragment: object) -> None:
+    """Add a fragment of a text. A fragment that is empty or missing adds nothing."""
+    if isinstance(fragment, str) and fragment:
+        fragments.append(fragment)
 
-    __slots__ = ("finish_reason", "index", "other", "parts")
+
+class OutputBuilder:
+    """The fields of one output so far."""
+
+    __slots__ = ("finish_reason", "index", "other")
 
     def __init__(self, index: int) -> None:
         self.index = index
-        self.parts: list[PartBuilder] = []
         self.finish_reason: str | None = None
         self.other: dict[str, Any] = {}
 
-    def new(self, kind: PartKind) -> PartBuilder:
-        """Add a part."""
-        part = PartBuilder(kind)
-        self.parts.append(part)
-        return part
-
-    def output(self) -> Output:
-        """Return the output with everything added so far. Parts without any content are left out."""
-        parts = [builder.part() for builder in self.parts]
+    def output(self, parts: list[Part]) -> Output:
+        """Return the output with its parts. Parts without any content are left out."""
         join_merged(self.other)
         return Output(
             index=self.index,
             parts=[part for part in parts if part.text or part.kind == "tool_call" or part.media or part.other],
             finish_reason=clean_or_none(self.finish_reason),
-            other=lenient.sanitize(self.other),
+            other=self.other,
         )
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from relaybook.log.formats import lenient
 from relaybook.log.formats.conversation import Error
-from relaybook.log.formats.lenient import as_json, join, sanitize, text_or_none
+from relaybook.log.formats.lenient import as_json, join, text_or_none
 from relaybook.log.formats.text import ERROR_CHARACTERS, clean, clean_or_none, preview
 
 #: Possessive quantifiers (``*+``) ensure that an unclosed tag is scanned only once.
@@ -106,12 +106,12 @@ def describe_error(error: object) -> Error:
         error = error[0]
     if not isinstance(error, dict):
         text = error if isinstance(error, str) else as_json(error)
-        return Error(message=clean_or_none(join([text]), ERROR_CHARACTERS), raw=sanitize(error))
+        return Error(message=clean_or_none(join([text]), ERROR_CHARACTERS), raw=error)
     code = next((code for name in (*_CODES, "type") if (code := _code(error.get(name)))), None)
     if code == "error" and error.get("type") == "error":  # the type of the object, not of the error
         code = None
     message = next((error[name] for name in _MESSAGES if error.get(name)), None)
-    return Error(code, clean_or_none(_text(message or error), ERROR_CHARACTERS), sanitize(error))
+    return Error(code, clean_or_none(_text(message or error), ERROR_CHARACTERS), error)
 
 
 def _code(value: object) -> str | None:

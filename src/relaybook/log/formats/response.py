@@ -13,7 +13,7 @@ from relaybook.log.formats.chat import arguments_of, tool_result
 from relaybook.log.formats.content import content_parts, ends
 from relaybook.log.formats.conversation import Error, Message, Part, PartKind, Request, Response
 from relaybook.log.formats.lenient import as_json, is_object, sanitize, text_or_none
-from relaybook.log.formats.output import DROPPED, OutputBuilder, PartBuilder, join_merged, snapshot
+from relaybook.log.formats.output import DROPPED, OutputBuilder, PartBuilder, snapshot
 from relaybook.log.formats.provider_errors import describe_error, find_error
 from relaybook.log.formats.usage import WEB_SEARCHES
 
@@ -86,7 +86,7 @@ def read_item(item: object) -> Message:
     if kind.endswith(_CALL) or kind == "reasoning":
         builder = _ItemBuilder(item)
         return Message("assistant", [part.part() for part in builder.parts], other=builder.rest(item))
-    return Message(None, [Part(kind="other", type=sanitize(kind) or None, other=sanitize(item))])
+    return Message(None, [Part(kind="other", type=sanitize(kind) or None, other=item)])
 
 
 def _result_parts(output: object) -> list[Part]:
@@ -99,7 +99,7 @@ def _result_parts(output: object) -> list[Part]:
 
 
 def _rest(item: dict[str, Any], *read: str) -> dict[str, Any]:
-    return {str(name): sanitize(value) for name, value in item.items() if name not in read and value is not None}
+    return {name: value for name, value in item.items() if name not in read and value is not None}
 
 
 class _ItemBuilder:
@@ -290,31 +290,30 @@ class Stream:
     def response(self) -> Response:
         """Return the response with everything added so far."""
         fields = self._fields
-        builder = OutputBuilder(0)
+        parts: list[Part] = []
         others = {}
         for index in sorted(self._items):
             item = self._items[index]
-            builder.parts += item.parts
+            parts += [part.part() for part in item.parts]
             if not item.parts and item.kind:
-                builder.new("other").type = item.kind
-                builder.parts[-1].other = item.item
+                parts.append(Part(kind="other", type=item.kind, other=item.item))
             elif rest := item.rest(item.item):
                 others[str(index)] = rest
+        builder = OutputBuilder(0)
         details, status = fields.get("incomplete_details"), text_or_none(fields.get("status"))
         reason = text_or_none(details.get("reason")) if isinstance(details, dict) else None
         builder.finish_reason = reason or (status if status not in ("in_progress", "queued") else None)
         usage = self._usage
         if usage is not None and (searches := _billed_searches(fields.get("tool_usage"))):
             usage = usage | {WEB_SEARCHES: searches}
-        join_merged(builder.other)
-        other = {str(name): sanitize(value) for name, value in fields.items() if name not in _READ}
+        other = {name: value for name, value in fields.items() if name not in _READ}
         if others:
-            other["output"] = sanitize(others)
+            other["output"] = others
         has_output = bool(self._items) or "output" in fields
         return Response(
             id=text_or_none(fields.get("id")),
             model=text_or_none(fields.get("model")),
-            outputs=[builder.output()] if has_output else [],
+            outputs=[builder.output(parts)] if has_output else [],
             usage=usage,
             tier=text_or_none(fields.get("service_tier")),
             error=self._error,
