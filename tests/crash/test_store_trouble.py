@@ -23,7 +23,7 @@ import uvloop
 from tests.crash.judge import judge
 from tests.crash.load import Load, mixed
 from tests.crash.service import Provider, Service, wait_for
-from tests.support.long import LONG
+from tests.support.long import LONG, new_seed
 from tests.support.server import wait_until
 
 from relaybook.log.store.files import DATABASE
@@ -249,3 +249,23 @@ def test_a_record_that_the_store_rejects_is_quarantined_with_its_bytes_and_all_o
         assert POISON_BODY in kept.read_bytes()
         assert [event["id"] for event in trial.service.server.events("record_quarantined")] == poison_ids
         assert trial.deaths() == 0
+
+
+def test_a_recorder_that_is_killed_again_and_again_in_its_first_second_still_reads_every_body(tmp_path: Path) -> None:
+    kills = 50 if LONG else 5
+    rng = random.Random(new_seed())
+    with _trial(tmp_path) as trial:
+
+        def kill_young() -> None:
+            for _ in range(kills):
+                time.sleep(rng.uniform(0, 1))  # a kill at a random time is what is tested
+                before = trial.deaths()
+                wait_until(lambda: trial.service.kill("recorder"), _TIMEOUT_SECONDS, "a recorder")
+                wait_until(lambda before=before: trial.deaths() > before, _TIMEOUT_SECONDS, "its death")
+
+        trial.run(kill_young)
+        trial.judge()
+        assert trial.deaths() >= kills
+        assert [record.id for record in trial.service.all_records() if record.model is None] == []
+        notes = [note.code for record in trial.service.all_records() for note in record.notes]
+        assert "not_understood" not in notes
