@@ -54,8 +54,6 @@ class Api(NamedTuple):
     key_header: str = "Authorization: Bearer "
     #: The environment variable from which SDKs read the API key.
     key_variable: str = "OPENAI_API_KEY"
-    #: The name of the API in the prices of ``genai-prices``.
-    prices: str | None = None
     sdk_call: SdkCall | None = None
 
 
@@ -82,7 +80,6 @@ APIS: Final = (
         ("deployments/{model}/chat/completions", "chat/completions"),
         is_read=True,
         is_conversation=True,
-        prices="chat",
         sdk_call=_call(
             _OPENAI,
             "chat.completions",
@@ -98,7 +95,6 @@ APIS: Final = (
         ("POST",),
         ("deployments/{model}/completions", "completions"),
         is_read=True,
-        prices="chat",
         sdk_call=_call(
             _OPENAI,
             "completions",
@@ -114,7 +110,6 @@ APIS: Final = (
         ("responses",),
         is_read=True,
         is_conversation=True,
-        prices="responses",
         sdk_call=_call(
             _OPENAI,
             "responses",
@@ -133,7 +128,6 @@ APIS: Final = (
         request_id_header="request-id",
         key_header="x-api-key: ",
         key_variable="ANTHROPIC_API_KEY",
-        prices="messages",
         sdk_call=_call(
             _ANTHROPIC,
             "messages",
@@ -147,7 +141,6 @@ APIS: Final = (
         ("POST",),
         ("deployments/{model}/embeddings", "embeddings"),
         is_read=True,
-        prices="embeddings",
         sdk_call=_call(_OPENAI, "embeddings", "/embeddings", "model input dimensions encoding_format user"),
     ),
     Api("models", "list of models", ("GET", "DELETE"), ("models", "models/{model}")),

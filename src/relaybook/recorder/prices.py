@@ -126,8 +126,8 @@ class Prices:
         """Return the cost of a response, and the source of the prices.
 
         The prices are those at ``at_us`` (µs since the epoch). ``upstream`` is the base URL. If the model of the
-        response has no prices, the requested model is used. ``service_tier`` is from the response. ``usage`` may hold
-        any JSON. This method raises no error, even if a client or provider sent invalid values.
+        response has no prices, the requested model is used. ``service_tier`` is from the response. ``kind`` is the API.
+        ``usage`` may hold any JSON. This method raises no error, even if a client or provider sent invalid values.
         """
         if not usage:
             return _unknown("The response states no usage.")
@@ -147,7 +147,7 @@ class Prices:
         if plan.model is None:
             return _unknown(plan.reason)
         rates = plan.rates or _rates_of(plan.model.get_prices(_timestamp(at_us), plan.context))
-        usd = _usd(rates, counts_of(usage, kind, response_model or model))
+        usd = _usd(rates, counts_of(usage, kind, response_model))
         return _unknown(usd) if isinstance(usd, str) else Cost(usd, self._version, None)
 
     def _make_plan(

@@ -137,9 +137,9 @@ def counts_of(usage: dict[str, Any], kind: Kind | None = None, model: str | None
         if written_1h > 0:
             others["cache_write_1h"] = written_1h
     if read > 0 or created > 0 or (written > 0 and kind == "message"):
-        cached, written, read = max(cached, read), max(written, created), max(read, 0)
-        created = written if kind == "message" else max(created, 0)
-        input_ += _missing_input(input_, output, total, read, created, prompt <= 0, kind)
+        cached, written = max(cached, read), max(written, created)
+        created = written if kind == "message" else created
+        input_ += _missing_input(input_, output, total, max(read, 0), max(created, 0), prompt <= 0, kind)
     elif read == 0:
         cached = max(cached, 0)
     if reasoning > 0:
