@@ -11,7 +11,7 @@ from tests.support.records import A_TIMESTAMP, an_entry
 
 from relaybook import clock, ids
 from relaybook.log.query.filters import Filter
-from relaybook.log.record import Feedback
+from relaybook.log.record import Feedback, Note
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Batch, Body, Entry, ExchangeCheckpoint
@@ -151,6 +151,9 @@ def test_removing_everything_leaves_every_table_empty(tmp_path: Path, set_clock:
             completion_id=f"chatcmpl-{number}",
             properties={"channel": "web"},
             user="someone",
+            warnings=[Note("value_cut", "…")],
+            notes=[Note("not_json", "…")],
+            advice=[Note("doubled_path", "…")],
             feedback=[Feedback(source="users", score=1.0, label="good", at=1)],
         )
         for number in range(700)

@@ -35,7 +35,7 @@ export function FirstLine({ request }: { request: RequestDetail }) {
             <FilterLink
               name="stream_ended"
               value={request.stream_ended}
-              className={pageCss.textLink}
+              className={pageCss.value}
               visibleText={STREAM_ENDS[request.stream_ended]}
             >
               {STREAM_ENDS[request.stream_ended]}

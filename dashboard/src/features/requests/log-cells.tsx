@@ -148,7 +148,7 @@ function NoteMark({ row }: { row: Row }) {
     <FilterLink
       name="note"
       value={first.code}
-      className={`${pageCss.textLink} ${css.noteMark}`}
+      className={css.noteMark}
       title={notes.map(({ message }) => message).join("\n")}
       visibleText={NOTES[first.code] ?? first.code}
     >
