@@ -289,7 +289,10 @@ def stream(name: str, *chunks: bytes, **fields: Any) -> GoldenExchange:
 def exchanges() -> Iterator[GoldenExchange]:
     for name, variant in BLOCKS.items():
         blocks, more = (*variant, {})[:2]
-        yield exchange(f"whole/{name}", encode(REQUEST), encode(body(blocks, **more)))
+        whole = body(blocks, **more)
+        if name == "fallback":  # only a stream begins with the model that gave up
+            whole["model"] = blocks[0]["to"]["model"]
+        yield exchange(f"whole/{name}", encode(REQUEST), encode(whole))
         yield stream(name, *stream_of(blocks, **more))
     for name, fields in REQUESTS.items():
         yield exchange(f"request/{name}", encode(REQUEST | fields), encode(body([text("Sunny.")])))

@@ -273,7 +273,7 @@ def item_events(index: int, item: dict[str, Any]) -> Iterator[bytes]:
 def stream_of(output: list[dict[str, Any]], **more: Any) -> tuple[bytes, ...]:
     """Return the events of a streamed response, one per chunk."""
     final = body(output, **more)
-    started = final | {"status": "in_progress", "usage": None, "error": None, "incomplete_details": None}
+    started = final | {"status": "in_progress", "output": [], "usage": None, "error": None, "incomplete_details": None}
     events = [typed_event(f"response.{name}", response=started) for name in ("created", "in_progress")]
     for index, item in enumerate(output):
         events += item_events(index, item)

@@ -51,6 +51,8 @@ def block_events(random: Random, api: Api, index: int, kind: str) -> list[dict[s
         add("signature_delta", signature="EqQB")
     elif kind.endswith("tool_use"):
         fields |= {"id": f"toolu_{index}"}
+        if kind != "server_tool_use":
+            fields["name"] = random.choice(("get_weather", "f"))
         if random.random() < 0.8:
             fields["input"] = {}
             arguments = json.dumps(json_object(random), ensure_ascii=random.random() < 0.5)
@@ -61,6 +63,8 @@ def block_events(random: Random, api: Api, index: int, kind: str) -> list[dict[s
     elif kind == "compaction":
         fields |= {"content": None}
         add("compaction_delta", content=text(random))
+    elif kind == "fallback":
+        fields |= {"from": {"model": "claude-x"}, "to": {"model": random.choice(("claude-y", "claude-z"))}}
     block = instance(random, api.blocks[kind], **fields)
     return [
         {"type": "content_block_start", "index": index, "content_block": block},

@@ -158,7 +158,9 @@ def _begun(final: dict[str, Any]) -> dict[str, Any]:
     return begun | ({"status": "in_progress"} if "status" in final else {})
 
 
-def response_stream(random: Random, kinds: list[str], end: str = "response.completed") -> list[dict[str, Any]]:
+def response_stream(
+    random: Random, kinds: list[str], end: str = "response.completed", *, has_audio: bool = True
+) -> list[dict[str, Any]]:
     """Return the events of a response with an item of each of the ``kinds``. Items begin in their order."""
     stream = _Stream(random)
     output = [item(random, kind, number) for number, kind in enumerate(kinds)]
@@ -183,7 +185,7 @@ def response_stream(random: Random, kinds: list[str], end: str = "response.compl
                 events.append(sequence.pop(0))
         events.append(first)
         begun.append(rest)
-    alone = [stream.event(kind) for kind in _ALONE if random.random() < 0.3]
+    alone = [stream.event(kind) for kind in _ALONE if has_audio and random.random() < 0.3]
     events += interleaved(random, *begun, alone)
     status = end.removeprefix("response.")
     final_response = head | {"status": status, "output": output, "usage": instance(random, ResponseUsage)}

@@ -10,6 +10,7 @@ from typing import Any
 
 import anthropic
 import httpx2
+import msgspec
 import openai
 import pytest
 from hypothesis import given, settings
@@ -18,11 +19,18 @@ from tests.conformance.accumulators.chat_streams import FIELDS, chat_stream
 from tests.conformance.accumulators.message_streams import BETA, STABLE, Api, message_stream
 from tests.conformance.accumulators.response_streams import ENDS, EVENTS, ITEMS, all_events, response_stream
 from tests.conformance.accumulators.values import in_chunks
+from tests.support.frames import Script
 
-from relaybook.log import formats
 from relaybook.log.formats.conversation import Output, Part, Response
+from relaybook.log.formats.reading import read_response
+from relaybook.log.record import Record
+from relaybook.recorder.entry_builder import EntryBuilder
+from relaybook.recorder.fold import Fold
+from relaybook.recorder.prices import Prices
 
 SEEDS = st.integers(0, 2**32 - 1).map(Random)
+#: The model has kinds for these parts, so it does not have their types.
+TEXT_PARTS = ("output_text", "refusal", "reasoning_text", "summary_text")
 DONE = b"data: [DONE]\n\n"
 
 
@@ -59,7 +67,7 @@ def anthropic_client(random: Random, data: bytes, **how: Any) -> anthropic.Anthr
 
 def read(kind: str, data: bytes, *, complete: bool = True) -> Response:
     """Return what the log reads."""
-    reading = formats.read_response(data, kind, is_event_stream=True, complete=complete)  # type: ignore[arg-type]
+    reading = read_response(data, kind, is_event_stream=True, complete=complete)  # type: ignore[arg-type]
     assert reading.is_stream
     return reading.response
 
@@ -172,22 +180,34 @@ def test_streams_have_every_event_of_the_responses_api() -> None:
 @settings(deadline=None, max_examples=10)
 @given(SEEDS)
 def test_every_item_of_a_response_is_kept(kind: str, random: Random) -> None:
-    events = response_stream(random, [kind, "message"])
-    response = read("response", encode(events, names=True))
-    (output,) = response.outputs
-    final = events[-1]["response"]["output"]
-    assert response.ending == "done"
-    whole = formats.read_response(
-        json.dumps(events[-1]["response"]).encode(), "response", is_event_stream=False, complete=True
-    )
-    assert output == whole.response.outputs[0]
-    assert any(json.dumps(value) in str(_plain(output)) for value in [final[0]["id"]]) or kind in str(_plain(output))
+    """A streamed item reads as the item of a whole response, and all of its texts are kept."""
+    events = response_stream(random, [kind], has_audio=False)
+    final = events[-1]["response"]
+    streamed = read("response", encode(events, names=True))
+    whole = read_response(json.dumps(final).encode(), "response", is_event_stream=False, complete=True).response
+    whole.ending = streamed.ending
+    assert streamed == whole
+    kept = set(leaves(msgspec.to_builtins(streamed)))
+    kept |= {leaf for text in kept if text[:1] in ("{", "[") for leaf in leaves(value_or_none(text))}
+    assert set(leaves(final["output"])) <= kept | {"", kind, "assistant"}
 
 
-def _plain(output: Output) -> str:
-    import msgspec
+def leaves(value: Any) -> Iterator[str]:
+    """Yield the texts in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        is_text_part = isinstance(value, dict) and value.get("type") in TEXT_PARTS
+        for name, each in value.items() if isinstance(value, dict) else enumerate(value):
+            if not (is_text_part and name == "type"):
+                yield from leaves(each)
 
-    return msgspec.json.encode(output).decode()
+
+def value_or_none(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 @settings(deadline=None)
@@ -314,9 +334,23 @@ def test_a_stream_that_makes_the_sdk_raise_is_failed_or_incomplete(name: str, ra
         if api == "chat":
             chat_snapshot(openai_client(random, data, breaks=breaks))
         elif api == "response":
-            list(response_events(openai_client(random, data, breaks=breaks)))
+            response_events(openai_client(random, data, breaks=breaks))
         else:
             message_snapshot(anthropic_client(random, data, breaks=breaks), STABLE)
     except (openai.OpenAIError, anthropic.AnthropicError, httpx2.HTTPError, RuntimeError, ValueError, AssertionError):
-        response = read(api, data, complete=not breaks) if data else Response(ending="cut")
-        assert response.error is not None or response.ending != "done"
+        record = record_of(api, data, breaks=breaks)
+        assert record.failed
+        assert record.error_code or record.error_message
+
+
+def record_of(api: str, data: bytes, *, breaks: bool) -> Record:
+    """Return the record of an exchange with a streamed response."""
+    path = {"chat": b"/v1/chat/completions", "response": b"/v1/responses", "message": b"/v1/messages"}[api]
+    exchange = b"a" * 16
+    script = Script().open(exchange, target=path).request(exchange, b"{}")
+    script.respond(exchange, *([data] if data else []), head=b"content-type: text/event-stream")
+    if breaks:
+        script.close(exchange, "upstream_failed", "upstream_reset", "The upstream closed the connection.")
+    else:
+        script.close(exchange)
+    return EntryBuilder(Prices(), lambda ref: b"").entry(Fold().feed(script.frames)[0]).record
