@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.support.api_log import HEAD, client_of, entry_of, head_of, log_of, record_of, running_of
+from tests.support.parts import text_of
 
 from relaybook.api.detail import find_or_raise
 from relaybook.api.errors import ApiError
@@ -20,11 +21,6 @@ ANSWER = {"id": "chatcmpl-1", "choices": [{"index": 0, "message": {"role": "assi
 EVENT = b'data: {"choices": [{"index": 0, "delta": {"content": "%s"}}]}\n\n'
 STREAM = EVENT % b"It " + EVENT % b"was." + b"data: [DONE]\n\n"
 GZIP = head_of(("Content-Encoding", "gzip"))
-
-
-def text_of(message: dict[str, Any]) -> str:
-    """Return the text of a message or of an output."""
-    return "".join([part["text"] for part in message["parts"]])
 
 
 def detail_of(request: bytes | None, response: bytes | None, detail_: Detail | None = None, **fields: Any) -> Any:
