@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.support.clickhouse.server import ClickHouse, needs_clickhouse, new_server, url_of
+from tests.support.parts import text_of
 from tests.support.records import an_entry
 from tests.support.server import Dashboard, Server, SimulatedProvider, wait_until
 
@@ -81,7 +82,7 @@ def test_a_request_is_found_in_every_way_before_and_after_a_restart(tmp_path: Pa
             first = send(server, "Where is my refund?", "user-4711")
             second = send(server, "Tell me a story about tea.", stream=True)
             record = server.record(first)
-            assert record["messages"][0]["text"] == "Where is my refund?"
+            assert text_of(record["messages"][0]) == "Where is my refund?"
             assert b"Where is my refund?" in server.body(first, "request")
             assert b"data: [DONE]" in server.body(server.record(second)["id"], "response")
             assert [row["id"] for row in server.records()] == [second, first]

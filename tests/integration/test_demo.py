@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import openai
 import pytest
+from tests.support.parts import text_of
 from tests.support.server import Program, Server, wait_until
 
 LABELS: Final = ["production", "staging", "development", "iOS", "Android", "web", "default"]
@@ -123,9 +124,9 @@ def test_a_user_continues_a_conversation(demo: Demo) -> None:
     rows = demo.wait_for("namespace=user-8f3a41c9&outcome=complete", 3)
     turns = [demo.record(row["id"]) for row in sorted(rows, key=lambda row: row["started_at"])]
     for before, after in itertools.pairwise(turns[:3]):
-        texts = [message["text"] for message in after["messages"]]
-        assert texts[:-2] == [message["text"] for message in before["messages"]]
-        assert texts[-2] == before["answer"]["choices"][0]["text"]
+        texts = [text_of(message) for message in after["messages"]]
+        assert texts[:-2] == [text_of(message) for message in before["messages"]]
+        assert texts[-2] == text_of(before["response"]["outputs"][0])
 
 
 def test_some_responses_are_streams_and_others_are_not(demo: Demo) -> None:

@@ -245,7 +245,7 @@ def test_a_request_with_damaged_content_is_shown_with_the_reason(
     pack.write_bytes(data)
     client = client_of(reader)
     detail = client.get(f"/api/requests/{entry.record.id}").json()
-    assert (detail["model"], detail["messages"], detail["answer"]) == (entry.record.model, None, None)
+    assert (detail["model"], detail["messages"], detail["response"]) == (entry.record.model, None, None)
     assert f"{pack.name} is damaged at byte 0" in detail["damage"]
     assert (detail["request_headers"] is not None) is has_headers
     body = client.get(f"/api/requests/{entry.record.id}/request")

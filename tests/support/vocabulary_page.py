@@ -10,6 +10,7 @@ from typing import Final
 
 from relaybook.apis import APIS, Api
 from relaybook.log.descriptions import FIELDS, GAP_REASONS, REFUSALS
+from relaybook.log.request_view import MAX_BODY_BYTES
 
 PAGE: Final = Path(__file__).parents[2] / "dashboard" / "src" / "generated" / "vocabulary.ts"
 _HEAD: Final = """\
@@ -35,6 +36,8 @@ def vocabulary_page() -> str:
             _table("STREAM_ENDS", "How a stream ended.", FIELDS["stream_ended"].choices, _STREAM_END),
             _table("START_TIMES", "Labels of relative start times.", FIELDS["from"].choices),
             _table("REFUSALS", "Why requests were not admitted, by error code.", REFUSALS),
+            "\n/** Larger bodies are not read. */\n",
+            f"export const MAX_BODY_BYTES = {MAX_BODY_BYTES:_};\n",
             _API_TYPES,
             *(f"  {api.kind}: {json.dumps(_api(api))},\n" for api in APIS),
             "};\n",

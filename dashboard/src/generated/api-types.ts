@@ -365,7 +365,7 @@ export type Response = {
 export type Output = {
   index: number;
   parts?: (Part)[];
-  /** Reason why the model stopped. Omitted if the output is not finished. */
+  /** Reason why the model stopped. Omitted if it is unknown. */
   finish_reason?: string | null;
   /** All other fields of the output, as sent. */
   other?: Record<string, unknown>;

@@ -72,6 +72,9 @@ export const REFUSALS: Readonly<Record<string, string>> = {
   shutting_down: "The relay is stopping.",
 };
 
+/** Larger bodies are not read. */
+export const MAX_BODY_BYTES = 67_108_864;
+
 /** The call of an official SDK that sends a request of an API. The SDK appends `path` to its base URL. */
 export type SdkCall = {
   python_package: string;

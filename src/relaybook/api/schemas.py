@@ -232,7 +232,7 @@ class Sighting(Struct, kw_only=True):
 class DetailPart(Struct, kw_only=True):
     """The fields that ``RequestDetail`` has in addition to the fields of a row.
 
-    Fields that can be `None` are `None` if their data is not stored, cannot be read, or exceeds 16 MiB.
+    Fields that can be `None` are `None` if their data is not stored, cannot be read, or exceeds 64 MiB.
     """
 
     damage: Annotated[

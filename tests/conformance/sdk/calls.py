@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import openai
 from openai.types.chat import ChatCompletionChunk
+from tests.support.parts import parts_of, text_of
 from tests.support.server import Server, SimulatedProvider, wait_until
 
 KEY: Final = "sk-sdk-client-1234567890"
@@ -198,12 +199,12 @@ def assert_matches(record: dict[str, Any], completion: Completion) -> None:
     assert (record["error_code"], record["error_message"], record["warnings"]) == (None, None, [])
     logged = [
         Choice(
-            choice["text"] or "",
-            choice["reasoning"] or "",
-            [[call["name"], call["arguments"]] for call in choice["tool_calls"]],
-            choice["finish_reason"],
+            text_of(output, "text"),
+            text_of(output, "reasoning"),
+            [[call["name"], call["arguments"]] for call in parts_of(output, "tool_call")],
+            output.get("finish_reason"),
         )
-        for choice in record["answer"]["choices"]
+        for output in record["response"]["outputs"]
     ]
     assert logged == completion.choices
     if completion.usage is not None:

@@ -8,6 +8,7 @@ import anthropic
 import httpx2
 import pytest
 from tests.conformance.sdk.calls import World, unique
+from tests.support import parts
 from tests.support.server import Server, SimulatedProvider
 
 KEY: Final = "sk-ant-sdk-caller-1234567890"
@@ -22,6 +23,8 @@ TOOLS: Final[Any] = [
 ]
 THINKING: Final[Any] = {"type": "enabled", "budget_tokens": 1024}
 EVENTS: Final = "Sim-Event-Interval-Ms"
+#: The kinds of parts, by the type of the block.
+KINDS: Final = {"text": "text", "thinking": "reasoning", "tool_use": "tool_call"}
 
 
 @pytest.fixture(scope="module")
@@ -95,15 +98,16 @@ def test_the_record_has_what_the_sdk_returned(world: World, streamed: bool, requ
     assert record["tokens_estimated"] is False
     dollars = (usage.input_tokens + 0.1 * cached + 5 * usage.output_tokens) / 1e6
     assert record["cost_usd"] == pytest.approx(dollars)
-    (choice,) = record["answer"]["choices"]
-    assert (choice["text"] or "") == text_of(message)
+    (output,) = record["response"]["outputs"]
+    assert parts.text_of(output) == text_of(message)
     thinking = "".join(block.thinking for block in message.content if block.type == "thinking")
-    assert (choice["reasoning"] or "") == thinking
+    assert parts.text_of(output, "reasoning") == thinking
     assert bool(thinking) == ("thinking" in request_)
     calls = [(block.id, block.name, block.input) for block in message.content if block.type == "tool_use"]
-    assert [(each["id"], each["name"], json.loads(each["arguments"])) for each in choice["tool_calls"]] == calls
+    logged = [(each["id"], each["name"], json.loads(each["arguments"])) for each in parts.parts_of(output, "tool_call")]
+    assert logged == calls
     assert bool(calls) == ("tools" in request_)
-    assert [block["type"] for block in record["answer"]["content"]] == [block.type for block in message.content]
+    assert [part["kind"] for part in output["parts"]] == [KINDS[block.type] for block in message.content]
     assert (record["stream"], record["stream_ended"]) == (streamed, "done" if streamed else None)
     assert (record["first_token_ms"] is not None) == streamed
 
@@ -148,15 +152,15 @@ def test_a_tool_conversation_is_one_conversation_with_only_new_messages_in_each_
     assert len({row["conversation"] for row in rows}) == 1
     record = world.server.record(rows[1]["id"])
     new = rows[1]["new_messages"]
-    told = [(message["role"], message["text"]) for message in record["messages"]]
+    told = [(message["role"], parts.text_of(message)) for message in record["messages"]]
     assert told == [
         ("system", "Be brief. Metric units."),
         ("user", "The weather in Zürich"),
-        ("assistant", text_of(first) or None),
+        ("assistant", text_of(first)),
         ("tool", "18 °C, sunny"),
     ]
     assert told[new["from"] :][: new["count"]] == [("tool", "18 °C, sunny")]
-    assert record["messages"][2]["tool_calls"][0]["function"]["name"] == "weather"
+    assert parts.parts_of(record["messages"][2], "tool_call")[0]["name"] == "weather"
 
 
 @pytest.mark.parametrize(
@@ -197,7 +201,7 @@ def test_a_stream_that_breaks_between_events_raises(world: World, manner: str) -
     assert record["error_code"] == "upstream_stream_interrupted"
     assert record["tokens_estimated"] is True
     assert 0 < record["output_tokens"] < 10
-    assert record["answer"]["choices"][0]["text"]
+    assert parts.text_of(record["response"]["outputs"][0])
 
 
 @pytest.mark.parametrize("place", ["event:6:1", "event:6:60", "event:6:60 rst"])
@@ -214,7 +218,7 @@ def test_an_error_event_of_the_upstream_raises_and_makes_the_request_failed(worl
         send(world, namespace, streamed=True, extra_headers={"Sim-Error-Event": "6"})
     record = detail(world, namespace)
     assert (record["failed"], record["error_code"], record["error_message"]) == (True, "api_error", "Overloaded")
-    assert record["answer"]["error"] == {"type": "api_error", "message": "Overloaded"}
+    assert record["response"]["error"]["raw"] == {"type": "api_error", "message": "Overloaded"}
 
 
 def test_counting_tokens_is_recorded_without_tokens_or_cost(world: World) -> None:

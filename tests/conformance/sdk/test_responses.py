@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import pytest
 from tests.conformance.sdk.calls import KEY, QUESTION, TOOLS, World, assert_matches, body_of, chat, in_loop, unique
+from tests.support.parts import text_of
 
 USAGE: Final[dict[str, Any]] = {"stream": True, "stream_options": {"include_usage": True}}
 
@@ -37,7 +38,7 @@ def test_the_record_matches_what_the_sdk_returned(
     assert record["user"] == parameters.get("user")
     sent = json.loads(completion.sent)
     assert {name: sent[name] for name in sent if name != "messages"} == record["parameters"]
-    assert [message["text"] for message in record["messages"]] == [message["content"] for message in sent["messages"]]
+    assert [text_of(message) for message in record["messages"]] == [message["content"] for message in sent["messages"]]
     assert record["stream"] is streamed
     assert record["stream_ended"] == ("done" if streamed else None)
     assert (record["first_token_ms"] is not None) == streamed
@@ -139,7 +140,7 @@ def test_the_responses_api_is_relayed_and_recorded(world: World) -> None:
     (record,) = world.recorded(namespace)
     detail = world.server.record(record["id"])
     assert (record["kind"], record["model"]) == ("response", "gpt-4o-mini")
-    assert detail["answer"]["choices"][0]["text"] == found.output_text
+    assert text_of(detail["response"]["outputs"][0]) == found.output_text
     assert found.usage is not None
     assert (record["input_tokens"], record["output_tokens"]) == (found.usage.input_tokens, found.usage.output_tokens)
 

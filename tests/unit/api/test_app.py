@@ -94,6 +94,25 @@ def test_responses_have_exactly_the_documented_fields(target: str, model: Any) -
     assert json.loads(msgspec.json.encode(msgspec.json.decode(body, type=model))) == json.loads(body)
 
 
+def test_the_document_has_the_model_of_a_conversation() -> None:
+    models = app_of().openapi()["components"]["schemas"]
+    detail = models["RequestDetail"]["properties"]
+    found = {name: json.dumps(detail[name]) for name in ("messages", "response")}
+    assert '"#/components/schemas/Message"' in found["messages"]
+    assert '"#/components/schemas/Response"' in found["response"]
+    assert {name: models[name].get("required", []) for name in ("Message", "Output", "Part", "Media", "Response")} == {
+        "Message": ["role"],
+        "Output": ["index"],
+        "Part": ["kind"],
+        "Media": [],
+        "Response": [],
+    }
+
+
+def test_descriptions_are_markdown() -> None:
+    assert "``" not in json.dumps(app_of().openapi())
+
+
 def test_the_document_lists_every_route() -> None:
     paths = app_of().openapi()["paths"]
     assert set(paths) == {

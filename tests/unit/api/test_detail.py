@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.support.api_log import HEAD, client_of, entry_of, head_of, log_of, record_of, running_of
+from tests.support.parts import text_of
 
 from relaybook.api.detail import find_or_raise
 from relaybook.api.errors import ApiError
@@ -34,19 +35,19 @@ def test_the_detail_has_the_row_and_the_parsed_bodies() -> None:
     result = detail_of(json.dumps(QUESTION).encode(), json.dumps(ANSWER).encode())
     assert (result["id"], result["started_at"]) == (record_of(1).id, "2026-01-01T00:00:01.000000Z")
     assert result["parameters"] == {"model": "gpt-4o-mini", "temperature": 0.5}
-    assert [message["text"] for message in result["messages"]] == ["Where is my refund?"]
-    assert result["response"]["choices"][0]["text"] == "It was sent."
+    assert [text_of(message) for message in result["messages"]] == ["Where is my refund?"]
+    assert text_of(result["response"]["outputs"][0]) == "It was sent."
     assert result["also"] == []
 
 
 def test_a_streamed_response_is_assembled() -> None:
-    assert detail_of(b"{}", STREAM, stream=True)["response"]["choices"][0]["text"] == "It was."
+    assert text_of(detail_of(b"{}", STREAM, stream=True)["response"]["outputs"][0]) == "It was."
 
 
 def test_compressed_bodies_are_decoded() -> None:
     compressed = gzip.compress(json.dumps(ANSWER).encode())
     result = detail_of(b"{}", compressed, Detail(response_head=GZIP))
-    assert result["response"]["choices"][0]["text"] == "It was sent."
+    assert text_of(result["response"]["outputs"][0]) == "It was sent."
     assert result["response_headers"] == [["Content-Encoding", "gzip"]]
     assert result["stored_response_bytes"] == len(compressed)
 
@@ -110,15 +111,16 @@ def test_the_detail_of_a_running_request_has_the_headers_and_bodies_so_far() -> 
     assert result["outcome"] == "open"
     assert result["request_headers"] == result["response_headers"] == [["content-type", "application/json"]]
     assert result["parameters"] == {"model": "gpt-4o-mini", "temperature": 0.5}
-    assert [message["text"] for message in result["messages"]] == ["Where is my refund?"]
-    assert result["response"]["choices"][0]["text"] == "It was"
+    assert [text_of(message) for message in result["messages"]] == ["Where is my refund?"]
+    assert text_of(result["response"]["outputs"][0]) == "It was"
     assert (result["reason"], result["timeline"]) == ("OK", [[5.0, 9]])
     assert (result["stored_request_bytes"], result["stored_response_bytes"]) == (len(request), len(response))
 
 
 @pytest.mark.parametrize("cut", range(len(STREAM) + 1))
 def test_a_response_truncated_anywhere_has_its_complete_events(cut: int) -> None:
-    texts = [choice["text"] for choice in running(b"{}", STREAM[:cut], Detail(), stream=True)["response"]["choices"]]
+    response = running(b"{}", STREAM[:cut], Detail(), stream=True)["response"]
+    texts = [text_of(output) for output in response.get("outputs", [])]
     whole = [EVENT % b"It ", EVENT % b"was."]
     complete = [text for text, end in (("It ", len(whole[0])), ("was.", sum(map(len, whole)))) if cut >= end - 2]
     assert texts == (["".join(complete)] if complete else [])
@@ -127,7 +129,7 @@ def test_a_response_truncated_anywhere_has_its_complete_events(cut: int) -> None
 @pytest.mark.parametrize("cut", [0, 1, 40, 90])
 def test_an_incomplete_request_body_is_handled(cut: int) -> None:
     result = running(json.dumps(QUESTION).encode()[:cut], b"", Detail(request_head=HEAD))
-    assert (result["messages"], result["parameters"], result["response"]) == ([], {}, {"choices": []})
+    assert (result["messages"], result["parameters"], result["response"]) == ([], {}, {})
     assert result["response_headers"] == []
 
 

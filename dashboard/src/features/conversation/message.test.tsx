@@ -21,7 +21,7 @@ describe("the parts of a message", () => {
       { kind: "text", text: "Bye" },
     );
     expect(document.body).toHaveTextContent(
-      'Reasoning, 2 charactersLookƒ get_weather(city: "Rome")call_1RefusalI cannot.Bye',
+      'Reasoning, 2 charactersLookƒ get_weather(city: "Rome")call_1refusalI cannot.Bye',
     );
   });
 
@@ -53,6 +53,15 @@ describe("the parts of a message", () => {
     expect(screen.getByText("Hello.")).toBeVisible();
   });
 
+  it("show a label above the text of a file, and above the result of a tool that the provider called", async () => {
+    await shown(
+      { kind: "file", type: "document", text: "Terms" },
+      { kind: "tool_result", type: "web_search_tool_result", id: "srvtoolu_1", text: "[]" },
+      { kind: "tool_result", id: "call_1", text: "21 °C" },
+    );
+    expect(document.body).toHaveTextContent("documentTermsweb search tool result[]21 °C");
+  });
+
   it("show unknown parts as JSON on demand, or their text", async () => {
     await shown(
       { kind: "other", type: "web_search_call", other: { status: "completed" } },
@@ -77,7 +86,7 @@ describe("the parts of a message", () => {
   it("can have any field missing", async () => {
     const kinds: Part["kind"][] = ["text", "reasoning", "refusal", "image", "tool_call", "tool_result", "other"];
     await shown(...kinds.map((kind) => ({ kind })));
-    expect(document.body).toHaveTextContent("Reasoning without textRefusalimageƒ (no name)()part of an unknown type");
+    expect(document.body).toHaveTextContent("Reasoning without textrefusalimageƒ (no name)()part of an unknown type");
   });
 });
 

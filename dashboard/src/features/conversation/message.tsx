@@ -4,7 +4,7 @@ import { Group } from "@mantine/core";
 import { Suspense } from "react";
 import { type JsonObject, parsedExactly, pretty } from "~/domain/json";
 import { plural } from "~/format/number";
-import type { Media, Message, Output, Part } from "~/generated/api-types";
+import type { Message, Output, Part } from "~/generated/api-types";
 import { Disclosure } from "~/ui/disclosure";
 import { lazyPart } from "~/ui/lazy-part";
 import { LongText } from "~/ui/long-text";
@@ -17,8 +17,8 @@ const Markdown = lazyPart<{ text: string }>(() => import("./markdown").then(({ M
 
 /** Longer texts are not rendered as Markdown, because this would block the page. */
 const MAX_RENDERED = 100_000;
-/** Roles whose texts are written for the model. These texts are long, so only their beginning is shown. */
-const ROLES_IN_SHORT = ["system", "developer", "instructions", "tool"];
+/** Roles whose texts are instructions for the model. These texts are long, so only their beginning is shown. */
+const ROLES_IN_SHORT = ["system", "developer", "instructions"];
 const SHORT = 1_500;
 
 type MessageBodyProps = {
@@ -42,7 +42,7 @@ export function MessageBody({ message, isRendered = false, isGrowing = false }: 
           key={index}
           part={part}
           isRendered={isRendered}
-          maxLength={ROLES_IN_SHORT.includes(role) ? SHORT : undefined}
+          isShort={ROLES_IN_SHORT.includes(role)}
         />
       ))}
       <OtherFields fields={message.other} />
@@ -57,29 +57,36 @@ export function MessageBody({ message, isRendered = false, isGrowing = false }: 
   );
 }
 
-/** Kinds of parts that consist of a text. Other parts without text and media are described by a label. */
+/** Kinds of parts that consist of a text. */
 const TEXT_KINDS: readonly Part["kind"][] = ["text", "refusal", "tool_result"];
+/** Kinds of parts with media. Their text is a transcript or the content of a file. */
+const MEDIA_KINDS: readonly Part["kind"][] = ["image", "audio", "video", "file"];
 
 function isBlank({ kind, text, media, other }: Part): boolean {
   return TEXT_KINDS.includes(kind) && !text && !media && !other;
 }
 
-type PartViewProps = { part: Part; isRendered: boolean; maxLength: number | undefined };
+type PartViewProps = { part: Part; isRendered: boolean; isShort: boolean };
 
-function PartView({ part, isRendered, maxLength }: PartViewProps) {
-  const { kind, text, media, other } = part;
+function PartView({ part, isRendered, isShort }: PartViewProps) {
+  const { kind, text, media, type, other } = part;
   if (kind === "reasoning") return <Reasoning part={part} />;
   if (kind === "tool_call") return <ToolCall part={part} />;
-  if (!text && !media && !TEXT_KINDS.includes(kind)) return <Json summary={labelOf(part)} value={other} />;
+  if (kind === "other" && !text) return <Json summary={labelOf(part)} value={other} />;
+  const isResult = kind === "tool_result";
   return (
     <>
-      {kind === "refusal" && <span className="note">Refusal</span>}
-      {media && <MediaView kind={kind} media={media} />}
+      {(kind === "refusal" || (isResult && type)) && <span className="note">{labelOf(part)}</span>}
+      {(media || MEDIA_KINDS.includes(kind)) && <MediaView part={part} />}
       {text &&
         (isRendered && kind === "text" ? (
           <RenderedText text={text} />
         ) : (
-          <LongText text={text} maxLength={maxLength} className={kind === "tool_result" ? css.mono : undefined} />
+          <LongText
+            text={text}
+            maxLength={isShort || isResult ? SHORT : undefined}
+            className={isResult ? css.mono : undefined}
+          />
         ))}
       <OtherFields fields={other} />
     </>
@@ -107,7 +114,9 @@ function Reasoning({ part: { text, other } }: { part: Part }) {
 }
 
 /** Only images inside the message are shown, because nothing is loaded from other addresses. */
-function MediaView({ kind, media }: { kind: Part["kind"]; media: Media }) {
+function MediaView({ part }: { part: Part }) {
+  const { kind, media } = part;
+  if (!media || Object.keys(media).length === 0) return <p>{labelOf(part)}</p>;
   const shown = showMedia(kind, media);
   switch (shown.kind) {
     case "picture":

@@ -74,6 +74,8 @@ describe("a message", () => {
       { kind: "other", type: "web_search_call" },
       { kind: "other", text: "3 vectors of 1,536 numbers" },
       { kind: "file" },
+      { kind: "file", type: "document", text: "Terms" },
+      { kind: "image", media: {} },
     ];
     expect(plainText({ index: 0, parts })).toBe(
       [
@@ -87,6 +89,9 @@ describe("a message", () => {
         "[web search call]",
         "3 vectors of 1,536 numbers",
         "[file]",
+        "[document]",
+        "Terms",
+        "[image]",
       ].join("\n"),
     );
     expect(plainText({ role: "user" })).toBe("");
@@ -100,7 +105,8 @@ describe("a message", () => {
 
   it("knows the result of a tool", () => {
     const result: Part = { kind: "tool_result", id: "c1", text: "21 °C" };
-    expect(toolResultOf({ role: "tool", parts: [{ kind: "image" }, result] })).toBe(result);
+    expect(toolResultOf({ role: "tool", parts: [result, { kind: "image" }] })).toBe(result);
+    expect(toolResultOf({ role: "assistant", parts: [{ kind: "tool_call" }, result] })).toBeUndefined();
     expect(toolResultOf({ role: "user" })).toBeUndefined();
   });
 

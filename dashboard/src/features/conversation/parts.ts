@@ -39,9 +39,9 @@ export function webHost(address: string): string | undefined {
   return url.protocol === "https:" || url.protocol === "http:" ? url.host : undefined;
 }
 
-/** The label of a part without text. */
+/** The label of a part: what is known about its media, or else its type or kind. */
 export function labelOf({ kind, type, media }: Part): string {
-  if (media) return showMedia(kind, media).label;
+  if (media && Object.keys(media).length > 0) return showMedia(kind, media).label;
   return type?.replaceAll("_", " ") ?? (kind === "other" ? "part of an unknown type" : kind);
 }
 
@@ -50,9 +50,9 @@ export function titleOf({ role, parts = [] }: Message): string {
   return role ?? parts[0]?.type?.replaceAll("_", " ") ?? "message";
 }
 
-/** The result of a tool in a message. */
+/** The result of a tool, if the message is one. */
 export function toolResultOf({ parts = [] }: Message): Part | undefined {
-  return parts.find(({ kind }) => kind === "tool_result");
+  return parts[0]?.kind === "tool_result" ? parts[0] : undefined;
 }
 
 /**
@@ -86,11 +86,11 @@ export function plainText(message: Message | Output): string {
 }
 
 function textOfPart(part: Part): string {
-  const { kind, text, media } = part;
+  const { kind, text } = part;
   if (kind === "reasoning") return "";
   if (kind === "tool_call") return `${toolName(part)}(${part.arguments ?? ""})`;
   if (kind === "text" || kind === "refusal" || kind === "tool_result") return text ?? "";
-  return [text && !media ? "" : `[${labelOf(part)}]`, text].filter(Boolean).join("\n");
+  return [text && kind === "other" ? "" : `[${labelOf(part)}]`, text].filter(Boolean).join("\n");
 }
 
 /** The name of the called tool. */

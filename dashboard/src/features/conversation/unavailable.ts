@@ -2,9 +2,8 @@
 
 import { bytes } from "~/format/number";
 import type { RequestDetail } from "~/generated/api-types";
-import { APIS } from "~/generated/vocabulary";
+import { APIS, MAX_BODY_BYTES } from "~/generated/vocabulary";
 
-const MAX_READ_MIB = 16;
 const NO_BODIES = "Not stored, because this request was logged without bodies (setting log or header Service-Log).";
 const EXPIRED =
   "No longer stored, because the content of this request has expired (settings keep_bodies_days and disk_budget).";
@@ -44,8 +43,8 @@ export function explainMissingResponse(request: RequestDetail): string {
 function whyUnread(what: string, stored: number | null, isOpen: boolean): string {
   if (isOpen) return `The ${what} is shown once the request has ended.`;
   if (stored === null) return `The ${what} is not stored.`;
-  if (stored > MAX_READ_MIB << 20) {
-    return `The ${what} has ${bytes(stored)}, which is more than this page reads (${MAX_READ_MIB} MiB). Download the body under Raw.`;
+  if (stored > MAX_BODY_BYTES) {
+    return `The ${what} has ${bytes(stored)}, which is more than this page reads (${MAX_BODY_BYTES >> 20} MiB). Download the body under Raw.`;
   }
   return `The ${what} (${bytes(stored)}) could not be decoded. Download the body under Raw.`;
 }

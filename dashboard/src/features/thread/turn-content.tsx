@@ -103,8 +103,7 @@ const MAX_IN_LINE = 160;
 /** A new message of a request. */
 export function TurnMessage({ message, isList }: { message: Message; isList: boolean }) {
   const title = titleOf(message);
-  const { role } = message;
-  const callId = toolResultOf(message)?.id;
+  const result = toolResultOf(message);
   const text = plainText(message);
   const content = (
     <CollapsedText text={text}>
@@ -118,15 +117,15 @@ export function TurnMessage({ message, isList }: { message: Message; isList: boo
       </MessageBlock>
     );
   }
-  const isInput = role === "user" || isList;
+  const isInput = message.role === "user" || isList;
   return (
     <MessageBlock
       by={isList ? "input" : (message.name ?? title)}
-      kind={isInput ? "input" : role === "tool" ? "internal" : "output"}
+      kind={isInput ? "input" : result !== undefined ? "internal" : "output"}
       aside={
-        callId && (
-          <span className={css.call} title={callId}>
-            {shortenMiddle(callId, MAX_IN_MARGIN)}
+        result?.id && (
+          <span className={css.call} title={result.id}>
+            {shortenMiddle(result.id, MAX_IN_MARGIN)}
           </span>
         )
       }

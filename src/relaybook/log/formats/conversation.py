@@ -104,7 +104,7 @@ class Output(Struct, omit_defaults=True):
     index: int
     parts: list[Part] = []
     finish_reason: Annotated[
-        str | None, Meta(description="Reason why the model stopped. Omitted if the output is not finished.")
+        str | None, Meta(description="Reason why the model stopped. Omitted if it is unknown.")
     ] = None
     other: Annotated[dict[str, Any], Meta(description="All other fields of the output, as sent.")] = {}
 
