@@ -15,6 +15,7 @@ import msgspec
 
 from relaybook.apis import match
 from relaybook.log.formats import read_request, read_response
+from relaybook.log.formats.usage import counts_of
 from relaybook.recorder.prices import Prices
 
 RUNS = 15
@@ -102,7 +103,8 @@ def main() -> None:
 
     def cost() -> object:
         usage = answer.usage or {}
-        return prices.cost("https://api.openai.com/v1", "gpt-4.1", answer.model, usage, answer.tier, AT_US)
+        counts = counts_of(usage, "chat", answer.model)
+        return prices.cost("https://api.openai.com/v1", "gpt-4.1", answer.model, usage, counts, answer.tier, AT_US)
 
     asked = microseconds(lambda: read_request(REQUEST, api), 2000)
     print(f"Python {platform.python_version()}, {platform.machine()}, msgspec {msgspec.__version__}")

@@ -20,7 +20,7 @@ from relaybook.log.formats.preview import characters, finish_reason, input_previ
 from relaybook.log.formats.provider_errors import read_error
 from relaybook.log.formats.reading import INCOMPLETE, Reading, read_request, read_response
 from relaybook.log.formats.text import ERROR_CHARACTERS, clean_or_none, estimate_tokens
-from relaybook.log.formats.usage import is_empty, tokens_of
+from relaybook.log.formats.usage import Tokens, counts_of, stated_usd
 from relaybook.log.record import Detail, Note, Record, Side
 from relaybook.log.request_view import MAX_BODY_BYTES, decode_body
 from relaybook.log.search_text import search_text
@@ -276,29 +276,26 @@ class EntryBuilder:
     def _count(self, record: Record, request: Request | None, response: Response) -> None:
         """Set the tokens and the cost of the record. Token counts that the response lacks are estimated."""
         generated = characters(response)
-        usage = response.usage
-        if usage is not None and generated and is_empty(usage):
-            usage = None
-        tokens = tokens_of(usage or {}, record.kind, response.model)
+        usage = response.usage or {}
+        counts = counts_of(usage, record.kind, response.model)
+        if generated and counts.is_empty and not stated_usd(usage):
+            usage, counts = {}, counts_of({})
+        if request is not None and request.is_conversation and counts.tokens.output is None:
+            is_cut = response.model is not None and response.ending in ("no_done", "cut")
+            if generated or is_cut:
+                record.tokens_estimated = True
+                counts = counts._replace(tokens=_estimated(counts.tokens, request, generated))
+        tokens = counts.tokens
         record.input_tokens, record.output_tokens, record.cached_tokens, record.reasoning_tokens = tokens
-        is_estimated = request is not None and request.is_conversation and tokens.output is None
-        is_cut = response.model is not None and response.ending in ("no_done", "cut")
-        if request is not None and is_estimated and (generated or is_cut):
-            record.tokens_estimated = True
-            record.output_tokens = estimate_tokens(generated)
-            usage = (usage or {}) | {"output_tokens": record.output_tokens}
-            if tokens.input is None:
-                record.input_tokens = estimate_tokens(_characters(request))
-                usage["input_tokens"] = record.input_tokens
-        if usage and (record.response_model or record.model) is not None:
+        if (usage or record.tokens_estimated) and (record.response_model or record.model) is not None:
             cost = self._prices.cost(
                 record.upstream,
                 record.model,
                 record.response_model,
                 usage,
+                counts,
                 response.tier,
                 record.started_at,
-                record.kind,
             )
             record.cost_usd, record.prices_version = cost.usd, cost.source
             if cost.reason is not None:
@@ -331,9 +328,13 @@ def _chain(read: _Read) -> MessageChain | None:
     return None if read.request is None else build_chain(read.request, read.response)
 
 
-def _characters(request: Request) -> int:
-    """Return the number of characters in the texts of the messages. Input tokens are estimated from this number."""
-    return sum(len(part.text or "") for message in request.messages for part in message.parts)
+def _estimated(tokens: Tokens, request: Request, generated: int) -> Tokens:
+    """Return the tokens with an estimate of those that are unknown. ``generated`` is the number of characters."""
+    input_tokens = tokens.input
+    if input_tokens is None:
+        texts = (part.text or "" for message in request.messages for part in message.parts)
+        input_tokens = estimate_tokens(sum(map(len, texts)))
+    return tokens._replace(input=input_tokens, output=estimate_tokens(generated))
 
 
 def _too_large(side: Side) -> Note:

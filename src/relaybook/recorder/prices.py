@@ -14,7 +14,6 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from relaybook.apis import Kind
 from relaybook.log.formats.usage import MAX_USD, Counts, counts_of, stated_usd
 from relaybook.settings import BadSetting
 from relaybook.settings.suggestions import suggest
@@ -110,27 +109,26 @@ class Prices:
 
     def warm(self) -> None:
         """Load the library and its data, so that the first cost takes no longer than later ones."""
-        usage = {"prompt_tokens": 1, "completion_tokens": 1}
-        self.cost("https://api.openai.com/v1", "gpt-4.1", None, usage, None, 0)
+        counts = counts_of({"prompt_tokens": 1, "completion_tokens": 1})
+        self.cost("https://api.openai.com/v1", "gpt-4.1", None, {}, counts, None, 0)
 
     def cost(
         self,
         upstream: str,
         model: str | None,
         response_model: str | None,
-        usage: dict[str, Any] | None,
+        usage: dict[str, Any],
+        counts: Counts,
         service_tier: str | None,
         at_us: int,
-        kind: Kind | None = None,
     ) -> Cost:
         """Return the cost of a response, and the source of the prices.
 
         The prices are those at ``at_us`` (µs since the epoch). ``upstream`` is the base URL. If the model of the
-        response has no prices, the requested model is used. ``service_tier`` is from the response. ``kind`` is the API.
-        ``usage`` may hold any JSON. This method raises no error, even if a client or provider sent invalid values.
+        response has no prices, the requested model is used. ``usage`` may hold any JSON, and ``counts`` are what it
+        counts. ``service_tier`` is from the response. This method raises no error, even if a client or provider sent
+        invalid values.
         """
-        if not usage:
-            return _unknown("The response states no usage.")
         stated = stated_usd(usage)
         if stated is not None:
             return Cost(stated, FROM_PROVIDER, None)
@@ -147,7 +145,7 @@ class Prices:
         if plan.model is None:
             return _unknown(plan.reason)
         rates = plan.rates or _rates_of(plan.model.get_prices(_timestamp(at_us), plan.context))
-        usd = _usd(rates, counts_of(usage, kind, response_model))
+        usd = _usd(rates, counts)
         return _unknown(usd) if isinstance(usd, str) else Cost(usd, self._version, None)
 
     def _make_plan(

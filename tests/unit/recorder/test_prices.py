@@ -19,7 +19,7 @@ from genai_prices.types import ConditionalPrice, ModelInfo, ModelPrice, Provider
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from relaybook.log.formats.usage import tokens_of
+from relaybook.log.formats.usage import counts_of
 from relaybook.recorder.prices import FROM_PROVIDER, Cost, Prices
 
 OPENAI = "https://api.openai.com/v1"
@@ -85,8 +85,9 @@ def chat(prompt: int, completion: int, cached: int = 0, reasoning: int = 0, audi
 
 def full_cost(usage: dict[str, Any] | None, model: str | None = "gpt-4.1", upstream: str = OPENAI, **more: Any) -> Cost:
     prices = more.pop("prices", None) or Prices()
-    arguments = {"response_model": None, "service_tier": None, "at_us": AT_US, "kind": None} | more
-    return prices.cost(upstream, model, usage=usage, **arguments)
+    arguments = {"response_model": None, "service_tier": None, "at_us": AT_US} | more
+    counts = counts_of(usage or {}, arguments.pop("kind", None), arguments["response_model"])
+    return prices.cost(upstream, model, usage=usage or {}, counts=counts, **arguments)
 
 
 def cost(
@@ -265,7 +266,7 @@ def test_the_shape_of_the_usage_changes_neither_cost_nor_tokens(
     ]
     costs = {full_cost(usage, model, LOCAL, prices=prices, kind=kind) for kind, usage in shapes}
     assert len(costs) == 1
-    assert {tokens_of(usage, kind) for kind, usage in shapes} == {(total, output, cached, None)}
+    assert {counts_of(usage, kind).tokens for kind, usage in shapes} == {(total, output, cached, None)}
 
 
 def test_cached_input_costs_the_cached_rate_whoevers_prices_are_used() -> None:
@@ -467,8 +468,6 @@ def test_the_response_model_is_priced_before_the_requested_one() -> None:
         (chat(10, 5), "", OPENAI, "OpenAI has no prices for this model."),
         (chat(10, 5), "whisper-1", OPENAI, "OpenAI has no prices per token for this model."),
         (chat(10, 5), "gpt-3.5-turbo", "https://api.githubcopilot.com", "GitHub Copilot has no prices per token"),
-        (None, "gpt-4.1", OPENAI, "The response states no usage."),
-        ({}, "gpt-4.1", OPENAI, "The response states no usage."),
         ({"total_tokens": 9}, "gpt-4.1", OPENAI, "The number of input tokens is unknown."),
         ({"completion_tokens": 9}, "gpt-4.1", OPENAI, "The number of input tokens is unknown."),
         ({"prompt_tokens": 9}, "gpt-4.1", OPENAI, "The number of output tokens is unknown."),
@@ -497,7 +496,7 @@ def test_the_response_model_is_priced_before_the_requested_one() -> None:
 def test_an_unknown_cost_is_none_with_a_reason_and_never_zero(
     usage: dict[str, Any] | None, model: str | None, upstream: str, reason: str
 ) -> None:
-    found = Prices().cost(upstream, model, None, usage, None, AT_US)
+    found = full_cost(usage, model, upstream)
     assert found[:2] == (None, None)
     assert (found.reason or "").startswith(reason)
 
@@ -527,7 +526,7 @@ def test_an_unknown_upstream_may_be_priced_as_another() -> None:
 )
 def test_the_cost_stated_by_the_provider_takes_precedence(stated: Any, expected: float) -> None:
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "cost": stated}
-    assert Prices().cost(LOCAL, "any", None, usage, None, AT_US) == (expected, FROM_PROVIDER, None)
+    assert full_cost(usage, "any", LOCAL) == (expected, FROM_PROVIDER, None)
 
 
 @pytest.mark.parametrize(
@@ -564,12 +563,12 @@ def test_the_cost_stated_by_the_provider_takes_precedence(stated: Any, expected:
     ],
 )
 def test_costs_are_read_in_the_spellings_of_gateways(usage: dict[str, Any], expected: float) -> None:
-    assert Prices().cost(LOCAL, "any", None, usage, None, AT_US) == (expected, FROM_PROVIDER, None)
+    assert full_cost(usage, "any", LOCAL) == (expected, FROM_PROVIDER, None)
 
 
 def test_the_cost_stated_by_xai_is_in_ticks() -> None:
     usage = chat(1000, 500) | {"cost_in_usd_ticks": 37_756_000}
-    assert Prices().cost(XAI, "grok-4", None, usage, None, AT_US) == (0.0037756, FROM_PROVIDER, None)
+    assert full_cost(usage, "grok-4", XAI) == (0.0037756, FROM_PROVIDER, None)
     for invalid in (None, True, "x", 2**63 - 1, 10**400, [1]):
         assert cost(chat(1000, 500) | {"cost_in_usd_ticks": invalid}, "grok-4", XAI) == cost(
             chat(1000, 500), "grok-4", XAI
@@ -591,7 +590,7 @@ def test_a_stated_cost_includes_the_cost_of_the_customers_own_key(
 ) -> None:
     details = {"cost_details": {"upstream_inference_cost": upstream_cost}}
     usage = chat(1000, 500) | {"cost": stated, "is_byok": is_byok} | details
-    assert Prices().cost(OPENROUTER, "openai/gpt-4.1", None, usage, None, AT_US) == (
+    assert full_cost(usage, "openai/gpt-4.1", OPENROUTER) == (
         pytest.approx(expected),
         FROM_PROVIDER,
         None,
@@ -616,14 +615,14 @@ def test_an_invalid_stated_cost_is_ignored(stated: Any) -> None:
 
 
 def test_the_version_of_the_prices_is_returned() -> None:
-    assert (Prices().cost(OPENAI, "gpt-4.1", None, chat(1, 1), None, AT_US).source or "").startswith("genai-prices ")
+    assert (full_cost(chat(1, 1), "gpt-4.1", OPENAI).source or "").startswith("genai-prices ")
 
 
 def test_the_cache_of_plans_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("relaybook.recorder.prices._MAX_CACHED_PLANS", 10)
     prices = Prices()
     for number in range(25):
-        assert prices.cost(OPENAI, f"no-such-model-{number}", None, chat(1, 1), None, AT_US).usd is None
+        assert full_cost(chat(1, 1), f"no-such-model-{number}", prices=prices).usd is None
     assert len(prices._plans) <= 10
     assert cost(chat(1000, 500), prices=prices) == cost(chat(1000, 500))
 
@@ -681,7 +680,8 @@ def test_no_usage_raises(usage: dict[str, Any], model: str) -> None:
 def test_the_library_is_imported_only_for_the_first_price() -> None:
     program = (
         "import sys; from relaybook.recorder.prices import Prices; prices = Prices('openai');"
-        "prices.cost('x', 'm', None, None, None, 0); prices.cost('x', 'm', None, {'cost': 1}, None, 0);"
+        "from relaybook.log.formats.usage import counts_of; usage = {'cost': 1};"
+        "prices.cost('x', 'm', None, usage, counts_of(usage), None, 0);"
         "assert 'genai_prices' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
@@ -692,7 +692,8 @@ def test_after_warming_a_price_imports_nothing() -> None:
         "import sys; from relaybook.recorder.prices import Prices; prices = Prices('anthropic'); prices.warm();"
         "assert 'genai_prices.data' in sys.modules; before = set(sys.modules);"
         "usage = {'prompt_tokens': 9, 'completion_tokens': 1, 'web_search_requests': 1};"
-        "assert prices.cost('http://x', 'claude-sonnet-4-5', None, usage, 'priority', 10**15).usd;"
+        "from relaybook.log.formats.usage import counts_of; counts = counts_of(usage);"
+        "assert prices.cost('http://x', 'claude-sonnet-4-5', None, usage, counts, 'priority', 10**15).usd;"
         "assert set(sys.modules) == before, set(sys.modules) - before"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

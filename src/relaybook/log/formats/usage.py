@@ -117,6 +117,11 @@ class Counts(NamedTuple):
     #: their unit. Counts of 0 are omitted, except of parts of the cached tokens.
     others: dict[str, int]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether every count is 0 or missing. Beside generated text, such usage says nothing."""
+        return not (any(self.tokens) or self.cache_writes or any(self.others.values()))
+
 
 def counts_of(usage: dict[str, Any], kind: Kind | None = None, model: str | None = None) -> Counts:
     """Return the counts of a provider's usage.
@@ -160,11 +165,6 @@ def counts_of(usage: dict[str, Any], kind: Kind | None = None, model: str | None
     return Counts(tokens, written if written > 0 else 0, others)
 
 
-def tokens_of(usage: dict[str, Any], kind: Kind, model: str | None = None) -> Tokens:
-    """Return the numbers of tokens of a provider's usage. See ``counts_of`` for the arguments."""
-    return counts_of(usage, kind, model).tokens
-
-
 def stated_usd(usage: dict[str, Any]) -> float | None:
     """Return the cost that the provider states, or `None`.
 
@@ -184,17 +184,6 @@ def stated_usd(usage: dict[str, Any]) -> float | None:
         upstream = _usd(details.get("upstream_inference_cost")) if isinstance(details, dict) else None
         return None if upstream is None else stated + upstream
     return None
-
-
-def is_empty(usage: dict[str, Any]) -> bool:
-    """Return whether every count of the usage is 0 or missing, and no cost above 0 is stated.
-
-    Beside generated text, such usage says nothing.
-    """
-    counts = [-1] * _COUNTS
-    others: dict[str, int] = {}
-    _read(usage, _USAGE, counts, others)
-    return max(counts) <= 0 and not others and not stated_usd(usage)
 
 
 def merge_usage(into: dict[str, Any], more: dict[str, Any]) -> None:
