@@ -25,6 +25,7 @@ _MESSAGE_FIELDS: Final = frozenset(
         *("tool_calls", "function_call", "tool_call_id"),
     }
 )
+_RESULT_ROLES: Final = ("tool", "function")
 _CALL_FIELDS: Final = frozenset({"id", "type", "function", "custom", "index"})
 _CHOICE_FIELDS: Final = frozenset({"index", "delta", "message", "text", "finish_reason", "logprobs", "error", "usage"})
 _RESPONSE_FIELDS: Final = frozenset({"id", "model", "choices", "usage", "service_tier", "error", *DROPPED})
@@ -49,10 +50,12 @@ def read_message(item: object) -> Message:
     if not isinstance(item, dict):
         parts = content_parts(item)
         return Message(role="user" if isinstance(item, str) else None, parts=parts)
-    role = item.get("role")
+    role, content = item.get("role"), item.get("content")
+    if len(item) == 2 and isinstance(role, str) and isinstance(content, str) and role not in _RESULT_ROLES:
+        return Message(role=sanitize(role), parts=content_parts(content))  # nearly every message
     role = sanitize(role) if isinstance(role, str) else None
-    parts = content_parts(item.get("content"))
-    if role in ("tool", "function"):
+    parts = content_parts(content)
+    if role in _RESULT_ROLES:
         parts = tool_result(item.get("tool_call_id"), parts)
     if reasoning := text_or_none(item.get("reasoning_content")) or text_or_none(item.get("reasoning")):
         parts.insert(0, Part(kind="reasoning", text=join([reasoning])))

@@ -31,6 +31,7 @@ _GZIP_MAGIC: Final = b"\x1f\x8b"
 #: even for an empty member or frame.
 _MAX_MEMBERS: Final = 100_000
 _MAGICS: Final = ((_GZIP_MAGIC, "gzip"), (_ZSTD_MAGIC, "zstd"))
+_MAGIC_BYTES: Final = (_GZIP_MAGIC[0], _ZSTD_MAGIC[0])
 _GZIP: Final = 31
 _ZLIB: Final = 15
 _RAW_DEFLATE: Final = -15
@@ -67,11 +68,11 @@ def decode(data: bytes, content_encoding: str | None, *, limit: int = LIMIT_BYTE
     ``limit`` is the maximum size of the result in bytes. A result of more than 1 MiB is also limited to ``ratio`` times
     the compressed size.
     """
-    codings = codings_of(content_encoding)[::-1]
-    if not data:
+    if not data or (content_encoding is None and data[0] not in _MAGIC_BYTES):
         return Decoded(data, "plain")
+    codings = codings_of(content_encoding)[::-1]
     if not codings:
-        magic = next((name for start, name in _MAGICS if data.startswith(start)), None) if data[0] < 0x30 else None
+        magic = next((name for start, name in _MAGICS if data.startswith(start)), None)
         if magic is None:
             return Decoded(data, "plain")
         decoded = _decode_all(data, [magic], limit, ratio)

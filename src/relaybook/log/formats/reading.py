@@ -93,7 +93,8 @@ def read_request(data: bytes, match: Match) -> Request:
     request.user = request.user or (user if isinstance(user, str) and user else None)
     if is_object(metadata := body.get("metadata")):
         request.metadata = _metadata(metadata, is_message=match.api.kind == "message")
-    _split_user(request)
+    if request.user is not None and request.user.startswith(("{", "user_")):
+        _split_user(request, request.user)
     request.understood = True
     if request.omitted:
         note = Part(kind="other", type="omitted", text=f"[{request.omitted:,} messages are not shown here]")
@@ -113,9 +114,8 @@ def _metadata(pairs: dict[str, Any], *, is_message: bool) -> dict[str, str]:
     return texts
 
 
-def _split_user(request: Request) -> None:
+def _split_user(request: Request, user: str) -> None:
     """Split a user that Claude Code puts together from account or device, and session; the session becomes a tag."""
-    user = request.user or ""
     parts: dict[str, Any] = {}
     if user.startswith("{"):
         value = lenient.load(user.encode(errors="replace"))
@@ -138,7 +138,7 @@ def read_response(data: bytes, kind: Kind, *, is_event_stream: bool, complete: b
     """
     format_ = _FORMATS.get(kind, chat)
     stream: Stream = format_.Stream()
-    if sse.starts_as_stream(data) or (is_event_stream and not data.strip()):
+    if not data.startswith(b"{") and (sse.starts_as_stream(data) or (is_event_stream and not data.strip())):
         return _read_stream(stream, data, complete=complete)
     body = lenient.load(data)
     if is_object(body):
