@@ -29,18 +29,8 @@ MODULES: Final = (
     *(
         f"log/formats/{name}"
         for name in (
-            *("advice", "assembly", "chat", "completions", "embeddings", "lenient", "media"),
-            *(
-                "output_text",
-                "provider_errors",
-                "registry",
-                "request",
-                "request_messages",
-                "responses",
-                "sse",
-                "text",
-                "usage",
-            ),
+            *("advice", "chat", "completion", "content", "embedding", "lenient", "media", "message", "output"),
+            *("preview", "provider_errors", "reading", "response", "sse", "text", "usage"),
         )
     ),
     *(f"recorder/{name}" for name in ("body_policy", "entry_builder", "loop", "prices")),

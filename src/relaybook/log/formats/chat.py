@@ -7,14 +7,12 @@ adds ``usage`` to a choice, and Groq adds ``x_groq``.
 
 from typing import Any, Final
 
-import msgspec
-from msgspec import Struct
-
 from relaybook.log.formats.content import content_parts, ends
 from relaybook.log.formats.conversation import Error, Message, Output, Part, Request, Response
 from relaybook.log.formats.lenient import as_json, is_object, join, sanitize, text_or_none
 from relaybook.log.formats.output import DROPPED, OutputBuilder, PartBuilder, add_fragment, join_merged, merge, snapshot
 from relaybook.log.formats.provider_errors import describe_error, find_error
+from relaybook.log.formats.text_chunk import decode_text_chunk
 from relaybook.log.formats.usage import merge_usage
 
 #: The maximum number of choices in OpenAI's API. Further choices are ignored.
@@ -111,33 +109,7 @@ def arguments_of(called: dict[str, Any]) -> str | None:
     return None
 
 
-class _TextDelta(Struct, forbid_unknown_fields=True, gc=False):
-    content: str
-
-
-class _TextChoice(Struct, forbid_unknown_fields=True, gc=False):
-    delta: _TextDelta
-    index: int = 0
-    logprobs: None = None
-    finish_reason: None = None
-
-
-class _TextChunk(Struct, forbid_unknown_fields=True, gc=False):
-    """A chunk that adds only text: nearly every chunk of a stream. Its other fields were in the chunks before."""
-
-    choices: list[_TextChoice]
-    id: str = ""
-    object: str = ""
-    created: int = 0
-    model: str = ""
-    service_tier: str | None = None
-    system_fingerprint: str | None = None
-    usage: None = None
-    obfuscation: str = ""
-
-
-_text_chunk: Final = msgspec.json.Decoder(_TextChunk).decode
-#: After so many chunks in a row that are no ``_TextChunk``, no further chunk is tried.
+#: After so many chunks in a row that are no ``TextChunk``, no further chunk is tried.
 _MAX_MISSES: Final = 16
 
 
@@ -167,7 +139,7 @@ class Stream:
         if self._misses == _MAX_MISSES:
             return False
         try:
-            chunk = _text_chunk(data)
+            chunk = decode_text_chunk(data)
         except (ValueError, RecursionError):
             self._misses += 1
             return False
