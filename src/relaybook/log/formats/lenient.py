@@ -15,7 +15,7 @@ import msgspec
 _LONE_SURROGATE: Final = re.compile(
     r"\\(?:[^u]|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}))"
 )
-_SURROGATES: Final = re.compile("[\ud800-\udfff]")
+_SURROGATES: Final = re.compile(r"[\ud800-\udfff]")
 #: Integers with at least this many digits are returned as text. Stores have 64-bit integers, and int() rejects more
 #: than 4,300 digits.
 _LONG_INTEGER: Final = 19
