@@ -19,14 +19,12 @@ from tests.conformance.accumulators.chat_streams import FIELDS, chat_stream
 from tests.conformance.accumulators.message_streams import BETA, STABLE, Api, message_stream
 from tests.conformance.accumulators.response_streams import ENDS, EVENTS, ITEMS, all_events, response_stream
 from tests.conformance.accumulators.values import in_chunks
-from tests.support.frames import Script
+from tests.golden.exchange import STREAM_HEAD, GoldenExchange
+from tests.golden.facts import entry_of
 
 from relaybook.log.formats.conversation import Output, Part, Response
 from relaybook.log.formats.reading import read_response
 from relaybook.log.record import Record
-from relaybook.recorder.entry_builder import EntryBuilder
-from relaybook.recorder.fold import Fold
-from relaybook.recorder.prices import Prices
 
 SEEDS = st.integers(0, 2**32 - 1).map(Random)
 #: The model has kinds for these parts, so it does not have their types.
@@ -345,12 +343,9 @@ def test_a_stream_that_makes_the_sdk_raise_is_failed_or_incomplete(name: str, ra
 
 def record_of(api: str, data: bytes, *, breaks: bool) -> Record:
     """Return the record of an exchange with a streamed response."""
-    path = {"chat": b"/v1/chat/completions", "response": b"/v1/responses", "message": b"/v1/messages"}[api]
-    exchange = b"a" * 16
-    script = Script().open(exchange, target=path).request(exchange, b"{}")
-    script.respond(exchange, *([data] if data else []), head=b"content-type: text/event-stream")
+    path = {"chat": "/v1/chat/completions", "response": "/v1/responses", "message": "/v1/messages"}[api]
+    exchange = GoldenExchange(api, path, b"{}", (data,) if data else (), response_head=STREAM_HEAD)
     if breaks:
-        script.close(exchange, "upstream_failed", "upstream_reset", "The upstream closed the connection.")
-    else:
-        script.close(exchange)
-    return EntryBuilder(Prices(), lambda ref: b"").entry(Fold().feed(script.frames)[0]).record
+        error = ("upstream_reset", "The upstream closed the connection.")
+        exchange = exchange._replace(outcome="upstream_failed", error=error)
+    return entry_of(exchange).record

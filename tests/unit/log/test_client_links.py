@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 import pytest
 from tests.golden import chat_messages, message_exchanges, response_exchanges
 from tests.golden.exchange import STREAM_HEAD, GoldenExchange, encode
+from tests.golden.facts import entry_of
 
 from relaybook.log.conversations import Position, positions_of
 from relaybook.log.store.port import Link
-from relaybook.recorder.entry_builder import EntryBuilder
-from relaybook.recorder.prices import Prices
 
 ARGUMENTS: dict[str, Any] = {
     "city": "Zürich 😀",
@@ -181,7 +180,7 @@ def linked(api: Any, turns: list[Turn], *, is_stream: bool) -> dict[str, Positio
             chunks, head = (encode(body(turn.response, **own)),), "content-type: application/json"
         path = api.CHAT if api is CHAT else api.PATH
         exchange = GoldenExchange(f"r{number}", path, request, chunks, response_head=head)
-        entry = EntryBuilder(Prices(), lambda ref: b"").entry(exchange.recorded())
+        entry = entry_of(exchange)
         links.append(
             Link(
                 seq=number,
