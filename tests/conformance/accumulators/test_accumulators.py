@@ -145,7 +145,7 @@ def expected_items(output: list[Any]) -> tuple[str, str, str, list[tuple[str, st
     text = reasoning = refusal = ""
     found = []
     for item in output:
-        parts = [*(getattr(item, "content", None) or ()), *(getattr(item, "summary", None) or ())]
+        parts = [*(getattr(item, "summary", None) or ()), *(getattr(item, "content", None) or ())]
         for part in parts if item.type in ("message", "reasoning") else ():
             text += part.text if part.type == "output_text" else ""
             refusal += part.refusal if part.type == "refusal" else ""
@@ -166,7 +166,7 @@ def read_items(response: Response) -> tuple[str, str, str, list[tuple[str | None
 def same_items(response: Response, output: list[Any]) -> None:
     text, reasoning, refusal, found = expected_items(output)
     read_text, read_reasoning, read_refusal, read_calls = read_items(response)
-    assert (read_text, sorted(read_reasoning), read_refusal) == (text, sorted(reasoning), refusal)
+    assert (read_text, read_reasoning, read_refusal) == (text, reasoning, refusal)
     assert read_calls == found
 
 
