@@ -35,7 +35,7 @@ def all_facts(exchanges: Iterable[GoldenExchange]) -> Iterator[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     links: dict[str, list[tuple[str, Link]]] = {}
     for number, exchange in enumerate(exchanges):
-        entry = _entry(exchange)
+        entry = entry_of(exchange)
         found.append({"name": exchange.name} | _facts(entry))
         link = Link(
             seq=number,
@@ -57,7 +57,8 @@ def all_facts(exchanges: Iterable[GoldenExchange]) -> Iterator[dict[str, Any]]:
         yield facts | ({} if position is None else {"position": position._asdict()})
 
 
-def _entry(exchange: GoldenExchange) -> Entry:
+def entry_of(exchange: GoldenExchange) -> Entry:
+    """Return the entry that the recorder builds of an exchange."""
     recorded = exchange.recorded()
     return _BUILDER.entry(recorded, _BUILDER.bodies(recorded))
 

@@ -73,6 +73,13 @@ def block_events(random: Random, api: Api, index: int, kind: str) -> list[dict[s
     ]
 
 
+def cumulated(usage: Any) -> Any:
+    """Return a usage whose counts are higher than those at the start of the stream, because counts are cumulative."""
+    if isinstance(usage, dict):
+        return {name: cumulated(each) for name, each in usage.items()}
+    return usage + 10_000 if type(usage) is int else usage
+
+
 def message_stream(random: Random, api: Api, kinds: list[str]) -> list[dict[str, Any]]:
     """Return the events of a message with a block of each of the ``kinds``. Blocks begin in their order."""
     start = api.events["message_start"].model_fields["message"].annotation
@@ -94,8 +101,7 @@ def message_stream(random: Random, api: Api, kinds: list[str]) -> list[dict[str,
     assert usage is not None
     assert delta is not None
     reason = value(random, delta.model_fields["stop_reason"].annotation) or "end_turn"
-    events.append(
-        instance(random, end, delta=instance(random, delta, stop_reason=reason), usage=instance(random, usage))
-    )
+    total = cumulated(instance(random, usage))
+    events.append(instance(random, end, delta=instance(random, delta, stop_reason=reason), usage=total))
     events.append({"type": "message_stop"})
     return events

@@ -99,8 +99,8 @@ class _Stream:
         at = {"output_index": index, "item_id": final["id"]}
         return [
             self.event("response.output_item.added", output_index=index, item=_begun(final)),
-            *self._content(final, at),
             *self._summary(final, at),
+            *self._content(final, at),
             *self._call(final, at),
             self.event("response.output_item.done", output_index=index, item=final),
         ]

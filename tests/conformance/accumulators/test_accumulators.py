@@ -19,14 +19,12 @@ from tests.conformance.accumulators.chat_streams import FIELDS, chat_stream
 from tests.conformance.accumulators.message_streams import BETA, STABLE, Api, message_stream
 from tests.conformance.accumulators.response_streams import ENDS, EVENTS, ITEMS, all_events, response_stream
 from tests.conformance.accumulators.values import in_chunks
-from tests.support.frames import Script
+from tests.golden.exchange import STREAM_HEAD, GoldenExchange
+from tests.golden.facts import entry_of
 
 from relaybook.log.formats.conversation import Output, Part, Response
 from relaybook.log.formats.reading import read_response
 from relaybook.log.record import Record
-from relaybook.recorder.entry_builder import EntryBuilder
-from relaybook.recorder.fold import Fold
-from relaybook.recorder.prices import Prices
 
 SEEDS = st.integers(0, 2**32 - 1).map(Random)
 #: The model has kinds for these parts, so it does not have their types.
@@ -147,7 +145,7 @@ def expected_items(output: list[Any]) -> tuple[str, str, str, list[tuple[str, st
     text = reasoning = refusal = ""
     found = []
     for item in output:
-        parts = [*(getattr(item, "content", None) or ()), *(getattr(item, "summary", None) or ())]
+        parts = [*(getattr(item, "summary", None) or ()), *(getattr(item, "content", None) or ())]
         for part in parts if item.type in ("message", "reasoning") else ():
             text += part.text if part.type == "output_text" else ""
             refusal += part.refusal if part.type == "refusal" else ""
@@ -168,7 +166,7 @@ def read_items(response: Response) -> tuple[str, str, str, list[tuple[str | None
 def same_items(response: Response, output: list[Any]) -> None:
     text, reasoning, refusal, found = expected_items(output)
     read_text, read_reasoning, read_refusal, read_calls = read_items(response)
-    assert (read_text, sorted(read_reasoning), read_refusal) == (text, sorted(reasoning), refusal)
+    assert (read_text, read_reasoning, read_refusal) == (text, reasoning, refusal)
     assert read_calls == found
 
 
@@ -345,12 +343,9 @@ def test_a_stream_that_makes_the_sdk_raise_is_failed_or_incomplete(name: str, ra
 
 def record_of(api: str, data: bytes, *, breaks: bool) -> Record:
     """Return the record of an exchange with a streamed response."""
-    path = {"chat": b"/v1/chat/completions", "response": b"/v1/responses", "message": b"/v1/messages"}[api]
-    exchange = b"a" * 16
-    script = Script().open(exchange, target=path).request(exchange, b"{}")
-    script.respond(exchange, *([data] if data else []), head=b"content-type: text/event-stream")
+    path = {"chat": "/v1/chat/completions", "response": "/v1/responses", "message": "/v1/messages"}[api]
+    exchange = GoldenExchange(api, path, b"{}", (data,) if data else (), response_head=STREAM_HEAD)
     if breaks:
-        script.close(exchange, "upstream_failed", "upstream_reset", "The upstream closed the connection.")
-    else:
-        script.close(exchange)
-    return EntryBuilder(Prices(), lambda ref: b"").entry(Fold().feed(script.frames)[0]).record
+        error = ("upstream_reset", "The upstream closed the connection.")
+        exchange = exchange._replace(outcome="upstream_failed", error=error)
+    return entry_of(exchange).record
