@@ -282,12 +282,18 @@ def test_a_known_price_is_in_dollars() -> None:
     assert cost(chat(0, 1_000_000)) == pytest.approx(8.0)
 
 
-@pytest.mark.parametrize("model", ["gpt-5.5"])
-def test_context_tiers_apply_to_long_prompts(model: str) -> None:
-    short, long = cost(chat(100_000, 0), model), cost(chat(300_000, 0), model)
-    assert short is not None
-    assert long is not None
-    assert long > 3.1 * short
+def test_rates_for_long_prompts_apply_to_all_tokens() -> None:
+    usage = chat(272_000, 1_000, cached=72_000)
+    assert cost(usage, "gpt-5.5") == pytest.approx((200_000 * 5 + 72_000 * 0.5 + 1_000 * 30) / 1e6)
+    usage = chat(272_001, 1_000, cached=72_001)
+    assert cost(usage, "gpt-5.5") == pytest.approx((200_000 * 10 + 72_001 * 1 + 1_000 * 45) / 1e6)
+
+
+def test_prices_are_those_of_the_day() -> None:
+    prices = Prices()
+    for day, dollars in ((9, 10), (10, 2), (9, 10)):
+        at_us = int(datetime(2025, 6, day, 23, 59, tzinfo=UTC).timestamp()) * 1_000_000
+        assert cost(chat(1_000_000, 0), "o3", at_us=at_us, prices=prices) == pytest.approx(dollars)
 
 
 def test_the_service_tier_changes_the_price() -> None:
@@ -418,6 +424,11 @@ def test_perplexitys_reasoning_and_citations_have_their_own_prices() -> None:
     }
     found = cost(usage, "sonar-deep-research", LOCAL, prices=Prices("perplexity"))
     assert found == pytest.approx((33 * 2 + 7163 * 8 + 19028 * 2 + 95305 * 3) / 1e6 + 21 * 0.005)
+
+
+def test_more_reasoning_than_output_costs_no_less_than_nothing() -> None:
+    found = cost(chat(0, 10, reasoning=100), "perplexity/sonar-deep-research", OPENROUTER)
+    assert found == pytest.approx(10 * 3 / 1e6)
 
 
 def test_audio_has_its_own_price_also_if_it_is_cached() -> None:

@@ -132,7 +132,7 @@ def counts_of(usage: dict[str, Any], kind: Kind | None = None, model: str | None
     others: dict[str, int] = {}
     _read(usage, _USAGE, counts, others)
     if "iterations" in usage:
-        counts = _add_compactions(usage["iterations"], counts, others)
+        counts = _add_compactions(usage["iterations"], counts)
     prompt, plain, output, total, cached, read, written, created, written_5m, written_1h, reasoning = counts
     input_ = prompt if prompt > 0 or plain < 0 else plain
     if input_ < 0 and kind == "embedding":
@@ -223,15 +223,13 @@ def _count(value: object) -> int:
     return -1
 
 
-def _add_compactions(iterations: object, counts: list[int], others: dict[str, int]) -> list[int]:
+def _add_compactions(iterations: object, counts: list[int]) -> list[int]:
     """Return the counts with those of compactions, which Anthropic lists in ``iterations`` and counts nowhere else."""
     for iteration in iterations if isinstance(iterations, list) else ():
         if isinstance(iteration, dict) and iteration.get("type") == "compaction":
-            more, more_others = [-1] * _COUNTS, dict[str, int]()
-            _read(iteration, _USAGE, more, more_others)
+            more = [-1] * _COUNTS
+            _read(iteration, _USAGE, more, {})
             counts = [one + two if min(one, two) >= 0 else max(one, two) for one, two in zip(counts, more, strict=True)]
-            for name, count in more_others.items():
-                others[name] = others.get(name, 0) + count
     return counts
 
 

@@ -89,6 +89,8 @@ ITERATIONS = [
         ({"prompt_tokens": True, "completion_tokens": "5", "prompt_tokens_details": 4}, (None, 5, None, None)),
         ({"prompt_tokens": -1, "completion_tokens": "-1", "reasoning_tokens": "1.0"}, (None, None, None, None)),
         ({"prompt_tokens": 1e300, "completion_tokens": 2**63}, (None, None, None, None)),
+        ({"prompt_tokens": "²", "completion_tokens": "9" * 20}, (None, None, None, None)),
+        ({"prompt_tokens": "9" * 5000, "completion_tokens": ""}, (None, None, None, None)),
         ({"prompt_tokens": 2**63 - 1, "completion_tokens": str(2**63 - 1)}, (2**63 - 1, 2**63 - 1, None, None)),
         ({}, (None, None, None, None)),
     ],
@@ -129,6 +131,9 @@ def test_input_tokens_of_messages_include_the_cache() -> None:
     }
     assert tokens_of(usage, "message") == (139, 5, 100, 3)
     assert tokens_of(usage | {"total_tokens": 14}, "message") == (139, 5, 100, 3)
+    assert tokens_of({"input_tokens": 9, "cache_read_input_tokens": 100}, "message") == (109, None, 100, None)
+    large = {"input_tokens": 500, "output_tokens": 5, "total_tokens": 505, "cache_read_input_tokens": 100}
+    assert (tokens_of(large, "message").input, tokens_of(large, "response").input) == (600, 500)
     only_lifetimes = {"input_tokens": 9, "cache_creation": {"ephemeral_5m_input_tokens": 1}}
     assert tokens_of(only_lifetimes, "message") == (10, None, None, None)
     assert tokens_of({"input_tokens": 9, "cache_read_input_tokens": 0}, "message") == (9, None, 0, None)
@@ -363,7 +368,7 @@ def test_details_are_merged_count_by_count() -> None:
 def test_deeply_nested_usage_is_merged() -> None:
     def nested() -> dict[str, Any]:
         usage: dict[str, Any] = {"input_tokens": 1}
-        for _ in range(900):
+        for _ in range(5000):
             usage = {"prompt_tokens_details": usage, "total_tokens": 1}
         return usage
 
@@ -385,6 +390,7 @@ def test_deeply_nested_usage_is_merged() -> None:
         ({"prompt_tokens": 0, "completion_tokens_details": {"reasoning_tokens": 5}}, False),
         ({"prompt_tokens": 0, "completion_tokens": 0, "cost": "0.001"}, False),
         ({"cost_in_usd_ticks": 5}, False),
+        ({"prompt_tokens": 0, "server_tool_use": {"web_search_requests": 1}}, False),
     ],
 )
 def test_usage_without_a_count_above_zero_is_empty(usage: dict[str, Any], expected: bool) -> None:
