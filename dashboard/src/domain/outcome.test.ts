@@ -82,8 +82,8 @@ describe("the first line of a request", () => {
   it("says that a response is not JSON", () => {
     const page = { failed: true, error_code: "not_json", ...coded("unexpected_body", "bad") } as const;
     expect(summarize(page)).toBe("✗ The response is not JSON (forwarded unchanged).");
-    expect(summarize({ ...page, error_message: "Sign in" })).toBe(
-      '✗ The response is not JSON: "Sign in" (forwarded unchanged).',
+    expect(summarize({ ...page, error_message: "The response is not JSON: Sign in" })).toBe(
+      "✗ The response is not JSON: Sign in (forwarded unchanged).",
     );
   });
 

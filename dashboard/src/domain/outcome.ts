@@ -94,7 +94,8 @@ function upstreamError(request: RequestDetail): string[] {
   const message = error_message === null ? "" : `"${shortened(error_message)}"`;
   if (request.result.code === "incomplete") return incomplete(request);
   if (request.result.code === "unexpected_body") {
-    return [`The response is not JSON${message === "" ? "" : `: ${message}`} (forwarded unchanged).`];
+    const sentence = error_message === null ? "The response is not JSON" : shortened(error_message);
+    return [`${sentence.replace(/\.$/, "")} (forwarded unchanged).`];
   }
   if (status === null || status < 400) {
     const error = [error_code, message].filter(Boolean).join(", ");

@@ -33,9 +33,9 @@ export const NOTES: Readonly<Record<string, string>> = {
   too_large_to_read: "body too large to read",
   unknown_encoding: "unknown content encoding",
   wrong_encoding: "wrong content encoding",
-  not_json: "response is not JSON",
-  too_many_odd_events: "many unreadable events",
-  not_understood: "bodies crashed the parser",
+  not_json: "body is not JSON",
+  too_many_odd_events: "too many unreadable events",
+  not_understood: "body not understood",
   closed_early: "connection broke after the end",
   cost_unknown: "cost is unknown",
 };

@@ -63,7 +63,7 @@ it("a row has a mark if something could not be read, with the reasons in the too
     { code: "wrong_encoding", message: "The response is not compressed with br." },
   ];
   await renderCells(sampleRequest({ notes }), ["text"]);
-  const mark = await screen.findByRole("link", { name: "Filter by note not_json: response is not JSON" });
+  const mark = await screen.findByRole("link", { name: "Filter by note not_json: body is not JSON" });
   expect(mark.title).toBe("The response is an HTML page.\nThe response is not compressed with br.");
   expect(mark).toHaveAttribute("href", "/requests?note=not_json");
 });
