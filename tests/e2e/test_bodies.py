@@ -89,6 +89,16 @@ def test_each_of_several_outputs_can_be_shown(tab: LogPage, world: World) -> Non
     expect(response).to_contain_text("output 2 of 3")
 
 
+def test_embeddings_show_their_inputs_and_the_number_of_vectors(tab: LogPage, world: World) -> None:
+    inputs = ["first text", "second text"]
+    raw = world.client.embeddings.with_raw_response.create(model="text-embedding-3-small", input=inputs)
+    sent = str(raw.headers["service-request-id"])
+    world.wait_for([sent])
+    drawer = tab.open_request(sent)
+    expect(drawer.get_by_role("article", name="input 2")).to_contain_text("second text")
+    expect(drawer.get_by_role("article", name="response")).to_contain_text(re.compile(r"2 vectors of \d+ numbers"))
+
+
 def test_markdown_is_rendered_and_its_text_and_json_are_available(tab: LogPage, world: World) -> None:
     [sent] = world.log(Call(directives={"Text": as_directive("## Plan\n\n- **one**\n- two\n\n|a|b|\n|-|-|\n|1|2|")}))
     response = tab.open_request(sent).get_by_role("article", name="response")

@@ -92,12 +92,16 @@ function Messages({ messages, isList, earlierTurn }: MessagesProps) {
           // biome-ignore lint/suspicious/noArrayIndexKey: a request's messages never change
           key={earlier + index}
           message={message}
-          title={isList ? `input ${earlier + index + 1}` : titleOf(message)}
+          title={isList ? inputTitle(earlier + index, messages.length) : titleOf(message)}
           note={earlierTurn !== undefined && earlier + index < earlierTurn.count ? seenText : undefined}
         />
       ))}
     </>
   );
+}
+
+function inputTitle(index: number, inputs: number): string {
+  return inputs === 1 ? "input" : `input ${index + 1}`;
 }
 
 type MessageViewProps = {

@@ -94,3 +94,17 @@ it("the number of properties without a column has a tooltip with their names and
   expect(more.title).toBe("2 more properties:\nfeature: support\nsession: s-1");
   expect(more).toHaveTextContent("+22 more properties: feature: support session: s-1");
 });
+
+it.each<[Partial<Row>, string]>([
+  [{ kind: "response", output_preview: "Hello" }, "Hello"],
+  [{ kind: "response", output_preview: null }, "POST /v1/responses"],
+  [{ kind: "embedding", output_preview: "2 vectors of 3 numbers" }, "POST /v1/responses → 2 vectors of 3 numbers"],
+])(
+  "a row without a prompt has the method and path, unless it is a conversation with a response: %j",
+  async (changes, text) => {
+    await renderCells(sampleRequest({ path: "/v1/responses", input_preview: null, properties: {}, ...changes }), [
+      "text",
+    ]);
+    expect((await screen.findByRole("cell")).textContent).toBe(text);
+  },
+);
