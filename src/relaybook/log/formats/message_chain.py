@@ -35,9 +35,11 @@ _MAX_ORIGINS: Final = 4
 _MAX_OUTPUTS: Final = 4
 #: A window key covers this number of messages before the response.
 _WINDOW: Final = 2
+#: The type of items of which clients send only the id. Most of these items are messages and reasoning of the assistant.
+_REFERENCE: Final = "item_reference"
 #: Types of items that come from the assistant but have no role (Responses API).
 _ASSISTANT_ITEMS: Final = frozenset(
-    {"compaction", "program", "program_output", "mcp_list_tools", "mcp_approval_request"}
+    {"compaction", "program", "program_output", "mcp_list_tools", "mcp_approval_request", _REFERENCE}
 )
 _SYSTEM: Final = frozenset({"system", "developer"})
 
@@ -96,7 +98,9 @@ def build_chain(request: Request, response: Response | None) -> MessageChain | N
     for end, parts, key in _merged(request.messages):
         chain_after = _hash(chain + key)
         if parts is not None:
-            origins.appendleft(Origin(end, _keys(chain_after, last, key, parts)))
+            reference = _reference(parts)
+            keys = _keys(chain_after, last, key, parts) if reference is None else _keys_of_item(reference)
+            origins.appendleft(Origin(end, keys))
         chain = chain_after
         last.append(key)
     after = []
@@ -106,6 +110,8 @@ def build_chain(request: Request, response: Response | None) -> MessageChain | N
         if not is_empty and (not output.parts or any(part.kind != "other" for part in output.parts)):
             key = _assistant_key(output.parts)
             after.append(_keys(_hash(chain + key), last, key, output.parts))
+    if after and (item_id := _last_item_id(response)) is not None:
+        after.append(_keys_of_item(item_id))
     messages_key = _number(chain) if chain else 0
     return MessageChain(
         len(request.messages), messages_key, after, list(origins), request.previous, request.conversation
@@ -122,6 +128,26 @@ def _keys(chain: bytes, last: Sequence[bytes], key: bytes, parts: Sequence[Part]
     ids = [part.id for part in parts if part.kind == "tool_call" and part.id]
     calls = _number(_hash(last[-1] + "\0".join(ids).encode())) if ids and last else 0
     return Keys(_number(chain), window, calls)
+
+
+def _keys_of_item(item_id: str) -> Keys:
+    """Return the keys of an item that the provider stores. The id alone identifies the item."""
+    return Keys(_number(_hash(f"item\0{item_id}".encode(errors="replace"))), 0, 0)
+
+
+def _reference(parts: Sequence[Part]) -> str | None:
+    """Return the id of the last stored item, if an assistant message consists only of references to such items."""
+    if not parts or any(part.type != _REFERENCE for part in parts):
+        return None
+    item_id = parts[-1].other.get("id")
+    return item_id if isinstance(item_id, str) else None
+
+
+def _last_item_id(response: Response) -> str | None:
+    """Return the id of the last item of a response (Responses API)."""
+    items = response.other.get("output")
+    item_id = list(items.values())[-1].get("id") if isinstance(items, dict) and items else None
+    return item_id if isinstance(item_id, str) else None
 
 
 def _merged(messages: Sequence[Message]) -> Iterator[tuple[int, list[Part] | None, bytes]]:

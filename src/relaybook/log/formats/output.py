@@ -67,6 +67,11 @@ def add_fragment(fragments: list[str], fragment: object) -> None:
         fragments.append(fragment)
 
 
+def has_content(part: Part) -> bool:
+    """Return whether there is anything to show of a part."""
+    return bool(part.text or part.kind == "tool_call" or part.media or part.other)
+
+
 class OutputBuilder:
     """The fields of one output so far."""
 
@@ -82,7 +87,7 @@ class OutputBuilder:
         join_merged(self.other)
         return Output(
             index=self.index,
-            parts=[part for part in parts if part.text or part.kind == "tool_call" or part.media or part.other],
+            parts=[part for part in parts if has_content(part)],
             finish_reason=clean_or_none(self.finish_reason),
             other=self.other,
         )

@@ -13,7 +13,7 @@ from relaybook.log.formats.chat import arguments_of, tool_result
 from relaybook.log.formats.content import content_parts, ends
 from relaybook.log.formats.conversation import Error, Message, Part, PartKind, Request, Response
 from relaybook.log.formats.lenient import as_json, is_object, sanitize, text_or_none
-from relaybook.log.formats.output import DROPPED, OutputBuilder, PartBuilder, snapshot
+from relaybook.log.formats.output import DROPPED, OutputBuilder, PartBuilder, has_content, snapshot
 from relaybook.log.formats.provider_errors import describe_error, find_error
 from relaybook.log.formats.usage import WEB_SEARCHES
 
@@ -294,8 +294,9 @@ class Stream:
         others = {}
         for index in sorted(self._items):
             item = self._items[index]
-            parts += [part.part() for part in item.parts]
-            if not item.parts and item.kind:
+            found = [part.part() for part in item.parts]
+            parts += found
+            if item.kind and not any(map(has_content, found)):
                 parts.append(Part(kind="other", type=item.kind, other=item.item))
             elif rest := item.rest(item.item):
                 others[str(index)] = rest

@@ -274,7 +274,9 @@ def _merge(into: dict[str, Any], more: dict[str, Any], depth: int) -> None:
     for name, value in more.items():
         before = into.get(name)
         if isinstance(before, dict):
-            if isinstance(value, dict):
+            if isinstance(value, dict) and "type" in value:  # one of several kinds of objects
+                into[name] = value
+            elif isinstance(value, dict):
                 into[name] = merged = before.copy()
                 _merge(merged, value, depth - 1) if depth > 0 else merged.update(value)
         elif name not in into or (value is not None and not (_number(value) == 0 and (_number(before) or 0) > 0)):
