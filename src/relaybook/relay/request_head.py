@@ -59,7 +59,7 @@ class RequestHead:
     length: int | None = None
     chunked = False
     expect = b""
-    upgrade = b""
+    websocket = False
     forwarded_for = b""
     origin = b""
     preflight = b""
@@ -80,7 +80,7 @@ class RequestHead:
         """Return a copy of this head with another Content-Length.
 
         ``logged`` and ``wire`` must already have the new Content-Length. This head must be HTTP/1.1 with keep-alive,
-        not chunked, and without Expect and Upgrade.
+        not chunked, and without Expect.
         """
         head = RequestHead()
         head.method = self.method
@@ -226,8 +226,8 @@ class RequestHeadReader:
             head.expect = value.strip().lower()
 
     def _take_upgrade(self, head: RequestHead, line: bytes, value: bytes) -> None:
-        if head.upgrade != b"websocket":
-            head.upgrade = value.strip().lower()
+        protocols = value.lower().split(b",")
+        head.websocket |= any(protocol.partition(b"/")[0].strip() == b"websocket" for protocol in protocols)
 
     def _take_client_key(self, head: RequestHead, line: bytes, value: bytes) -> None:
         self._take_secret(head, line, value)
