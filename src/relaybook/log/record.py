@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, get_type_hints
 
 import msgspec
 
-from relaybook.kinds import Kind
+from relaybook.apis import Kind
 
 Outcome = Literal["open", "complete", "upstream_failed", "client_closed", "interrupted", "refused"]
 StreamEnd = Literal["done", "no_done", "cut"]

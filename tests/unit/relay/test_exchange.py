@@ -241,24 +241,36 @@ def test_the_error_response_to_a_head_request_has_no_body_in_the_journal_either(
     assert world.payloads(FrameKind.MADE) == []
 
 
-def test_a_stream_broken_between_two_events_gets_an_error_event_and_no_clean_end() -> None:
-    world = World().request().respond(*STREAM)
-    world.exchange.response_chunk(b"data: 1\n\n", False)
-    broken(world)
-    assert b"upstream_stream_interrupted" in world.client.sent
-    assert not world.client.sent.endswith(b"0\r\n\r\n")
-    assert world.client.calls == ["cut"]
-    assert closed(world).error_code == "upstream_stream_interrupted"
-
-
-@pytest.mark.parametrize("lines", [STREAM, (b"Transfer-Encoding: chunked",), (b"Content-Length: 99",)])
-def test_any_other_broken_response_is_only_cut(lines: tuple[bytes, ...]) -> None:
+@pytest.mark.parametrize("end", ["fail", "interrupt", "refuse"])
+@pytest.mark.parametrize("chunk", [b"data: 1\n\n", b"data: 1\n"])
+@pytest.mark.parametrize("lines", [STREAM, (b"Transfer-Encoding: chunked",), (b"Content-Length: 99",), ()])
+def test_a_broken_response_is_only_cut(lines: tuple[bytes, ...], chunk: bytes, end: str) -> None:
     world = World().request().respond(*lines)
-    world.exchange.response_chunk(b"data: 1\n", False)
+    world.exchange.response_chunk(chunk, False)
     before = world.client.sent
-    broken(world)
-    assert (world.client.sent, world.client.calls) == (before, ["cut"])
+    match end:
+        case "fail":
+            broken(world)
+        case "interrupt":
+            world.exchange.interrupt()
+        case "refuse":
+            world.exchange.refuse(RelayError.REQUEST_TIMEOUT, "Too slow.")
+    assert (world.client.sent, world.client.calls, world.client.keep_alive) == (before, ["cut"], False)
     assert world.payloads(FrameKind.MADE) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "code"),
+    [
+        (STREAM, "upstream_stream_interrupted"),
+        ((b"Content-Type: text/event-stream", b"Content-Encoding: gzip"), "upstream_stream_interrupted"),
+        ((b"Content-Type: application/json",), "upstream_reset"),
+    ],
+)
+def test_the_error_code_says_whether_an_event_stream_broke(lines: tuple[bytes, ...], code: str) -> None:
+    world = World().request().respond(*lines)
+    broken(world)
+    assert (closed(world).outcome, closed(world).error_code) == ("upstream_failed", code)
 
 
 def test_a_lost_client_connection_closes_the_upstream_connection() -> None:

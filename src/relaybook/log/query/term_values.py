@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple, NoReturn, get_args
 
 from relaybook import clock
+from relaybook.apis import Kind
 from relaybook.ids import parse_id
-from relaybook.kinds import Kind
 from relaybook.log.query.filters import (
     CONTAINS,
     FEEDBACK,
