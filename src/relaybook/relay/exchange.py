@@ -158,6 +158,7 @@ class Exchange:
         self.target = head.target
         self.request_chunked = head.chunked
         self.keys = head.keys
+        self.secrets = head.secrets
         self.pending: list[bytes] = []
         self.relay_headers = response_lines.relay_headers(tags, self.id_text)
         #: Appends a frame to the journal: ``frame(kind, id, payload)``.
@@ -174,7 +175,7 @@ class Exchange:
         opened = Opened(
             clock.wall_ns(),
             head.method,
-            mask(relay.fingerprints.target(head.target) if b"?" in head.target else head.target, self.keys),
+            self._masked_target(head.target),
             head.logged,
             tags.namespace,
             tags.properties,
@@ -184,7 +185,7 @@ class Exchange:
             client_address,
             tags.log,
             relay.fingerprints.of(head.key) if head.key else None,
-            mask(body, self.keys),
+            mask(body, self.secrets),
             complete,
         )
         self.frame(FrameKind.OPENED, self.id, encode_event(opened))
@@ -197,6 +198,12 @@ class Exchange:
         self._queue_for_upstream(head.wire + body)
         if complete:
             self._request_received()
+
+    def _masked_target(self, target: bytes) -> bytes:
+        if b"?" not in target:
+            return mask(target, self.secrets)
+        path, mark, query = self.relay.fingerprints.target(target).partition(b"?")
+        return mask(path, self.secrets) + mark + mask(query, self.keys)
 
     def _upstream_head(self, head: RequestHead) -> bytes:
         """Return the head to send to the upstream, with the upstream's Host header."""
@@ -219,7 +226,7 @@ class Exchange:
         After an early response, the bytes are dropped.
         """
         if self.request_state == RequestState.READING:
-            self.frame(FrameKind.SENT, self.id, mask(chunk, self.keys))
+            self.frame(FrameKind.SENT, self.id, mask(chunk, self.secrets))
             self._queue_for_upstream(b"%x\r\n%b\r\n" % (len(chunk), chunk) if self.request_chunked else chunk)
 
     def request_end(self) -> None:
@@ -312,8 +319,9 @@ class Exchange:
         self.is_event_stream = head.event_stream
         if self.request_state == RequestState.READING:
             self.request_state = RequestState.ABANDONED
-        keys = self.keys
-        answered = Answered(head.status, mask(head.reason, keys), mask(head.logged, keys), False, mask(chunk, keys))
+        keys, secrets = self.keys, self.secrets
+        reason, body = mask(head.reason, secrets), mask(chunk, secrets)
+        answered = Answered(head.status, reason, mask(head.logged, keys), False, body)
         self.frame(FrameKind.ANSWERED, self.id, encode_event(answered))
         client = self.client
         if client is not None:
@@ -334,7 +342,7 @@ class Exchange:
         ``complete`` is true for the last body bytes.
         """
         if chunk:
-            self.frame(FrameKind.RECEIVED, self.id, mask(chunk, self.keys))
+            self.frame(FrameKind.RECEIVED, self.id, mask(chunk, self.secrets))
         client = self.client
         if client is not None and self.framing is not None:
             wire = self.framing.encode(chunk, complete=complete)
