@@ -13,7 +13,7 @@ from importlinter.cli import lint_imports
 from tests.support.tree import ROOT, source_files
 
 #: Core modules do no I/O, and msgspec is the only third-party package that they import.
-FACTS = ("errors", "clock", "ids", "tags", "kinds", "log.record", "log.query.filters")
+FACTS = ("apis", "errors", "clock", "ids", "tags", "log.record", "log.query.filters")
 FACTS += ("settings.definitions", "settings.typed_values")
 #: Modules of the standard library that only code with I/O needs.
 IO_MODULES = {"asyncio", "http", "multiprocessing", "selectors", "shutil", "signal", "socket", "ssl", "subprocess"}

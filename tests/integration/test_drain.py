@@ -268,7 +268,7 @@ def has_read_all(port: int, connections: Iterable[socket.socket]) -> bool:
     return True
 
 
-def test_requests_running_at_the_drain_timeout_are_interrupted_with_an_error(
+def test_requests_running_at_the_drain_timeout_are_cut_or_get_an_error_if_their_response_has_not_begun(
     tmp_path: Path, provider: SimulatedProvider
 ) -> None:
     with new_world(tmp_path, provider, "--drain-timeout", "300ms") as world:
@@ -285,8 +285,7 @@ def test_requests_running_at_the_drain_timeout_are_interrupted_with_an_error(
         waiting.close()
         assert (refusal.status, error["code"]) == (503, "shutting_down")
         for stream in streams:
-            event = stream.end().rstrip(b"\n").rpartition(b"\n\n")[2]
-            assert json.loads(event.removeprefix(b"data: "))["error"]["code"] == "upstream_stream_interrupted"
+            assert b"error" not in stream.end()
             assert not stream.ended_cleanly
         assert world.server.process.wait(30) == 0
         with StoredLog(world.server) as log:
@@ -309,9 +308,8 @@ def test_the_sdk_raises_an_error_if_its_stream_is_interrupted(tmp_path: Path, pr
         )
         next(stream)
         stop(world.server)
-        with pytest.raises(openai.APIError) as caught:
+        with pytest.raises(openai.APIConnectionError):
             list(stream)
-        assert caught.value.code == "upstream_stream_interrupted"
 
 
 def test_a_second_signal_stops_at_once_and_loses_nothing_recorded(tmp_path: Path, provider: SimulatedProvider) -> None:
@@ -325,7 +323,8 @@ def test_a_second_signal_stops_at_once_and_loses_nothing_recorded(tmp_path: Path
         stop(world.server)
         assert world.server.process.wait(30) == 0
         for stream in streams:
-            assert b"upstream_stream_interrupted" in stream.end()
+            assert b"error" not in stream.end()
+            assert not stream.ended_cleanly
     with StoredLog(world.server) as log:
         recorded = log.count()
     with Server(tmp_path, "http://127.0.0.1:1/v1", data=world.server.data) as restarted:

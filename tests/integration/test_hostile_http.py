@@ -39,7 +39,8 @@ def assert_rejected(received: bytes, case: Case) -> Response:
     assert (response.error["type"], response.error["code"], response.error["param"]) == ("relay_error", case.code, None)
     assert len(response.error["message"]) > 20
     assert response.header("content-type") == "application/json"
-    assert response.header("connection") == "close"
+    connection = {"upgrade_required": "close, upgrade"}.get(case.code, "close")
+    assert response.header("connection") == connection
     return response
 
 

@@ -1,8 +1,7 @@
 """Run the service between two faulty networks, one to its clients and one to the upstream, and judge the log.
 
-The judge assumes an upstream that never fails. The relay itself adds bytes: an error response, or the event at the end
-of a broken stream. These bytes are compared with the record and then removed from both response and record. Outcomes
-are checked in this module.
+The judge assumes an upstream that never fails. An error response of the relay is compared with the record and then
+removed from both response and record. Outcomes are checked in this module.
 """
 
 import asyncio
@@ -22,7 +21,6 @@ from tests.support.fault_proxy import NO_FAULTS, FaultProxy, Plan
 from relaybook.log.record import Record
 
 TIMEOUT_SECONDS: Final = 60.0
-_RELAYS_EVENT: Final = b'data: {"error"'
 _PLAIN: Final[Choice] = ("whole", 300, None)
 
 
@@ -121,11 +119,7 @@ def _upstreams_part(record: Record, stored: bytes) -> bytes:
 
     In these tests the status of the upstream is always 200.
     """
-    if record.status != 200:
-        return b""
-    if record.error_code == "upstream_stream_interrupted" and _RELAYS_EVENT in stored:
-        return stored[: stored.rindex(_RELAYS_EVENT)]
-    return stored
+    return stored if record.status == 200 else b""
 
 
 def _without_relays_part(record: Record, logged: Logged) -> Logged:
@@ -138,7 +132,7 @@ def _without_relays_part(record: Record, logged: Logged) -> Logged:
 
 
 def _for_the_judge(seen: Observed) -> Call:
-    """Return the call without the bytes that the relay added.
+    """Return the call without an error response of the relay.
 
     A client that was cut off counts as a client that left.
     """

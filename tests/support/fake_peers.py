@@ -89,7 +89,14 @@ class FakeDial:
 class World:
     """One exchange with both connections. If ``connected`` is false, ``upstream`` is not connected."""
 
-    def __init__(self, *lines: bytes, method: bytes = b"POST", connected: bool = True, **settings: Any) -> None:
+    def __init__(
+        self,
+        *lines: bytes,
+        method: bytes = b"POST",
+        target: bytes = b"/v1/chat/completions",
+        connected: bool = True,
+        **settings: Any,
+    ) -> None:
         self.settings = Settings(**settings)
         self.gate: Any = FakeGate()
         self.fingerprints = FINGERPRINTS
@@ -99,7 +106,7 @@ class World:
         self.connected = connected
         self.dials: list[FakeDial] = []
         self.client, self.upstream = FakeClient(), FakeUpstream()
-        first = b"%b /v1/chat/completions HTTP/1.1" % method
+        first = b"%b %b HTTP/1.1" % (method, target)
         raw = b"\r\n".join([first, b"Host: here", *lines, b"", b""])
         self.head = RequestHeadReader(TAGS.is_tag, FINGERPRINTS).read(raw)
         route = Route("default", b"/v1", UpstreamUrl.parse("http://there:8000/api/v1"), TAGS)

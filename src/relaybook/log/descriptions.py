@@ -161,9 +161,9 @@ REFUSALS: Final[dict[str, str]] = {
     "request_timeout": "The headers did not arrive within header_timeout.",
     "uri_too_long": "The request line is longer than 8 KiB.",
     "expectation_failed": "The Expect header is not 100-continue.",
+    "upgrade_required": "WebSocket is not supported. The client must use HTTP.",
     "headers_too_large": "The headers are larger than 64 KiB, one header is larger than 32 KiB, or there are more than "
     "100 headers.",
-    "not_supported": "WebSocket upgrades are not supported.",
     "version_not_supported": "The HTTP version is neither 1.0 nor 1.1.",
     "overloaded": "The limit max_in_flight or max_connections is reached.",
     "log_unavailable": "The log cannot be written. See the gaps.",

@@ -30,8 +30,9 @@ def check(relay: RelayContext, head: RequestHead) -> None:
     if head.method in (b"CONNECT", b"TRACE"):
         method = head.method.decode()
         raise HeadRefused(RelayError.METHOD_NOT_ALLOWED, f"{method} is not supported.")
-    if head.upgrade == b"websocket":
-        raise HeadRefused(RelayError.NOT_SUPPORTED, "WebSocket is not supported. Connect to the upstream directly.")
+    if head.websocket:
+        message = "WebSocket is not supported. Send the request over HTTP instead."
+        raise HeadRefused(RelayError.UPGRADE_REQUIRED, message)
     if head.expect and head.expect != b"100-continue":
         shown = head.expect[:40].decode("latin-1")
         raise HeadRefused(RelayError.EXPECTATION_FAILED, f"Expect is {shown!r}: only 100-continue is supported.")

@@ -12,7 +12,7 @@ from relaybook.relay.response_head import ResponseHead
 class ClientFraming:
     """The framing of one response. With ``ends_with_close``, the body ends when the connection closes."""
 
-    __slots__ = ("_chunked", "_head", "_lines", "_status_line", "_tail", "ends_with_close", "is_event_stream")
+    __slots__ = ("_chunked", "_head", "_lines", "_status_line", "ends_with_close")
 
     def __init__(self, head: ResponseHead, method: bytes, *, version_1_0: bool) -> None:
         no_body = method == b"HEAD" or head.status in (204, 304)
@@ -22,9 +22,6 @@ class ClientFraming:
         self.ends_with_close = not (no_body or self._chunked or head.length is not None)
         if head.chunked and version_1_0:
             self._lines = [line for line in head.lines if not line.lower().startswith(b"transfer-encoding:")]
-        #: Whether the relay can add an error event. This requires an event stream that is chunked and not compressed.
-        self.is_event_stream = head.event_stream and self._chunked and not head.encoded
-        self._tail = b""
         self._head = b""
 
     def begin(self, relay_headers: bytes, *, keep_alive: bool) -> None:
@@ -38,8 +35,6 @@ class ClientFraming:
 
     def encode(self, chunk: bytes, *, complete: bool = False) -> bytes:
         """Encode the body bytes of one read for sending. ``complete`` is true for the last body bytes."""
-        if self.is_event_stream and chunk:
-            self._tail = chunk[-4:] if len(chunk) >= 4 else (self._tail + chunk)[-4:]
         if self._chunked:
             if not complete:
                 chunk = b"%x\r\n%b\r\n" % (len(chunk), chunk) if chunk else b""
@@ -51,8 +46,3 @@ class ClientFraming:
             chunk = self._head + chunk
             self._head = b""
         return chunk
-
-    @property
-    def between_events(self) -> bool:
-        """Whether the last event of the stream is complete, so another event can follow."""
-        return not self._tail or self._tail.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))

@@ -127,13 +127,13 @@ class Connection(asyncio.BufferedProtocol):
         if not self.write_paused or self.lost:
             self.stalled_size = 0
             return False
-        size = self.transport.get_write_buffer_size() + self._bytes_in_kernel()
+        size = self.transport.get_write_buffer_size() + self.bytes_in_kernel()
         if size != self.stalled_size:
             self.stalled_size, self.stalled_at = size, now
             return False
         return now - self.stalled_at > seconds
 
-    def _bytes_in_kernel(self) -> int:
+    def bytes_in_kernel(self) -> int:
         """Return the number of written bytes that the remote end has not confirmed yet; 0 if it is unknown.
 
         This number falls whenever the remote end accepts bytes. The write buffer shrinks less often, because the kernel

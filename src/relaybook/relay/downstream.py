@@ -21,8 +21,8 @@ class ClientConnection(Connection):
     """A connection to a client. ``exchange`` is `None` between requests."""
 
     __slots__ = (
-        *("address", "body", "body_bytes", "body_since", "bytes_before", "deadline", "exchange", "keep_alive"),
-        *("head_cache", "partial", "relay", "reset_on_cut", "version_1_0", "waiting_for_flush"),
+        *("address", "body", "body_bytes", "body_since", "bytes_before", "deadline", "exchange", "head_cache"),
+        *("keep_alive", "partial", "relay", "reset_on_cut", "reset_when_sent", "version_1_0", "waiting_for_flush"),
     )
 
     def __init__(self, relay: RelayContext) -> None:
@@ -33,6 +33,8 @@ class ClientConnection(Connection):
         self.partial = b""
         self.keep_alive = True
         self.version_1_0 = self.reset_on_cut = self.waiting_for_flush = False
+        #: Whether a response was cut and the connection is reset as soon as the client has received the written bytes.
+        self.reset_when_sent = False
         self.head_cache = HeadCache()
         self.address = ""
         #: ``body_bytes`` is the number of body bytes received so far. ``bytes_before`` is the number of body bytes
@@ -231,7 +233,7 @@ class ClientConnection(Connection):
 
     def _resume(self) -> None:
         """Parse bytes that arrived during the last response, and continue reading."""
-        if self.lingering < 0 and not self.transport.is_closing():
+        if self.lingering < 0 and not (self.reset_when_sent or self.transport.is_closing()):
             rest, self.partial = self.partial, b""
             self.set_reading(True)
             self._read_heads(rest)
@@ -270,15 +272,28 @@ class ClientConnection(Connection):
     def cut(self, _: bytes) -> None:
         """End a broken response so that the client cannot mistake it for a complete response.
 
-        With ``reset_on_cut``, the connection is reset and unsent bytes are dropped. Otherwise, all written bytes are
-        still sent.
+        All written bytes are still sent. With ``reset_on_cut``, the connection is then reset. A reset discards unsent
+        bytes, so it waits until the client has received them, or for ``write_timeout``.
         """
         self.partial = b""
         self.exchange = None
         if self.reset_on_cut:
-            self.reset()
+            self.reset_when_sent = True
+            self.deadline = self.relay.now + self.relay.settings.write_timeout
+            self.set_reading(False)
+            self._reset_if_sent()
         elif not self.lost:
             self.transport.close()
+
+    def _reset_if_sent(self) -> None:
+        if not self.write_paused and not self.bytes_in_kernel():
+            self.reset()
+
+    def close(self) -> None:
+        if self.reset_when_sent:
+            self.reset()
+        else:
+            super().close()
 
     def abandon(self) -> None:
         if self.exchange is not None:
@@ -286,7 +301,7 @@ class ClientConnection(Connection):
             self.reset()
 
     def drain(self) -> None:
-        if self.exchange is None and not self.partial and self.lingering < 0:
+        if self.exchange is None and not (self.partial or self.reset_when_sent) and self.lingering < 0:
             self.close()
 
     def eof_received(self) -> bool:
@@ -306,6 +321,8 @@ class ClientConnection(Connection):
         elif self.exchange is None:
             if now > self.deadline:
                 self._deadline_passed()
+            elif self.reset_when_sent:
+                self._reset_if_sent()
         elif not self.body.complete and not self.waiting_for_flush:
             if self.reading:
                 self._sweep_body(self.exchange, now)

@@ -36,14 +36,17 @@ state, the call does nothing. After the exchange is closed, all calls do nothing
     done         response_sent          complete         the whole response is sent
     waiting      fail                   upstream_failed  the client gets an error response
     waiting      dial_failed            upstream_failed  the client gets an error response
-    streaming    fail                   upstream_failed  the response is cut, after an error event if possible
+    streaming    fail                   upstream_failed  the response is cut
     waiting      refuse                 refused          the client gets an error response, and its connection closes
     streaming    refuse                 refused          the response is cut
     waiting      interrupt              interrupted      the client gets an error response, and its connection closes
-    streaming    interrupt              interrupted      the response is cut, after an error event if possible
+    streaming    interrupt              interrupted      the response is cut
     done         interrupt              interrupted      the response is cut
     any          client_gone            client_closed    the client is gone
     any          abandon                interrupted      the client's connection is reset
+
+If a response is cut, the client gets every byte that arrived, and its connection ends before the end of the body.
+Nothing is added. So the client sees what it would see without the relay, and may retry.
 
 There is one exception. With ``on_client_gone = finish``, if the whole request was sent and the response is not done,
 ``client_gone`` does not end the exchange. Instead, the response is read to its end for the log. The last
@@ -58,7 +61,6 @@ from relaybook.errors import RelayError
 from relaybook.ids import id_text, new_id
 from relaybook.journal.events import Answered, Closed, ClosedOutcome, Opened, encode_event
 from relaybook.journal.frame import FrameKind
-from relaybook.kinds import kind_of, stream_error_event
 from relaybook.relay import response_lines
 from relaybook.relay.client_framing import ClientFraming
 from relaybook.relay.fingerprints import Fingerprints, mask
@@ -139,6 +141,8 @@ class Exchange:
     dialing: Dial | None = None
     upstream: Upstream | None = None
     framing: ClientFraming | None = None
+    #: Whether the response is an event stream, according to its Content-Type.
+    is_event_stream = False
     request_end_ns = 0
     sent_ns = 0
     waiting_since = 0.0
@@ -154,6 +158,7 @@ class Exchange:
         self.target = head.target
         self.request_chunked = head.chunked
         self.keys = head.keys
+        self.secrets = head.secrets
         self.pending: list[bytes] = []
         self.relay_headers = response_lines.relay_headers(tags, self.id_text)
         #: Appends a frame to the journal: ``frame(kind, id, payload)``.
@@ -170,7 +175,7 @@ class Exchange:
         opened = Opened(
             clock.wall_ns(),
             head.method,
-            mask(relay.fingerprints.target(head.target) if b"?" in head.target else head.target, self.keys),
+            self._masked_target(head.target),
             head.logged,
             tags.namespace,
             tags.properties,
@@ -180,7 +185,7 @@ class Exchange:
             client_address,
             tags.log,
             relay.fingerprints.of(head.key) if head.key else None,
-            mask(body, self.keys),
+            mask(body, self.secrets),
             complete,
         )
         self.frame(FrameKind.OPENED, self.id, encode_event(opened))
@@ -193,6 +198,12 @@ class Exchange:
         self._queue_for_upstream(head.wire + body)
         if complete:
             self._request_received()
+
+    def _masked_target(self, target: bytes) -> bytes:
+        if b"?" not in target:
+            return mask(target, self.secrets)
+        path, mark, query = self.relay.fingerprints.target(target).partition(b"?")
+        return mask(path, self.secrets) + mark + mask(query, self.keys)
 
     def _upstream_head(self, head: RequestHead) -> bytes:
         """Return the head to send to the upstream, with the upstream's Host header."""
@@ -215,7 +226,7 @@ class Exchange:
         After an early response, the bytes are dropped.
         """
         if self.request_state == RequestState.READING:
-            self.frame(FrameKind.SENT, self.id, mask(chunk, self.keys))
+            self.frame(FrameKind.SENT, self.id, mask(chunk, self.secrets))
             self._queue_for_upstream(b"%x\r\n%b\r\n" % (len(chunk), chunk) if self.request_chunked else chunk)
 
     def request_end(self) -> None:
@@ -305,10 +316,12 @@ class Exchange:
         ``complete`` is true if these bytes are the whole body.
         """
         self.response_state = ResponseState.STREAMING
+        self.is_event_stream = head.event_stream
         if self.request_state == RequestState.READING:
             self.request_state = RequestState.ABANDONED
-        keys = self.keys
-        answered = Answered(head.status, mask(head.reason, keys), mask(head.logged, keys), False, mask(chunk, keys))
+        keys, secrets = self.keys, self.secrets
+        reason, body = mask(head.reason, secrets), mask(chunk, secrets)
+        answered = Answered(head.status, reason, mask(head.logged, keys), False, body)
         self.frame(FrameKind.ANSWERED, self.id, encode_event(answered))
         client = self.client
         if client is not None:
@@ -329,7 +342,7 @@ class Exchange:
         ``complete`` is true for the last body bytes.
         """
         if chunk:
-            self.frame(FrameKind.RECEIVED, self.id, mask(chunk, self.keys))
+            self.frame(FrameKind.RECEIVED, self.id, mask(chunk, self.secrets))
         client = self.client
         if client is not None and self.framing is not None:
             wire = self.framing.encode(chunk, complete=complete)
@@ -362,25 +375,26 @@ class Exchange:
         """End the exchange as complete. Call this method when the kernel has the last byte of the response."""
         self._close("complete")
 
-    def fail(self, error: RelayError, message: str) -> None:
+    def fail(self, error: RelayError, message: str, *, was_reset: bool = False) -> None:
         """End the exchange because the upstream failed.
 
-        The client gets an error response. If the response has already begun, it is cut instead.
+        The client gets an error response. If the response has already begun, it is cut instead. With ``was_reset``, the
+        upstream has reset its connection, so the client's connection is reset too.
         """
         if self.closed or self.response_state == ResponseState.DONE:
             return
         before = self._give_up()
-        code = error.code
         if self.client is None:  # the response was read for the log only
-            self._close("client_closed", code, message)
+            self._close("client_closed", error.code, message)
             return
         if before == ResponseState.WAITING:
             self._send_error_response(error, message)
         else:
-            if self._error_event(message) is not None:
-                code = RelayError.UPSTREAM_STREAM_INTERRUPTED.code
-            self._cut_stream(message)
-        self._close("upstream_failed", code, message)
+            if self.is_event_stream:
+                error = RelayError.UPSTREAM_STREAM_INTERRUPTED
+            self.client.reset_on_cut |= was_reset
+            self._cut_response()
+        self._close("upstream_failed", error.code, message)
 
     def dial_failed(self, message: str) -> None:
         """End the exchange because no connection to the upstream could be established."""
@@ -394,14 +408,7 @@ class Exchange:
         """
         if self.closed or self.response_state == ResponseState.DONE:
             return
-        before = self._give_up()
-        client = self.client
-        if client is not None:
-            client.keep_alive = False
-            if before == ResponseState.WAITING:
-                self._send_error_response(error, message)
-            else:
-                self.relay.gate.then(client.cut, b"")
+        self._end_response(self._give_up(), error, message)
         self._close("refused", error.code, message)
 
     def refuse_large(self, size: int) -> None:
@@ -432,16 +439,7 @@ class Exchange:
         """
         if self.closed:
             return
-        before = self._give_up()
-        client = self.client
-        if client is not None:
-            client.keep_alive = False
-            if before == ResponseState.WAITING:
-                self._send_error_response(RelayError.SHUTTING_DOWN, _STOPPED)
-            elif before == ResponseState.STREAMING:
-                self._cut_stream(_STOPPED)
-            else:
-                self.relay.gate.then(client.cut, b"")
+        self._end_response(self._give_up(), RelayError.SHUTTING_DOWN, _STOPPED)
         self._close("interrupted", RelayError.SHUTTING_DOWN.code, _STOPPED)
 
     def abandon(self) -> None:
@@ -499,30 +497,25 @@ class Exchange:
         client.send(head if self.method == b"HEAD" else head + body)
         self.relay.gate.then(client.response_sent, b"")
 
-    def _cut_stream(self, message: str) -> None:
-        """Cut a response whose head was sent. First send an error event if the format and the stream allow an event.
+    def _end_response(self, before: ResponseState, error: RelayError, message: str) -> None:
+        """Send an error response, or cut the response if it has already begun. Then close the client's connection.
 
-        The client can always tell that the response is incomplete.
+        ``before`` is the state of the response before the exchange was given up.
         """
-        client, framing = self.client, self.framing
-        if client is None or framing is None:
+        client = self.client
+        if client is None:
             return
         client.keep_alive = False
-        event = self._error_event(message)
-        if event is not None and framing.between_events:
-            self.frame(FrameKind.MADE, self.id, event)
-            client.send(framing.encode(event))
-        self.relay.gate.then(client.cut, b"")
+        if before == ResponseState.WAITING:
+            self._send_error_response(error, message)
+        else:
+            self._cut_response()
 
-    def _error_event(self, message: str) -> bytes | None:
-        """Return the event that reports a broken stream.
-
-        `None` if the relay cannot add an event to the response.
-        """
-        if self.framing is None or not self.framing.is_event_stream:
-            return None
-        kind = kind_of(self.route.below(self.target))
-        return stream_error_event(kind, RelayError.UPSTREAM_STREAM_INTERRUPTED.code, message)
+    def _cut_response(self) -> None:
+        """Close the client's connection after all bytes that arrived. Nothing is added to the response."""
+        if self.client is not None:
+            self.client.keep_alive = False
+            self.relay.gate.then(self.client.cut, b"")
 
     # -- helpers -------------------------------------------------------------------------------------------------
 

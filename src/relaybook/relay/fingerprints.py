@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from relaybook.relay.limits import MIN_SECRET_BYTES
+from relaybook.relay.limits import MIN_KEY_BYTES, MIN_SECRET_BYTES
 
 _SCHEME: Final = re.compile(rb"(?i)(?:bearer|basic|digest|negotiate|hmac|aws4-hmac-sha256) +")
 #: The name of a query parameter, with the ``=`` after it. A name cannot contain ``?``, so that each name is scanned
@@ -19,6 +19,8 @@ _VALUE: Final = re.compile(rb"[^&#]*")
 _SECRET_NAME: Final = re.compile(
     rb"(?is)(?:.*[-_.])?(?:(?:api|access|auth)?(?:key|token)|secret|signature|sig|password|credential)"
 )
+#: A key that can be a secret is long, and has a letter and a digit.
+_SECRET: Final = re.compile(rb"(?s)(?=.*[A-Za-z\x80-\xff])(?=.*[0-9]).{%d}" % MIN_SECRET_BYTES)
 
 #: Longer values are not cached, because clients choose the values and thousands of long values would stay in memory.
 _MAX_CACHED_BYTES: Final = 4096
@@ -70,13 +72,21 @@ def mask(data: bytes, keys: Iterable[bytes]) -> bytes:
     return data
 
 
+def can_be_secret(key: bytes) -> bool:
+    """Return whether a key can be a secret. If not, the key is a word that may occur in any text.
+
+    Clients send such words to upstreams that need no key, for example ``lmstudio`` or ``sk-no-key-required``.
+    """
+    return _SECRET.match(key) is not None
+
+
 def keys_in(target: bytes) -> list[bytes]:
     """Return the values of a target's secret query parameters, as sent and percent-decoded.
 
-    Values shorter than ``MIN_SECRET_BYTES`` are left out.
+    Values shorter than ``MIN_KEY_BYTES`` are left out.
     """
     keys = [key for value in _secret_values(target) for key in dict.fromkeys((value[0], unquote_to_bytes(value[0])))]
-    return [key for key in keys if len(key) >= MIN_SECRET_BYTES]
+    return [key for key in keys if len(key) >= MIN_KEY_BYTES]
 
 
 def _secret_values(target: bytes) -> Iterator[re.Match[bytes]]:

@@ -103,14 +103,14 @@ class ChunkedBody:
         body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
         framing = len(data) - len(body)
         if framing > 32:
-            self._count(framing, len(body))
+            self._count(framing, body)
         return body
 
-    def _count(self, framing: int, body: int) -> None:
+    def _count(self, framing: int, body: bytes) -> None:
         self._framing_run = 0 if body else self._framing_run + framing
-        self._budget += FRAMING_RATIO * body - framing
+        self._budget += FRAMING_RATIO * len(body) - framing
         if not self.complete and (self._framing_run > MAX_FRAMING_RUN or self._budget < 0):
-            raise FramingError("too many bytes of chunk extensions or trailers")
+            raise FramingError("too many bytes of chunk extensions or trailers", body)
 
 
 class UntilClose:

@@ -63,7 +63,7 @@ class HeadCache:
         raw_parts = _split_at_length(raw)
         logged = _split_at_length(b"\r\n%b\r\n" % head.logged)
         wire = _split_at_length(head.wire)
-        is_plain = head.keep_alive and not (head.chunked or head.expect or head.upgrade or head.version_1_0)
+        is_plain = head.keep_alive and not (head.chunked or head.expect or head.version_1_0)
         if raw_parts is None or logged is None or wire is None or not is_plain or len(raw) > _MAX_HEAD_BYTES:
             return
         self._before, self._after = raw_parts

@@ -35,5 +35,7 @@ LINGER_SECONDS: Final = 2.0
 MIN_BODY_RATE: Final = 1 * KIB
 #: The maximum number of warnings in the headers of a response. The record has all warnings.
 MAX_WARNING_HEADERS: Final = 32
-#: Shorter keys are not masked in the journal, because they are words such as "none" or "ollama" and not secrets.
-MIN_SECRET_BYTES: Final = 8
+#: Shorter keys are masked only where they are sent as a key, because they are words such as "none" or "ollama".
+MIN_KEY_BYTES: Final = 8
+#: Shorter keys are masked only in headers and the query, because they are words such as "anything" and not secrets.
+MIN_SECRET_BYTES: Final = 16

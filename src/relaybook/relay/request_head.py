@@ -13,7 +13,7 @@ from typing import Final
 import httptools
 
 from relaybook.errors import RelayError
-from relaybook.relay.fingerprints import Fingerprints, keys_in, mask
+from relaybook.relay.fingerprints import Fingerprints, can_be_secret, keys_in, mask
 from relaybook.relay.header_rules import HOP_BY_HOP, Handler, HeaderRules, drop, holds_secret, replace_line
 from relaybook.relay.limits import (
     MAX_HEAD,
@@ -21,7 +21,7 @@ from relaybook.relay.limits import (
     MAX_HEADERS,
     MAX_LENGTH_BYTES,
     MAX_REQUEST_LINE,
-    MIN_SECRET_BYTES,
+    MIN_KEY_BYTES,
 )
 from relaybook.relay.routes import Route
 from relaybook.tags import Tags
@@ -59,14 +59,17 @@ class RequestHead:
     length: int | None = None
     chunked = False
     expect = b""
-    upgrade = b""
+    websocket = False
     forwarded_for = b""
     origin = b""
     preflight = b""
     key: bytes | None = None
-    #: All API keys in the headers and the query that have at least ``MIN_SECRET_BYTES``, longest first, because a key
-    #: may begin with another key. ``logged`` is masked, and the exchange masks these keys in everything else.
+    #: All API keys in the headers and the query that have at least ``MIN_KEY_BYTES``, longest first, because a key may
+    #: begin with another key. ``logged`` is masked, and the exchange masks these keys in the query and in the headers of
+    #: the response.
     keys: Sequence[bytes] = ()
+    #: The keys that can be secrets. The exchange also masks them in the path, the reason phrase and the bodies.
+    secrets: Sequence[bytes] = ()
     tags: Sequence[tuple[bytes, bytes]] = ()
     #: The route and the tags of the request, once they are known.
     destination: tuple[Route, Tags] | None = None
@@ -80,7 +83,7 @@ class RequestHead:
         """Return a copy of this head with another Content-Length.
 
         ``logged`` and ``wire`` must already have the new Content-Length. This head must be HTTP/1.1 with keep-alive,
-        not chunked, and without Expect and Upgrade.
+        not chunked, and without Expect.
         """
         head = RequestHead()
         head.method = self.method
@@ -93,6 +96,7 @@ class RequestHead:
         head.preflight = self.preflight
         head.key = self.key
         head.keys = self.keys
+        head.secrets = self.secrets
         head.tags = self.tags
         head.destination = self.destination
         head.length, head.logged, head.wire = length, logged, wire
@@ -145,7 +149,9 @@ class RequestHeadReader:
         self._rules.apply(lines, head, head.lines)
         if b"?" in head.target or len(head.keys) > 1:
             head.keys = sorted({*head.keys, *keys_in(head.target)}, key=len, reverse=True)
-        head.logged = mask(head.logged, head.keys)
+        if head.keys:
+            head.logged = mask(head.logged, head.keys)
+            head.secrets = [key for key in head.keys if can_be_secret(key)]
         if head.version_1_0 and head.chunked:
             raise HeadRefused(
                 RelayError.BAD_REQUEST, "HTTP/1.0 does not support chunked requests. Send a Content-Length."
@@ -226,14 +232,14 @@ class RequestHeadReader:
             head.expect = value.strip().lower()
 
     def _take_upgrade(self, head: RequestHead, line: bytes, value: bytes) -> None:
-        if head.upgrade != b"websocket":
-            head.upgrade = value.strip().lower()
+        protocols = value.lower().split(b",")
+        head.websocket |= any(protocol.partition(b"/")[0].strip() == b"websocket" for protocol in protocols)
 
     def _take_client_key(self, head: RequestHead, line: bytes, value: bytes) -> None:
         self._take_secret(head, line, value)
         key = value.strip().rpartition(b" ")[2]
         head.key = head.key or key
-        if len(key) >= MIN_SECRET_BYTES:
+        if len(key) >= MIN_KEY_BYTES:
             head.keys = [*head.keys, key]
 
     def _take_secret(self, head: RequestHead, line: bytes, value: bytes) -> None:

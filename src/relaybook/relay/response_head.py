@@ -38,7 +38,6 @@ class ResponseHead:
     chunked = False
     close = False
     event_stream = False
-    encoded = False
     idle_seconds: float | None = None
     #: Header names, in lower case, from the upstream's Connection header. The named headers are not forwarded.
     connection_options: frozenset[bytes] = frozenset()
@@ -60,7 +59,6 @@ class ResponseHeadReader:
             b"connection": self._take_connection,
             b"keep-alive": self._take_keep_alive,
             b"content-type": self._take_type,
-            b"content-encoding": self._take_encoding,
         }
         self._rules = HeaderRules(self._decide)
 
@@ -129,10 +127,6 @@ class ResponseHeadReader:
     def _take_type(self, head: ResponseHead, line: bytes, value: bytes) -> None:
         head.lines.append(line)
         head.event_stream = value.lstrip()[:17].lower() == b"text/event-stream"
-
-    def _take_encoding(self, head: ResponseHead, line: bytes, value: bytes) -> None:
-        head.lines.append(line)
-        head.encoded = value.strip().lower() != b"identity"
 
     def _take_secret(self, head: ResponseHead, line: bytes, value: bytes) -> None:
         head.lines.append(line)

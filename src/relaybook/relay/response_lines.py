@@ -18,6 +18,9 @@ RETRY_AFTER_MS: Final = 1000
 NOT_LOGGED: Final = "not_logged"
 #: A 405 response must list the supported methods (RFC 9110 §15.5.6).
 _ALLOW: Final = b"Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+#: A 426 response must list the protocols to use (RFC 9110 §15.5.22). The header applies to one connection only, so
+#: ``Connection`` must name it (§7.8).
+_UPGRADE: Final = b"Upgrade: HTTP/1.1"
 _RETRY: Final = (RelayError.OVERLOADED, RelayError.LOG_UNAVAILABLE, RelayError.SHUTTING_DOWN)
 
 
@@ -40,6 +43,8 @@ def error_lines(error: RelayError, body: bytes, prefix: str, request_id: str | N
         lines.append(f"x-request-id: {request_id}".encode())
     if error is RelayError.METHOD_NOT_ALLOWED:
         lines.append(_ALLOW)
+    if error is RelayError.UPGRADE_REQUIRED:
+        lines.append(_UPGRADE)
     if error in _RETRY:
         lines.append(b"retry-after-ms: %d" % RETRY_AFTER_MS)
     return lines
@@ -73,7 +78,8 @@ def error_response(
     The connection closes after the response. ``cors_lines`` are CORS header lines, each preceded by CRLF.
     """
     body = error_json(error, message)
-    lines = [status_line(error.status), *error_lines(error, body, prefix, None), b"Connection: close" + cors_lines]
+    connection = b"Connection: close, upgrade" if error is RelayError.UPGRADE_REQUIRED else b"Connection: close"
+    lines = [status_line(error.status), *error_lines(error, body, prefix, None), connection + cors_lines]
     return b"\r\n".join([*lines, b"", b"" if head_only else body])
 
 

@@ -47,7 +47,3 @@ class Route:
         """Return the target for the upstream: ``upstream.path`` replaces the prefix, and the rest is unchanged."""
         mapped = self.upstream.path + target[len(self.prefix) :]
         return mapped if mapped.startswith(b"/") else b"/" + mapped
-
-    def below(self, target: bytes) -> str:
-        """Return the part of a target's path after the prefix, for example ``/chat/completions``."""
-        return target[len(self.prefix) :].partition(b"?")[0].decode("latin-1")

@@ -13,7 +13,7 @@ from contextlib import suppress
 from relaybook.errors import RelayError
 from relaybook.relay.connection import Connection
 from relaybook.relay.context import RelayContext
-from relaybook.relay.exchange import Exchange, ResponseState
+from relaybook.relay.exchange import Exchange
 from relaybook.relay.framing import Body, ChunkedBody, FramingError, LengthBody, NoBody, UntilClose
 from relaybook.relay.limits import MAX_HEADERS_BYTES, MAX_INFORMATIONAL, READ_BYTES
 from relaybook.relay.pool import Pool
@@ -140,7 +140,7 @@ class UpstreamConnection(Connection):
                 return
             chunk = body.feed(data)
         except (ResponseHeadError, FramingError) as error:
-            if isinstance(error, FramingError) and error.chunk and exchange.response_state == ResponseState.STREAMING:
+            if isinstance(error, FramingError) and error.chunk:
                 exchange.response_chunk(error.chunk, False)
             exchange.fail(
                 RelayError.UPSTREAM_PROTOCOL_ERROR,
@@ -185,11 +185,19 @@ class UpstreamConnection(Connection):
                 )
         self.partial = b""
         self.body = body = self._body_of(exchange, head)
-        chunk = body.feed(data) if data else b""
+        chunk = b""
+        framing_error: FramingError | None = None
+        try:
+            if data:
+                chunk = body.feed(data)
+        except FramingError as error:
+            chunk, framing_error = error.chunk, error
         self.reusable = not (head.close or (body.complete and body.surplus))
         if head.idle_seconds is not None:
             self.idle_seconds = min(self.idle_seconds, max(head.idle_seconds - 1, 0))
         exchange.response_begin(head, chunk, body.complete)
+        if framing_error is not None:
+            raise FramingError(str(framing_error))  # its chunk has been passed on
 
     def _body_of(self, exchange: Exchange, head: ResponseHead) -> Body:
         if exchange.method == b"HEAD" or head.status in (204, 304):
@@ -265,7 +273,8 @@ class UpstreamConnection(Connection):
         sent = (
             "The request was sent and will not be repeated." if self.wrote else "The request was not sent. Try again."
         )
-        exchange.fail(RelayError.UPSTREAM_RESET, f"The upstream closed the connection {where}. {sent}")
+        message = f"The upstream closed the connection {where}. {sent}"
+        exchange.fail(RelayError.UPSTREAM_RESET, message, was_reset=isinstance(exc, ConnectionResetError))
 
     def abort(self) -> None:
         self.exchange = None

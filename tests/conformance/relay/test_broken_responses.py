@@ -1,17 +1,24 @@
-"""The relay never ends an incomplete response cleanly, and the log has the bytes that arrived."""
+"""A response that breaks reaches the client as it would without the relay, and the log has the bytes that arrived."""
 
 import asyncio
-import json
+import fcntl
+import gzip
 import re
+import socket
+import sys
+import termios
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 import pytest
-from tests.conformance.relay.upstream import Received, UpstreamConnection
+from tests.conformance.relay.client import RawClient
+from tests.conformance.relay.upstream import BASE_PATH, Received, UpstreamConnection
 from tests.conformance.relay.wire import Head
 from tests.conformance.relay.world import World, ask
+from tests.support.long import sampled
+from tests.support.needs import PREFIX
 
 CHAT = b"POST /v1/chat/completions HTTP/1.1"
-EVENT_STREAM = b"Content-Type: text/event-stream\r\n"
 
 
 @dataclass
@@ -113,104 +120,281 @@ def test_a_reset_of_a_response_without_a_length_is_a_reset_for_the_client(world:
     check_failed(world, broken, b"short")
 
 
-# -- streams ---------------------------------------------------------------------------------------------------------
+# -- streams: a client gets what it would get without the relay -----------------------------------------------------
 
-DATA = b'data: {"choices":[{"delta":{"content":"\xc3\xa9"}}]}'
+DATA: Final = b'data: {"choices":[{"delta":{"content":"\xc3\xa9"}}]}'
+EVENT_STREAM: Final = b"Content-Type: text/event-stream\r\n"
+#: A stream of each API: its path and its events.
+STREAMS: Final = {
+    "chat": (
+        b"/v1/chat/completions",
+        (
+            b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"delta":{"content":"H\xc3\xa9"}}]}',
+            b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"llo"}}]}',
+            b'data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}',
+            b"data: [DONE]",
+        ),
+    ),
+    "completion": (
+        b"/v1/completions",
+        (
+            b'data: {"id":"c","object":"text_completion","choices":[{"index":0,"text":"Hello"}]}',
+            b": a comment",
+            b'data: {"id":"c","choices":[{"index":0,"text":"","finish_reason":"stop"}]}',
+            b"data: [DONE]",
+        ),
+    ),
+    "response": (
+        b"/v1/responses",
+        (
+            b'event: response.created\ndata: {"type":"response.created","response":{"id":"r","output":[]}}',
+            b'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"Hello"}',
+            b'event: response.completed\ndata: {"type":"response.completed","response":{"id":"r"}}',
+        ),
+    ),
+    "message": (
+        b"/v1/messages",
+        (
+            b'event: message_start\ndata: {"type":"message_start","message":{"id":"m","content":[]}}',
+            b'event: content_block_delta\ndata: {"type":"content_block_delta","delta":{"text":"Hello"}}',
+            b'event: ping\ndata: {"type": "ping"}',
+            b'event: message_stop\ndata: {"type":"message_stop"}',
+        ),
+    ),
+}
+#: How the body of a stream is framed, with the header lines.
+FRAMINGS: Final = {
+    "chunked": b"Transfer-Encoding: chunked\r\n",
+    "length": b"",
+    "close": b"",
+    "compressed": b"Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n",
+}
 
 
-def interrupted(events: bytes, sent: bytes) -> bool:
-    """Return whether the relay added an error event after ``sent``. Any other added bytes fail the test."""
-    assert events.startswith(sent)
-    added = events[len(sent) :]
-    if not added:
-        return False
-    assert added.startswith(b"data: ")
-    assert added.endswith(b"\n\n")
-    assert added.count(b"\n") == 2
-    assert json.loads(added[6:])["error"]["code"] == "upstream_stream_interrupted"
-    return True
+def response_of(api: str, framing: str, end: bytes) -> tuple[bytes, bytes]:
+    """Return the head and the framed body of a stream. ``end`` is the line end of its events.
+
+    The relay must not use the connection for another request, because the upstream ends the connection at any time.
+    """
+    events = [event.replace(b"\n", end) + end * 2 for event in STREAMS[api][1]]
+    head = b"HTTP/1.1 200 OK\r\nConnection: close\r\n" + EVENT_STREAM + FRAMINGS[framing]
+    if framing == "compressed":
+        events = [gzip.compress(b"".join(events), mtime=0)]
+    if framing == "length":
+        head += b"Content-Length: %d\r\n" % sum(map(len, events))
+    if b"chunked" in head:
+        events = [*(b"%x\r\n%b\r\n" % (len(event), event) for event in events), b"0\r\n\r\n"]
+    return head + b"\r\n", b"".join(events)
 
 
-@pytest.mark.parametrize("end", [b"\n", b"\r\n"], ids=["LF", "CRLF"])
-def test_a_stream_broken_between_events_ends_with_an_error_event_and_one_broken_inside_an_event_just_ends(
-    world: World, end: bytes
-) -> None:
-    event = DATA + end * 2
-    stream = event * 2
-    head = b"Transfer-Encoding: chunked\r\n" + EVENT_STREAM
+class Body(NamedTuple):
+    """The body of a response as a client sees it: the decoded bytes that arrived, and how the body ended.
 
-    def chunk(offset: int) -> tuple[bytes, ...]:
-        return (b"%x\r\n%b\r\n" % (offset, stream[:offset]),) if offset else ()
+    ``ending`` is ``complete``, or how the connection of an incomplete body ended: ``fin`` or ``rst``.
+    """
 
-    async def break_everywhere() -> list[BrokenResponse]:
-        return await asyncio.gather(*(request_broken(world, head, *chunk(offset)) for offset in range(len(stream) + 1)))
+    data: bytes
+    ending: str
 
-    for offset, broken in enumerate(world.run(break_everywhere())):
-        body, sent = broken.chunks, stream[:offset]
-        if not sent.endswith(b"\r\n\r"):  # parsers of event streams disagree whether this is an empty line
-            assert interrupted(body, sent) == (offset % len(event) == 0), offset
-        check_failed(world, broken, body)
-        record = world.server.record(broken.request_id)
-        assert (record["stream"], record["stream_ended"]) == (True, "cut")
-
-
-def test_a_stream_reset_between_events_ends_with_an_error_event(world: World) -> None:
-    event = DATA + b"\n\n"
-    chunk = b"%x\r\n%b\r\n" % (len(event), event)
-    head = b"Transfer-Encoding: chunked\r\n" + EVENT_STREAM
-    broken = world.run(request_broken(world, head, chunk, by="rst", wait_for=event + b"\r\n"))
-    assert interrupted(broken.chunks, event)
-    check_failed(world, broken, broken.chunks)
+    @classmethod
+    def read(cls, head: bytes, wire: bytes, ending: str) -> "Body":
+        """Decode the bytes after a head. ``ending`` is how the connection ended."""
+        if b"chunked" in head:
+            data = b""
+            while b"\r\n" in wire:
+                size, _, rest = wire.partition(b"\r\n")
+                length = int(size, 16)
+                data += rest[:length]
+                if length == 0:
+                    return cls(data, "complete" if rest == b"\r\n" else ending)
+                wire = rest[length + 2 :] if rest[length : length + 2] == b"\r\n" else b""
+            return cls(data, ending)
+        length = re.search(rb"Content-Length: (\d+)", head)
+        is_complete = ending == "fin" if length is None else len(wire) == int(length[1])
+        return cls(wire, "complete" if is_complete else ending)
 
 
-def test_an_event_split_between_reads_is_recognized_as_complete(world: World) -> None:
-    """The two line ends that terminate an event may arrive in separate reads."""
+async def read_cut(port: int, request: bytes, arrived: asyncio.Event, expected: bytes) -> tuple[Body, bytes]:
+    """Send a request, and read the response until it is complete or the connection ends. Return the body and the head.
 
-    async def work() -> BrokenResponse:
+    Set ``arrived`` when the client has received all the expected bytes of the body.
+    """
+    async with RawClient(port) as client:
+        await client.send(request)
+        received, ending = b"", "fin"
+        try:
+            while data := await client.read():
+                received += data
+                head, _, wire = received.partition(b"\r\n\r\n")
+                body = Body.read(head, wire, "rst")
+                if body.data == expected:
+                    arrived.set()
+                if body.ending == "complete":
+                    break
+        except ConnectionResetError:
+            ending = "rst"
+        head, _, wire = received.partition(b"\r\n\r\n")
+        return Body.read(head, wire, ending), head
+
+
+async def cut_at(world: World, api: str, framing: str, end: bytes, offset: int, manner: str) -> tuple[Body, Body, str]:
+    """Cut a stream after ``offset`` bytes of its framed body. Return what a client gets directly and via the relay.
+
+    The upstream sends the first half of the bytes, then the second half, and ends its connection. A reset could discard
+    these bytes, so the upstream waits until the client has received them. The last result is the id of the record.
+    """
+    head, wire = response_of(api, framing, end)
+    expected = Body.read(head, wire[:offset], "rst").data
+    path = STREAMS[api][0]
+    found = []
+    for port, target in ((world.provider.port, BASE_PATH + path.removeprefix(b"/v1")), (world.server.port, path)):
         arrived = asyncio.Event()
 
-        async def script(line: UpstreamConnection, _: Received) -> None:
-            await line.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n" + EVENT_STREAM + b"\r\n")
-            await line.send(b"8\r\ndata: 1\n\r\n")
-            await arrived.wait()
-            await line.send(b"1\r\n\n\r\n")
-            await line.close()
+        async def script(line: UpstreamConnection, _: Received, arrived: asyncio.Event = arrived) -> None:
+            await line.send(head + wire[: offset // 2], wire[offset // 2 : offset])
+            if manner == "rst":
+                await arrived.wait()
+                await line.reset()
+            else:
+                await line.close()
 
-        async with world.client() as client:
-            await client.send(ask(world.script(script), first=CHAT, body=b"{}"))
-            head = await client.head()
-            received = b""
-            while b"data: 1\n" not in received:
-                received += await client.read()
-            arrived.set()
-            rest, ending = await client.rest()
-        return BrokenResponse((head.one(b"service-request-id") or b"").decode(), received + rest, ending)
+        request = ask(world.script(script), first=b"POST %b HTTP/1.1" % target, body=b'{"stream":true}')
+        found.append(await read_cut(port, request, arrived, expected))
+    (direct, _), (relayed, relayed_head) = found
+    request_id = Head.parse(relayed_head + b"\r\n\r\n").one(b"service-request-id")
+    assert request_id is not None
+    assert direct.data == expected
+    return direct, relayed, request_id.decode()
 
-    broken = world.run(work())
-    assert interrupted(broken.chunks, b"data: 1\n\n")
+
+async def cut_at_all(
+    world: World, api: str, framing: str, end: bytes, offsets: list[int], manner: str
+) -> list[tuple[Body, Body, str]]:
+    semaphore = asyncio.Semaphore(16)
+
+    async def one(offset: int) -> tuple[Body, Body, str]:
+        async with semaphore:
+            return await cut_at(world, api, framing, end, offset, manner)
+
+    return await asyncio.gather(*map(one, offsets))
+
+
+@pytest.mark.parametrize("manner", ["fin", "rst"])
+@pytest.mark.parametrize("framing", FRAMINGS)
+@pytest.mark.parametrize("api", STREAMS)
+def test_a_client_gets_a_stream_cut_at_any_byte_as_without_the_relay(
+    world: World, api: str, framing: str, manner: str
+) -> None:
+    end = b"\r\n" if api == "completion" else b"\n"
+    size = len(response_of(api, framing, end)[1])
+    count = size + 1 if (api, framing) == ("completion", "chunked") else 25
+    offsets = [*sampled(range(size), count), size]
+    results = world.run(cut_at_all(world, api, framing, end, offsets, manner))
+    assert [
+        (offset, direct, relayed)
+        for offset, (direct, relayed, _) in zip(offsets, results, strict=True)
+        if relayed != direct
+    ] == []
+    for direct, _, request_id in results[:: len(results) // 4]:
+        record = world.server.record(request_id)
+        told = (record["outcome"], record["error_code"])
+        if direct.ending == "complete":
+            assert told == ("complete", None)
+        else:
+            assert told == ("upstream_failed", "upstream_stream_interrupted")
+        assert world.server.body(request_id, "response") == direct.data
+
+
+@pytest.mark.parametrize("end_mark", [b"data: [DONE]", b'event: message_stop\ndata: {"type":"message_stop"}'])
+def test_a_stream_cut_after_its_end_mark_is_cut_for_the_client_and_nothing_is_added(
+    world: World, end_mark: bytes
+) -> None:
+    """The upstream closes the connection after the last event, without the last chunk."""
+    events = DATA + b"\n\n" + end_mark + b"\n\n"
+    head = b"Transfer-Encoding: chunked\r\n" + EVENT_STREAM
+    broken = world.run(request_broken(world, head, b"%x\r\n%b\r\n" % (len(events), events)))
+    assert broken.chunks == events
+    assert world.server.record(broken.request_id)["stream"]
+    assert world.server.body(broken.request_id, "response") == events
 
 
 @pytest.mark.parametrize(
     ("head", "first"),
     [
-        (b"Transfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n" + EVENT_STREAM, CHAT),
-        (b"Transfer-Encoding: chunked\r\nContent-Type: text/plain\r\n", CHAT),
-        (b"Transfer-Encoding: chunked\r\n" + EVENT_STREAM, b"POST /v1/threads/runs HTTP/1.1"),
+        (b"Content-Type: text/plain\r\n", CHAT),
+        (b"Content-Type: application/x-ndjson\r\n", b"POST /v1/api/chat HTTP/1.1"),
+        (b"Content-Type: application/json\r\n", CHAT),
+        (b"Content-Type: text/event-stream; charset=utf-8\r\n", b"POST /v1/threads/runs HTTP/1.1"),
+        (b"Content-Type: text/event-stream\r\nContent-Encoding: zstd\r\n", CHAT),
     ],
-    ids=["compressed", "no stream of events", "a path that is not understood"],
+    ids=["plain text", "NDJSON", "JSON", "events of another API", "compressed"],
 )
-def test_a_response_that_is_not_an_uncompressed_stream_of_a_known_path_gets_no_error_event(
-    world: World, head: bytes, first: bytes
-) -> None:
-    event = b"data: 1\n\n"
+def test_nothing_is_added_to_a_broken_response_whatever_its_format(world: World, head: bytes, first: bytes) -> None:
+    event = DATA + b"\n\n"
+    head += b"Transfer-Encoding: chunked\r\n"
     broken = world.run(request_broken(world, head, b"%x\r\n%b\r\n" % (len(event), event), first=first))
     assert broken.chunks == event
     check_failed(world, broken, event)
 
 
-@pytest.mark.parametrize("framing", [b"Content-Length: 99\r\n", b""], ids=["length", "close"])
-def test_a_stream_that_is_not_chunked_gets_no_error_event(world: World, framing: bytes) -> None:
-    event = b"data: 1\n\n"
-    broken = world.run(request_broken(world, framing + EVENT_STREAM, event, by="rst", wait_for=event))
-    assert broken.after_head == event
+def test_a_malformed_chunk_right_after_the_head_is_a_cut_response(world: World) -> None:
+    """The same response is not answered with an error in one case and cut in another, depending on how it is split."""
+    head = b"Transfer-Encoding: chunked\r\n" + EVENT_STREAM + b"\r\n3\r\nabc\r\nno chunk\r\n"
+
+    async def work() -> BrokenResponse:
+        name = world.responds(b"HTTP/1.1 200 OK\r\n" + head)
+        async with world.client() as client:
+            await client.send(ask(name, first=CHAT, body=b"{}"))
+            received = await client.head()
+            rest, ending = await client.rest()
+        return BrokenResponse((received.one(b"service-request-id") or b"").decode(), rest, ending)
+
+    broken = world.run(work())
+    assert broken.chunks == b"abc"
+    check_failed(world, broken, b"abc")
+
+
+def test_an_http_1_0_client_gets_a_broken_chunked_stream_and_a_reset(world: World) -> None:
+    event = DATA + b"\n\n"
+    head = b"Transfer-Encoding: chunked\r\n" + EVENT_STREAM
+    chunk = b"%x\r\n%b\r\n" % (len(event), event)
+    first = b"POST /v1/chat/completions HTTP/1.0"
+    broken = world.run(request_broken(world, head, chunk, first=first, wait_for=event))
+    assert (broken.after_head, broken.how) == (event, "rst")
     check_failed(world, broken, event)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason=f"{PREFIX}TIOCOUTQ")
+def test_a_client_that_reads_late_gets_every_byte_that_arrived_before_the_reset(world: World) -> None:
+    """A reset discards unsent bytes, so the relay resets the connection only after it has sent them."""
+    body = b"0123456789" * 10_000
+
+    async def script(line: UpstreamConnection, _: Received) -> None:
+        await line.send(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", body)
+        upstream_socket = line.writer.get_extra_info("socket")
+        while any(fcntl.ioctl(upstream_socket.fileno(), termios.TIOCOUTQ, bytes(4))):
+            await asyncio.sleep(0)
+        await line.reset()
+
+    async def work() -> tuple[bytes, str]:
+        loop = asyncio.get_running_loop()
+        with socket.socket() as client:
+            client.setblocking(False)
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            await loop.sock_connect(client, ("127.0.0.1", world.server.port))
+            await loop.sock_sendall(client, ask(world.script(script), first=CHAT, body=b"{}"))
+            received = await loop.sock_recv(client, 1024)
+            found = re.search(rb"\r\nService-Request-Id: (\S+)", received)
+            assert found
+            record = await asyncio.to_thread(world.server.record, found[1].decode())
+            assert record["outcome"] == "upstream_failed"
+            try:
+                while data := await loop.sock_recv(client, 4096):
+                    received += data
+            except ConnectionResetError:
+                return received, "rst"
+            return received, "fin"
+
+    received, ending = world.run(work())
+    assert (len(received.partition(b"\r\n\r\n")[2]), ending) == (len(body), "rst")
+    assert received.endswith(body)

@@ -231,8 +231,8 @@ CASES: Final = [
     ),
     *cases(
         "Methods and targets",
-        501,
-        "not_supported",
+        426,
+        "upgrade_required",
         "counted",
         {
             "a WebSocket upgrade": request(

@@ -144,12 +144,15 @@ MORE_CASES: Final[list[Case]] = [
     ),
     *cases(
         "Methods and targets",
-        501,
-        "not_supported",
+        426,
+        "upgrade_required",
         "counted",
         {
             "`Upgrade: WebSocket`, followed by frames": request(
                 b"Connection: upgrade", b"Upgrade: WebSocket", first=b"GET /v1/realtime HTTP/1.1", body=HIDDEN
+            ),
+            "`Upgrade: h2c, websocket`": request(
+                b"Connection: upgrade", b"Upgrade: h2c, websocket", first=b"GET /v1/responses HTTP/1.1", body=HIDDEN
             ),
         },
     ),

@@ -6,15 +6,9 @@ from relaybook.relay.client_framing import ClientFraming
 from relaybook.relay.response_head import ResponseHead
 
 
-def head(*, chunked: bool = False, length: int | None = None, status: int = 200, stream: bool = False) -> ResponseHead:
+def head(*, chunked: bool = False, length: int | None = None, status: int = 200) -> ResponseHead:
     new_head = ResponseHead()
-    new_head.status, new_head.reason, new_head.chunked, new_head.length, new_head.event_stream = (
-        status,
-        b"Fine",
-        chunked,
-        length,
-        stream,
-    )
+    new_head.status, new_head.reason, new_head.chunked, new_head.length = status, b"Fine", chunked, length
     new_head.lines = [b"X: 1"]
     if chunked:
         new_head.lines.append(b"Transfer-Encoding: chunked")
@@ -78,34 +72,3 @@ def test_responses_without_a_body_end_with_their_head(method: bytes, status: int
     assert not framed.ends_with_close
     assert framed.encode(b"", complete=True).endswith(b"\r\n\r\n")
     assert not framed.encode(b"", complete=True)
-
-
-@pytest.mark.parametrize(
-    ("chunks", "between"),
-    [
-        ([], True),
-        ([b"data: a\n\n"], True),
-        ([b"data: a\r\n\r\n"], True),
-        ([b"data: a\r\r"], True),
-        ([b"data: a\n", b"\n"], True),
-        ([b"data: a\r\n", b"\r", b"\n"], True),
-        ([b"data: a\n"], False),
-        ([b"data: a\n\nda"], False),
-        ([b"data: a\n\n", b"d"], False),
-    ],
-)
-def test_an_error_event_fits_between_two_events(chunks: list[bytes], between: bool) -> None:
-    framed = framing(head(chunked=True, stream=True))
-    for chunk in chunks:
-        framed.encode(chunk)
-    assert framed.between_events is between
-
-
-def test_only_uncompressed_chunked_event_streams_can_carry_an_error_event() -> None:
-    assert framing(head(chunked=True, stream=True)).is_event_stream
-    assert not framing(head(stream=True)).is_event_stream
-    assert not framing(head(chunked=True)).is_event_stream
-    compressed = head(chunked=True, stream=True)
-    compressed.encoded = True
-    assert not framing(compressed).is_event_stream
-    assert not framing(head(chunked=True, stream=True), version_1_0=True).is_event_stream

@@ -149,3 +149,36 @@ def test_a_client_that_reads_slowly_is_not_disconnected(
         assert not transport.is_aborted
     client.sweep(4 * seconds)
     assert transport.is_aborted
+
+
+def cut_close_delimited(client: Any, *, write_paused: bool) -> None:
+    """Cut a response that ends with its connection, while written bytes wait or not."""
+    client.write_paused = write_paused
+    client.reset_on_cut = True
+    client.cut(b"")
+
+
+def test_a_cut_response_without_a_length_is_reset_at_once_if_all_bytes_are_sent(client: Any) -> None:
+    cut_close_delimited(client, write_paused=False)
+    assert client.transport.is_aborted
+
+
+def test_a_cut_response_without_a_length_is_reset_after_its_bytes_are_sent(client: Any, relay: Any) -> None:
+    cut_close_delimited(client, write_paused=True)
+    client.drain()
+    client.sweep(relay.now)
+    assert not client.transport.is_aborted
+    client.resume_writing()
+    client.sweep(relay.now)
+    assert client.transport.is_aborted
+
+
+@pytest.mark.parametrize("end", ["sweep", "close"])
+def test_a_cut_response_without_a_length_never_ends_cleanly(client: Any, relay: Any, end: str) -> None:
+    """Not even if the client does not receive its bytes in time, or if the relay stops."""
+    cut_close_delimited(client, write_paused=True)
+    if end == "sweep":
+        client.sweep(relay.now + relay.settings.write_timeout + 1)
+    else:
+        client.close()
+    assert client.transport.is_aborted

@@ -57,9 +57,26 @@ def test_a_second_expect_header_hides_no_value_that_is_refused(lines: tuple[byte
     assert read(b"Host: a", *lines).expect == b"x"
 
 
-@pytest.mark.parametrize("lines", [(b"Upgrade: h2c", b"Upgrade: WebSocket"), (b"Upgrade: WebSocket", b"Upgrade: h2c")])
-def test_a_second_upgrade_header_does_not_hide_a_websocket(lines: tuple[bytes, bytes]) -> None:
-    assert read(b"Host: a", *lines).upgrade == b"websocket"
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (b"Upgrade: websocket",),
+        (b"Upgrade: h2c", b"Upgrade: WebSocket"),
+        (b"Upgrade: WebSocket", b"Upgrade: h2c"),
+        (b"Upgrade: h2c, WebSocket",),
+        (b"Upgrade:websocket/13 ,h2c",),
+    ],
+)
+def test_a_websocket_is_recognized_among_other_protocols(lines: tuple[bytes, ...]) -> None:
+    assert read(b"Host: a", *lines).websocket
+
+
+@pytest.mark.parametrize(
+    "line", [b"Upgrade: h2c", b"Upgrade: TLS/1.3, HTTP/2.0", b"Upgrade: not-websocket", b"Upgrade:"]
+)
+def test_an_offer_of_another_protocol_is_not_forwarded(line: bytes) -> None:
+    head = read(b"Host: a", b"Connection: Upgrade", line)
+    assert (head.websocket, head.lines) == (False, [b"Host: a"])
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,15 @@ def test_405_lists_the_supported_methods() -> None:
     assert b"TRACE" not in head
 
 
+def test_426_names_the_protocol_to_use() -> None:
+    """RFC 9110 §15.5.22 requires Upgrade, and §7.8 requires the connection option."""
+    head, _, _ = response_lines.error_response(RelayError.UPGRADE_REQUIRED, "", "Service").partition(b"\r\n\r\n")
+    lines = head.split(b"\r\n")
+    assert lines[0] == b"HTTP/1.1 426 Upgrade Required"
+    assert b"Upgrade: HTTP/1.1" in lines
+    assert [line for line in lines if line.lower().startswith(b"connection:")] == [b"Connection: close, upgrade"]
+
+
 def test_the_error_of_an_admitted_request_has_its_record_id() -> None:
     assert b"x-request-id: abc" in response_lines.error_lines(RelayError.UPSTREAM_RESET, b"{}", "Service", "abc")
 
