@@ -89,7 +89,7 @@ ITERATIONS = [
         ({"prompt_tokens": True, "completion_tokens": "5", "prompt_tokens_details": 4}, (None, 5, None, None)),
         ({"prompt_tokens": -1, "completion_tokens": "-1", "reasoning_tokens": "1.0"}, (None, None, None, None)),
         ({"prompt_tokens": 1e300, "completion_tokens": 2**63}, (None, None, None, None)),
-        ({"prompt_tokens": "²", "completion_tokens": "9" * 20}, (None, None, None, None)),
+        ({"prompt_tokens": "²", "completion_tokens": 1, "cached_tokens": "9" * 20}, (None, 1, None, None)),
         ({"prompt_tokens": "9" * 5000, "completion_tokens": ""}, (None, None, None, None)),
         ({"prompt_tokens": 2**63 - 1, "completion_tokens": str(2**63 - 1)}, (2**63 - 1, 2**63 - 1, None, None)),
         ({}, (None, None, None, None)),
