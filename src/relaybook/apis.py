@@ -146,6 +146,8 @@ APIS: Final = (
     Api("models", "list of models", ("GET", "DELETE"), ("models", "models/{model}")),
     Api("other", "all other paths"),
 )
+#: The kind of nearly all requests. Indexes omit it.
+MOST_COMMON: Final[Kind] = "chat"
 BY_KIND: Final[dict[Kind, Api]] = {api.kind: api for api in APIS}
 #: The response headers that may have the provider's id of the request, in lower case.
 REQUEST_ID_HEADERS: Final = tuple(dict.fromkeys(api.request_id_header for api in APIS))

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 import apsw
 
+from relaybook.apis import MOST_COMMON
 from relaybook.log.finish_reasons import FINISH_REASONS
 from relaybook.log.query.filters import WORDS, Filter, Term, comparison
 from relaybook.log.row import FINISHES, UPSTREAM_FAILURES
@@ -288,7 +289,7 @@ _FEW_SCORES: Final = 20_000
 
 #: For each field, the partial index and the common value that the index omits.
 _PARTIAL_INDEXES: Final = {
-    "kind": ("requests_kind", "chat"),
+    "kind": ("requests_kind", MOST_COMMON),
     "finish_reason": ("requests_finish", "stop"),
     "stream_ended": ("requests_stream_end", "done"),
 }

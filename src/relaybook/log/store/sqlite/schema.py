@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, NamedTuple, get_args, get_origin, get_
 
 import apsw
 
+from relaybook.apis import MOST_COMMON
 from relaybook.log.query.filters import SORT_FIELDS
 from relaybook.log.record import FIELDS, Record
 from relaybook.log.store.errors import StoreDamaged, StoreTooNew
@@ -80,7 +81,7 @@ CREATE INDEX requests_key ON requests("key") WHERE "key" IS NOT NULL;
 CREATE INDEX requests_failed ON requests(failed, seq, started_at, namespace, model) WHERE failed = 1;
 CREATE INDEX requests_outcome ON requests(outcome, seq, started_at, model, namespace) WHERE outcome <> 'complete';
 CREATE INDEX requests_status ON requests(status, seq, started_at, model, namespace) WHERE status >= 400;
-CREATE INDEX requests_kind ON requests(kind) WHERE kind <> 'chat';
+CREATE INDEX requests_kind ON requests(kind) WHERE kind <> '{MOST_COMMON}';
 CREATE INDEX requests_finish ON requests(finish_reason) WHERE finish_reason <> 'stop';
 CREATE INDEX requests_stream_end ON requests(stream_ended) WHERE stream_ended <> 'done';
 CREATE TABLE properties (name TEXT NOT NULL, value TEXT NOT NULL, seq INTEGER NOT NULL,
