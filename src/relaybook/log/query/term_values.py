@@ -20,7 +20,7 @@ from relaybook.log.query.filters import (
     BadFilter,
     comparison,
 )
-from relaybook.log.query.words import has_words
+from relaybook.log.query.words import SEPARATOR, has_words
 from relaybook.log.record import AdviceCode, NoteCode, Outcome, StreamEnd
 from relaybook.log.row import Code
 from relaybook.tags import WarningCode
@@ -140,6 +140,8 @@ def checked_value(name: str, value: str, now_us: int, shown_name: str, *, is_pre
 
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
         reject("text without NUL or lone surrogates")
+    if name == CONTAINS and SEPARATOR in value:
+        reject(f"text without the reserved character U+{ord(SEPARATOR):X}")
     if name == WORDS and not has_words(value):
         reject("text with at least one letter or digit")
     choices = CHOICES.get(name)
