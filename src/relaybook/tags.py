@@ -87,10 +87,17 @@ def _clean(raw: bytes) -> Cleaned:
         text = _CONTROL.sub("\ufffd", text)
         changes.append("control_characters_replaced")
     if len(text) > MAX_CHARACTERS:
-        digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-        text = f"{text[:_TRUNCATED_CHARACTERS]}~{digest}"
+        text = shortened(text)
         changes.append("value_cut")
     return Cleaned(text, tuple(changes))
+
+
+def shortened(text: str) -> str:
+    """Return a text of at most ``MAX_CHARACTERS`` characters. The end of a longer text is replaced by a hash."""
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]
+    return f"{text[:_TRUNCATED_CHARACTERS]}~{digest}"
 
 
 _cached = lru_cache(4096)(_clean)
@@ -107,6 +114,14 @@ def _decode(raw: bytes, changes: list[WarningCode]) -> str:
     except UnicodeDecodeError:
         changes.append("not_utf8")
         return raw.decode("latin-1")
+
+
+def header_text(value: bytes) -> str:
+    """Return the text of a header that is not a tag. A value that is not UTF-8 is read as Latin-1."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
 
 
 @lru_cache(4096)

@@ -7,13 +7,14 @@ from typing import Final
 
 from relaybook import clock
 from relaybook.cli.failure import BadArgument
-from relaybook.cli.output import escape, may_be_id
+from relaybook.cli.output import escape
 from relaybook.cli.source import LogSource
 from relaybook.log.likely_values import likely_value
 from relaybook.log.query.filters import MAX_LIMIT, WORDS, BadFilter, Filter
 from relaybook.log.query.language import OPERATORS
 from relaybook.log.query.parameters import parse_filter
 from relaybook.log.query.term_values import FAILED_WORDS, canonical_name
+from relaybook.settings.definitions import is_utf8
 
 _MAX_LISTED: Final = 8
 #: A recorder commits after at most 0.2 s, or 1 s in ClickHouse. Only a lag above this time is unusual.
@@ -146,7 +147,7 @@ def _text_hint(log: LogSource, parsed: Filter) -> str:
     word = next((term.values[0] for term in found if term.values), "")
     if not word:
         return ""
-    if may_be_id(word) and log.find(word) is not None:
+    if is_utf8(word) and log.find(word) is not None:
         return f" The search text is the id of a request. To print the request, run relaybook show {word}"
     if word in log.values("namespace"):
         return f" The search text is a namespace. Write {quote(f'namespace={word}')}"

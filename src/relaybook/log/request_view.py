@@ -14,7 +14,7 @@ from relaybook.log.formats.decode import Decoded, codings_of, decode
 from relaybook.log.formats.provider_errors import read_error
 from relaybook.log.formats.reading import read_request, read_response
 from relaybook.log.query.filters import Filter
-from relaybook.log.record import Detail, Record, Side
+from relaybook.log.record import Detail, Record, Side, stored_id
 from relaybook.log.store.errors import BodyDamaged
 from relaybook.log.store.port import Body, Entry, Reader, Running, StoredRecord, body_size
 
@@ -186,7 +186,7 @@ def find_request(reader: Reader, any_id: str, limit: int) -> tuple[RequestView, 
     other finished requests with this foreign id are also returned, newest first. ``record.FOREIGN_IDS`` lists the
     foreign ids.
     """
-    matching = reader.find(any_id, limit + 1)
+    matching = reader.find(stored_id(any_id), limit + 1)
     for record_id in _candidate_ids(reader, any_id, matching):
         if view := RequestView.open(reader, record_id):
             return view, [record for record in matching if record.id != record_id][:limit]
@@ -203,5 +203,5 @@ def _candidate_ids(reader: Reader, any_id: str, matching: list[Record]) -> Itera
         yield own_id
     yield from (record.id for record in matching[:1])
     for record in reader.running(Filter()):
-        if any_id in record.foreign_ids:
+        if stored_id(any_id) in record.foreign_ids:
             yield record.id

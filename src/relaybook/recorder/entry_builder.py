@@ -27,7 +27,7 @@ from relaybook.log.search_text import search_text
 from relaybook.log.store.port import Body, BodyRef, Entry, Running
 from relaybook.recorder.fold import Exchange
 from relaybook.recorder.prices import Prices
-from relaybook.tags import MAX_CHARACTERS, MAX_PROPERTIES, clean
+from relaybook.tags import MAX_PROPERTIES, clean, header_text, shortened
 
 _REQUEST_HEADERS: Final = re.compile(
     rb"(?i)(?:^|\r\n)(user-agent|content-type|content-encoding|x-client-request-id|x-stainless-retry-count|traceparent):"
@@ -388,11 +388,12 @@ def _matching_headers(names: re.Pattern[bytes], head: bytes) -> dict[bytes, str]
     """Return the headers that match ``names``, by lower-case name.
 
     If a header is repeated, its first value is returned. ``Content-Encoding`` is the exception: all its values are
-    joined (RFC 9110 §5.3).
+    joined (RFC 9110 §5.3). Values are read and shortened like the values of tags, so that ids are stored as in
+    ``record.stored_id``.
     """
     matching: dict[bytes, str] = {}
     for raw_name, value in names.findall(head):
-        name, text = raw_name.lower(), value.decode(errors="replace")[:MAX_CHARACTERS].rstrip()
+        name, text = raw_name.lower(), shortened(header_text(value).rstrip())
         is_more = name == b"content-encoding" and name in matching
         matching[name] = f"{matching[name]}, {text}" if is_more else matching.get(name, text)
     return matching

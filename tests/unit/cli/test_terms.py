@@ -163,11 +163,6 @@ def test_the_filter_for_failed_requests_is_suggested(term: str, is_explained: bo
     assert (hint_for(Log(), term) == " To find failed requests, write failed=true") == is_explained
 
 
-@pytest.mark.parametrize("side", ["request", "response"])
-def test_the_path_of_a_body_is_not_looked_up_as_an_id(side: str) -> None:
-    assert "Only whole words match" in hint_for(Log(known_id=f"chatcmpl-9/{side}"), f"chatcmpl-9/{side}")
-
-
 def test_a_from_in_the_future_is_explained() -> None:
     assert " The start time (from) is in the future. The time is now 2" in hint_for(Log(), "from=9000-01-01")
     assert "in the future" not in hint_for(Log(), "from=2020-01-01", "namespace=ios")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.support.frames import Script
 
-from relaybook.log.record import Record
+from relaybook.log.record import Record, stored_id
 from relaybook.log.store.port import Entry
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Exchange, Fold
@@ -179,6 +179,22 @@ def test_headers_become_fields() -> None:
     record = record_of(call(head=b"", request=REQUEST) if not head else Script().open(A, head=head).request(A).close(A))
     assert (record.client_request_id, record.retry_count) == ("mine", 2)
     assert record.trace_id == "0af7651916cd43dd8448eb211c80319c"
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        (b"job-" + b"0123456789" * 30, stored_id("job-" + "0123456789" * 30)),
+        (b"x" * 256, "x" * 256),
+        ("注文/request é".encode(), "注文/request é"),
+        (b"caf\xe9", "café"),
+        (b"", ""),
+    ],
+)
+def test_an_id_is_stored_so_that_it_is_found_again(sent: bytes, stored: str) -> None:
+    script = Script().open(A, head=b"x-client-request-id: " + sent).request(A, REQUEST)
+    record = record_of(script.respond(A, ANSWER, head=b"X-Request-Id:" + sent).close(A))
+    assert (record.client_request_id, record.provider_request_id) == (stored, stored)
 
 
 @pytest.mark.parametrize(
