@@ -79,6 +79,13 @@ def test_metadata_becomes_properties_and_headers_take_precedence() -> None:
     assert record.properties == {"channel": "header", "user-id": "7"}
 
 
+def test_warnings_about_metadata_follow_the_warnings_about_headers() -> None:
+    body = json.dumps({"metadata": {" ": "x", "a": "b" * 300, "ok": "1"}}).encode()
+    record = record_of(call(request=body, warnings=(("unknown_header", "Service-X is not a known tag."),)))
+    assert [warning.code for warning in record.warnings] == ["unknown_header", "empty_property_name", "value_cut"]
+    assert list(record.properties) == ["a", "ok"]
+
+
 @pytest.mark.parametrize("head", [STREAM_HEAD, STREAM_HEAD + b"\r\ncontent-encoding: identity"])
 def test_a_stream_is_assembled_and_timed(head: bytes) -> None:
     role = b'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}\n\n'
