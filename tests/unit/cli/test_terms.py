@@ -8,11 +8,14 @@ from relaybook.log.query.filters import MAX_LIMIT
 
 
 def test_arguments_are_names_and_values() -> None:
-    assert read_terms(["namespace=a=b", "from=-15m", "not.status=error", "property.user_id=7"]) == [
+    assert read_terms(
+        ["namespace=a=b", "from=-15m", "not.status=error", "property.user_id=7", "property.a b:c=d=e"]
+    ) == [
         ("namespace", "a=b"),
         ("from", "-15m"),
         ("not.status", "error"),
         ("property.user_id", "7"),
+        ("property.a b:c", "d=e"),
     ]
 
 
@@ -30,6 +33,13 @@ def test_arguments_are_names_and_values() -> None:
         (['-"5"'], '-"5"'),
         (['"quoted already" -late'], '"quoted already" -late'),
         (["a==b"], None),
+        (["property.my app:a b"], 'property."my app":"a b"'),
+        (["-property.my app:x"], '-property."my app":"x"'),
+        (['property."a=b":x', "-property.-a:y"], 'property."a=b":x -property.-a:y'),
+        (['property."my app":x y'], 'property."my app":x y'),
+        (["property.my model:x"], None),
+        (["property.my"], None),
+        ([r"namespace:a\\b c"], r'namespace:"a\\\\b c"'),
     ],
 )
 def test_other_arguments_are_terms_of_the_query_language(arguments: list[str], query: str | None) -> None:
