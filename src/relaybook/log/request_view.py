@@ -41,7 +41,7 @@ class RequestView:
     def __init__(
         self,
         record: Record,
-        detail: Detail,
+        detail: Detail | None,
         request_size: int | None,
         response_size: int | None,
         transferred: Callable[[Side], Iterator[bytes] | None],
@@ -51,12 +51,12 @@ class RequestView:
     ) -> None:
         """``damage`` says why headers and bodies cannot be read. `None` if they are not damaged."""
         self.record = record
-        self.detail = detail
+        self.detail = detail or Detail()
         self.is_running = is_running
         self.damage = damage
-        #: Whether the headers can be read. False if they are damaged, or if the headers of a running request are not
+        #: Whether the headers can be read. False if they are damaged, no longer stored, or, for a running request, not
         #: stored yet.
-        self.has_headers = damage is None
+        self.has_headers = detail is not None
         self._sizes: dict[Side, int | None] = {"request": request_size, "response": response_size}
         self._transferred = transferred
 
@@ -111,10 +111,7 @@ class RequestView:
             return None if data is None else iter([data])
 
         request_size, response_size = (None if data is None else len(data) for data in so_far.values())
-        detail = running.detail or Detail()
-        view = cls(running.record, detail, request_size, response_size, transferred, is_running=True)
-        view.has_headers = running.detail is not None
-        return view
+        return cls(running.record, running.detail, request_size, response_size, transferred, is_running=True)
 
     def headers(self, side: Side) -> list[tuple[str, str]]:
         """Return the stored headers in the order in which they were sent."""
