@@ -68,6 +68,7 @@ def write_evenly(journal: Path, per_second: int) -> None:
 
 def _made(entry: Entry) -> Made:
     record, detail = entry.record, entry.detail
+    assert detail is not None
     opened = Opened(
         0,
         b"POST",

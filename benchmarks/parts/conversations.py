@@ -135,4 +135,5 @@ def _measure(place: Path, entries: Iterator[Entry]) -> dict[str, float]:
 def _content(entry: Entry) -> bytes:
     assert entry.request is not None
     assert entry.response is not None
+    assert entry.detail is not None
     return b"".join((entry.detail.request_head, entry.detail.response_head, *entry.request.rest, *entry.response.rest))

@@ -1,8 +1,8 @@
-"""Parse the tag headers of a request: namespace, properties and log mode. This module does no I/O.
+"""Parse the tags of a request: namespace, properties and log mode. This module does no I/O.
 
 A tag never makes a request fail. If a value cannot be kept as sent, it is adjusted or dropped, and the record and the
 response contain a warning. Values are percent-decoded as UTF-8, normalized to NFC and trimmed. The case of values is
-kept.
+kept. The body's ``metadata`` also becomes properties, after the headers of the response are sent.
 """
 
 import hashlib
@@ -28,7 +28,8 @@ _MAX_CACHED_TAGS_BYTES: Final = 4096
 #: Warnings show only this many characters of a header's name, because many clients reject responses with long headers.
 _MAX_SHOWN: Final = 80
 _BROKEN_PERCENT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
-_CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+#: Control characters, and lone surrogates, which cannot be stored.
+_CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _KNOWN_TAGS: Final = ("namespace", "log", "property-")
 
 WarningCode = Literal[
@@ -38,6 +39,7 @@ WarningCode = Literal[
     "not_utf8",
     "duplicate_tag",
     "too_many_properties",
+    "empty_property_name",
     "unknown_header",
     "unknown_log_value",
 ]
@@ -80,33 +82,97 @@ def clean(raw: bytes) -> Cleaned:
 
 
 def _clean(raw: bytes) -> Cleaned:
+    text, is_utf8 = _decode(raw)
+    cleaned = _clean_text(text)
+    return cleaned if is_utf8 else Cleaned(cleaned.text, ("not_utf8", *cleaned.changes))
+
+
+def _clean_text(text: str) -> Cleaned:
     changes: list[WarningCode] = []
-    text = _decode(raw, changes)
     text = (unicodedata.normalize("NFC", text[:_MAX_NORMALIZED]) + text[_MAX_NORMALIZED:]).strip()
     if _CONTROL.search(text):
         text = _CONTROL.sub("\ufffd", text)
         changes.append("control_characters_replaced")
     if len(text) > MAX_CHARACTERS:
-        digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-        text = f"{text[:_TRUNCATED_CHARACTERS]}~{digest}"
+        text = shortened(text)
         changes.append("value_cut")
     return Cleaned(text, tuple(changes))
+
+
+def property_name(name: str) -> str:
+    """Return the name under which a property is stored, or an empty text if nothing is left of the name."""
+    return _clean_name(name).text
+
+
+def _clean_name(name: str) -> Cleaned:
+    lower_name = name.lower().replace("_", "-")
+    return _cached_name(lower_name) if len(lower_name) <= MAX_CHARACTERS else _clean_text(lower_name)
+
+
+_cached_name = lru_cache(4096)(_clean_text)
+
+
+def with_metadata(
+    properties: Mapping[str, str], metadata: Iterable[tuple[str, str]]
+) -> tuple[dict[str, str], list[TagWarning]]:
+    """Return the properties of the headers and the body's metadata, and the warnings about the metadata.
+
+    Names and values of the metadata are adjusted like those of headers, but are not percent-decoded. If a header has
+    the same name, the header wins. Only the first ``MAX_PROPERTIES`` properties are kept.
+    """
+    merged = dict(properties)
+    warnings: dict[TagWarning, None] = {}
+    for sent_name, sent_value in metadata:
+        name = _clean_name(sent_name)
+        if name.text in properties:
+            continue
+        value = _clean_text(sent_value)
+        shown = f"metadata {name.text[:_MAX_SHOWN]!r}"
+        if not name.text:
+            warnings[TagWarning("empty_property_name", "A name in metadata is empty. Its value was dropped.")] = None
+        elif name.text in merged:
+            if value.text != merged[name.text]:
+                message = f"{shown} was sent more than once. The first value is used."
+                warnings[TagWarning("duplicate_tag", message)] = None
+        elif len(merged) >= MAX_PROPERTIES:
+            warnings[TagWarning("too_many_properties", f"{_TOO_MANY} Properties in metadata come last.")] = None
+            break
+        else:
+            merged[name.text] = value.text
+            for change in name.changes:
+                warnings[TagWarning(change, _CHANGES[change].format(name=f"The name of {shown}"))] = None
+            for change in value.changes:
+                warnings[TagWarning(change, _CHANGES[change].format(name=f"The value of {shown}"))] = None
+    return merged, list(warnings)
+
+
+def shortened(text: str) -> str:
+    """Return a text of at most ``MAX_CHARACTERS`` characters. The end of a longer text is replaced by a hash."""
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]
+    return f"{text[:_TRUNCATED_CHARACTERS]}~{digest}"
 
 
 _cached = lru_cache(4096)(_clean)
 
 
-def _decode(raw: bytes, changes: list[WarningCode]) -> str:
+def _decode(raw: bytes) -> tuple[str, bool]:
+    """Return the text of a tag's value, and whether the value is UTF-8."""
     if b"%" in raw and not _BROKEN_PERCENT.search(raw):
         try:
-            return unquote_to_bytes(raw).decode()
+            return unquote_to_bytes(raw).decode(), True
         except UnicodeDecodeError:
             pass
+    return header_text(raw)
+
+
+def header_text(value: bytes) -> tuple[str, bool]:
+    """Return the text of a header, and whether the header is UTF-8. Otherwise it is read as Latin-1."""
     try:
-        return raw.decode()
+        return value.decode(), True
     except UnicodeDecodeError:
-        changes.append("not_utf8")
-        return raw.decode("latin-1")
+        return value.decode("latin-1"), False
 
 
 @lru_cache(4096)
@@ -201,7 +267,7 @@ class _Reading:
         elif rest == "log":
             self._take_log(name, raw)
         elif rest.startswith("property-") and len(rest) > len("property-"):
-            self._take_property(name, rest.removeprefix("property-").replace("_", "-"), raw)
+            self._take_property(name, _clean_name(rest.removeprefix("property-")), raw)
         else:
             self._warn("unknown_header", f"{name} is not a known tag and was not sent upstream{self._suggest(name)}")
 
@@ -219,7 +285,7 @@ class _Reading:
         return f". Did you mean {self._prefixes[prefix.lower()]}-{known}?"
 
     def _take_namespace(self, name: str, raw: bytes) -> None:
-        text = self._clean(name, raw, "namespace_cut")
+        text = self._noted(name, clean(raw), "namespace_cut")
         if not text:
             return
         if self.namespace is None:
@@ -245,30 +311,29 @@ class _Reading:
         if value != "full":
             self.log = "no-bodies"
 
-    def _take_property(self, name: str, key: str, raw: bytes) -> None:
-        key = self._clean(name, key.replace("%", "%25").encode(), "value_cut")
-        text = self._clean(name, raw, "value_cut")
+    def _take_property(self, name: str, cleaned: Cleaned, raw: bytes) -> None:
+        key = self._noted(name, cleaned)
+        text = self._noted(name, clean(raw))
         if key in self.properties:
             if self.properties[key] != text:
                 first = self.properties[key]
                 self._warn("duplicate_tag", f"{name} was sent more than once. The first value, {first!r}, is used.")
         elif len(self.properties) >= MAX_PROPERTIES:
-            self._warn(
-                "too_many_properties",
-                f"More than {MAX_PROPERTIES} properties were sent. All properties after the first {MAX_PROPERTIES} are "
-                "dropped.",
-            )
+            self._warn("too_many_properties", _TOO_MANY)
         else:
             self.properties[key] = text
 
-    def _clean(self, name: str, raw: bytes, cut_code: WarningCode) -> str:
-        cleaned = clean(raw)
+    def _noted(self, name: str, cleaned: Cleaned, cut_code: WarningCode = "value_cut") -> str:
+        """Return the text, and add the warnings about its adjustments. ``name`` is the name of the header."""
         for change in cleaned.changes:
             code = cut_code if change == "value_cut" else change
             self._warn(code, _CHANGES[change].format(name=name))
         return cleaned.text
 
 
+_TOO_MANY: Final = (
+    f"More than {MAX_PROPERTIES} properties were sent. All properties after the first {MAX_PROPERTIES} are dropped."
+)
 _CHANGES: Final[dict[WarningCode, str]] = {
     "value_cut": f"{{name}} is longer than {MAX_CHARACTERS} characters. The text was truncated, and a hash was "
     "appended.",

@@ -59,6 +59,7 @@ def exported_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
         an_entry(None, None, body_state="no_bodies", outcome="client_closed"),
         an_entry(gzip.compress(REQUEST), RESPONSE, Detail(request_head=b"content-encoding: gzip")),
     ]
+    entries[-2].detail = None
     entries[7].record.feedback = FEEDBACK
     fill(directory / "data", entries)
     assert main(["export", "--data", str(directory / "data"), "--bodies", "-o", str(directory / "log.jsonl")]) == 0

@@ -278,7 +278,7 @@ def test_bodies_of_a_deleted_pack_are_reported_as_not_stored(
     (pack,) = (tmp_path / "store" / BODIES).iterdir()
     pack.unlink()
     stored = reader.get(entry.record.id)
-    assert (stored.record.id, stored.detail, stored.request_size) == (entry.record.id, Detail(), None)
+    assert (stored.record.id, stored.detail, stored.request_size) == (entry.record.id, None, None)
     assert reader.body(entry.record.id, "request") is None
     writer.close()
     again = SqliteWriter(tmp_path / "store")

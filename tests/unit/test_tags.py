@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relaybook.tags import MAX_CHARACTERS, TagReader, Tags, clean, echo
+from relaybook.tags import MAX_CHARACTERS, TagReader, Tags, clean, echo, property_name, with_metadata
 
 READER = TagReader(["Service", "Relaybook"], "default", "full")
 
@@ -198,3 +198,85 @@ def tracemalloc_of(work: Callable[[], object]) -> int:
 def test_a_long_run_of_combining_marks_is_handled_quickly() -> None:
     marks = ("\u0301\u0327" * 500_000).encode()
     assert len(clean(marks).text) == MAX_CHARACTERS
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        ("User_Id", "user-id"),
+        (" a b ", "a b"),
+        ("a:b", "a:b"),
+        ("50%off %41", "50%off %41"),
+        ("e\u0301", "é"),
+        ("a\tb\x00", "a\ufffdb\ufffd"),
+        ("", ""),
+        (" \n\u3000", ""),
+        ("ÀÉ_名前", "àé-名前"),
+    ],
+)
+def test_the_name_of_a_property_is_normalized(sent: str, stored: str) -> None:
+    assert property_name(sent) == stored
+    assert property_name(stored) == stored
+
+
+@given(st.text())
+def test_a_normalized_name_is_not_changed_again(text: str) -> None:
+    assert property_name(property_name(text)) == property_name(text)
+
+
+@pytest.mark.parametrize("name", ["", " ", "\t\r\n", "\u3000\u2003"])
+def test_metadata_with_an_empty_name_is_dropped_with_a_warning(name: str) -> None:
+    properties, warnings = with_metadata({"a": "1"}, {name: "x", "b": "2"}.items())
+    assert properties == {"a": "1", "b": "2"}
+    assert [code for code, _ in warnings] == ["empty_property_name"]
+
+
+def test_metadata_is_added_to_the_properties_of_headers_which_win_without_a_warning() -> None:
+    sent = {"channel": "header"}
+    assert with_metadata(sent, {"Channel": "body", "user_id": "7", "empty": ""}.items()) == (
+        {"channel": "header", "user-id": "7", "empty": ""},
+        [],
+    )
+    assert sent == {"channel": "header"}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "properties", "codes"),
+    [
+        ({"user_id": "1", "User-Id": "2", "USER_ID": "3"}, {"user-id": "1"}, ["duplicate_tag"]),
+        ({"user_id": "1", "User-Id": "1"}, {"user-id": "1"}, []),
+        ({"a": "x\0y"}, {"a": "x\ufffdy"}, ["control_characters_replaced"]),
+        ({"a\x1bb": "x"}, {"a\ufffdb": "x"}, ["control_characters_replaced"]),
+        ({"a\ud800": "\udfff"}, {"a\ufffd": "\ufffd"}, ["control_characters_replaced"] * 2),
+        ({"a": "50%41"}, {"a": "50%41"}, []),
+        ({"a": "x" * 256}, {"a": "x" * 256}, []),
+        ({"a": "x" * 300}, {"a": clean(b"x" * 300).text}, ["value_cut"]),
+        ({"x" * 300: "v"}, {clean(b"x" * 300).text: "v"}, ["value_cut"]),
+        ({"x" * 300: "v\0"}, {clean(b"x" * 300).text: "v\ufffd"}, ["value_cut", "control_characters_replaced"]),
+    ],
+)
+def test_adjusted_metadata_gets_a_warning(
+    metadata: dict[str, str], properties: dict[str, str], codes: list[str]
+) -> None:
+    result, warnings = with_metadata({}, metadata.items())
+    assert (result, [code for code, _ in warnings]) == (properties, codes)
+    assert all("metadata" in message and len(message) < 300 for _, message in warnings)
+
+
+def test_the_sixty_fifth_property_warns_also_if_it_is_in_metadata() -> None:
+    sent = {f"h{number}": "" for number in range(60)}
+    properties, warnings = with_metadata(sent, {f"m{number}": "" for number in range(10)}.items())
+    assert list(properties) == [*sent, "m0", "m1", "m2", "m3"]
+    assert [code for code, _ in warnings] == ["too_many_properties"]
+    full = {f"h{number}": "" for number in range(64)}
+    assert with_metadata(full, {"h1": "body"}.items()) == (full, [])
+
+
+def test_the_number_of_warnings_about_metadata_is_limited() -> None:
+    names = (("A" if number & 1 << bit else "a") for number in range(4096) for bit in range(12))
+    cases = ["".join(next(names) for _ in range(12)) for _ in range(4096)]
+    hostile = [*((name, f"{number}\0") for number, name in enumerate(cases)), *((" " * n, "") for n in range(500))]
+    hostile += [(f"{number}\0", "x" * 300) for number in range(1000)]
+    properties, warnings = with_metadata({}, hostile)
+    assert (len(properties), len(set(warnings))) == (64, len(warnings))
+    assert len(warnings) < 200

@@ -174,9 +174,9 @@ export type RequestDetail = {
   damage: string | null;
   /** Reason phrase of the response's status line. */
   reason: string | null;
-  /** Names and values as received. Secrets are replaced. */
+  /** Names and values as received. Secrets are replaced. `null` if the headers cannot be read or are no longer stored, for example because the content of the request has expired. Empty if there were no headers. */
   request_headers: ([string, string])[] | null;
-  /** Names and values as received. Secrets are replaced. */
+  /** Names and values as received. Secrets are replaced. `null` if the headers cannot be read or are no longer stored, for example because the content of the request has expired. Empty if there were no headers. */
   response_headers: ([string, string])[] | null;
   /** How many bytes of the request body are stored, counted before the log compresses them. `null` if the body is not stored. */
   stored_request_bytes: number | null;

@@ -85,7 +85,7 @@ async def delete_requests(request: Request) -> Response:
     return _accepted(await async_reader_of(request).run(query))
 
 
-@routes.delete("/api/requests/{id:path}", openapi.describe(RequestedDeletion, [_REQUEST_ID], status=202))
+@routes.delete("/api/requests/{id:request_id}", openapi.describe(RequestedDeletion, [_REQUEST_ID], status=202))
 async def delete_request(request: Request) -> Response:
     """Delete one finished request. A deletion cannot be undone.
 

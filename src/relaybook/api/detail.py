@@ -23,34 +23,34 @@ from relaybook.log.store.port import Reader
 MAX_ALSO: Final = 20
 
 
-def find_or_raise(reader: Reader, any_id: str) -> tuple[RequestView, list[Record]]:
-    """Return the best match for an id (see ``find_request``), and up to MAX_ALSO other records that have the id.
+class RequestNotFound(ApiError):
+    """No request in the log has the id."""
 
-    Raises ApiError ``not_found`` if no request has the id.
-    """
-    found = find_request(reader, any_id, MAX_ALSO)
-    if found is None:
-        raise ApiError(
+    def __init__(self, any_id: str) -> None:
+        super().__init__(
             "not_found",
             f"No request in this log has the id {any_id[:80]!r}. The id can be Relaybook's id (the response header "
             "Service-Request-Id), the client's id, the provider's request id, or the id in the response body. To list "
             "requests, use GET /api/requests.",
             "id",
         )
+
+
+def find_or_raise(reader: Reader, any_id: str) -> tuple[RequestView, list[Record]]:
+    """Return the best match for an id (see ``find_request``), and up to MAX_ALSO other records that have the id.
+
+    Raises RequestNotFound.
+    """
+    found = find_request(reader, any_id, MAX_ALSO)
+    if found is None:
+        raise RequestNotFound(any_id)
     return found
 
 
 routes = Routes("log")
 
-_ID = openapi.parameter(
-    "id",
-    "Any id of the request: Relaybook's id, the client's id, the provider's request id, or the id in the response "
-    "body.",
-    place="path",
-)
 
-
-@routes.get("/api/requests/{id:path}", openapi.describe(RequestDetail, [_ID]))
+@routes.get("/api/requests/{id:request_id}", openapi.describe(RequestDetail, [openapi.ANY_ID]))
 async def get_request(request: Request) -> Response:
     """Return one request with headers, messages and response.
 
@@ -64,8 +64,11 @@ async def get_request(request: Request) -> Response:
     - 32 newer running requests have these fields, which is the maximum.
     """
     arguments.only(arguments.pairs_of(request))
-    any_id: str = request.path_params["id"]
+    return await detail_response(request, request.path_params["id"])
 
+
+async def detail_response(request: Request, any_id: str) -> Response:
+    """Return the response with everything known about the request that has the id. Raises RequestNotFound."""
     body = await async_reader_of(request).run(lambda reader: msgspec.json.encode(detail_of(reader, any_id)))
     return Response(body, media_type="application/json")
 
@@ -73,7 +76,7 @@ async def get_request(request: Request) -> Response:
 def detail_of(reader: Reader, any_id: str) -> Row:
     """Return the fields of the row and of DetailPart in a dict that msgspec can encode.
 
-    Raises ApiError ``not_found``.
+    Raises RequestNotFound.
     """
     view, also = find_or_raise(reader, any_id)
     return to_json(view.record) | msgspec.structs.asdict(_part(view, also))

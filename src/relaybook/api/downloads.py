@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from relaybook.api import arguments, openapi
-from relaybook.api.detail import find_or_raise
+from relaybook.api.detail import RequestNotFound, detail_response, find_or_raise
 from relaybook.api.errors import ApiError
 from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
@@ -22,12 +22,7 @@ _TEXTUAL = re.compile(r"text/.*|.*[/+](json|xml)|.*(html|svg|javascript|ndjson|j
 _UNSAFE = re.compile(r"[^A-Za-z0-9-]")
 
 _PARAMETERS = [
-    openapi.parameter(
-        "id",
-        "Any id of the request: Relaybook's id, the client's id, the provider's request id, or the id in the response "
-        "body.",
-        place="path",
-    ),
+    openapi.ANY_ID,
     openapi.parameter("as", "`sent`: return the bytes as transferred, without decoding.", {"enum": ["sent"]}),
 ]
 
@@ -64,7 +59,10 @@ async def _download(request: Request, side: Side) -> Response:
         # status.
         return view.record, "text" if is_text else "binary", next(chunks, b""), chunks
 
-    record, kind, first, rest = await async_reader.run(query)
+    try:
+        record, kind, first, rest = await async_reader.run(query)
+    except RequestNotFound:
+        return await detail_response(request, f"{any_id}/{side}")
     suffix = {"text": "txt", "binary": "bin"}[kind]
     name = f"{_UNSAFE.sub('_', record.id)[:64]}-{side}.{suffix}"
     return StreamingResponse(

@@ -21,7 +21,6 @@ from relaybook.api.schemas import AcceptedFeedback, FeedbackSummary
 from relaybook.clock import format_timestamp
 from relaybook.log.feedback import (
     MAX_COMMENT,
-    MAX_ID,
     MAX_LABEL,
     MAX_SOURCE,
     FeedbackLog,
@@ -29,6 +28,7 @@ from relaybook.log.feedback import (
     TooMuchFeedback,
 )
 from relaybook.log.query.filters import BadFilter
+from relaybook.log.record import stored_id
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Reader
 
@@ -41,15 +41,9 @@ _EXPECTED: Final = {
     "source": f"a string of 1 to {MAX_SOURCE} characters without NUL",
 }
 _EXAMPLE: Final = '{"score": 1, "label": "helpful"}'
-_ID = openapi.parameter(
-    "id",
-    "Any id of the request: Relaybook's id, the client's id, the provider's request id, or the id in the response "
-    f"body. At most {MAX_ID} characters.",
-    place="path",
-)
 
 
-@routes.post("/api/requests/{id:path}/feedback", openapi.describe(AcceptedFeedback, [_ID], body=NewFeedback))
+@routes.post("/api/requests/{id:path}/feedback", openapi.describe(AcceptedFeedback, [openapi.ANY_ID], body=NewFeedback))
 async def give_feedback(request: Request) -> Response:
     """Give feedback on a request. New feedback replaces earlier feedback from the same source.
 
@@ -118,6 +112,6 @@ async def summarize_feedback(request: Request) -> Response:
 
 def _checked_id(any_id: str) -> str:
     is_text = "\0" not in any_id and not any("\ud800" <= character <= "\udfff" for character in any_id)
-    if not (any_id.strip() and len(any_id) <= MAX_ID and is_text):
-        raise BadFilter("id", f"id is {any_id[:80]!r}: expected 1 to {MAX_ID} characters of text without NUL.")
-    return any_id
+    if not (any_id.strip() and is_text):
+        raise BadFilter("id", f"id is {any_id[:80]!r}: expected text without NUL.")
+    return stored_id(any_id)

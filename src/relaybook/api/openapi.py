@@ -77,6 +77,16 @@ def parameter(name: str, meaning: str, schema: dict[str, Any] | None = None, pla
     return {"name": name, "in": place, "required": place == "path", "description": meaning, "schema": schema}
 
 
+#: The parameter of the paths that find a request by any of its ids.
+ANY_ID: Final = parameter(
+    "id",
+    "Any id of the request: Relaybook's id, the client's id, the provider's request id, or the id in the response "
+    "body. Write a slash in an id as `%2F`, because `/api/requests/job/request` is the request body of `job`, if a "
+    "request has the id `job`.",
+    place="path",
+)
+
+
 def limit(default: int) -> dict[str, Any]:
     """Return the description of ``limit``, the page size."""
     schema = {"type": "integer", "minimum": 1, "maximum": filters.MAX_LIMIT, "default": default}

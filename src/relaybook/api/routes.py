@@ -2,13 +2,29 @@
 
 import re
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
+from urllib.parse import unquote
 
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
+from starlette.types import Scope
 
 Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
+
+_ENCODED_SLASH: Final = re.compile("%2f", re.IGNORECASE)
+#: Stands for an encoded slash while the path is matched. A decoded path never contains this lone surrogate.
+_SLASH: Final = "\udc2f"
+
+
+class _RequestIdConvertor(StringConvertor):
+    """Matches any id in ``/api/requests/{id:request_id}``, also with slashes, but not the paths below a request."""
+
+    regex = "(?!.*/(?:request|response|feedback)\\Z).*"
+
+
+register_url_convertor("request_id", _RequestIdConvertor())
 
 
 class Operation(NamedTuple):
@@ -28,6 +44,9 @@ class Operation(NamedTuple):
 class ApiRoute(Route):
     """A route that accepts only the given methods. Starlette's own routes add HEAD to every GET.
 
+    An encoded slash (``%2F``) in a path is part of a parameter. With Starlette's own routes, it separates segments like
+    any other slash. So ``/api/requests/a%2Frequest`` is the request with the id ``a/request``.
+
     ``operation`` is ``None`` if the route is not in the OpenAPI document. The name of the route is the handler's name.
     """
 
@@ -38,11 +57,22 @@ class ApiRoute(Route):
     ) -> None:
         super().__init__(path, handler, methods=list(methods))
         # A parameter in the path may contain newlines, because upstreams and clients choose ids and names of
-        # properties.
-        self.path_regex = re.compile(self.path_regex.pattern, re.DOTALL)
+        # properties. ``$`` would also match before a newline at the end.
+        self.path_regex = re.compile(self.path_regex.pattern.removesuffix("$") + r"\Z", re.DOTALL)
         self.methods = set(methods)
         self.tag = tag
         self.operation = operation
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        raw_path = scope.get("raw_path", b"").decode("latin-1")
+        if not _ENCODED_SLASH.search(raw_path):
+            return super().matches(scope)
+        path = _SLASH.join(map(unquote, _ENCODED_SLASH.split(raw_path)))
+        # The sub-path of the dashboard was removed from scope["path"], but not from raw_path.
+        match, child_scope = super().matches({**scope, "path": path[len(path) - len(scope["path"]) :]})
+        for name, value in child_scope.get("path_params", {}).items():
+            child_scope["path_params"][name] = value.replace(_SLASH, "/")
+        return match, child_scope
 
 
 class Routes:

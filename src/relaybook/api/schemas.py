@@ -229,6 +229,12 @@ class Sighting(Struct, kw_only=True):
     started_at: TimestampText
 
 
+_HEADERS: Final = (
+    "Names and values as received. Secrets are replaced. `null` if the headers cannot be read or are no longer stored, "
+    "for example because the content of the request has expired. Empty if there were no headers."
+)
+
+
 class DetailPart(Struct, kw_only=True):
     """The fields that ``RequestDetail`` has in addition to the fields of a row.
 
@@ -243,12 +249,8 @@ class DetailPart(Struct, kw_only=True):
         ),
     ]
     reason: Annotated[str | None, Meta(description="Reason phrase of the response's status line.")]
-    request_headers: Annotated[
-        list[tuple[str, str]] | None, Meta(description="Names and values as received. Secrets are replaced.")
-    ]
-    response_headers: Annotated[
-        list[tuple[str, str]] | None, Meta(description="Names and values as received. Secrets are replaced.")
-    ]
+    request_headers: Annotated[list[tuple[str, str]] | None, Meta(description=_HEADERS)]
+    response_headers: Annotated[list[tuple[str, str]] | None, Meta(description=_HEADERS)]
     stored_request_bytes: Annotated[
         int | None,
         Meta(

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from relaybook.settings.definitions import is_utf8
-
 #: A request as the API returns it.
 Row = Mapping[str, Any]
 
@@ -36,14 +34,6 @@ def escape(text: str, keep: str = "") -> str:
 def plural(count: int, one: str, many: str) -> str:
     """Return the count with the singular or plural text, such as ``1 request was`` or ``2 requests were``."""
     return f"{count:,} {one if count == 1 else many}"
-
-
-def may_be_id(text: str) -> bool:
-    """Return whether the text can be an id.
-
-    An id is valid UTF-8 and is not the path of a body, such as ``<id>/request``.
-    """
-    return is_utf8(text) and not text.endswith(("/request", "/response"))
 
 
 def one_line(row: Row) -> str:

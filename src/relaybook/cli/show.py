@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from relaybook.cli.failure import CommandFailed
-from relaybook.cli.output import UNKNOWN, cost, duration, escape, local_time, may_be_id, model, result, tokens
+from relaybook.cli.output import UNKNOWN, cost, duration, escape, local_time, model, result, tokens
 from relaybook.cli.source import open_log
 from relaybook.cli.terms import lag_hint
 from relaybook.log.descriptions import FIELDS
@@ -16,6 +16,7 @@ from relaybook.log.formats.conversation import Message, Part, Response
 from relaybook.log.formats.media import describe_media
 from relaybook.log.record import NOTE_FIELDS
 from relaybook.settings.configuration import Configuration
+from relaybook.settings.definitions import is_utf8
 
 _LABEL_WIDTH: Final = 12
 _KEEP: Final = "\n\t"
@@ -187,7 +188,7 @@ def show(configuration: Configuration, any_id: str, *, as_json: bool = False) ->
     the id.
     """
     log = open_log(configuration)
-    detail = log.find(any_id) if may_be_id(any_id) else None
+    detail = log.find(any_id) if is_utf8(any_id) else None
     if detail is None:
         raise CommandFailed(
             f"No request in the log has the id {escape(any_id[:80])}.{lag_hint(log)} "

@@ -7,20 +7,21 @@ from typing import Final
 
 from relaybook import clock
 from relaybook.cli.failure import BadArgument
-from relaybook.cli.output import escape, may_be_id
+from relaybook.cli.output import escape
 from relaybook.cli.source import LogSource
 from relaybook.log.likely_values import likely_value
 from relaybook.log.query.filters import MAX_LIMIT, WORDS, BadFilter, Filter
-from relaybook.log.query.language import OPERATORS
+from relaybook.log.query.language import OPERATORS, quoted_value, written_name
 from relaybook.log.query.parameters import parse_filter
 from relaybook.log.query.term_values import FAILED_WORDS, canonical_name
+from relaybook.settings.definitions import is_utf8
 
 _MAX_LISTED: Final = 8
 #: A recorder commits after at most 0.2 s, or 1 s in ClickHouse. Only a lag above this time is unusual.
 _LAG_SECONDS: Final = 3.0
-_FIELD: Final = re.compile(r"-?[A-Za-z][\w.-]*:")
+_FIELD: Final = re.compile(r"(-?)(property\.[^:]+|[A-Za-z][\w.-]*):")
 _NUMBER: Final = re.compile(r"-\d+", re.ASCII)
-_PARAMETER: Final = re.compile(r"(?:not\.)?(?:begins\.)?(?:property\.[^=]+|[A-Za-z_.-]+)=")
+_PARAMETER: Final = re.compile(r"(?:not\.)?(?:begins\.)?(?:property\.(?!\")[^=]+|[A-Za-z_.-]+)=")
 
 
 def read_terms(arguments: Sequence[str]) -> list[tuple[str, str]]:
@@ -53,7 +54,7 @@ def read_terms(arguments: Sequence[str]) -> list[tuple[str, str]]:
 def _has_field(word: str) -> bool:
     """Return whether the word starts with a known field name and a colon, as in the query language."""
     match = _FIELD.match(word)
-    return match is not None and canonical_name(match[0].strip("-:")) is not None
+    return match is not None and canonical_name(match[2]) is not None
 
 
 def _query_term(argument: str) -> str:
@@ -72,8 +73,9 @@ def _query_term(argument: str) -> str:
     if '"' in argument or len(words) < 2 or any(word in OPERATORS or _has_field(word) for word in words[1:]):
         return argument
     match = _FIELD.match(argument)
-    name = match[0] if match else ""
-    return f'{name}"{argument[len(name) :]}"'
+    if match is None:
+        return quoted_value(argument)
+    return f"{match[1]}{written_name(match[2])}:{quoted_value(argument[match.end() :])}"
 
 
 def hint(log: LogSource, terms: Sequence[tuple[str, str]]) -> str:
@@ -96,7 +98,7 @@ def lag_hint(log: LogSource) -> str:
 def _literal_star(terms: Sequence[tuple[str, str]]) -> str:
     """Return a hint if a term is ``name=value*``, because this term matches a literal ``*`` and not a prefix."""
     name, value = next(((name, value) for name, value in terms if name != "q" and value.endswith("*")), ("", ""))
-    field = name.removeprefix("not.").removeprefix("begins.")
+    field = written_name(name.removeprefix("not.").removeprefix("begins."))
     term = f"-{field}" if name.startswith("not.") else field
     return f" A * after = is matched literally. For a prefix, write {term}:{value}." if name else ""
 
@@ -146,7 +148,7 @@ def _text_hint(log: LogSource, parsed: Filter) -> str:
     word = next((term.values[0] for term in found if term.values), "")
     if not word:
         return ""
-    if may_be_id(word) and log.find(word) is not None:
+    if is_utf8(word) and log.find(word) is not None:
         return f" The search text is the id of a request. To print the request, run relaybook show {word}"
     if word in log.values("namespace"):
         return f" The search text is a namespace. Write {quote(f'namespace={word}')}"

@@ -21,7 +21,6 @@ PENDING_US: Final = 3_600_000_000
 MAX_PENDING: Final = 10_000
 #: The maximum number of sources that give feedback on one request.
 MAX_SOURCES: Final = 100
-MAX_ID: Final = 512
 MAX_LABEL: Final = 100
 MAX_COMMENT: Final = 4000
 MAX_SOURCE: Final = 100

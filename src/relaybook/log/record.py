@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal, get_type_hints
 import msgspec
 
 from relaybook.apis import Kind
+from relaybook.tags import shortened
 
 Outcome = Literal["open", "complete", "upstream_failed", "client_closed", "interrupted", "refused"]
 StreamEnd = Literal["done", "no_done", "cut"]
@@ -59,6 +60,14 @@ class Feedback(msgspec.Struct, frozen=True, kw_only=True):
 #: The fields of ``Record`` with ids that the client or the provider gave to a request. A request can be found by these
 #: ids.
 FOREIGN_IDS: Final = ("provider_request_id", "completion_id", "client_request_id")
+
+
+def stored_id(foreign_id: str) -> str:
+    """Return a foreign id as it is stored: unchanged, or shortened if it has more than 256 characters.
+
+    Two different long ids stay different. A stored id is returned unchanged.
+    """
+    return shortened(foreign_id)
 
 
 class Record(msgspec.Struct, kw_only=True):

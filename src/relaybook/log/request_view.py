@@ -14,7 +14,7 @@ from relaybook.log.formats.decode import Decoded, codings_of, decode
 from relaybook.log.formats.provider_errors import read_error
 from relaybook.log.formats.reading import read_request, read_response
 from relaybook.log.query.filters import Filter
-from relaybook.log.record import Detail, Record, Side
+from relaybook.log.record import Detail, Record, Side, stored_id
 from relaybook.log.store.errors import BodyDamaged
 from relaybook.log.store.port import Body, Entry, Reader, Running, StoredRecord, body_size
 
@@ -41,7 +41,7 @@ class RequestView:
     def __init__(
         self,
         record: Record,
-        detail: Detail,
+        detail: Detail | None,
         request_size: int | None,
         response_size: int | None,
         transferred: Callable[[Side], Iterator[bytes] | None],
@@ -51,12 +51,12 @@ class RequestView:
     ) -> None:
         """``damage`` says why headers and bodies cannot be read. `None` if they are not damaged."""
         self.record = record
-        self.detail = detail
+        self.detail = detail or Detail()
         self.is_running = is_running
         self.damage = damage
-        #: Whether the headers can be read. False if they are damaged, or if the headers of a running request are not
+        #: Whether the headers can be read. False if they are damaged, no longer stored, or, for a running request, not
         #: stored yet.
-        self.has_headers = damage is None
+        self.has_headers = detail is not None
         self._sizes: dict[Side, int | None] = {"request": request_size, "response": response_size}
         self._transferred = transferred
 
@@ -111,10 +111,7 @@ class RequestView:
             return None if data is None else iter([data])
 
         request_size, response_size = (None if data is None else len(data) for data in so_far.values())
-        detail = running.detail or Detail()
-        view = cls(running.record, detail, request_size, response_size, transferred, is_running=True)
-        view.has_headers = running.detail is not None
-        return view
+        return cls(running.record, running.detail, request_size, response_size, transferred, is_running=True)
 
     def headers(self, side: Side) -> list[tuple[str, str]]:
         """Return the stored headers in the order in which they were sent."""
@@ -186,7 +183,7 @@ def find_request(reader: Reader, any_id: str, limit: int) -> tuple[RequestView, 
     other finished requests with this foreign id are also returned, newest first. ``record.FOREIGN_IDS`` lists the
     foreign ids.
     """
-    matching = reader.find(any_id, limit + 1)
+    matching = reader.find(stored_id(any_id), limit + 1)
     for record_id in _candidate_ids(reader, any_id, matching):
         if view := RequestView.open(reader, record_id):
             return view, [record for record in matching if record.id != record_id][:limit]
@@ -203,5 +200,5 @@ def _candidate_ids(reader: Reader, any_id: str, matching: list[Record]) -> Itera
         yield own_id
     yield from (record.id for record in matching[:1])
     for record in reader.running(Filter()):
-        if any_id in record.foreign_ids:
+        if stored_id(any_id) in record.foreign_ids:
             yield record.id

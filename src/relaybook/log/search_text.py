@@ -12,6 +12,7 @@ from typing import Final
 
 from relaybook.log.formats.conversation import Part, Request, Response
 from relaybook.log.formats.reading import RAW_TYPES
+from relaybook.log.query.words import SEPARATOR
 from relaybook.log.record import Record
 from relaybook.log.request_view import RequestView
 from relaybook.log.store.port import Entry
@@ -42,7 +43,7 @@ def search_text(
     record: Record, request: Request | None, response: Response | None, max_characters: int = MAX_CHARACTERS
 ) -> str:
     """Return the search text of a request. The model is `None` if a body is not stored or not read."""
-    return "\n".join(_truncate(_texts(record, request, response), max_characters))
+    return SEPARATOR.join(_truncate(_texts(record, request, response), max_characters))
 
 
 def _truncate(texts: Iterable[str], max_characters: int) -> Iterator[str]:

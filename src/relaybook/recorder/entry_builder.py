@@ -5,7 +5,7 @@ notes say why. This module reads no clock and opens no file.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from relaybook.apis import APIS, REQUEST_ID_HEADERS, Match, match
@@ -27,7 +27,7 @@ from relaybook.log.search_text import search_text
 from relaybook.log.store.port import Body, BodyRef, Entry, Running
 from relaybook.recorder.fold import Exchange
 from relaybook.recorder.prices import Prices
-from relaybook.tags import MAX_CHARACTERS, MAX_PROPERTIES, clean
+from relaybook.tags import header_text, shortened, with_metadata
 
 _REQUEST_HEADERS: Final = re.compile(
     rb"(?i)(?:^|\r\n)(user-agent|content-type|content-encoding|x-client-request-id|x-stainless-retry-count|traceparent):"
@@ -388,11 +388,12 @@ def _matching_headers(names: re.Pattern[bytes], head: bytes) -> dict[bytes, str]
     """Return the headers that match ``names``, by lower-case name.
 
     If a header is repeated, its first value is returned. ``Content-Encoding`` is the exception: all its values are
-    joined (RFC 9110 §5.3).
+    joined (RFC 9110 §5.3). Values are read and shortened like the values of tags, so that ids are stored as in
+    ``record.stored_id``.
     """
     matching: dict[bytes, str] = {}
     for raw_name, value in names.findall(head):
-        name, text = raw_name.lower(), value.decode(errors="replace")[:MAX_CHARACTERS].rstrip()
+        name, text = raw_name.lower(), shortened(header_text(value)[0].rstrip())
         is_more = name == b"content-encoding" and name in matching
         matching[name] = f"{matching[name]}, {text}" if is_more else matching.get(name, text)
     return matching
@@ -408,20 +409,8 @@ def _fill_request(record: Record, request: Request) -> None:
         value = parameters.get(name)
         setattr(record, name, clean_or_none(value) if isinstance(value, str) else None)
     if request.metadata:
-        record.properties = _with_metadata(record.properties, request.metadata.items())
-
-
-def _with_metadata(properties: dict[str, str], pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the properties plus the body's metadata, up to ``MAX_PROPERTIES`` in total.
-
-    Names and values of the metadata are cleaned like tags. Metadata with the name of a property is dropped.
-    """
-    merged = dict(properties)
-    for name, value in pairs:
-        if len(merged) < MAX_PROPERTIES:
-            key = clean(name.lower().replace("_", "-").replace("%", "%25").encode()).text
-            merged.setdefault(key, clean(value.replace("%", "%25").encode()).text)
-    return merged
+        record.properties, warnings = with_metadata(record.properties, request.metadata.items())
+        record.warnings = [*record.warnings, *(Note(code, message) for code, message in warnings)]
 
 
 def _first_token_ms(exchange: Exchange, end: int | None, *, is_plain: bool) -> float | None:

@@ -1,12 +1,15 @@
 """All stores: readers no longer see deleted requests, and counts are as if those requests had never existed."""
 
+import json
 import random
 import time
 from typing import Any
 
+import pytest
 from tests.conformance.stores.conftest import Store
 from tests.conformance.stores.reading import EVERYTHING, FAR, MIDNIGHT, a_request, derived, page
 from tests.support.long import LONG
+from tests.support.records import an_entry
 
 from relaybook import clock
 from relaybook.log.aggregate.stats import StatsQuery
@@ -129,6 +132,16 @@ def test_a_deletion_can_select_requests_by_words(store: Store) -> None:
     store.index(*entries)
     assert delete(store, Filter((Term("words", ("day 1",)),))).removed == 1
     assert [record.seq for record in page(store)] == [1]
+
+
+@pytest.mark.parametrize("term", [Term("words", ("alpha beta",)), Term("contains", ("alpha\nbeta",))])
+def test_a_deletion_by_words_matches_no_phrase_across_two_texts(store: Store, term: Term) -> None:
+    prompt, answer = ({"messages": [{"content": "beta"}]}, {"choices": [{"message": {"content": "alpha"}}]})
+    entry = an_entry(json.dumps(prompt).encode(), json.dumps(answer).encode())
+    store.commit(entry)
+    store.index(entry)
+    assert delete(store, Filter((term,))).removed == 0
+    assert [record.id for record in page(store)] == [entry.record.id]
 
 
 def test_after_random_deletions_everything_equals_a_fresh_log(store: Store, twin: Store) -> None:

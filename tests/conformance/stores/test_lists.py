@@ -4,10 +4,11 @@ import random
 
 import pytest
 from tests.conformance.stores.conftest import Store
-from tests.support.records import an_entry, soon
+from tests.support.records import A_TIMESTAMP, an_entry, soon
 
+from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.namespaces import LabelChange, NamespaceSort
-from relaybook.log.query.filters import BadFilter
+from relaybook.log.query.filters import BadFilter, Filter, Term
 
 SORTS: tuple[NamespaceSort, ...] = ("last_at", "requests", "failed", "cost_usd")
 
@@ -144,6 +145,22 @@ def test_values_are_counted_most_frequent_first(store: Store) -> None:
     assert values("property") == [("channel", 3), ("tier", 1)]
     assert values("property.channel") == [("ios", 2), ("web", 1)]
     assert values("property.none") == []
+
+
+def test_properties_of_any_name_are_listed_filtered_by_and_charted(store: Store) -> None:
+    names = ("a b", "a:b", '"', "a\\", "'", "(a)", "-a", "*", "a%", "a.b", "größe", "नाम", "😀", "a\ufffdb", "x" * 256)
+    for number, name in enumerate(names):
+        store.commit(*(an_entry(properties={name: f"v{number}"}) for _ in range(number + 1)))
+    listed = store.reader.values("property", "", 50, soon())
+    assert [(count.value, count.requests) for count in listed] == [(names[n], n + 1) for n in range(len(names))][::-1]
+    for number, name in enumerate(names):
+        field, value, total = f"property.{name}", f"v{number}", number + 1
+        assert [each.value for each in store.reader.values(field, "v", 5, soon())] == [value]
+        for term in (Term(field, (value,)), Term(field, (), prefixes=("v",))):
+            assert store.reader.count(Filter((term,)), soon()).requests == total
+        question = StatsQuery(filter_=Filter(), from_us=A_TIMESTAMP, to_us=A_TIMESTAMP + 1, bucket_s=3600, by=field)
+        groups = store.reader.stats(question, soon()).groups
+        assert (value, total) in [(group.value, group.total.requests) for group in groups]
 
 
 @pytest.mark.parametrize("field", ["", "seq", "id", "requests; --", "outcome"])

@@ -11,7 +11,7 @@ from tests.support.server import wait_until
 from relaybook import clock
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.query.filters import Filter, Term
-from relaybook.log.record import Feedback
+from relaybook.log.record import Detail, Feedback
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store.port import Retained
 
@@ -45,6 +45,20 @@ def test_a_request_belongs_to_the_day_on_which_it_ended(store: Store) -> None:
     assert retain(store, Cutoffs(general=Cutoff(MIDNIGHT + 2, 0))) == (0, 1)
 
 
+def test_removed_headers_differ_from_a_request_without_headers(store: Store) -> None:
+    without_headers = Detail()
+    old, new = (a_request(days, body_state="no_bodies") for days in (9, 0))
+    for each in (old, new):
+        each.request, each.response, each.detail = None, None, without_headers
+    imported = msgspec.structs.replace(a_request(0), detail=None, request=None, response=None)
+    store.commit(old, new, imported)
+    assert retain(store, Cutoffs(general=Cutoff(MIDNIGHT, 0))) == (0, 1)
+    found = [store.reader.get(each.record.id) for each in (old, new, imported)]
+    assert [each and each.detail for each in found] == [None, without_headers, None]
+    assert found[0] is not None
+    assert found[0].record.body_state == "no_bodies"
+
+
 def test_expired_requests_keep_their_record_without_content(store: Store) -> None:
     old = a_request(9, error_message="Message of the provider", completion_id="chatcmpl-9")
     old.chain = b"chain"
@@ -56,7 +70,9 @@ def test_expired_requests_keep_their_record_without_content(store: Store) -> Non
     record = stored.record
     assert (record.body_state, record.input_preview, record.output_preview) == ("expired", None, None)
     assert (record.error_message, record.model, record.input_tokens) == (None, "gpt-4o-mini", 48)
-    assert (stored.request_size, stored.response_size, stored.detail.request_head) == (None, None, b"")
+    assert (stored.request_size, stored.response_size, stored.detail) == (None, None, None)
+    assert [each.detail for each in store.reader.entries(0, 1, 1000)] == [None]
+    assert [each.detail for each in store.reader.stored_since(0, EVERYTHING, 1)[0]] == [None]
     assert store.reader.body(old.record.id, "request") is None
     assert [link.chain for link in store.reader.links(EVERYTHING, 10, None, FAR)] == [None, None]
     assert [found.seq for found in store.reader.find("chatcmpl-9", 10)] == [1]

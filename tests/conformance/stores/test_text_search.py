@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
+import msgspec
 import pytest
 from tests.conformance.stores.conftest import Store
-from tests.support.records import A_TIMESTAMP, an_entry, soon
+from tests.support.records import A_TIMESTAMP, a_record, an_entry, soon
 
 from relaybook.log import search_text
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.query.filters import CONTAINS, WORDS, Cursor, Filter, Term
+from relaybook.log.query.words import SEPARATOR
 from relaybook.log.store.port import Body, Entry
 
 DAY_US = 86_400_000_000
@@ -171,6 +174,65 @@ def test_a_substring_is_found_before_it_is_indexed_and_beyond_what_an_index_cove
     records, upto = store.reader.since(0, Filter((contains("needle"),)), 10)
     assert [record.id for record in records] == [late.record.id]
     assert upto == late.record.seq
+
+
+def an_exchange(messages: list[Any], response: str, **fields: Any) -> Entry:
+    body = {"choices": [{"index": 0, "message": {"role": "assistant", "content": response}}]}
+    return an_entry(json.dumps({"messages": messages}).encode(), json.dumps(body).encode(), **fields)
+
+
+CALL = {"id": "c", "type": "function", "function": {"name": "get_refund", "arguments": "{}"}}
+#: A request whose texts, in the order of the search text, are ``alpha``, ``Rate limit``, ``beta question``,
+#: ``get_refund {}``, ``退`` and ``款 42``.
+TEXTS = an_exchange(
+    [
+        {"role": "system", "content": "款 42"},
+        {"role": "user", "content": "退"},
+        {"role": "assistant", "tool_calls": [CALL]},
+        {"role": "user", "content": "beta question"},
+    ],
+    "alpha",
+    error_message="Rate limit",
+)
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    ["alpha rate", "alpha ra*", "limit beta", "question get", "question get_refund", "refund 退", "退款", "退 款*"],
+)
+def test_a_phrase_lies_within_one_text(store: Store, phrase: str) -> None:
+    entry = msgspec.structs.replace(TEXTS, record=a_record(error_message="Rate limit"))
+    store.commit(entry)
+    store.index(entry)
+    for words in ("alpha", "rate limit", "beta question", "beta quest*", "get_refund", "款 42"):
+        assert find(store, says(words)) == [entry.record.id]
+    assert find(store, says(phrase)) == []
+    assert find(store, says(phrase, negated=True)) == [entry.record.id]
+    assert store.reader.count(Filter((says(phrase),)), soon()).requests == 0
+    assert store.reader.since(0, Filter((says(phrase),)), 10)[0] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["alpha\nRate", f"alpha{SEPARATOR}Rate", SEPARATOR, "limitbeta", "}退", "退款", "退\n款"]
+)
+def test_a_substring_lies_within_one_text(store: Store, text: str) -> None:
+    entry = msgspec.structs.replace(TEXTS, record=a_record(error_message="Rate limit"))
+    store.commit(entry)
+    store.index(entry)
+    assert find(store, contains("limit")) == [entry.record.id]
+    assert find(store, contains(text)) == []
+    assert find(store, contains(text, negated=True)) == [entry.record.id]
+    assert store.reader.count(Filter((contains(text),)), soon()).requests == 0
+    assert store.reader.since(0, Filter((contains(text),)), 10)[0] == []
+
+
+def test_a_separator_in_a_text_or_phrase_is_no_word(store: Store) -> None:
+    entry = an_entry(request_with(f"alpha {SEPARATOR} beta {SEPARATOR}"), b"{}")
+    store.commit(entry)
+    store.index(entry)
+    assert find(store, says(f"{SEPARATOR} alpha{SEPARATOR}")) == [entry.record.id]
+    assert find(store, says(SEPARATOR)) == find(store, says(f"{SEPARATOR}*")) == []
+    assert find(store, says(f"alpha {SEPARATOR} beta")) == []
 
 
 @pytest.mark.parametrize("term", [says("refund"), says("refun*"), contains("efun")])

@@ -1,6 +1,7 @@
 """Test that the application matches its OpenAPI document and sends the default headers."""
 
 import json
+import re
 import subprocess
 import sys
 from typing import Any
@@ -15,6 +16,8 @@ from relaybook.api.app import DEFAULT_HEADERS, SecurityHeaders
 from relaybook.log.query.filters import NAMES
 from relaybook.log.record import FIELDS, Gap
 from relaybook.log.store.port import Batch
+
+HEAD_PATHS = ("/healthz", "/readyz")
 
 
 def log() -> Any:
@@ -47,7 +50,11 @@ def test_head_is_rejected_where_it_is_not_documented(path: str) -> None:
     [
         ("HEAD", "/api/count", "GET"),
         ("PUT", "/api/requests", "DELETE, GET"),
-        ("PUT", "/api/requests/1/feedback", "DELETE, GET, POST"),
+        ("PUT", "/api/requests/1/feedback", "POST"),
+        ("PUT", "/api/requests/1/request", "GET"),
+        ("DELETE", "/api/requests/a/b/response", "GET"),
+        ("POST", "/api/requests/1%2Frequest", "DELETE, GET"),
+        ("PUT", "/api/requests/feedback", "DELETE, GET"),
         ("GET", "/api/session", "DELETE, POST"),
         ("DELETE", "/healthz", "GET, HEAD"),
     ],
@@ -55,6 +62,20 @@ def test_head_is_rejected_where_it_is_not_documented(path: str) -> None:
 def test_a_405_response_lists_all_methods_of_the_path(method: str, path: str, allowed: str) -> None:
     response = client_of().request(method, path, ("content-type", "application/json"), body=b"{}")
     assert (response.status, response.header("allow")) == (405, allowed)
+
+
+@pytest.mark.parametrize(
+    ("path", "documented"), [(path, set(operations)) for path, operations in app_of().openapi()["paths"].items()]
+)
+def test_every_path_of_the_document_allows_exactly_its_documented_methods(path: str, documented: set[str]) -> None:
+    allowed = {method.upper() for method in documented} | ({"HEAD"} if path in HEAD_PATHS else set())
+    target = re.sub("{.+?}", "x", path)
+    for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY"} - allowed:
+        response = client_of().request(method, target, ("content-type", "application/json"), body=b"{}")
+        assert (method, response.status, response.header("allow")) == (method, 405, ", ".join(sorted(allowed)))
+    for method in allowed if path != "/api/live" else ():
+        response = client_of().request(method, target, ("content-type", "text/plain"))
+        assert response.status != 405, method
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/openapi.json"])

@@ -38,8 +38,7 @@ def every_route() -> list[tuple[str, str]]:
     for route in app_of().routes:
         assert isinstance(route, Route), "unknown kind of route: add how to request it"
         path = (
-            route.path.replace("{id:path}", "x")
-            .replace("{path:path}", "x")
+            route.path_format.replace("{path}", "x")
             .replace("{id}", "x")
             .replace("{name}", "x")
             .replace("{field}", "model")

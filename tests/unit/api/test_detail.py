@@ -11,7 +11,8 @@ from tests.support.parts import text_of
 from relaybook.api.detail import find_or_raise
 from relaybook.api.errors import ApiError
 from relaybook.log import request_view
-from relaybook.log.record import Detail
+from relaybook.log.record import BodyState, Detail
+from relaybook.log.retention import Cutoff, Cutoffs
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Running
 
@@ -115,6 +116,20 @@ def test_the_detail_of_a_running_request_has_the_headers_and_bodies_so_far() -> 
     assert text_of(result["response"]["outputs"][0]) == "It was"
     assert (result["reason"], result["timeline"]) == ("OK", [[5.0, 9]])
     assert (result["stored_request_bytes"], result["stored_response_bytes"]) == (len(request), len(response))
+
+
+@pytest.mark.parametrize("state", ["stored", "no_bodies"])
+def test_headers_of_expired_content_are_null_and_missing_headers_are_an_empty_list(state: BodyState) -> None:
+    store = MemoryStore()
+    bodies = (b"{}", b"{}") if state == "stored" else (None, None)
+    store.commit(Batch(entries=[entry_of(record_of(1, body_state=state), *bodies)]))
+    target = f"/api/requests/{record_of(1).id}"
+    assert client_of(store).get(target).json()["request_headers"] == [["content-type", "application/json"]]
+    store.retain(Cutoffs(general=Cutoff(record_of(2).started_at, 0)), 2**63)
+    result = client_of(store).get(target).json()
+    assert (result["request_headers"], result["response_headers"]) == (None, None)
+    assert result["body_state"] == {"stored": "expired", "no_bodies": "no_bodies"}[state]
+    assert detail_of(*bodies, Detail(), body_state=state)["request_headers"] == []
 
 
 @pytest.mark.parametrize("cut", range(len(STREAM) + 1))

@@ -178,7 +178,7 @@ def test_a_body_that_is_not_valid_json_is_rejected(body: bytes) -> None:
     assert (response.status, response.json()["error"]["code"]) == (400, "bad_body")
 
 
-@pytest.mark.parametrize("any_id", ["x" * 513, "%00", "%20"])
+@pytest.mark.parametrize("any_id", ["%00", "%20"])
 def test_an_invalid_id_is_rejected(any_id: str) -> None:
     error = give(client_of(), any_id, score=1).json()["error"]
     assert (error["code"], error["param"]) == ("bad_parameter", "id")

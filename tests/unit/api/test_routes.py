@@ -1,5 +1,6 @@
 """Test that routes accept only the methods that they declare."""
 
+import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Router
@@ -31,6 +32,34 @@ def status(method: str, path: str) -> int:
 
 def test_a_path_segment_may_contain_a_newline() -> None:
     assert status("GET", "/things/a%0Ab") == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("/things/a/part", "part a"),
+        ("/things/a%2Fpart", "thing a/part"),
+        ("/things/a%2fpart/part", "part a/part"),
+        ("/things/a/part%2Fpart", "thing a/part/part"),
+        ("/things/a/part%0A", "thing a/part\n"),
+        ("/things/part", "thing part"),
+        ("/things/%2Fpart", "thing /part"),
+        ("/things/a%252Fpart/part", "part a%2Fpart"),
+        ("/things/%3F%23%20%E4%BD%A0%2F%E4%BD", "thing ?# 你/\ufffd"),
+    ],
+)
+def test_an_encoded_slash_belongs_to_the_parameter(path: str, found: str) -> None:
+    routes = Routes()
+
+    @routes.undocumented("/things/{id:path}/part", ["GET"])
+    async def get_part(request: Request) -> Response:
+        return Response(f"part {request.path_params['id']}")
+
+    @routes.undocumented("/things/{id:path}", ["GET"])
+    async def get_thing(request: Request) -> Response:
+        return Response(f"thing {request.path_params['id']}")
+
+    assert Client(Router(routes.declared)).get(path).body.decode() == found
 
 
 def test_head_is_accepted_only_where_it_is_declared() -> None:

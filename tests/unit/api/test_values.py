@@ -33,7 +33,7 @@ def test_a_prefix_and_a_limit_narrow_the_list() -> None:
     assert len(client.get("/api/values/model?limit=1").json()["data"]) == 1
 
 
-@pytest.mark.parametrize("field", ["seq", "input_preview", "property.", "model%20", "property.%00", "%27--"])
+@pytest.mark.parametrize("field", ["seq", "input_preview", "property.", "model%20", "property.%20", "%27--"])
 def test_other_fields_are_rejected(field: str) -> None:
     response = client_of(LOG).get(f"/api/values/{field}")
     assert (response.status, response.json()["error"]["param"]) == (400, "field")

@@ -11,6 +11,7 @@ import pytest
 from tests.support.records import an_entry
 
 from relaybook.log.formats import request_messages
+from relaybook.log.query.words import SEPARATOR
 from relaybook.log.record import Detail
 from relaybook.log.search_text import MAX_CHARACTERS, text_of
 from relaybook.log.store.port import Entry
@@ -33,7 +34,7 @@ def answer(text: str | None, **more: Any) -> dict[str, Any]:
 
 
 def test_the_response_comes_first_and_the_newest_message_next() -> None:
-    assert text_of(entry(chat("first", "second"), answer("said"))) == "said\nsecond\nfirst"
+    assert text_of(entry(chat("first", "second"), answer("said"))) == SEPARATOR.join(("said", "second", "first"))
 
 
 def test_streams_are_assembled() -> None:
@@ -41,13 +42,15 @@ def test_streams_are_assembled() -> None:
     stream = "".join(
         f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'content': chunk}}]})}\n\n" for chunk in chunks
     )
-    assert text_of(entry(chat("haiku"), f"{stream}data: [DONE]\n\n".encode(), stream=True)) == "Soft rain\nhaiku"
+    assert (
+        text_of(entry(chat("haiku"), f"{stream}data: [DONE]\n\n".encode(), stream=True)) == f"Soft rain{SEPARATOR}haiku"
+    )
 
 
 def test_tool_names_and_arguments_are_included() -> None:
     call = {"id": "c", "type": "function", "function": {"name": "get_refund", "arguments": '{"order": 4411}'}}
     request_json = {"messages": [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "content": "sent"}]}
-    assert text_of(entry(request_json, answer(None, tool_calls=[call]))).splitlines() == [
+    assert text_of(entry(request_json, answer(None, tool_calls=[call]))).split(SEPARATOR) == [
         'get_refund {"order": 4411}',
         "sent",
         'get_refund {"order": 4411}',
@@ -60,7 +63,7 @@ def test_custom_tools_and_the_older_form_of_a_call_are_included() -> None:
     request_json = {
         "messages": [{"role": "assistant", "tool_calls": [custom]}, {"role": "assistant", "function_call": function}]
     }
-    assert text_of(entry(request_json)).splitlines() == ['get_refund {"order": 4411}', "sql select refunds"]
+    assert text_of(entry(request_json)).split(SEPARATOR) == ['get_refund {"order": 4411}', "sql select refunds"]
 
 
 def test_instructions_calls_and_outputs_of_the_responses_api_are_included() -> None:
@@ -74,7 +77,7 @@ def test_instructions_calls_and_outputs_of_the_responses_api_are_included() -> N
             {"type": "custom_tool_call_output", "call_id": "d", "output": [{"type": "input_text", "text": "3 rows"}]},
         ],
     }
-    assert text_of(entry(request_json, kind="response")).splitlines() == [
+    assert text_of(entry(request_json, kind="response")).split(SEPARATOR) == [
         "3 rows",
         "sql select refunds",
         "sent",
@@ -90,20 +93,20 @@ def test_parts_and_other_kinds_have_text() -> None:
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
     ]
     assert text_of(entry({"messages": [{"role": "user", "content": parts}]})) == "what is"
-    assert text_of(entry({"input": ["one", "two"]}, kind="embedding")) == "two\none"
+    assert text_of(entry({"input": ["one", "two"]}, kind="embedding")) == f"two{SEPARATOR}one"
     assert (
         text_of(entry({"prompt": "once"}, {"choices": [{"index": 0, "text": "upon"}]}, kind="completion"))
-        == "upon\nonce"
+        == f"upon{SEPARATOR}once"
     )
     assert (
         text_of(entry({"input": "hi"}, {"output": [{"type": "message", "content": [{"text": "ho"}]}]}, kind="response"))
-        == "ho\nhi"
+        == f"ho{SEPARATOR}hi"
     )
 
 
 def test_an_error_message_is_included() -> None:
     failed = entry(chat("hi"), {"error": {"message": "x"}}, status=429, error_message="Rate limit reached")
-    assert text_of(failed) == "Rate limit reached\nhi"
+    assert text_of(failed) == f"Rate limit reached{SEPARATOR}hi"
 
 
 def test_compressed_bodies_are_decoded() -> None:
@@ -132,7 +135,7 @@ def test_unstored_bodies_and_unsupported_kinds_have_no_text() -> None:
 def test_the_newest_messages_of_a_long_conversation_are_kept() -> None:
     text = text_of(entry(chat("oldest", "x" * MAX_CHARACTERS, "newest"), answer("answer")))
     assert len(text) <= MAX_CHARACTERS
-    assert text.startswith("answer\nnewest\nxxx")
+    assert text.startswith(SEPARATOR.join(("answer", "newest", "xxx")))
     assert "oldest" not in text
 
 

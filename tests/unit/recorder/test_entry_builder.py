@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.support.frames import Script
 
-from relaybook.log.record import Record
+from relaybook.log.record import Record, stored_id
 from relaybook.log.store.port import Entry
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Exchange, Fold
@@ -77,6 +77,13 @@ def test_a_whole_response_is_parsed() -> None:
 def test_metadata_becomes_properties_and_headers_take_precedence() -> None:
     record = record_of(call(properties={"channel": "header"}))
     assert record.properties == {"channel": "header", "user-id": "7"}
+
+
+def test_warnings_about_metadata_follow_the_warnings_about_headers() -> None:
+    body = json.dumps({"metadata": {" ": "x", "a": "b" * 300, "ok": "1"}}).encode()
+    record = record_of(call(request=body, warnings=(("unknown_header", "Service-X is not a known tag."),)))
+    assert [warning.code for warning in record.warnings] == ["unknown_header", "empty_property_name", "value_cut"]
+    assert list(record.properties) == ["a", "ok"]
 
 
 @pytest.mark.parametrize("head", [STREAM_HEAD, STREAM_HEAD + b"\r\ncontent-encoding: identity"])
@@ -179,6 +186,22 @@ def test_headers_become_fields() -> None:
     record = record_of(call(head=b"", request=REQUEST) if not head else Script().open(A, head=head).request(A).close(A))
     assert (record.client_request_id, record.retry_count) == ("mine", 2)
     assert record.trace_id == "0af7651916cd43dd8448eb211c80319c"
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        (b"job-" + b"0123456789" * 30, stored_id("job-" + "0123456789" * 30)),
+        (b"x" * 256, "x" * 256),
+        ("注文/request é".encode(), "注文/request é"),
+        (b"caf\xe9", "café"),
+        (b"", ""),
+    ],
+)
+def test_an_id_is_stored_so_that_it_is_found_again(sent: bytes, stored: str) -> None:
+    script = Script().open(A, head=b"x-client-request-id: " + sent).request(A, REQUEST)
+    record = record_of(script.respond(A, ANSWER, head=b"X-Request-Id:" + sent).close(A))
+    assert (record.client_request_id, record.provider_request_id) == (stored, stored)
 
 
 @pytest.mark.parametrize(

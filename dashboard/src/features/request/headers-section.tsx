@@ -20,6 +20,7 @@ export function Headers({ request }: { request: RequestDetail }) {
     <>
       <FactList facts={facts} />
       <Group className={css.tags} gap="2px 14px" align="flex-start" mih={26}>
+        {areHeadersRemoved(request) && <span className="muted">{REMOVED}</span>}
         <HeaderList name="request" headers={request.request_headers} />
         <HeaderList name="response" headers={request.response_headers} />
         {provider_request_id !== null && (
@@ -34,6 +35,13 @@ export function Headers({ request }: { request: RequestDetail }) {
       </Group>
     </>
   );
+}
+
+const REMOVED =
+  "Headers are no longer stored, because the content of this request has expired (settings keep_bodies_days and disk_budget).";
+
+function areHeadersRemoved({ request_headers, outcome, damage }: RequestDetail): boolean {
+  return request_headers === null && outcome !== "open" && damage === null;
 }
 
 const KEY = /^(?:\S+ +)?key:([0-9a-f]{4})[0-9a-f]{8}$/;

@@ -13,6 +13,7 @@ import msgspec
 
 from relaybook.log.aggregate.aggregates import Aggregates, PackedAggregates
 from relaybook.log.query.filters import BadFilter, Filter
+from relaybook.log.query.term_values import canonical_name
 
 MINUTE_US: Final = 60_000_000
 _DAY_S: Final = 86_400
@@ -94,19 +95,20 @@ def parse_stats_query(filter_: Filter, bucket: str | None, by: str | None, now_u
     to_us = min((int(term.values[0]) for term in filter_.terms if term.name == "to"), default=now_us)
     if from_us is not None and from_us >= to_us:
         raise BadFilter("from", "The start (from) must be before the end (to).")
-    if by is not None and by not in FIELDS and not _is_property(by):
+    field = canonical_name(by or "")
+    if by is not None and field not in FIELDS and not (field and _is_property(field)):
         raise BadFilter("by", f"by is {by[:80]!r}: expected one of {', '.join(FIELDS)}, property.<name>.")
     return StatsQuery(
         filter_=Filter(tuple(term for term in filter_.terms if term.name not in ("from", "to"))),
         from_us=from_us,
         to_us=to_us,
         bucket_s=None if bucket is None else _bucket(bucket),
-        by=by.lower().replace("_", "-") if by is not None and _is_property(by) else by,
+        by=field,
     )
 
 
 def _is_property(by: str) -> bool:
-    return by.startswith("property.") and len(by) > len("property.")
+    return by.startswith("property.")
 
 
 def _bucket(text: str) -> int:

@@ -52,7 +52,8 @@ def _with_bodies(record: Record, view: RequestView) -> Iterable[bytes]:
     except BodyDamaged:
         record = msgspec.structs.replace(record, body_state="expired")
         request = response = (b"null",)
-    line = _encode({"export": VERSION, **to_json(record), "detail": detail_json(view.detail)})
+    detail = detail_json(view.detail) if view.has_headers else None
+    line = _encode({"export": VERSION, **to_json(record), "detail": detail})
     yield line[:-1] + b',"request":'
     yield from request
     yield b',"response":'

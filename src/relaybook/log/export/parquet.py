@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from relaybook.log.formats.conversation import Message, Output, Part, plain
 from relaybook.log.formats.lenient import as_json
-from relaybook.log.record import FIELDS, NOTE_FIELDS, TIMESTAMPS, Record
+from relaybook.log.record import FIELDS, NOTE_FIELDS, TIMESTAMPS, Record, Side
 from relaybook.log.request_view import RequestView
 from relaybook.log.row import result_of
 from relaybook.log.store.errors import BodyDamaged
@@ -153,8 +153,8 @@ class Parquet:
             "outputs": None if response is None else list(map(_output, response.outputs)),
             "tools": list(map(as_json, tools)) if isinstance(tools, list) else None,
             "parameters": None if parameters is None else as_json(parameters),
-            "request_headers": _pairs(view.headers("request")),
-            "response_headers": _pairs(view.headers("response")),
+            "request_headers": _pairs(view, "request"),
+            "response_headers": _pairs(view, "response"),
         }
 
     def _convert(self) -> None:
@@ -188,5 +188,7 @@ def _part(part: Part) -> dict[str, Any]:
     return row | {name: as_json(row[name]) for name in ("media", "other") if name in row}
 
 
-def _pairs(headers: list[tuple[str, str]]) -> list[dict[str, str]]:
-    return [{"name": name, "value": value} for name, value in headers]
+def _pairs(view: RequestView, side: Side) -> list[dict[str, str]] | None:
+    if not view.has_headers:
+        return None
+    return [{"name": name, "value": value} for name, value in view.headers(side)]

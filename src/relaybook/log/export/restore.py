@@ -78,7 +78,7 @@ def _entry(value: dict[str, Any]) -> Entry:
     request, response = (_body(value.get(side), side) for side in ("request", "response"))
     if record.body_state == "stored" and "request" not in value:
         record.body_state = "expired"
-    detail = _detail(value.get("detail") or {})
+    detail = _detail(value.get("detail"))
     entry = Entry(record=record, detail=detail, request=request, response=response)
     try:
         reject_unstorable(Batch(entries=[entry]))
@@ -123,7 +123,9 @@ def _timestamp(text: object, name: str) -> int:
     return at_us
 
 
-def _detail(value: Any) -> Detail:
+def _detail(value: Any) -> Detail | None:
+    if value is None:
+        return None
     if not isinstance(value, dict):
         raise BadLine("detail is not an object")
     try:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from relaybook.log.descriptions import FIELDS
-from relaybook.log.query.language import Part, parts_of, written_value
+from relaybook.log.query.language import Part, parts_of, written_name, written_value
 from relaybook.log.query.term_values import CHOICES, LISTED_FIELDS, canonical_name
 
 #: Returns the values of a field that start with a prefix, each with its number of requests, most frequent first.
@@ -82,24 +82,16 @@ def _names(part: Part | None, list_values: ListValues) -> Iterator[Item]:
         if name.startswith(typed) and not (minus and name in ("from", "to")):
             yield Item(f"{minus}{name}:", f"{minus}{name}:", field.hint)
     for name, requests in list_values("property", ""):
-        written = f"property.{name}:"
-        if (name.startswith(typed) or written.startswith(typed)) and _can_be_written(name):
+        written = f"{written_name(f'property.{name}')}:"
+        if name.startswith(typed) or written.startswith(typed):
             yield Item(minus + written, minus + written, "property", requests)
-
-
-def _can_be_written(name: str) -> bool:
-    """Return whether the query language can express the property.
-
-    Only names that consist of letters, digits, ``_``, ``-`` and ``.`` can be expressed.
-    """
-    return parts_of(f"property.{name}:x")[0].name == f"property.{name}"
 
 
 def _values(part: Part, list_values: ListValues) -> Iterator[Item]:
     name = canonical_name(part.name)
     if name is None:
         return
-    before = f"{'-' if part.negated else ''}{part.name}:"
+    before = f"{'-' if part.negated else ''}{written_name(part.name)}:"
     field = FIELDS.get(name)
     if field is not None and field.bounds:
         yield from (Item(before + bound, bound) for bound in _bounds(name, field.bounds, part.value))

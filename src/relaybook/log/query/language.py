@@ -4,7 +4,9 @@ Words and quoted phrases without a name are searched in prompt and response. All
 ``name:value``, the names are the same as the names of query parameters. If a name is used several times, one of its
 values must match. If the values are numbers, all of them must match, as in ``duration:>2s duration:<5s``. A leading
 ``-`` excludes matches. Values with white space are quoted. A ``*`` directly after a value makes the value a prefix.
-After a phrase, the ``*`` applies only to the last word. Inside quotes, ``*`` is an ordinary character.
+After a phrase, the ``*`` applies only to the last word. Inside quotes, ``*`` is an ordinary character. The name of a
+property can have any characters, and is quoted if it contains white space or one of ``:<>=``, or begins with a quote:
+``property."my app":value``.
 ``parameters_of`` translates a query into query parameters. Pure, without I/O.
 """
 
@@ -20,6 +22,9 @@ MAX_CHARACTERS: Final = 4000
 MAX_PARTS: Final = 100
 #: Matches a name that is directly followed by a comparison, without a colon.
 _MISSING_COLON: Final = re.compile(r"([A-Za-z_]+|property\.[^<>=]+)([<>=].+)")
+_PROPERTY: Final = "property."
+#: Matches the name of a property that is written without quotes.
+_PLAIN_PROPERTY: Final = re.compile(r"(?!\")[^\s:<>=]+")
 #: Operators of other query languages. They are rejected, because a search for them as words would find nothing, and the
 #: user would not know why.
 OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
@@ -34,8 +39,9 @@ _REQUEST_ID: Final = re.compile(
 class Part(NamedTuple):
     """One part of a query as written. Offsets are in code points. ``name`` is empty for words and phrases.
 
-    ``value`` is without quotes and without a final ``*``. ``has_star`` tells whether the part has a final ``*``. If
-    ``is_open`` is True, the closing quote is missing, and the part extends to the end of the query.
+    ``name`` and ``value`` are without quotes, and ``value`` is without a final ``*``. The value as written begins at
+    ``value_start``. ``has_star`` tells whether the part has a final ``*``. If ``is_open`` is True, the closing quote is
+    missing, and the part extends to the end of the query.
     """
 
     start: int
@@ -43,6 +49,7 @@ class Part(NamedTuple):
     written: str
     negated: bool
     name: str
+    value_start: int
     value: str
     has_star: bool
     is_quoted: bool
@@ -112,7 +119,7 @@ def _parameter(part: Part, now_us: int) -> tuple[Parameter, str]:
     is_prefix = name == "namespace_prefix" or (part.has_star and allows_prefix(name))
     value = part.value if is_prefix or not part.has_star else f"{part.value}*"
     if not part.value and not part.is_quoted and not part.has_star:
-        _reject(part, f"the value is missing. Write {part.name}:value.", code="missing_value")
+        _reject(part, f"the value is missing. Write {written_name(part.name)}:value.", code="missing_value")
     if name == "namespace_prefix":
         name = "namespace"
     try:
@@ -142,6 +149,9 @@ def _reject_unlikely_text(part: Part) -> None:
             code="missing_colon",
             replacement=corrected,
         )
+    if part.value.lower().startswith(_PROPERTY):
+        reason = "the colon after the name is missing. Put a name with white space in quotes."
+        _reject(part, reason, _as_text(part.value), code="missing_colon")
     if part.value in OPERATORS and not part.has_star:
         _reject(
             part,
@@ -160,7 +170,7 @@ def _reject_bad_star(part: Part, name: str) -> None:
     that can be searched by prefix, and ``contains``. For all other fields, ``checked_value`` rejects a misplaced ``*``.
     """
     quoted = quoted_value(part.value + ("*" if part.has_star else ""))
-    literal = f"{'-' if part.negated else ''}{part.name}:{quoted}"
+    literal = f"{'-' if part.negated else ''}{written_name(part.name)}:{quoted}"
     if allows_prefix(name) or name == "namespace_prefix":
         if part.is_quoted or "*" not in part.value:
             return
@@ -180,19 +190,23 @@ def _reject_bad_star(part: Part, name: str) -> None:
 
 
 def _reject_name(part: Part) -> NoReturn:
-    closest_name = closest(part.name, NAMES)
+    first, _, rest = part.name.partition(".")
+    if rest.strip() and closest(first, ("property",)):
+        closest_name: str | None = written_name(f"{_PROPERTY}{rest}")
+    else:
+        closest_name = closest(part.name, NAMES)
     suggestion = f" Did you mean {closest_name}?" if closest_name else ""
     corrections = [_as_text(part.written)]
     if part.name[0].isalpha():
         corrections.append(Correction(f"property.{part.name[:80]}", "To filter by a property"))
     minus = "-" if part.negated else ""
-    behind_name = part.written[len(minus) + len(part.name) :]
+    written_value = part.written[part.value_start - part.start :]
     _reject(
         part,
         f"{part.name[:80]!r} is not a known name.{suggestion}",
         *corrections,
         code="unknown_name",
-        replacement=f"{minus}{closest_name}{behind_name}" if closest_name else quoted_value(part.written),
+        replacement=f"{minus}{closest_name}:{written_value}" if closest_name else quoted_value(part.written),
         known_names=() if suggestion else (*NAMES, "property.<name>"),
     )
 
@@ -218,6 +232,13 @@ def _reject(
         corrections=corrections,
         known_names=known_names,
     )
+
+
+def written_name(name: str) -> str:
+    """Return a name as it is written before the colon. The name of a property is quoted if necessary."""
+    name_of_property = name.removeprefix(_PROPERTY)
+    is_plain = name_of_property == name or _PLAIN_PROPERTY.fullmatch(name_of_property)
+    return name if is_plain else f"{_PROPERTY}{quoted_value(name_of_property)}"
 
 
 def written_value(value: str) -> str:
@@ -253,11 +274,18 @@ def _part(text: str, start: int) -> Part:
     negated = text[at] == "-" and at + 1 < len(text) and not text[at + 1].isspace()
     at += negated
     name = ""
-    if text[at] != '"':
-        end = _end_of_word(text, at)
-        colon = text.find(":", at, end)
-        if colon > at and text[at:colon].replace("_", "").replace("-", "").replace(".", "").isalnum():
+    if text[at : at + len(_PROPERTY) + 1].lower() == f'{_PROPERTY}"':
+        prefix = text[at : at + len(_PROPERTY)]
+        quoted, end, is_open = _quoted(text, at + len(_PROPERTY))
+        if text[end : end + 1] != ":":
+            end = _end_of_word(text, end)
+            return Part(start, end, text[start:end], negated, "", at, text[at:end], False, False, is_open)
+        name, at = f"{prefix}{quoted}", end + 1
+    elif text[at] != '"':
+        colon = text.find(":", at, _end_of_word(text, at))
+        if colon > at and _is_name(text[at:colon]):
             name, at = text[at:colon], colon + 1
+    value_start = at
     is_quoted = at < len(text) and text[at] == '"'
     is_open = False
     if is_quoted:
@@ -268,7 +296,15 @@ def _part(text: str, start: int) -> Part:
         end = _end_of_word(text, at)
         has_star = text[at:end].endswith("*")
         value = text[at : end - has_star]
-    return Part(start, end, text[start:end], negated, name, value, has_star, is_quoted, is_open)
+    return Part(start, end, text[start:end], negated, name, value_start, value, has_star, is_quoted, is_open)
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a text before a colon is a name, also if no filter has this name."""
+    if text.lower().startswith(_PROPERTY):
+        name = text[len(_PROPERTY) :]
+        return not name or _PLAIN_PROPERTY.fullmatch(name) is not None
+    return text.replace("_", "").replace("-", "").replace(".", "").isalnum()
 
 
 def _end_of_word(text: str, at: int) -> int:

@@ -20,10 +20,10 @@ from relaybook.log.query.filters import (
     BadFilter,
     comparison,
 )
-from relaybook.log.query.words import has_words
+from relaybook.log.query.words import SEPARATOR, has_words
 from relaybook.log.record import AdviceCode, NoteCode, Outcome, StreamEnd
 from relaybook.log.row import Code
-from relaybook.tags import WarningCode
+from relaybook.tags import WarningCode, property_name
 
 MAX_SUBSTRING: Final = 1000
 #: Fields whose values can be listed with counts, besides ``property.<name>``. The values of ``property`` are the names
@@ -61,8 +61,9 @@ def canonical_name(name: str) -> str | None:
     """Return the name as it is used in a Term, or `None` if no filter has the name."""
     if name in NAMES:
         return name
-    if name.startswith("property.") and len(name) > len("property."):
-        return name.lower().replace("_", "-")
+    if name.startswith("property."):
+        stored_name = property_name(name.removeprefix("property."))
+        return f"property.{stored_name}" if stored_name else None
     return None
 
 
@@ -103,17 +104,14 @@ def allows_prefix(name: str) -> bool:
 
 
 def listed_field(field: str) -> str:
-    """Return the name of a field as it is stored. Raises BadFilter if the values of the field cannot be listed.
-
-    Names of properties are stored in lower case and with hyphens instead of underscores.
-    """
-    name = field.removeprefix("property.")
-    if name == field:
+    """Return the name of a field as it is stored. Raises BadFilter if the values of the field cannot be listed."""
+    if not field.startswith("property."):
         check_listed(field)
         return field
-    if not name or "\0" in name:
+    name = canonical_name(field)
+    if name is None:
         raise _not_listed(field)
-    return field.lower().replace("_", "-")
+    return name
 
 
 def check_listed(field: str) -> None:
@@ -140,6 +138,8 @@ def checked_value(name: str, value: str, now_us: int, shown_name: str, *, is_pre
 
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
         reject("text without NUL or lone surrogates")
+    if name == CONTAINS and SEPARATOR in value:
+        reject(f"text without the reserved character U+{ord(SEPARATOR):X}")
     if name == WORDS and not has_words(value):
         reject("text with at least one letter or digit")
     choices = CHOICES.get(name)

@@ -2,7 +2,8 @@
 
 A word is a run of letters and digits. Case and diacritics are ignored. Scripts without spaces (Chinese, Japanese, Thai,
 Lao, Khmer, Burmese) cannot be split into words. In these scripts, each character counts as a word, and consecutive
-characters are searched as a phrase. Pure, without I/O.
+characters are searched as a phrase. The search text of a request consists of several texts, such as the messages. They
+are joined by ``SEPARATOR``. Pure, without I/O.
 """
 
 import re
@@ -15,6 +16,9 @@ _ALONE: Final = re.compile(
     "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff])"
 )
 _WORD: Final = re.compile(r"[^\W_]+")
+#: Separates the texts of a request in its search text. Neither phrases nor substrings match across it. Unicode reserves
+#: this character for internal use (a noncharacter). If a text contains it, the text is searched as two texts.
+SEPARATOR: Final = "\ufdd0"
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 #: Only this many characters are normalized at once, because normalizing a run of combining marks takes quadratic time.
 _NORMALIZED_CHARACTERS: Final = 256
@@ -53,24 +57,33 @@ def _decomposed(text: str) -> str:
     return "".join([unicodedata.normalize("NFD", part) for part in parts])
 
 
-def indexed(text: str) -> str:
-    """Return a form of the text that any tokenizer splits into the same words as ``words_of``.
+def indexed(search_text: str) -> str:
+    """Return a form of the search text that any tokenizer splits into the same words as ``words_of``.
 
-    ASCII text is returned unchanged, except that NUL is replaced by a space. For any other text, the words are
-    returned, separated by spaces.
+    Between two texts, ``SEPARATOR`` is a word of its own. Because ``words_of`` never returns this word, no phrase
+    matches across it. ASCII texts are returned unchanged, except that NUL is replaced by a space. For any other text,
+    the words are returned, separated by spaces.
     """
+    return f" {SEPARATOR} ".join(map(_indexed, search_text.split(SEPARATOR)))
+
+
+def _indexed(text: str) -> str:
     return _UNSTORABLE.sub(" ", text) if text.isascii() else " ".join(words_of(text))
 
 
-def contains(text: str, phrase: str, *, is_prefix: bool = False) -> bool:
-    """Return whether the text contains the phrase's words consecutively.
+def contains(search_text: str, phrase: str, *, is_prefix: bool = False) -> bool:
+    """Return whether one of the texts contains the phrase's words consecutively.
 
     With ``is_prefix``, the last word of the phrase also matches a longer word that begins with it. A phrase without
     words never matches.
     """
-    phrase_words, words = words_of(phrase), words_of(text)
-    if not phrase_words:
-        return False
+    phrase_words = words_of(phrase)
+    return bool(phrase_words) and any(
+        _has_phrase(words_of(text), phrase_words, is_prefix) for text in search_text.split(SEPARATOR)
+    )
+
+
+def _has_phrase(words: list[str], phrase_words: list[str], is_prefix: bool) -> bool:
     length = len(phrase_words)
     for start in range(len(words) - length + 1):
         window = words[start : start + length]
@@ -81,9 +94,9 @@ def contains(text: str, phrase: str, *, is_prefix: bool = False) -> bool:
     return False
 
 
-def has_substring(text: str, substring: str) -> bool:
-    """Return whether the text contains the substring, ignoring case."""
-    return substring.casefold() in text.casefold()
+def has_substring(search_text: str, substring: str) -> bool:
+    """Return whether one of the texts contains the substring, ignoring case."""
+    return SEPARATOR not in substring and substring.casefold() in search_text.casefold()
 
 
 def has_words(phrase: str) -> bool:

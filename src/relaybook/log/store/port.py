@@ -52,10 +52,11 @@ class Entry(msgspec.Struct, kw_only=True):
     The store assigns ``record.seq``. The store also adds feedback that arrived before the request was recorded.
 
     A body is `None` if the body must not be stored. ``record.body_state`` also says whether the bodies are stored.
+    ``detail`` is `None` if it is not stored, for example because the content of the request has expired.
     """
 
     record: Record
-    detail: Detail
+    detail: Detail | None
     request: Body | None
     response: Body | None
     #: The encoded message chain, which identifies the requests that this request continues. The store does not decode
@@ -161,12 +162,12 @@ class StoredRecord(msgspec.Struct, kw_only=True):
 
     The sizes are the numbers of transferred bytes. A size is `None` if the body is not stored. ``request`` and
     ``response`` are set if the store had already read the bodies with the detail. Otherwise both are `None`, and
-    ``Reader.body`` reads the bodies. If the detail and the bodies cannot be read, ``damage`` says why, and the detail
-    is empty.
+    ``Reader.body`` reads the bodies. ``detail`` is `None` if it is not stored, for example because the content of the
+    request has expired. If the detail and the bodies cannot be read, ``damage`` says why, and the detail is `None`.
     """
 
     record: Record
-    detail: Detail
+    detail: Detail | None
     request_size: int | None
     response_size: int | None
     request: bytes | None = None

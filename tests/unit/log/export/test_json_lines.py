@@ -146,6 +146,13 @@ def test_bodies_that_are_removed_during_the_export_are_expired(monkeypatch: pyte
     assert (line["body_state"], line["request"], line["response"]) == ("expired", None, None)
 
 
+def test_the_detail_of_a_request_with_expired_content_is_null() -> None:
+    entry = entry_of(record_of(1, body_state="expired"), None, None)
+    entry.detail = None
+    (line,) = exported(log(entry), bodies=True)
+    assert (line["body_state"], line["detail"], line["request"]) == ("expired", None, None)
+
+
 def test_a_request_without_bodies_says_so() -> None:
     (line,) = exported(log(entry_of(record_of(1, body_state="no_bodies"), None, None)), bodies=True)
     assert (line["body_state"], line["request"], line["response"]) == ("no_bodies", None, None)

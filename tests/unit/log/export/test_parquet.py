@@ -12,7 +12,7 @@ from tests.support.api_log import entry_of, record_of
 from relaybook.log.export import parquet
 from relaybook.log.export.export import Export, ExportQuery, file_format_of
 from relaybook.log.query.filters import Filter
-from relaybook.log.record import FIELDS, Feedback, Note
+from relaybook.log.record import FIELDS, Detail, Feedback, Note
 from relaybook.log.store.errors import BodyDamaged
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Entry
@@ -119,6 +119,14 @@ def test_requests_without_bodies_have_no_content(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(store, "body", damaged)
     (row,) = rows(exported(entry_of(record_of(1)), bodies=True, store=store))
     assert (row["body_state"], row["messages"]) == ("expired", None)
+
+
+def test_headers_of_expired_content_are_null_and_missing_headers_are_an_empty_list() -> None:
+    expired = entry_of(record_of(1, body_state="expired"), None, None)
+    expired.detail = None
+    (first, second) = rows(exported(expired, entry_of(record_of(2), detail=Detail()), bodies=True))
+    assert (first["request_headers"], first["response_headers"]) == (None, None)
+    assert (second["request_headers"], second["response_headers"]) == ([], [])
 
 
 def test_row_groups_are_written_as_they_fill(monkeypatch: pytest.MonkeyPatch) -> None:

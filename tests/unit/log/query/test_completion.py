@@ -14,6 +14,7 @@ VALUES = {
     "namespace": [("production", 40), ("iOS app", 7), ("preview*", 1)],
     "model": [("gpt-4o", 9), ("gpt-5", 8), ("o1", 1)],
     "property.channel": [("iOS", 4)],
+    "property.tenant id": [("a b", 3)],
 }
 
 
@@ -43,8 +44,15 @@ def test_names_are_suggested_by_prefix_with_a_hint_and_properties_with_their_cou
     assert labels("-fro") == []
 
 
-def test_properties_that_a_query_cannot_express_are_not_suggested() -> None:
-    assert labels("property.") == ["property.channel:", "property.größe:"]
+def test_names_of_properties_are_quoted_if_necessary() -> None:
+    assert labels("property.") == [
+        *("property.channel:", 'property."tenant id":', 'property."a:b":', "property.größe:")
+    ]
+    assert labels("ten") == labels('property."ten') == labels('property."tenant id') == ['property."tenant id":']
+    assert labels('-property."a') == ['-property."a:b":']
+    assert complete('property."tenant id":a', 22, list_values).items == [
+        Item('property."tenant id":"a b" ', "a b", requests=3)
+    ]
 
 
 def test_nothing_is_suggested_in_a_phrase_or_for_other_words() -> None:
@@ -101,7 +109,22 @@ def test_a_suggestion_replaces_the_part_at_the_caret(
     assert completed(text, caret, label) == expected
 
 
-@given(st.sampled_from(["", "mod", "-mo", "model:", "-status:", "duration:>2", 'namespace:"', "from:", "refund na"]))
+@given(
+    st.sampled_from(
+        [
+            "",
+            "mod",
+            "-mo",
+            "model:",
+            "-status:",
+            "duration:>2",
+            'namespace:"',
+            "from:",
+            "refund na",
+            'property."tenant id":',
+        ]
+    )
+)
 def test_completed_values_are_valid(text: str) -> None:
     start, _, items = complete(text, len(text), list_values)
     for item in items:

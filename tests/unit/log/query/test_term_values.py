@@ -92,7 +92,7 @@ def test_a_listed_field_is_normalized_like_the_name_of_a_property() -> None:
     ]
 
 
-@pytest.mark.parametrize("field", ["", "id", "outcome", "property.", "property.a\0"])
+@pytest.mark.parametrize("field", ["", "id", "outcome", "property.", "property. "])
 def test_fields_without_a_list_of_values_are_rejected(field: str) -> None:
     with pytest.raises(BadFilter, match="is not a field with a list of values"):
         listed_field(field)

@@ -3,7 +3,7 @@
 import pytest
 
 from relaybook.log.query import words
-from relaybook.log.query.words import contains, has_words, indexed, words_of
+from relaybook.log.query.words import SEPARATOR, contains, has_substring, has_words, indexed, words_of
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,22 @@ def test_characters_without_spaces_are_words() -> None:
 def test_text_is_indexed_as_its_words() -> None:
     assert indexed("Straße, 退款!") == "strasse 退 款"
     assert indexed("Plain text\x00.") == "Plain text ."
+
+
+@pytest.mark.parametrize(("phrase", "is_there"), [("a b", True), ("b a", False), ("b c", False), ("c d", True)])
+def test_a_phrase_or_substring_lies_within_one_text(phrase: str, is_there: bool) -> None:
+    search_text = SEPARATOR.join(["a b", "a", "c d"])
+    assert contains(search_text, phrase) is contains(search_text, phrase, is_prefix=True) is is_there
+    assert has_substring(search_text, phrase) is is_there
+    assert not has_substring(search_text, SEPARATOR.join(phrase.split()))
+
+
+def test_a_separator_is_indexed_as_a_word_that_no_phrase_has() -> None:
+    assert indexed(SEPARATOR.join(["Plain text.", "Straße", ""])).split(" ") == [
+        *("Plain", "text.", SEPARATOR, "strasse", SEPARATOR, "")
+    ]
+    assert words_of(f"a{SEPARATOR}b {SEPARATOR}") == ["a", "b"]
+    assert not has_words(SEPARATOR)
 
 
 def test_characters_that_cannot_be_stored_separate_words() -> None:

@@ -20,7 +20,7 @@ from relaybook.log.query.filters import (
     Term,
     comparison,
 )
-from relaybook.log.query.words import words_of
+from relaybook.log.query.words import SEPARATOR, words_of
 from relaybook.log.record import NOTE_FIELDS
 from relaybook.log.store.clickhouse.connection import Parameters
 from relaybook.log.store.result_sql import RESULT
@@ -132,9 +132,13 @@ def _contains_phrase(phrase: str, is_prefix: bool, parameters: Parameters) -> st
     return f"({tokens}position(r.words, {text}) > 0)"
 
 
-def spaced_words(text: str) -> str:
-    """Return a text as it is stored in the column ``words``, with each word between two spaces."""
-    return f" {' '.join(words_of(text))} "
+def spaced_words(search_text: str) -> str:
+    """Return a search text as it is stored in the column ``words``, with each word between two spaces.
+
+    Between two texts, ``SEPARATOR`` is a word.
+    """
+    texts = (" ".join(words_of(text)) for text in search_text.split(SEPARATOR))
+    return f" {f' {SEPARATOR} '.join(texts)} "
 
 
 def _has_status(value: str, parameters: Parameters) -> str:

@@ -11,7 +11,6 @@ import msgspec
 
 from relaybook import clock
 from relaybook.log.aggregate.stats import KEPT_FIELDS, MINUTE_US
-from relaybook.log.record import Detail
 from relaybook.log.retention import Cutoffs, Removal
 from relaybook.log.store.clickhouse.connection import Database, quoted
 from relaybook.log.store.clickhouse.schema import REQUEST_COLUMNS
@@ -38,7 +37,7 @@ _KEPT: Final = (
         "first_token_bin",
     ),
 )
-_NO_DETAIL: Final = f"unhex('{msgspec.msgpack.encode(Detail()).hex()}')"
+_NO_DETAIL: Final = f"unhex('{msgspec.msgpack.encode(None).hex()}')"
 _EXPIRED: Final = {
     "detail": _NO_DETAIL,
     "body_state": "if(body_state = 'stored', 'expired', body_state)",

@@ -21,7 +21,7 @@ RECORD: Final = ", ".join(f"r.{name}" for name in LISTED)
 _NAMES: Final = tuple(RECORD_COLUMNS)
 _encode: Final = msgspec.msgpack.Encoder().encode
 _decode_record: Final = msgspec.msgpack.Decoder(Record).decode
-decode_detail: Final = msgspec.msgpack.Decoder(Detail).decode
+decode_detail: Final = msgspec.msgpack.Decoder(Detail | None).decode
 decode_position: Final = msgspec.msgpack.Decoder(RunPosition).decode
 
 

@@ -36,7 +36,7 @@ from relaybook.log.namespaces import (
     looks_like_id,
 )
 from relaybook.log.query.filters import CONTAINS, Cursor, Filter, SortField, matches, needs_text
-from relaybook.log.record import Detail, Feedback, Gap, Record, Side
+from relaybook.log.record import Feedback, Gap, Record, Side
 from relaybook.log.request_view import MAX_BODY_BYTES
 from relaybook.log.retention import Cutoffs, Removal
 from relaybook.log.saved_filters import MAX_SAVED_FILTERS, SavedFilter, TooManySavedFilters
@@ -195,7 +195,7 @@ class MemoryStore:
         record.input_preview = record.output_preview = record.error_message = None
         if record.body_state == "stored":
             record.body_state = "expired"
-        entry.detail, entry.request, entry.response, entry.chain = Detail(), None, None, None
+        entry.detail, entry.request, entry.response, entry.chain = None, None, None, None
         self._expired.add(record.id)
         self._texts.pop(seq_of(record), None)
 

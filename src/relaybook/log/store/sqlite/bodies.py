@@ -97,7 +97,7 @@ StoreChunk = Callable[[bytes], BodyRef]
 _encode_detail: Final = msgspec.msgpack.Encoder().encode
 encode_location: Final = msgspec.msgpack.Encoder().encode
 _decode_stored: Final = msgspec.msgpack.Decoder(RecordLocation).decode
-decode_detail: Final = msgspec.msgpack.Decoder(Detail).decode
+decode_detail: Final = msgspec.msgpack.Decoder(Detail | None).decode
 
 
 def new_compressor() -> zstandard.ZstdCompressor:

@@ -19,7 +19,7 @@ from relaybook.log.query.filters import (
     Term,
     comparison,
 )
-from relaybook.log.query.words import indexed
+from relaybook.log.query.words import words_of
 from relaybook.log.store.result_sql import RESULT
 from relaybook.log.store.sqlite.text_functions import CONTAINS_TEXT, MATCHES_PREFIX
 
@@ -129,7 +129,7 @@ def fts_phrase(phrase: str) -> str:
 
     The query is always one quoted string, so that it contains no operators.
     """
-    return f'"{indexed(phrase).replace(chr(34), " ")}"'
+    return f'"{" ".join(words_of(phrase))}"'
 
 
 def _has_code(kind: str, codes: tuple[str, ...]) -> Condition:

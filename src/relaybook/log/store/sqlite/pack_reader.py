@@ -18,7 +18,7 @@ from typing import Final
 import apsw
 import msgspec
 
-from relaybook.log.record import Detail, Record, Side
+from relaybook.log.record import Record, Side
 from relaybook.log.store.errors import BodyDamaged, StoreDamaged
 from relaybook.log.store.files import BODIES
 from relaybook.log.store.port import Body, BodyRef, Entry, StoredRecord
@@ -70,9 +70,7 @@ class PackReader:
         try:
             return self.stored(record, location)
         except BodyDamaged as error:
-            return StoredRecord(
-                record=record, detail=Detail(), request_size=None, response_size=None, damage=str(error)
-            )
+            return StoredRecord(record=record, detail=None, request_size=None, response_size=None, damage=str(error))
 
     def stored_or_expired(self, record: Record, location: RecordLocation | None) -> StoredRecord:
         """Return the same as ``stored``, or a result without data if the data cannot be read.
@@ -104,8 +102,8 @@ class PackReader:
     def entry(self, record: Record, location: RecordLocation | None, max_bytes: int | None = None) -> Entry:
         """Read the detail and the bodies of a record into memory, and return them as an ``Entry``.
 
-        Bodies larger than ``max_bytes`` are omitted. If the data cannot be read, the detail is empty and both bodies
-        are omitted.
+        Bodies larger than ``max_bytes`` are omitted. If the data cannot be read, the detail and both bodies are
+        omitted.
         """
         try:
             content = self._content(record, location)
@@ -120,7 +118,7 @@ class PackReader:
                 )
         except BodyDamaged:
             pass
-        return Entry(record=_expired(record, location), detail=Detail(), request=None, response=None)
+        return Entry(record=_expired(record, location), detail=None, request=None, response=None)
 
     def _body_in_memory(self, body: BodyLocation | None, shared: bytes, max_bytes: int | None) -> Body | None:
         """Return one body in memory.
@@ -226,7 +224,7 @@ class PackReader:
 
 
 def _without_bodies(record: Record, location: RecordLocation | None) -> StoredRecord:
-    return StoredRecord(record=_expired(record, location), detail=Detail(), request_size=None, response_size=None)
+    return StoredRecord(record=_expired(record, location), detail=None, request_size=None, response_size=None)
 
 
 def _expired(record: Record, location: RecordLocation | None) -> Record:

@@ -12,7 +12,7 @@ from relaybook.log.aggregate.stats import Stats, StatsQuery, build, span_of
 from relaybook.log.deletions import Deletion
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField, matches
-from relaybook.log.record import Detail, Gap, Record, Side
+from relaybook.log.record import Gap, Record, Side
 from relaybook.log.retention import Removal
 from relaybook.log.saved_filters import SavedFilter
 from relaybook.log.store.files import BODIES, DATABASE
@@ -48,7 +48,6 @@ from relaybook.log.store.sqlite.top import top
 _DEADLINE_NS: Final = 2 * clock.NANOSECONDS
 _BY_ID: Final = f"{WITH_BODIES} r.id = ?"
 _BY_SEQ: Final = f"{WITH_BODIES} r.seq = ?"
-_NO_DETAIL: Final = Detail()
 _AFTER: Final = f"{WITH_BODIES} r.seq > ? ORDER BY r.seq LIMIT ?"
 _OLDEST: Final = "SELECT min(first_at) FROM block_ranges"
 _OLDEST_CONTENT: Final = "SELECT min(first_content_at) FROM block_ranges"
@@ -110,7 +109,7 @@ class SqliteReader:
         for row in rows:
             record, location = record_of(row[:-1]), bodies.decode_location(row[-1])
             stored = self._packs.stored_or_expired(record, location)
-            is_lost = location is not None and stored.detail == _NO_DETAIL
+            is_lost = location is not None and stored.detail is None
             if not is_lost or self._row(_BY_ID, record.id) is not None:  # otherwise, the record was deleted meanwhile
                 yield stored
 

@@ -10,11 +10,11 @@ from typing import Final
 import apsw
 
 from relaybook.log.query.filters import WORDS
-from relaybook.log.query.words import indexed
+from relaybook.log.query.words import SEPARATOR, words_of
 from relaybook.log.store.sqlite.filter_sql import fts_phrase
 
 #: Name and arguments of the FTS5 tokenizer.
-TOKENIZER: Final = ("unicode61", ["remove_diacritics", "2"])
+TOKENIZER: Final = ("unicode61", ["remove_diacritics", "2", "tokenchars", SEPARATOR])
 #: Maximum number of words to which a prefix is expanded. Looking up a word takes about 0.1 ms, and a query needs a few
 #: KiB of memory for each word and index segment.
 MAX_WORDS: Final = 256
@@ -45,9 +45,8 @@ def prefix_query(connection: apsw.Connection, phrase: str) -> str | None:
 def _tokens(connection: apsw.Connection, text: str) -> list[str]:
     """Split the text into tokens in the same way as the full-text index."""
     tokenize = connection.fts5_tokenizer(*TOKENIZER)
-    found = tokenize(
-        indexed(text).encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
-    )
+    text = " ".join(words_of(text))
+    found = tokenize(text.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False)
     return [str(token) for token in found]
 
 

@@ -49,13 +49,13 @@ def test_prefixes_are_never_part_of_the_sql(prefix: str) -> None:
     ("phrase", "query"),
     [
         ("refund", '"refund"'),
-        ("a AND b OR NOT c", '"a AND b OR NOT c"'),
-        ('say "hi"', '"say  hi "'),
-        ("said : x", '"said : x"'),
-        ("refun*", '"refun*"'),
+        ("a AND b OR NOT c", '"a and b or not c"'),
+        ('say "hi"', '"say hi"'),
+        ("said : x", '"said x"'),
+        ("refun*", '"refun"'),
         ("退款", '"退 款"'),
         ("Straße", '"strasse"'),
-        ("NEAR(a b)", '"NEAR(a b)"'),
+        ("NEAR(a b)", '"near a b"'),
     ],
 )
 def test_a_phrase_is_one_string_without_operators(phrase: str, query: str) -> None:
