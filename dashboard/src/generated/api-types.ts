@@ -351,7 +351,9 @@ export type StatsPoint = {
   at: string;
 };
 
-/** The 50th, 95th and 99th percentiles in milliseconds, accurate to 5 %. `null` if nothing was measured. */
+/** The 50th, 95th and 99th percentiles in milliseconds. `null` if nothing was measured.
+
+A percentile is accurate to 5 %. It is never below the minimum or above the maximum of the measured values. */
 export type Percentiles = {
   p50: number | null;
   p95: number | null;

@@ -18,7 +18,10 @@ from relaybook.log.query.filters import BadTermCode
 
 
 class Percentiles(Struct, kw_only=True):
-    """The 50th, 95th and 99th percentiles in milliseconds, accurate to 5 %. `null` if nothing was measured."""
+    """The 50th, 95th and 99th percentiles in milliseconds. `null` if nothing was measured.
+
+    A percentile is accurate to 5 %. It is never below the minimum or above the maximum of the measured values.
+    """
 
     p50: float | None
     p95: float | None
