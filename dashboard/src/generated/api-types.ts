@@ -385,7 +385,7 @@ export type Thread = {
   conversations: (Conversation)[];
   /** Aggregates of the whole thread. `null` if they could not be computed in time. */
   total: Aggregate | null;
-  /** `false` if fewer than one in five requests on this page continue another request. */
+  /** `false` if this page has no requests, or if fewer than one in five of them continue another request. */
   is_thread: boolean;
   /** The `cursor` of the next page, with older requests. `null` on the last page. */
   next_cursor: string | null;

@@ -162,7 +162,10 @@ class Thread(Struct, kw_only=True):
         Meta(description="Aggregates of the whole thread. `null` if they could not be computed in time."),
     ]
     is_thread: Annotated[
-        bool, Meta(description="`false` if fewer than one in five requests on this page continue another request.")
+        bool,
+        Meta(
+            description="`false` if this page has no requests, or if fewer than one in five of them continue another request."
+        ),
     ]
     next_cursor: Annotated[
         str | None, Meta(description="The `cursor` of the next page, with older requests. `null` on the last page.")
