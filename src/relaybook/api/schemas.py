@@ -164,7 +164,8 @@ class Thread(Struct, kw_only=True):
     is_thread: Annotated[
         bool,
         Meta(
-            description="`false` if this page has no requests, or if fewer than one in five of them continue another request."
+            description="`false` if this page has no requests, or if fewer than one in five of them continue another "
+            "request."
         ),
     ]
     next_cursor: Annotated[
