@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-import apsw
 import pytest
 from tests.support.canaries import Canaries
 from tests.support.records import A_TIMESTAMP, an_entry
@@ -106,19 +105,6 @@ def test_a_users_label_is_removed_with_the_last_request(writer: SqliteWriter, tm
     SqliteLabels(tmp_path).change(LabelChange(namespace=canaries.values["namespace"], pinned=True))
     delete(writer, tmp_path, Filter((Term("user", (canaries.values["user"],)),)))
     assert canaries.found(tmp_path) == set()
-
-
-def test_a_namespace_at_the_start_of_a_zone_is_gone(writer: SqliteWriter, tmp_path: Path) -> None:
-    names = [f"conversation-{number:05}" for number in range(1200)]
-    writer.commit(Batch(entries=[an_entry(namespace=name) for name in names]))
-    connection = apsw.Connection(str(tmp_path / "relaybook.sqlite"))
-    firsts = [first for (first,) in connection.execute("SELECT first FROM namespace_zones WHERE first <> ''")]
-    assert len(firsts) > 1
-    delete(writer, tmp_path, Filter((Term("namespace", tuple(firsts)),)))
-    assert not any(first.encode() in path.read_bytes() for first in firsts for path in tmp_path.glob("*.sqlite*"))
-    names_left = connection.execute("SELECT sum(names) FROM namespace_zones").get
-    assert names_left == connection.execute("SELECT count(*) FROM namespaces").get == 1200 - len(firsts)
-    connection.close()
 
 
 def test_a_whole_day_and_a_namespace_of_a_thousand_are_gone(writer: SqliteWriter, tmp_path: Path) -> None:

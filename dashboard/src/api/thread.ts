@@ -55,7 +55,7 @@ export function latestOfThreadQuery(filter: Filter) {
 export function isConversationQuery(filter: Filter) {
   return {
     ...latestOfThreadQuery(filter),
-    select: ({ data, is_thread }: Thread) => is_thread && data.length > 0,
+    select: ({ is_thread }: Thread) => is_thread,
     staleTime: 60_000,
     refetchInterval: false as const,
   };

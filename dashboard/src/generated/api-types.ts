@@ -432,7 +432,9 @@ export type StatsPoint = {
   at: string;
 };
 
-/** The 50th, 95th and 99th percentiles in milliseconds, accurate to 5 %. `null` if nothing was measured. */
+/** The 50th, 95th and 99th percentiles in milliseconds. `null` if nothing was measured.
+
+A percentile is accurate to 5 %. It is never below the minimum or above the maximum of the measured values. */
 export type Percentiles = {
   p50: number | null;
   p95: number | null;
@@ -464,7 +466,7 @@ export type Thread = {
   conversations: (Conversation)[];
   /** Aggregates of the whole thread. `null` if they could not be computed in time. */
   total: Aggregate | null;
-  /** `false` if fewer than one in five requests on this page continue another request. */
+  /** `false` if this page has no requests, or if fewer than one in five of them continue another request. */
   is_thread: boolean;
   /** The `cursor` of the next page, with older requests. `null` on the last page. */
   next_cursor: string | null;

@@ -30,7 +30,11 @@ _PARAMETERS = [
     openapi.parameter(
         "pinned", "`true`: only pinned namespaces. `false`: only namespaces that are not pinned.", {"type": "boolean"}
     ),
-    openapi.parameter("sort", "Sort by this field, descending.", {"enum": list(_SORTS), "default": "last_at"}),
+    openapi.parameter(
+        "sort",
+        "Sort by this field, descending. An unknown cost comes last.",
+        {"enum": list(_SORTS), "default": "last_at"},
+    ),
     openapi.limit(50),
     openapi.parameter("cursor", "The `next_cursor` of an earlier response."),
     openapi.parameter("from", "Count requests that started at or after this time. Requires `pinned=true`."),

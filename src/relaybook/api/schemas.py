@@ -19,7 +19,10 @@ from relaybook.log.query.filters import BadTermCode
 
 
 class Percentiles(Struct, kw_only=True):
-    """The 50th, 95th and 99th percentiles in milliseconds, accurate to 5 %. `null` if nothing was measured."""
+    """The 50th, 95th and 99th percentiles in milliseconds. `null` if nothing was measured.
+
+    A percentile is accurate to 5 %. It is never below the minimum or above the maximum of the measured values.
+    """
 
     p50: float | None
     p95: float | None
@@ -160,7 +163,11 @@ class Thread(Struct, kw_only=True):
         Meta(description="Aggregates of the whole thread. `null` if they could not be computed in time."),
     ]
     is_thread: Annotated[
-        bool, Meta(description="`false` if fewer than one in five requests on this page continue another request.")
+        bool,
+        Meta(
+            description="`false` if this page has no requests, or if fewer than one in five of them continue another "
+            "request."
+        ),
     ]
     next_cursor: Annotated[
         str | None, Meta(description="The `cursor` of the next page, with older requests. `null` on the last page.")

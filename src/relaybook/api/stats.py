@@ -36,7 +36,10 @@ _PARAMETERS = [
 async def get_stats(request: Request) -> Response:
     """Return aggregates of finished requests over time. A request is counted at the time at which it started.
 
-    Without `from`, the time range starts at the first request in the log.
+    The time range consists of whole buckets. If `from` or `to` lies within a bucket, all requests of this bucket are
+    counted, also those before `from` or after `to`. `from` and `to` in the response are the bounds of the counted
+    range. Without `from`, the time range starts at the bucket of the first request in the log. To count the requests
+    of an exact time range, use `GET /api/count`.
 
     If the log is in the data directory, aggregates are precomputed for all requests together, and for each
     value of these fields:

@@ -95,7 +95,7 @@ def _read_thread(
         data=[_row(record, positions[record.id]) for record in records],
         conversations=_conversations(records, positions),
         total=_total(reader, filter_, deadline_ns),
-        is_thread=continuing * 5 >= len(records),
+        is_thread=bool(records) and continuing * 5 >= len(records),
         next_cursor=str(page.next_cursor) if page.next_cursor else None,
         complete=page.complete and not unlinked,
     )

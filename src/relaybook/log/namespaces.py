@@ -8,7 +8,7 @@ like the interfaces in ``store/port.py``.
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal, Protocol
+from typing import Annotated, Final, Literal, Protocol
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from relaybook.log.query.filters import BadFilter
 
 NamespaceSort = Literal["last_at", "requests", "failed", "cost_usd"]
-SortValue = int | float
 _ENCODER: Final = msgspec.json.Encoder()
 
 
@@ -25,8 +24,8 @@ class NamespaceRow(msgspec.Struct, kw_only=True):
     """A namespace with its label and the totals of its requests.
 
     ``color``, ``group`` and ``position`` belong to the namespace's label. ``cost_usd`` is the sum of the known costs.
-    If no cost is known, ``cost_usd`` is `None`, which sorts as 0. ``first_at`` and ``last_at`` are the start times of
-    the first and the last request, or 0 if there are no requests.
+    If no cost is known, ``cost_usd`` is `None`, which sorts after all costs. ``first_at`` and ``last_at`` are the start
+    times of the first and the last request, or 0 if there are no requests.
     """
 
     namespace: str
@@ -47,7 +46,7 @@ class NamespaceCursor(msgspec.Struct, frozen=True, array_like=True):
     """A cursor with the sort value and namespace of a page's last row. The next page starts after this row."""
 
     sort: Literal["last_at", "requests", "failed", "cost_usd"]
-    value: SortValue
+    value: int | float | None
     namespace: str
 
     def __str__(self) -> str:
@@ -59,27 +58,38 @@ _DECODER: Final[msgspec.json.Decoder[NamespaceCursor]] = msgspec.json.Decoder(Na
 
 def cursor_after(row: NamespaceRow, sort: NamespaceSort) -> NamespaceCursor:
     """Return the cursor of the page that follows a row, in a list with this sort."""
-    value: Any = getattr(row, sort) or 0
-    return NamespaceCursor(sort, value, row.namespace)
+    return NamespaceCursor(sort, getattr(row, sort), row.namespace)
 
 
-def parse_namespace_cursor(text: str, sort: NamespaceSort) -> NamespaceCursor:
-    """Parse a cursor written by ``str(cursor)`` for the same sort.
+#: The sort key of a namespace: whether the value is unknown, the negated value (0 if unknown), and the name.
+NamespaceOrder = tuple[bool, int | float, str]
 
-    Raises BadFilter if the text is not a cursor, or was written for another sort.
+
+def order_of(value: float | None, namespace: str) -> NamespaceOrder:
+    """Return the position of a namespace among others: largest value first, unknown values last, then by name."""
+    return value is None, -(value or 0), namespace
+
+
+def order_after(text: str, sort: NamespaceSort) -> NamespaceOrder:
+    """Return the position of the row after which the page of a cursor starts.
+
+    ``text`` is a cursor written by ``str(cursor)`` for the same sort. Raises BadFilter if the text is not a cursor, or
+    was written for another sort.
     """
     try:
         cursor = _DECODER.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError):
         cursor = None
-    if cursor is None or cursor.sort != sort or not _is_storable(cursor.value):
+    if cursor is None or cursor.sort != sort or not _is_valid(cursor):
         raise BadFilter("cursor", f"cursor is {text[:80]!r}: expected the next_cursor of a page with the same sort.")
-    return cursor
+    return order_of(cursor.value, cursor.namespace)
 
 
-def _is_storable(value: SortValue) -> bool:
-    """Return whether a store can hold the value: true for a float, and for an integer that fits 64 bits."""
-    return isinstance(value, float) or abs(value) < 2**63
+def _is_valid(cursor: NamespaceCursor) -> bool:
+    """Return whether a store can compare the value: only a cost can be unknown, and an integer must fit 64 bits."""
+    if cursor.value is None:
+        return cursor.sort == "cost_usd"
+    return isinstance(cursor.value, float) or abs(cursor.value) < 2**63
 
 
 #: Number of colors. Colors are numbered from 1. The page defines the color for each number.

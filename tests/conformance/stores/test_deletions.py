@@ -82,11 +82,15 @@ def test_a_namespace_without_requests_disappears_with_its_label(store: Store) ->
     assert [row.namespace for row in rows] == ["other"]
 
 
-def test_an_export_omits_requests_that_are_deleted_before_it_reads_them(store: Store) -> None:
+def test_an_export_omits_requests_that_are_deleted_before_it_reads_them(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store.commit(a_request(2), a_request(1, properties={"channel": "web"}), a_request(0))
     found, _ = store.reader.stored_since(0, Filter(), 500)
     read = [next(found).record.seq]
     delete(store, WEB)
+    monotonic_ns = clock.monotonic_ns
+    monkeypatch.setattr(clock, "monotonic_ns", lambda: monotonic_ns() + 2 * clock.NANOSECONDS)
     assert read + [stored.record.seq for stored in found] == [1, 3]
 
 

@@ -7,7 +7,7 @@ from tests.conformance.stores.conftest import Store
 from tests.support.records import A_TIMESTAMP, an_entry, soon
 
 from relaybook.log.aggregate.stats import StatsQuery
-from relaybook.log.namespaces import LabelChange, NamespaceSort
+from relaybook.log.namespaces import LabelChange, NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import BadFilter, Filter, Term
 
 SORTS: tuple[NamespaceSort, ...] = ("last_at", "requests", "failed", "cost_usd")
@@ -64,6 +64,25 @@ def test_pages_of_namespaces_contain_each_once(five: Store, sort: NamespaceSort,
     assert shown == names(five, sort=sort)[0]
 
 
+def test_a_namespace_with_an_unknown_cost_comes_after_those_that_cost_nothing(store: Store) -> None:
+    costs = {"a": None, "b": 0.0, "c": 0.25, "d": None, "e": -0.5, "f": 0.0, "g": 1.0, "h": None, "i": 0.0}
+    store.commit(*(an_entry(namespace=name, cost_usd=cost) for name, cost in costs.items()))
+    store.commit(*(an_entry(namespace=name, cost_usd=None) for name in costs))
+    for name in costs:
+        store.labels.change(LabelChange(namespace=name, pinned=name in "bad"))
+    store.labels.change(LabelChange(namespace="c2", pinned=True))  # it has no requests, so its cost is unknown
+    for pinned, expected in (
+        (None, ["g", "c", "b", "f", "i", "e", "a", "c2", "d", "h"]),
+        (True, ["b", "a", "c2", "d"]),
+    ):
+        for limit in (1, 2, 3, 100):
+            shown, cursor = names(store, sort="cost_usd", limit=limit, pinned=pinned)
+            while cursor is not None:
+                more, cursor = names(store, sort="cost_usd", limit=limit, pinned=pinned, after=cursor)
+                shown += more
+            assert shown == expected
+
+
 @pytest.fixture
 def many(store):
     """Return a store with 2,000 namespaces, written in four batches.
@@ -90,9 +109,14 @@ def test_the_first_pages_of_many_namespaces_are_the_beginning_of_the_whole_list(
         _check_pages(many, sort)
 
 
+def _sort_key(row: NamespaceRow, sort: NamespaceSort) -> tuple[bool, float, str]:
+    value = getattr(row, sort)
+    return value is None, -(value or 0), row.namespace
+
+
 def _check_pages(many: Store, sort: NamespaceSort) -> None:
     rows, _ = many.reader.namespaces("", sort, 10_000, None, None, soon())
-    whole = [row.namespace for row in sorted(rows, key=lambda row: (-(getattr(row, sort) or 0), row.namespace))]
+    whole = [row.namespace for row in sorted(rows, key=lambda row: _sort_key(row, sort))]
     assert len(whole) == 2_000
     assert [row.namespace for row in rows] == whole
     assert next(row.requests for row in rows if row.namespace == "label3") > 100
@@ -108,7 +132,10 @@ def _check_pages(many: Store, sort: NamespaceSort) -> None:
         assert names(many, prefix, sort, limit=3_000)[0] == expected
 
 
-@pytest.mark.parametrize("after", ["", "x", "[]", '["requests",1,"a"]', '["last_at","x","a"]', '["last_at",1e400,"a"]'])
+@pytest.mark.parametrize(
+    "after",
+    ["", "x", "[]", '["requests",1,"a"]', '["last_at","x","a"]', '["last_at",1e400,"a"]', '["last_at",null,"a"]'],
+)
 def test_an_invalid_cursor_is_rejected(five: Store, after: str) -> None:
     with pytest.raises(BadFilter):
         names(five, after=after)

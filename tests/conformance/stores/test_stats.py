@@ -1,15 +1,17 @@
 """All stores: requests are aggregated over time in whole buckets, and grouped by the values of a field."""
 
 import random
+from math import ceil
 
 import pytest
 from tests.conformance.stores.conftest import Store
 from tests.support.records import A_TIMESTAMP, an_entry, soon
 
-from relaybook.log.aggregate.aggregates import percentiles
+from relaybook.log.aggregate.aggregates import Aggregates, percentiles
 from relaybook.log.aggregate.stats import MAX_GROUPS, Stats, StatsQuery
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Feedback
+from relaybook.log.retention import Cutoff, Cutoffs
 
 MINUTE = 60_000_000
 HOUR = 60 * MINUTE
@@ -72,8 +74,8 @@ def test_tokens_and_cost_are_summed_and_an_unknown_cost_is_not_zero(store: Store
     total = aggregate(store).total
     assert (total.requests, total.failed, total.input_tokens, total.output_tokens) == (3, 1, 20, 14)
     assert (total.cost_usd, total.costed) == (0.75, 2)
-    assert sum(total.duration.values()) == 2
-    assert sum(total.first_token.values()) == 1
+    assert percentiles(total.duration, 0.0, 0.5, 1.0) == (100.0, 100.0, 812.5)
+    assert percentiles(total.first_token, 0.0, 1.0) == (20.0, 20.0)
 
 
 @pytest.mark.parametrize("by", ["namespace", "model", "outcome", "property.channel"])
@@ -162,12 +164,64 @@ def test_a_record_that_is_stored_again_is_not_counted_again(store: Store) -> Non
     assert requests(aggregate(store, by="model")) == {"a": {0: 1}, "b": {0: 1}, "c": {0: 1}}
 
 
-def test_percentiles_are_accurate_to_a_bin(store: Store) -> None:
-    rng = random.Random(7)
-    durations = sorted(rng.lognormvariate(6.5, 1.0) for _ in range(2000))
-    store.commit(*(an_entry(started_at=START + at * 1000, duration_ms=ms) for at, ms in enumerate(durations)))
-    found = aggregate(store, bucket_s=3600).total.duration
-    for part, exact in ((0.5, durations[999]), (0.95, durations[1899]), (0.99, durations[1979])):
-        [percentile] = percentiles(found, part)
+def check_percentiles(found: Aggregates, durations: list[float]) -> None:
+    """Check that percentiles are accurate to 5 %, and that they are between the shortest and the longest duration."""
+    ordered = sorted(durations)
+    for fraction in (0.5, 0.95, 0.99):
+        [percentile] = percentiles(found.duration, fraction)
+        exact = ordered[ceil(fraction * len(ordered)) - 1]
         assert percentile is not None
-        assert abs(percentile / exact - 1) < 0.1
+        assert ordered[0] <= percentile <= ordered[-1]
+        assert abs(percentile - exact) <= 0.05 * exact
+
+
+def test_percentiles_of_equal_durations_are_this_duration(store: Store) -> None:
+    store.commit(*(an_entry(started_at=START + at, duration_ms=525.0, first_token_ms=0.0) for at in range(20)))
+    total = aggregate(store, bucket_s=3600).total
+    assert percentiles(total.duration, 0.5, 0.95, 0.99) == (525.0, 525.0, 525.0)
+    assert percentiles(total.first_token, 0.5, 0.95, 0.99) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("bucket_s", [60, 600, 3600, 86_400])
+def test_percentiles_are_accurate_in_each_point_and_group_and_in_all_sums(store: Store, bucket_s: int) -> None:
+    rng = random.Random(7)
+    durations: dict[str, list[tuple[int, float]]] = {}
+    for number in range(2000):
+        at, ms = START + number * 90 * 60_000_000 // 2000, int(rng.lognormvariate(20.0, 1.5)) / 1e6
+        durations.setdefault(f"m{int(rng.expovariate(0.2)):02d}", []).append((at, ms))
+    entries = [an_entry(started_at=at, duration_ms=ms, model=m) for m, each in durations.items() for at, ms in each]
+    rng.shuffle(entries)
+    for first in range(0, 2000, 500):
+        store.commit(*entries[first : first + 500])
+    found = aggregate(store, by="model", bucket_s=bucket_s, to_us=START + 2 * HOUR)
+    assert found.other is not None
+    for group in found.groups:
+        assert group.value is not None
+        check_percentiles(group.total, [ms for _, ms in durations.pop(group.value)])
+    rest = [each for part in durations.values() for each in part]
+    check_percentiles(found.other.total, [ms for _, ms in rest])
+    for bucket, aggregates in found.other.points.items():
+        in_bucket = [ms for at, ms in rest if at // (bucket_s * 1_000_000) == bucket // (bucket_s * 1_000_000)]
+        check_percentiles(aggregates.unpacked(), in_bucket)
+    check_percentiles(found.total, [entry.record.duration_ms or 0.0 for entry in entries])
+
+
+def test_percentiles_stay_in_the_measured_range_when_the_longest_request_is_deleted(store: Store) -> None:
+    durations = [500.0 + number for number in range(30)]
+    entries = [an_entry(started_at=START, duration_ms=ms) for ms in durations]
+    store.commit(*entries)
+    for entry in (entries[-1], entries[0]):
+        store.deletions.request(Filter((Term("id", (entry.record.id,)),)), 1, "127.0.0.1")
+    removed = 0
+    while removed < 2:
+        removed += store.writer.delete(soon())
+    check_percentiles(aggregate(store, bucket_s=3600).total, durations[1:-1])
+
+
+def test_percentiles_are_the_same_after_retention_removed_the_requests(store: Store) -> None:
+    durations = [round(1.1**number, 3) for number in range(100)]
+    store.commit(*(an_entry(started_at=START, ended_at=START, duration_ms=ms) for ms in durations))
+    while not store.writer.retain(Cutoffs(general=Cutoff(requests=START + HOUR)), soon()).is_complete:
+        pass
+    assert store.reader.count(Filter(), soon()).requests == 0
+    check_percentiles(aggregate(store, bucket_s=3600).total, durations)

@@ -113,6 +113,12 @@ def test_a_retry_repeats_the_failed_request() -> None:
     assert (third["turn"], third["repeats"]) == (2, second["id"])
 
 
+@pytest.mark.parametrize("thread_of", ["namespace=nobody", "property.session=nobody", "namespace=user-1&cursor=o1"])
+def test_a_thread_without_requests_is_marked_as_no_thread(thread_of: str) -> None:
+    result = client_of(log(*conversation(3))).get(f"/api/thread?{thread_of}").json()
+    assert (result["data"], result["is_thread"]) == ([], False)
+
+
 def test_unrelated_requests_are_marked_as_no_thread() -> None:
     store = log(*(entry(number, [f"q{number}"], f"a{number}") for number in range(1, 9)), *conversation(2, 20))
     result = thread(store)

@@ -19,10 +19,10 @@ from relaybook.log.export.fine_tuning import FineTuning
 from relaybook.log.export.json_lines import JsonLines
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import BadFilter, Filter, needs_text
-from relaybook.log.record import Record
+from relaybook.log.record import Record, Side
 from relaybook.log.request_view import RequestView
 from relaybook.log.store.errors import DeadlinePassed
-from relaybook.log.store.port import Reader
+from relaybook.log.store.port import Reader, StoredRecord
 
 #: Approximate size in bytes of each part of the file that ``Export.chunks`` yields.
 _CHUNK_BYTES: Final = 256 * 1024
@@ -184,8 +184,20 @@ class Export:
             records, reached = self._reader.since(after, self._query.filter_, _BATCH)
             return ((record, None) for record in records if (record.seq or 0) <= self.through), reached
         found, reached = self._reader.stored_since(after, self._query.filter_, _BATCH)
-        views = (RequestView.of_stored(self._reader, stored) for stored in found)
+        views = map(self._view, found)
         return ((view.record, view) for view in views if (view.record.seq or 0) <= self.through), reached
+
+    def _view(self, stored: StoredRecord) -> RequestView:
+        """Return a view that reads only stored bodies, and only those that are not in memory yet."""
+        sizes = stored.request_size, stored.response_size
+
+        def transferred(side: Side) -> Iterator[bytes] | None:
+            size, data = (sizes[0], stored.request) if side == "request" else (sizes[1], stored.response)
+            if size is None:
+                return None
+            return self._reader.body(stored.record.id, side) if data is None else iter([data])
+
+        return RequestView(stored.record, stored.detail, *sizes, transferred, damage=stored.damage)
 
 
 def labels_of(reader: Reader) -> Iterator[LabelChange]:

@@ -469,9 +469,9 @@ class Reader(Protocol):
     def stored_since(self, seq: int, filter_: Filter, limit: int) -> tuple[Iterator[StoredRecord], int]:
         """Return the same records as ``since``, with their data for the detail view.
 
-        The detail and bodies of a record are read when the iterator reaches the record, so the data of only one record
-        is in memory. If the data was erased by then, because the record was deleted, the record is omitted. If the data
-        cannot be read for another reason, the record is marked as expired.
+        The detail and bodies of a record are read when the iterator reaches the record, or at most a second earlier, so
+        only the data of a few records is in memory. If the data was erased by then, because the record was deleted, the
+        record is omitted. If the data cannot be read for another reason, the record is marked as expired.
         """
 
     def status(self) -> StoreStatus: ...

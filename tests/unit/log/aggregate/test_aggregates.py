@@ -1,14 +1,19 @@
 """Test how aggregates are merged and subtracted, and how percentiles are computed."""
 
+import random
+from collections.abc import Sequence
+from itertools import chain
+from math import ceil
+
 import msgspec
 import pytest
 from tests.support.records import a_record
 
 from relaybook.log.aggregate.aggregates import (
+    MAX_DURATION_MS,
     MAX_TOKENS,
     Aggregates,
     PackedAggregates,
-    bin_of,
     contribution_of,
     percentiles,
 )
@@ -53,28 +58,79 @@ def test_subtracting_does_not_modify_the_operands() -> None:
     assert whole == before
 
 
-@pytest.mark.parametrize("milliseconds", [0.001, 0.5, 1.0, 37.2, 812.5, 60_000.0, 7_200_000.0])
-def test_a_percentile_of_equal_durations_is_accurate_to_half_a_bin(milliseconds: float) -> None:
-    place = bin_of(milliseconds)
-    assert place is not None
-    [result] = percentiles({place: 9}, 0.5)
-    assert result == pytest.approx(milliseconds, rel=0.05)
+def of_durations(durations: Sequence[float | None]) -> Aggregates:
+    return aggregates_of(*(a_record(duration_ms=ms) for ms in durations))
+
+
+def check_percentiles(found: Aggregates, durations: Sequence[float]) -> None:
+    """Check that percentiles are accurate to 5 %, and that they are between the shortest and the longest duration."""
+    ordered = sorted(durations)
+    for fraction in (0.0, 0.01, 0.5, 0.95, 0.99, 1.0):
+        [percentile] = percentiles(found.duration, fraction)
+        exact = ordered[max(ceil(fraction * len(ordered)), 1) - 1]
+        assert percentile is not None
+        assert ordered[0] <= percentile <= ordered[-1]
+        assert abs(percentile - exact) <= 0.05 * exact
+
+
+@pytest.mark.parametrize(
+    "milliseconds", [0.0, 1e-6, 2e-6, 0.001, 0.0235, 0.5, 1.0, 37.2, 525.0, 571.739, 812.504321, 6e4, 7_200_000.001]
+)
+@pytest.mark.parametrize("number", [1, 3, 20, 1000])
+def test_a_percentile_of_equal_durations_is_this_duration(milliseconds: float, number: int) -> None:
+    assert percentiles(of_durations([milliseconds] * number).duration, 0.5, 0.99) == (milliseconds, milliseconds)
+
+
+def _random_durations(rng: random.Random) -> list[float]:
+    number = rng.choice((1, 2, 3, 7, 20, 100, 400))
+    nanoseconds = rng.choice(
+        (
+            lambda: int(rng.lognormvariate(20.0, rng.choice((0.01, 0.1, 1.0, 3.0)))),  # around half a second
+            lambda: rng.randrange(30),
+            lambda: rng.choice((2**29 - 1, 2**29, 2**29 + 1)),  # the bounds of a bin
+            lambda: rng.randrange(500_000_000, 525_000_000),
+            lambda: rng.choice((10_000_000, 30_000_000_000)),
+        )
+    )
+    return [nanoseconds() / 1e6 for _ in range(number)]
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_percentiles_are_accurate_and_within_the_measured_range(seed: int) -> None:
+    durations = _random_durations(random.Random(seed))
+    check_percentiles(of_durations(durations), durations)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_percentiles_stay_accurate_after_merging_and_subtracting(seed: int) -> None:
+    rng = random.Random(seed)
+    parts = [_random_durations(rng) for _ in range(4)]
+    whole = of_durations(parts[0])
+    for part in parts[1:]:
+        whole.add(of_durations(part))
+    check_percentiles(whole, [*chain(*parts)])
+    rest = whole.without([of_durations(parts[0]), of_durations(parts[3])])
+    assert rest == of_durations(parts[1] + parts[2])
+    check_percentiles(rest, parts[1] + parts[2])
 
 
 def test_percentiles_follow_the_rank() -> None:
-    low, high = bin_of(10.0), bin_of(1000.0)
-    assert low is not None
-    assert high is not None
-    result = {high: 5, low: 95}
-    low_ms, high_ms = pytest.approx(10.0, rel=0.1), pytest.approx(1000.0, rel=0.1)
-    assert percentiles(result, 0.5, 0.95) == (low_ms, low_ms)
-    assert percentiles(result, 0.0, 0.96, 1.0) == (low_ms, high_ms, high_ms)
+    found = of_durations([1000.0] * 5 + [10.0] * 95).duration
+    assert percentiles(found, 0.5, 0.95) == (10.0, 10.0)
+    assert percentiles(found, 0.0, 0.96, 1.0) == (10.0, 1000.0, 1000.0)
     assert percentiles({}, 0.5, 0.9) == (None, None)
 
 
-def test_zero_durations_have_a_bin_and_unknown_ones_have_none() -> None:
-    assert bin_of(None) is None
-    assert bin_of(0.0) == bin_of(-1.0) == 0
+def test_unknown_durations_are_not_counted() -> None:
+    assert of_durations([None, None]).duration == {}
+    assert percentiles(of_durations([None, 3.0]).duration, 0.0, 1.0) == (3.0, 3.0)
+
+
+@pytest.mark.parametrize(("milliseconds", "counted"), [(-1.0, 0.0), (1e300, MAX_DURATION_MS)])
+def test_absurd_durations_do_not_overflow(milliseconds: float, counted: float) -> None:
+    found = of_durations([milliseconds] * 1000)
+    assert percentiles(found.duration, 0.5) == (counted,)
+    assert all(abs(number) < 2**63 for number in found.duration.values())
 
 
 def test_absurd_token_counts_do_not_overflow() -> None:
@@ -83,7 +139,7 @@ def test_absurd_token_counts_do_not_overflow() -> None:
 
 
 def test_packed_aggregates_have_the_same_percentiles_and_unpack_to_the_same() -> None:
-    aggregates = Aggregates(3, 1, 20, 30, 0.25, 2, {90: 2, 110: 1}, {})
+    aggregates = Aggregates(3, 1, 20, 30, 0.25, 2, {90: 2, ~90: 99, 110: 1, ~110: 115}, {})
     packed = msgspec.msgpack.decode(msgspec.msgpack.encode(aggregates), type=PackedAggregates)
     assert packed.unpacked() == aggregates
     assert percentiles(packed.duration, 0.5, 0.99) == percentiles(aggregates.duration, 0.5, 0.99)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, parse_namespace_cursor
+from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, order_after
 from relaybook.log.query.filters import LABEL, Filter, SortField
 from relaybook.log.query.term_values import check_listed
 from relaybook.log.store.clickhouse.connection import Database, Parameters
@@ -19,8 +19,8 @@ _SUMS: Final = ("requests", "failures", "input_sum", "output_sum", "cost_sum", "
 #: Selects all namespaces with their sums, including pinned namespaces without requests.
 _NAMESPACES: Final = f"""
 SELECT s.namespace AS namespace, sum(s.requests) AS requests, sum(s.failures) AS failed, sum(s.input_sum),
-  sum(s.output_sum), toFloat64(sum(s.cost_sum)) AS cost_usd, sum(s.costed) AS costed, min(s.first_at) AS first_at,
-  max(s.last_at) AS last_at
+  sum(s.output_sum), if(sum(s.costed) > 0, toFloat64(sum(s.cost_sum)), NULL) AS cost_usd,
+  ifNull(min(s.first_at), 0) AS first_at, ifNull(max(s.last_at), 0) AS last_at
 FROM (
   SELECT namespace, {", ".join(f"{NAMESPACE_SUMS[name]} AS {name}" for name in _SUMS)} FROM requests
   WHERE NOT removed GROUP BY namespace
@@ -109,19 +109,19 @@ def namespace_rows(
     deadline_ns: int | None,
 ) -> tuple[list[NamespaceRow], str | None]:
     """Return a page of namespaces; see ``Reader.namespaces``."""
-    place = parse_namespace_cursor(after, sort) if after is not None else None
     parameters = Parameters()
-    order = f"ifNull({sort}, 0)"
+    order = f"{sort} IS NULL, -ifNull({sort}, 0), namespace"
     names = sorted(name for name, label in labels.items() if label.pinned)
     where, having = [f"startsWith(s.namespace, {parameters.add(prefix)})"], ["1"]
     if pinned is not None:
         where.append(f"{'' if pinned else 'NOT '}has({{pinned:Array(String)}}, s.namespace)")
-    if place is not None:
-        value = parameters.add(place.value, "Float64" if isinstance(place.value, float) else "Int64")
-        having.append(f"({order} < {value} OR ({order} = {value} AND namespace > {parameters.add(place.namespace)}))")
+    if after is not None:
+        is_unknown, value, name = order_after(after, sort)
+        number = parameters.add(value, "Float64" if isinstance(value, float) else "Int64")
+        having.append(f"({order}) > ({int(is_unknown)}, {number}, {parameters.add(name)})")
     sql = (
         f"SELECT * FROM ({_NAMESPACES} WHERE {' AND '.join(where)} GROUP BY s.namespace) WHERE {' AND '.join(having)} "
-        f"ORDER BY {order} DESC, namespace LIMIT {limit + 1}"
+        f"ORDER BY {order} LIMIT {limit + 1}"
     )
     found = database.query(sql, {**parameters.values, "pinned": names}, deadline_ns=deadline_ns)
     rows = [_row(row, labels.get(row[0]) or Label()) for row in found[:limit]]
@@ -135,17 +135,17 @@ def namespace_row(database: Database, name: str, label: Label) -> NamespaceRow:
     return _row(found, label)
 
 
-def _row(row: tuple[str, int, int, int, int, float, int, int, int], label: Label) -> NamespaceRow:
-    namespace, requests, failed, input_tokens, output_tokens, cost_usd, costed, first_at, last_at = row
+def _row(row: tuple[str, int, int, int, int, float | None, int, int], label: Label) -> NamespaceRow:
+    namespace, requests, failed, input_tokens, output_tokens, cost_usd, first_at, last_at = row
     return NamespaceRow(
         namespace=namespace,
         requests=requests,
         failed=failed,
         input_tokens=input_tokens,
         output_tokens=output_tokens,
-        cost_usd=cost_usd if costed else None,
-        first_at=first_at or 0,
-        last_at=last_at or 0,
+        cost_usd=cost_usd,
+        first_at=first_at,
+        last_at=last_at,
         pinned=label.pinned,
         color=label.color,
         group=label.group,

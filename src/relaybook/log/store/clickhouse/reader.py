@@ -22,7 +22,7 @@ from relaybook.log.saved_filters import SavedFilter
 from relaybook.log.store.clickhouse import lists, pages
 from relaybook.log.store.clickhouse.connection import Database, Parameters
 from relaybook.log.store.clickhouse.deletions import read_deletions
-from relaybook.log.store.clickhouse.entries import read_body, read_entries
+from relaybook.log.store.clickhouse.entries import read_body, read_entries, read_stored
 from relaybook.log.store.clickhouse.feedback import load_feedback
 from relaybook.log.store.clickhouse.labels import decode_labels
 from relaybook.log.store.clickhouse.recorders import complete_to, live_recorders, recorder_states
@@ -137,14 +137,8 @@ class ClickHouseReader:
         return Running(record=_decode_record(record), detail=detail, request=request, response=response)
 
     def get(self, record_id: str) -> StoredRecord | None:
-        return self._stored("id", record_id, "String")
-
-    def _stored(self, column: str, value: Any, type_: str) -> StoredRecord | None:
         parameters = Parameters()
-        sql = (
-            f"SELECT {_STORED} FROM requests AS r WHERE r.{column} = {parameters.add(value, type_)} AND NOT r.removed "
-            "LIMIT 1"
-        )
+        sql = f"SELECT {_STORED} FROM requests AS r WHERE r.id = {parameters.add(record_id)} AND NOT r.removed LIMIT 1"
         rows = self._database.query(sql, parameters.values, as_bytes=("record", "detail"))
         if not rows:
             return None
@@ -241,9 +235,8 @@ class ClickHouseReader:
         return rows, max(seq, last if found.reached is None else found.reached)
 
     def stored_since(self, seq: int, filter_: Filter, limit: int) -> tuple[Iterator[StoredRecord], int]:
-        rows, reached = self._since(seq, filter_, limit, "r.seq")
-        stored = (self._stored("seq", row[0], "Int64") for row in rows)
-        return (each for each in stored if each is not None), reached
+        rows, reached = self._since(seq, filter_, limit, "r.seq, r.request_size, r.response_size")
+        return read_stored(self._database, rows), reached
 
     def status(self) -> StoreStatus:
         totals = self._totals()

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from relaybook.log.aggregate.aggregates import bin_of
+from relaybook.log.aggregate.aggregates import duration_of
 from relaybook.log.record import NOTE_FIELDS, Detail, Record
 from relaybook.log.store.clickhouse.connection import Row
 from relaybook.log.store.clickhouse.filter_sql import spaced_words
@@ -47,13 +47,18 @@ def row_of(entry: Entry, seq: int, text: str, recorded_on: Any, sent_at: int) ->
         body_size(entry.response),
         entry.chain,
         spaced_words(text),
-        bin_of(record.duration_ms),
-        bin_of(record.first_token_ms),
+        _bin(record.duration_ms),
+        _bin(record.first_token_ms),
         True,
         False,
         recorded_on,
         sent_at,
     ]
+
+
+def _bin(milliseconds: float | None) -> int | None:
+    duration = duration_of(milliseconds)
+    return None if duration is None else duration[1]
 
 
 def _rest(body: Body | None) -> bytes:

@@ -3,7 +3,7 @@
 from types import NoneType
 from typing import Any, Final, get_args, get_type_hints
 
-from relaybook.log.aggregate.aggregates import MAX_TOKENS
+from relaybook.log.aggregate.aggregates import MAX_DURATION_MS, MAX_TOKENS
 from relaybook.log.record import FOREIGN_IDS, NOTE_FIELDS, Record
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.state import State
@@ -102,6 +102,15 @@ NAMESPACE_SUMS: Final = {
 HOUR_US: Final = 3_600_000_000
 #: The hour in which a request started, as a number of hours since the epoch.
 STARTED_HOUR: Final = f"intDiv(started_at, {HOUR_US})"
+
+
+def _distribution(name: str) -> str:
+    """Return the expression for a ``Distribution`` of the durations in the column ``<name>_ms``."""
+    nanoseconds = f"toUInt64(round(greatest(0, least({MAX_DURATION_MS}, assumeNotNull({name}_ms))) * 1000000))"
+    bin_ = f"assumeNotNull({name}_bin)"
+    return f"sumMapIf(map({bin_}, toUInt64(1), bitNot({bin_}), {nanoseconds}), {name}_bin IS NOT NULL)"
+
+
 #: The expressions for charts, in the order of ``Aggregates``.
 AGGREGATES: Final = (
     "count()",
@@ -110,15 +119,17 @@ AGGREGATES: Final = (
     NAMESPACE_SUMS["output_sum"],
     NAMESPACE_SUMS["cost_sum"],
     "count(cost_usd)",
-    *(f"sumMapIf(map(assumeNotNull({name}), toUInt64(1)), {name} IS NOT NULL)"
-      for name in ("duration_bin", "first_token_bin")),
-)  # fmt: skip
+    *map(_distribution, ("duration", "first_token")),
+)
 #: The columns for a list of requests. All other fields of a record are in ``record``.
 LISTED: Final = ("record", "seq", "body_state", "input_preview", "output_preview", "error_message")
 #: The columns for finding the conversations of a thread.
 LINKED: Final = ("seq", "id", "started_at", "failed", "completion_id", "chain")
 #: The columns for charts of a namespace, besides the columns in ``LINKED``.
-_CHARTED: Final = ("model", "outcome", "input_tokens", "output_tokens", "cost_usd", "duration_bin", "first_token_bin")
+_CHARTED: Final = (
+    *("model", "outcome", "input_tokens", "output_tokens", "cost_usd"),
+    *("duration_ms", "duration_bin", "first_token_ms", "first_token_bin"),
+)
 _LARGE: Final = ("record", "detail", "request", "response", "chain", "words")
 _SEARCHED: Final = ("namespace", "user")
 #: Inserts and merges are synced, because replaced parts are deleted immediately and the journal is deleted after the

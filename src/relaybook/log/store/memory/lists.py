@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from relaybook.log.aggregate.aggregates import MAX_TOKENS, Aggregates, Contribution, contribution_of
 from relaybook.log.aggregate.stats import Points, Stats, StatsQuery, build, groups_of, span_of
 from relaybook.log.feedback import latest_label
-from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, parse_namespace_cursor
+from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, order_after, order_of
 from relaybook.log.query.filters import Cursor, SortField
 from relaybook.log.query.term_values import check_listed
 from relaybook.log.record import Record
@@ -47,7 +47,6 @@ def namespaces(
     rows: Iterable[NamespaceRow], prefix: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None
 ) -> tuple[list[NamespaceRow], str | None]:
     """Return a page of namespaces; see ``Reader.namespaces``."""
-    place = parse_namespace_cursor(after, sort) if after is not None else None
     visible = [
         row
         for row in rows
@@ -55,11 +54,10 @@ def namespaces(
         and (row.requests or row.pinned)
         and (pinned is None or row.pinned == pinned)
     ]
-    visible.sort(key=lambda row: (-(getattr(row, sort) or 0), row.namespace))
-    if place is not None:
-        visible = [
-            row for row in visible if (-(getattr(row, sort) or 0), row.namespace) > (-place.value, place.namespace)
-        ]
+    if after is not None:
+        place = order_after(after, sort)
+        visible = [row for row in visible if order_of(getattr(row, sort), row.namespace) > place]
+    visible.sort(key=lambda row: order_of(getattr(row, sort), row.namespace))
     more = len(visible) > limit
     return visible[:limit], str(cursor_after(visible[limit - 1], sort)) if more else None
 

@@ -24,7 +24,6 @@ from relaybook.log.store.sqlite.packs import PackWriter, day_of
 from relaybook.log.store.sqlite.rollups import RollupTables
 from relaybook.log.store.sqlite.rows import INSERT, row_of
 from relaybook.log.store.sqlite.schema import PART
-from relaybook.log.store.sqlite.zone_maps import split_zones
 
 _ADD_PROPERTY: Final = "INSERT INTO properties (name, value, seq) VALUES (?, ?, ?)"
 _ADD_CODE: Final = "INSERT INTO record_codes (kind, code, seq) VALUES (?, ?, ?)"
@@ -80,7 +79,6 @@ class EntryTables:
         self.feedback.store(records, first)
         self._on_phase("feedback")
         self._connection.executemany(counters.ADD_NAMESPACES, counters.namespace_counters(records))
-        split_zones(self._connection)
         self._connection.executemany(counters.ADD_VALUES, counters.value_counters(records))
         self._connection.executemany(counters.ADD_BLOCK_RANGES, counters.block_ranges(records, first))
         self._on_phase("counters")

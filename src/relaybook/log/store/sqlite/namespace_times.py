@@ -7,11 +7,11 @@ import apsw
 
 from relaybook.log.record import Record
 from relaybook.log.store.sqlite.schema import BLOCK
-from relaybook.log.store.sqlite.zone_maps import forget_name
 
 #: If a namespace has at most this many requests, all of its requests are read to find its times.
 _FEW: Final = 64
 _ROW: Final = "SELECT requests, first_at, last_at, pinned OR is_decided FROM namespaces WHERE namespace = ?"
+_REMOVE: Final = "DELETE FROM namespaces WHERE namespace = ?"
 _SET_TIMES: Final = "UPDATE namespaces SET first_at = ?, last_at = ? WHERE namespace = ?"
 _TIMES: Final = "SELECT min(started_at), max(started_at) FROM requests WHERE namespace = ?"
 _IN_BLOCK: Final = f"""
@@ -40,7 +40,7 @@ def correct_namespaces(connection: apsw.Connection, removed: Iterable[Record], *
     for name, (first_removed, last_removed) in times.items():
         requests, first_at, last_at, is_named = connection.execute(_ROW, (name,)).get
         if requests == 0 and not (is_named and keeps_labels):
-            forget_name(connection, name)
+            connection.execute(_REMOVE, (name,))
         elif requests == 0:
             connection.execute(_SET_TIMES, (0, 0, name))
         elif first_removed > first_at and last_removed < last_at:

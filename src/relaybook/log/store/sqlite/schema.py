@@ -63,13 +63,6 @@ _MAXIMA: Final = ", ".join(
     f"{BLOCK_MAXIMA[column.name]} {column.sql_type}" for column in COLUMNS if column.name in BLOCK_MAXIMA
 )
 
-#: The end of two triggers, which updates the maxima of a zone (see ``zone_maps.py``).
-_IN_ZONE: Final = """
-    requests = max(requests, new.requests), failed = max(failed, new.failed), cost_usd = max(cost_usd, new.cost_usd),
-    last_at = max(last_at, new.last_at)
-    WHERE first = (SELECT max(first) FROM namespace_zones WHERE first <= new.namespace); END;
-"""
-
 #: The indexes on failures, outcomes and statuses include additional columns that most counts and filters use, so that
 #: no record has to be read. These indexes omit values that nearly every record has.
 _TABLES: Final = f"""
@@ -141,15 +134,6 @@ CREATE TRIGGER namespaces_counted AFTER INSERT ON namespaces
   BEGIN UPDATE totals SET value = value + 1 WHERE name = 'namespaces'; END;
 CREATE TRIGGER namespaces_uncounted AFTER DELETE ON namespaces
   BEGIN UPDATE totals SET value = value - 1 WHERE name = 'namespaces'; END;
--- the maxima of one zone: the names from `first` (inclusive) to the next zone (exclusive), see zone_maps.py
-CREATE TABLE namespace_zones (first TEXT NOT NULL PRIMARY KEY, names INTEGER NOT NULL, requests INTEGER NOT NULL,
-  failed INTEGER NOT NULL, cost_usd REAL NOT NULL, last_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-INSERT INTO namespace_zones VALUES ('', 0, 0, 0, 0.0, 0);
-CREATE TRIGGER namespaces_enter_zone AFTER INSERT ON namespaces
-  BEGIN UPDATE namespace_zones SET names = names + 1, {_IN_ZONE}
-CREATE TRIGGER namespaces_grow_zone AFTER UPDATE OF requests, failed, cost_usd, last_at ON namespaces
-  BEGIN UPDATE namespace_zones SET {_IN_ZONE}
-
 -- rollups: the aggregates of a series for `level` minutes from `at` (in minutes), see rollups.py
 CREATE TABLE rollup_fields (id INTEGER PRIMARY KEY, field TEXT NOT NULL UNIQUE, is_open INTEGER NOT NULL) STRICT;
 CREATE TABLE series (id INTEGER PRIMARY KEY, field INTEGER NOT NULL, value TEXT) STRICT;

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import apsw
 import msgspec
 
-from relaybook.log.aggregate.aggregates import MAX_TOKENS, Aggregates, Contribution, PackedAggregates, bin_of
+from relaybook.log.aggregate.aggregates import MAX_TOKENS, Aggregates, Contribution, PackedAggregates, duration_of
 from relaybook.log.aggregate.stats import (
     ALL,
     MINUTE_US,
@@ -255,8 +255,8 @@ def _share(
         output_tokens,
         cost_usd or 0.0,
         cost_usd is not None,
-        bin_of(duration_ms),
-        bin_of(first_token_ms),
+        duration_of(duration_ms),
+        duration_of(first_token_ms),
     )
 
 
