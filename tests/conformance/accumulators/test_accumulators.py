@@ -175,7 +175,7 @@ def test_streams_have_every_event_of_the_responses_api() -> None:
 
 
 @pytest.mark.parametrize("kind", ITEMS)
-@settings(deadline=None, max_examples=10)
+@settings(deadline=None, max_examples=30)
 @given(SEEDS)
 def test_every_item_of_a_response_is_kept(kind: str, random: Random) -> None:
     """A streamed item reads as the item of a whole response, and all of its texts are kept."""
