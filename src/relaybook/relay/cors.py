@@ -4,6 +4,7 @@ If no origin is allowed, the relay adds no CORS headers and passes the upstream'
 Fetch standard defines the CORS protocol.
 """
 
+import re
 from collections.abc import Sequence
 
 _EXPOSED = ("Request-Id", "Namespace", "Warning", "Error")
@@ -11,16 +12,19 @@ _MAX_AGE_SECONDS = 86400
 
 
 class Cors:
-    """The allowed origins. ``*`` allows every origin."""
+    """The allowed origins, which ``check_origins`` has accepted. ``*`` allows every origin."""
 
     def __init__(self, origins: Sequence[str], prefixes: Sequence[str]) -> None:
         self._origins = {origin.encode() for origin in origins}
+        self._patterns = re.compile("|".join(map(_pattern, origins)).encode())
         names = [f"{prefix}-{name}" for prefix in prefixes for name in _EXPOSED]
         self._exposed = ", ".join([*names, "x-request-id", "retry-after", "retry-after-ms"]).encode()
 
     def allows(self, origin: bytes) -> bool:
         """Return whether web pages of this origin are allowed; false for an empty origin."""
-        return bool(origin) and (b"*" in self._origins or origin in self._origins)
+        if origin in self._origins or (b"*" in self._origins and origin):
+            return True
+        return self._patterns.fullmatch(origin) is not None
 
     def headers(self, origin: bytes) -> bytes:
         """Return the header lines for a response, each preceded by CRLF; empty if the origin is not allowed."""
@@ -44,3 +48,9 @@ class Cors:
                 _MAX_AGE_SECONDS,
             )
         return b"HTTP/1.1 204 No Content%b%b\r\n\r\n" % (allowed, b"\r\nConnection: close" if is_last else b"")
+
+
+def _pattern(origin: str) -> str:
+    """Return a regular expression for an origin with ``*``: any subdomains, or any port."""
+    subdomains, port = r"(?:[a-z0-9_-]+\.)+", r"(?::\d{1,5})?"
+    return re.escape(origin).replace(re.escape("*."), subdomains).replace(re.escape(":*"), port)

@@ -65,8 +65,7 @@ class RequestHead:
     preflight = b""
     key: bytes | None = None
     #: All API keys in the headers and the query that have at least ``MIN_KEY_BYTES``, longest first, because a key may
-    #: begin with another key. ``logged`` is masked, and the exchange masks these keys in the query and in the headers
-    #: of the response.
+    #: begin with another key. ``logged`` is masked. The exchange masks these keys in the query and the response head.
     keys: Sequence[bytes] = ()
     #: The keys that can be secrets. The exchange also masks them in the path, the reason phrase and the bodies.
     secrets: Sequence[bytes] = ()

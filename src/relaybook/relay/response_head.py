@@ -1,7 +1,7 @@
 """Parse response heads, and decide which headers are forwarded to the client and which are logged.
 
-This module works like ``request_head`` and does no I/O. Upstreams are not trusted, so heads that are not valid HTTP are
-rejected.
+This module works like ``request_head`` and does no I/O. Upstreams are not trusted, so heads that are not valid HTTP, or
+that two readers could understand differently, are rejected.
 """
 
 import re
@@ -22,7 +22,7 @@ _RELAY_HEADERS: Final = (b"request-id", b"namespace", b"warning", b"error")
 
 
 class ResponseHeadError(Exception):
-    """The head of a response is not valid HTTP. The message says what is wrong."""
+    """The head of a response cannot be used. The message says why."""
 
 
 class ResponseHead:
@@ -111,7 +111,12 @@ class ResponseHeadReader:
 
     def _take_coding(self, head: ResponseHead, line: bytes, value: bytes) -> None:
         if head.chunked or value.strip().lower() != b"chunked":
-            raise ResponseHeadError("a Transfer-Encoding other than chunked")
+            only_chunked = all(coding.strip() == b"chunked" for coding in value.lower().split(b","))
+            raise ResponseHeadError(
+                "chunked occurs more than once in Transfer-Encoding"
+                if only_chunked
+                else "Transfer-Encoding must be exactly chunked"
+            )
         head.chunked = True
         head.lines.append(line)
 

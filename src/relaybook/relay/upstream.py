@@ -142,10 +142,9 @@ class UpstreamConnection(Connection):
         except (ResponseHeadError, FramingError) as error:
             if isinstance(error, FramingError) and error.chunk:
                 exchange.response_chunk(error.chunk, False)
-            exchange.fail(
-                RelayError.UPSTREAM_PROTOCOL_ERROR,
-                f"The upstream's response is not valid HTTP ({error}). The request was sent and will not be repeated.",
-            )
+            sent = "The request was sent and will not be repeated."
+            message = f"The relay cannot read the upstream's response ({error}). {sent}"
+            exchange.fail(RelayError.UPSTREAM_PROTOCOL_ERROR, message)
             return
         complete = body.complete
         if complete and body.surplus:

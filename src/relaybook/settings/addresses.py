@@ -1,6 +1,7 @@
 """Check and split addresses and base URLs: of listeners, clients, proxies and the upstream."""
 
 import ipaddress
+import re
 from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
@@ -20,6 +21,14 @@ _EXAMPLES: Final = {
     "relay_url": "https://llm.example.com/v1",
     "dashboard_url": "https://log.example.com",
 }
+
+
+#: The parts of an origin, or of a URL that contains an origin. A user name and password before the host are ignored.
+_ORIGIN: Final = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?:[^/?#]*@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[^:/?#@\[\]]*)(?::(?P<port>\d{0,5}|\*))?"
+    r"(?:[/?#].*)?"
+)
+_DOMAIN: Final = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?")
 
 
 def split_address(text: str, name: str) -> tuple[str, int]:
@@ -67,6 +76,67 @@ def check_proxies(trusted_proxies: Sequence[str]) -> None:
                 "trusted_proxies",
                 f"trusted_proxies has {each!r}: expected an address such as 10.0.0.7, or a network such as 10.0.0.0/8.",
             ) from None
+
+
+def check_origins(origins: Sequence[str]) -> None:
+    """Raise BadSetting if an origin would never match, because no browser sends it in this form.
+
+    ``https://*.app.example`` means all subdomains, ``http://localhost:*`` means all ports, and ``*`` means all origins.
+    """
+    for each in origins:
+        right = "*" if each == "*" else _origin_of(each)
+        if right == each:
+            continue
+        shown = "an origin with a user name or password" if "@" in each else repr(each)
+        if right is not None:
+            raise BadSetting(
+                "cors_origins", f"cors_origins has {shown}: expected an origin as browsers send it. Write {right}."
+            )
+        raise BadSetting(
+            "cors_origins",
+            f"cors_origins has {shown}: expected an origin such as https://app.example, https://*.app.example for all "
+            "subdomains, http://localhost:* for all ports, or * for all origins.",
+        )
+
+
+def _origin_of(text: str) -> str | None:
+    """Return the origin of a URL as browsers send it, or `None` if the text is not a URL with an origin.
+
+    If the text is a host without a scheme, the scheme is http for a loopback host, and https for other hosts.
+    """
+    text = text.strip().removeprefix("//")
+    if "://" not in text:
+        host = text.partition("/")[0].partition(":")[0]
+        if "@" in text or not ("." in host or is_loopback(host)):
+            return None
+        text = f"{'http' if is_loopback(host) else 'https'}://{text}"
+    parts = _ORIGIN.fullmatch(text)
+    if parts is None:
+        return None
+    scheme, port = parts["scheme"].lower(), parts["port"] or ""
+    origin_host = _host_in_origin(scheme, parts["host"].lower())
+    if origin_host is None or (port.isdigit() and not 0 < int(port) <= 65535):
+        return None
+    if port.isdigit():
+        port = "" if int(port) == _PORTS.get(scheme) else str(int(port))
+    return f"{scheme}://{origin_host}:{port}" if port else f"{scheme}://{origin_host}"
+
+
+def _host_in_origin(scheme: str, host: str) -> str | None:
+    """Return the host as browsers write it in an origin, or `None` if the host is invalid."""
+    if scheme not in _PORTS:  # for example app://obsidian.md or file://
+        return host if _DOMAIN.fullmatch(host) or (scheme, host) == ("file", "") else None
+    star = "*." if host.startswith("*.") else ""
+    host = host.removeprefix(star)
+    try:
+        if host.startswith("["):
+            return None if star else f"[{ipaddress.IPv6Address(host[1:-1])}]"
+        if host.rstrip(".").rpartition(".")[2].isdigit():  # browsers read such a host as an IPv4 address
+            return None if star else str(ipaddress.IPv4Address(host))
+        host = host if host.isascii() else host.encode("idna").decode()
+    except ValueError:
+        return None
+    return star + host if _DOMAIN.fullmatch(host) else None
 
 
 def check_upstream(upstream: str, listen: str) -> None:

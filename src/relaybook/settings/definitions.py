@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import Any, Final, Literal, NewType
 
 from relaybook.settings import BadSetting
-from relaybook.settings.addresses import check_base_url, check_proxies, check_sub_path, is_loopback, split_address
+from relaybook.settings.addresses import (
+    check_base_url,
+    check_origins,
+    check_proxies,
+    check_sub_path,
+    is_loopback,
+    split_address,
+)
 from relaybook.settings.store_url import parse_store_url
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -110,7 +117,11 @@ class Settings:
         "If the relay listens on loopback, a request's Host header must be a loopback name or one of these names",
     )
     trusted_proxies: list[str] = setting([], "Addresses or networks of proxies whose X-Forwarded-For header is trusted")
-    cors_origins: list[str] = setting([], "Origins of web pages that may call the relay. * allows every origin")
+    cors_origins: list[str] = setting(
+        [],
+        "Origins of web pages that may call the relay, such as https://app.example, https://*.app.example for all "
+        "subdomains, or http://localhost:* for all ports. * allows every origin",
+    )
     max_request_bytes: int = setting(1 * GIB, "Maximum size of a request body")
     max_in_flight: Count = setting(10_000, "Maximum number of concurrent requests per worker")
     max_connections: Count = setting(50_000, "Maximum number of client connections per worker")
@@ -196,6 +207,7 @@ class Settings:
             check_base_url("dashboard_url", self.dashboard_url)
             check_sub_path(self.dashboard_url)
         check_proxies(self.trusted_proxies)
+        check_origins(self.cors_origins)
 
     def _check_secrets(self) -> None:
         for name in ("dashboard_token", "feedback_token"):

@@ -3,6 +3,7 @@
 import asyncio
 import fcntl
 import gzip
+import json
 import re
 import socket
 import sys
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import pytest
-from tests.conformance.relay.client import RawClient
+from tests.conformance.relay.client import RawClient, Response
 from tests.conformance.relay.upstream import BASE_PATH, Received, UpstreamConnection
 from tests.conformance.relay.wire import Head
 from tests.conformance.relay.world import World, ask
@@ -352,6 +353,30 @@ def test_a_malformed_chunk_right_after_the_head_is_a_cut_response(world: World) 
     broken = world.run(work())
     assert broken.chunks == b"abc"
     check_failed(world, broken, b"abc")
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "chunked occurs more than once"),
+        (b"Transfer-Encoding: gzip, chunked\r\n", "Transfer-Encoding must be exactly chunked"),
+        (b"Transfer-Encoding: chunked\r\nContent-Length: 3\r\n", "Content-Length can't be present with Transfer"),
+    ],
+    ids=["chunked twice", "gzip, chunked", "chunked with a length"],
+)
+def test_a_response_with_an_unusable_framing_gets_an_error_with_the_true_reason(
+    world: World, lines: bytes, reason: str
+) -> None:
+    async def work() -> Response:
+        name = world.responds(b"HTTP/1.1 200 OK\r\n" + lines + b"\r\n3\r\nabc\r\n0\r\n\r\n")
+        async with world.client() as client:
+            return await client.exchange(ask(name, first=CHAT, body=b"{}"))
+
+    response = world.run(work())
+    error = json.loads(response.body)["error"]
+    assert (response.status, error["code"]) == (502, "upstream_protocol_error")
+    assert error["message"].startswith(f"The relay cannot read the upstream's response ({reason}")
+    assert error["message"].endswith("The request was sent and will not be repeated.")
 
 
 def test_an_http_1_0_client_gets_a_broken_chunked_stream_and_a_reset(world: World) -> None:

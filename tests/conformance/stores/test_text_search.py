@@ -13,6 +13,7 @@ from relaybook.log import search_text
 from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.query.filters import CONTAINS, WORDS, Cursor, Filter, Term
 from relaybook.log.query.words import SEPARATOR
+from relaybook.log.record import Record
 from relaybook.log.store.port import Body, Entry
 
 DAY_US = 86_400_000_000
@@ -250,10 +251,10 @@ def test_a_text_that_cannot_be_read_because_of_a_bug_does_not_stop_the_search(
     ids = fill(store)[::-1]
     texts = search_text._texts
 
-    def failing(entry: Entry) -> Iterator[str]:
-        if entry.record.id == ids[2]:
+    def failing(record: Record, *model: Any) -> Iterator[str]:
+        if record.id == ids[2]:
             raise RuntimeError("a defect")
-        return texts(entry)
+        return texts(record, *model)
 
     monkeypatch.setattr(search_text, "_texts", failing)
     assert find(store, contains("efun")) == [ids[4], ids[0]]

@@ -31,3 +31,52 @@ def test_other_origins_get_no_cors_headers(origin: bytes) -> None:
 def test_a_star_allows_every_origin_except_an_empty_one() -> None:
     assert Cors(["*"], ["Service"]).allows(b"https://any.example")
     assert not Cors(["*"], ["Service"]).allows(b"")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "allowed", "others"),
+    [
+        (
+            "https://*.example",
+            ["https://a.example", "https://a.b-c.example", "https://x_1.example"],
+            [
+                *("https://example", "http://a.example", "https://a.example:8443", "https://a.example.evil"),
+                *("https://aexample", "https://.example", "https://evil/.example", "https://a..example", "null"),
+                *("https://evil?a.example", "https://evil#.example", "https://a@b.example", "https://a.example\n"),
+            ],
+        ),
+        (
+            "http://localhost:*",
+            ["http://localhost:3000", "http://localhost:65535", "http://localhost"],
+            [
+                *("https://localhost:3000", "http://localhost:", "http://localhost:x", "http://localhost.evil:80"),
+                *(
+                    "http://localhost:80.evil",
+                    "http://a.localhost:80",
+                    "http://localhost:3000/",
+                    "http://localhost:123456",
+                ),
+            ],
+        ),
+        (
+            "https://*.app.example:*",
+            ["https://a.app.example:8443", "https://a.app.example"],
+            ["https://app.example:8443"],
+        ),
+        ("http://[::1]:*", ["http://[::1]:5173"], ["http://[::2]:5173", "http://::1:5173"]),
+        (
+            "https://a.example",
+            ["https://a.example"],
+            ["https://axexample", "https://b.a.example", "https://a.example:1"],
+        ),
+    ],
+)
+def test_a_star_stands_for_subdomains_or_a_port(pattern: str, allowed: list[str], others: list[str]) -> None:
+    cors = Cors(["https://other.example", pattern], ["Service"])
+    assert [origin for origin in allowed if not cors.allows(origin.encode())] == []
+    assert [origin for origin in others if cors.allows(origin.encode())] == []
+    assert f"Allow-Origin: {allowed[0]}\r\n".encode() in cors.headers(allowed[0].encode())
+
+
+def test_a_long_origin_is_compared_in_linear_time() -> None:
+    assert not Cors(["https://*.example"], ["Service"]).allows(b"https://" + b"a." * 16_000)

@@ -56,6 +56,41 @@ def test_headers_that_are_not_http_are_rejected(lines: list[bytes]) -> None:
         read(*lines)
 
 
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (
+            [b"Transfer-Encoding: chunked", b"transfer-encoding: Chunked"],
+            "chunked occurs more than once in Transfer-Encod",
+        ),
+        ([b"Transfer-Encoding: chunked, chunked"], "chunked occurs more than once in Transfer-Encoding"),
+        ([b"Transfer-Encoding: chunked ,chunked,chunked"], "chunked occurs more than once in Transfer-Encoding"),
+        ([b"Transfer-Encoding: gzip, chunked"], "Transfer-Encoding must be exactly chunked"),
+        ([b"Transfer-Encoding: gzip", b"Transfer-Encoding: chunked"], "Transfer-Encoding must be exactly chunked"),
+        ([b"Transfer-Encoding: chunked", b"Transfer-Encoding: gzip"], "Transfer-Encoding must be exactly chunked"),
+        ([b"Transfer-Encoding: identity"], "Transfer-Encoding must be exactly chunked"),
+        ([b"Transfer-Encoding: gzip"], "Transfer-Encoding must be exactly chunked"),
+        ([b"Transfer-Encoding: chunked;q=1"], "Transfer-Encoding must be exactly chunked"),
+        ([b"Transfer-Encoding: chunked,"], "Transfer-Encoding must be exactly chunked"),
+        ([b"Transfer-Encoding:"], "Empty Transfer-Encoding"),
+        (
+            [b"Content-Length: 5", b"Transfer-Encoding: chunked"],
+            "Transfer-Encoding can't be present with Content-Length",
+        ),
+        ([b"Transfer-Encoding: identity", b"Content-Length: 5"], "Content-Length can't be present with Transfer-Encod"),
+        ([b"Content-Length: 5", b"Content-Length: 6"], "Duplicate Content-Length"),
+        ([b"Content-Length: 5, 6"], "Invalid character in Content-Length"),
+        ([b"Content-Length: -1"], "Invalid character in Content-Length"),
+        ([b"Content-Length: 5a"], "Invalid character in Content-Length"),
+        ([b"Content-Length:"], "Empty Content-Length"),
+        ([b"Content-Length: 18446744073709551616"], "Content-Length overflow"),
+    ],
+)
+def test_the_message_about_a_framing_header_is_true(lines: list[bytes], message: str) -> None:
+    with pytest.raises(ResponseHeadError, match=f"^{message}"):
+        read(*lines)
+
+
 def test_a_first_line_of_another_protocol_is_rejected() -> None:
     with pytest.raises(ResponseHeadError):
         read(first=b"220 smtp ready")

@@ -103,3 +103,90 @@ def test_a_trusted_proxy_is_an_address_or_a_network(proxy: str) -> None:
     assert Settings(trusted_proxies=["10.0.0.7", "10.0.0.1/8", "::1"]).trusted_proxies[1] == "10.0.0.1/8"
     error = error_of(trusted_proxies=["127.0.0.1", proxy])
     assert (error.name, f"has {proxy!r}: expected an address" in str(error)) == ("trusted_proxies", True)
+
+
+ORIGINS = (
+    *("https://app.example", "http://localhost:3000", "https://a-b.c_d.example:8443", "http://[::1]:5173", "*"),
+    *("http://192.168.0.7", "https://xn--bcher-kva.example", "https://app.example.", "https://*.example"),
+    *("https://*.app.example:8443", "http://localhost:*", "https://*.example:*", "http://[::1]:*", "app://obsidian.md"),
+    *("tauri://localhost", "vscode-webview://0a1b2c", "chrome-extension://abcdefghijklmnop", "capacitor://localhost"),
+    *("file://", "http://app.example:443", "https://app.example:80", "http://localhost"),
+)
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_an_origin_that_a_browser_can_send_is_accepted(origin: str) -> None:
+    assert Settings(cors_origins=["https://other.example", origin]).cors_origins[1] == origin
+
+
+@pytest.mark.parametrize(
+    ("origin", "right"),
+    [
+        ("https://a.example/", "https://a.example"),
+        ("a.example", "https://a.example"),
+        ("a.example:8443", "https://a.example:8443"),
+        ("localhost:3000", "http://localhost:3000"),
+        ("127.0.0.1:3000", "http://127.0.0.1:3000"),
+        ("//a.example", "https://a.example"),
+        ("*.a.example", "https://*.a.example"),
+        ("https://A.example", "https://a.example"),
+        ("HTTPS://a.example", "https://a.example"),
+        ("https://a.example:443", "https://a.example"),
+        ("http://a.example:80", "http://a.example"),
+        ("https://a.example:08443", "https://a.example:8443"),
+        ("https://a.example:", "https://a.example"),
+        ("https://a.example/v1/chat", "https://a.example"),
+        ("https://a.example?x=1", "https://a.example"),
+        ("https://a.example#top", "https://a.example"),
+        ("https://*.A.example/", "https://*.a.example"),
+        ("http://localhost:*/", "http://localhost:*"),
+        (" https://a.example", "https://a.example"),
+        ("https://bücher.example", "https://xn--bcher-kva.example"),
+        ("http://[0:0:0:0:0:0:0:1]:3000", "http://[::1]:3000"),
+        ("APP://x", "app://x"),
+    ],
+)
+def test_an_origin_that_no_browser_sends_is_refused_with_the_one_to_write(origin: str, right: str) -> None:
+    error = error_of(cors_origins=["https://other.example", origin])
+    assert error.name == "cors_origins"
+    assert str(error).endswith(f" Write {right}.")
+    assert Settings(cors_origins=[right])
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        *(
+            "",
+            "app://x*",
+            "app://*",
+            "*://a.example",
+            "https://*",
+            "https://a*.example",
+            "https://a.*.example",
+            "http*",
+        ),
+        *("https://*a.example", "http://localhost:3*", "https://**.example", "https://*.*.example", "http://10.0.0.*"),
+        *("https://", "https://a..example", "https://a b.example", "https://.example", "https://a.example:65536"),
+        *(
+            "https://a.example:0",
+            "http://[::x]",
+            "http://::1",
+            "http://127.1",
+            "http://10.0.0.256",
+            "https://*.10.0.0.1",
+        ),
+        *("null", "a\nb", "https://a.example,https://b.example", "mailto:a@b.example", "https://a%2Eexample"),
+    ],
+)
+def test_what_is_not_an_origin_is_refused_with_examples(origin: str) -> None:
+    error = error_of(cors_origins=[origin])
+    assert error.name == "cors_origins"
+    assert "https://app.example" in str(error)
+    assert "\n" not in str(error)
+
+
+def test_a_refused_origin_with_a_password_is_not_shown() -> None:
+    error = error_of(cors_origins=["https://user:hunter2@a.example"])
+    assert str(error).endswith(" Write https://a.example.")
+    assert "hunter2" not in str(error)
