@@ -5,6 +5,7 @@ Timestamps are integers in a ``Record`` (microseconds since the epoch, UTC) and 
 UTF-8 without NUL. An unknown value is `None`, never 0.
 """
 
+import re
 from typing import Annotated, Final, Literal, get_type_hints
 
 import msgspec
@@ -57,6 +58,7 @@ class Feedback(msgspec.Struct, frozen=True, kw_only=True):
     at: Timestamp
 
 
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 #: The fields of ``Record`` with ids that the client or the provider gave to a request. A request can be found by these
 #: ids.
 FOREIGN_IDS: Final = ("provider_request_id", "completion_id", "client_request_id")
@@ -65,9 +67,10 @@ FOREIGN_IDS: Final = ("provider_request_id", "completion_id", "client_request_id
 def stored_id(foreign_id: str) -> str:
     """Return a foreign id as it is stored: unchanged, or shortened if it has more than 256 characters.
 
-    Two different long ids stay different. A stored id is returned unchanged.
+    Two different long ids stay different. NUL and lone surrogates are replaced by U+FFFD. A stored id is returned
+    unchanged.
     """
-    return shortened(foreign_id)
+    return shortened(_UNSTORABLE.sub("\ufffd", foreign_id))
 
 
 class Record(msgspec.Struct, kw_only=True):

@@ -21,7 +21,7 @@ from relaybook.log.formats.provider_errors import read_error
 from relaybook.log.formats.reading import INCOMPLETE, Reading, read_request, read_response
 from relaybook.log.formats.text import ERROR_CHARACTERS, clean_or_none, estimate_tokens
 from relaybook.log.formats.usage import Tokens, counts_of, stated_usd
-from relaybook.log.record import Detail, Note, Record, Side
+from relaybook.log.record import Detail, Note, Record, Side, stored_id
 from relaybook.log.request_view import MAX_BODY_BYTES, decode_body
 from relaybook.log.search_text import search_text
 from relaybook.log.store.port import Body, BodyRef, Entry, Running
@@ -236,7 +236,7 @@ class EntryBuilder:
         response = reading.response
         record.notes += reading.notes
         record.response_model = clean_or_none(response.model)
-        record.completion_id = clean_or_none(response.id)
+        record.completion_id = stored_id(response.id) if response.id else None
         record.finish_reason = finish_reason(response)
         record.output_preview = output_preview(response)
         self._end(record, exchange, reading, closed)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.support.frames import Script
 
+from relaybook.log.formats.message_chain import decode_chain
 from relaybook.log.record import Record, stored_id
 from relaybook.log.store.port import Entry
 from relaybook.recorder.entry_builder import EntryBuilder
@@ -186,6 +187,23 @@ def test_headers_become_fields() -> None:
     record = record_of(call(head=b"", request=REQUEST) if not head else Script().open(A, head=head).request(A).close(A))
     assert (record.client_request_id, record.retry_count) == ("mine", 2)
     assert record.trace_id == "0af7651916cd43dd8448eb211c80319c"
+
+
+@pytest.mark.parametrize("end", ["", "x" * 10, "\0", "é", "\ud800"])
+def test_a_long_response_id_stays_distinct_and_is_continued(end: str) -> None:
+    """LiteLLM gives responses ids of more than 256 characters that differ only at the end."""
+    response_id, other_id = (f"resp_{'bGl0ZWxsbTpj' * 30}{number}{end}" for number in "12")
+    answer = {"id": response_id, "output": [{"type": "message", "content": [{"type": "output_text", "text": "Hi"}]}]}
+    first, other = (
+        record_of(call(json.dumps(answer | {"id": each}).encode(), b'{"input": "Hello"}', target=b"/v1/responses"))
+        for each in (response_id, other_id)
+    )
+    request = json.dumps({"input": "And?", "previous_response_id": response_id}).encode()
+    chain = entry_of(call(json.dumps(answer).encode(), request, target=b"/v1/responses")).chain
+    assert chain is not None
+    assert first.completion_id == decode_chain(chain).previous == stored_id(response_id)
+    assert other.completion_id != first.completion_id
+    first.completion_id.encode()
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from msgspec import Struct
 
 from relaybook.log.formats import lenient
 from relaybook.log.formats.conversation import Message, Part, Request, Response
+from relaybook.log.record import stored_id
 
 #: Number of assistant messages for which keys are computed, counted from the end of a request.
 _MAX_ORIGINS: Final = 4
@@ -113,9 +114,10 @@ def build_chain(request: Request, response: Response | None) -> MessageChain | N
     if after and (item_id := _last_item_id(response)) is not None:
         after.append(_keys_of_item(item_id))
     messages_key = _number(chain) if chain else 0
-    return MessageChain(
-        len(request.messages), messages_key, after, list(origins), request.previous, request.conversation
+    previous, conversation = (
+        None if each is None else stored_id(each) for each in (request.previous, request.conversation)
     )
+    return MessageChain(len(request.messages), messages_key, after, list(origins), previous, conversation)
 
 
 def _keys(chain: bytes, last: Sequence[bytes], key: bytes, parts: Sequence[Part]) -> Keys:
