@@ -14,6 +14,7 @@ from relaybook.log.conversations import positions_of
 from relaybook.log.formats.conversation import Part
 from relaybook.log.formats.media import describe_media
 from relaybook.log.formats.message_chain import decode_chain
+from relaybook.log.query.words import SEPARATOR
 from relaybook.log.record import Record
 from relaybook.log.request_view import RequestView
 from relaybook.log.search_text import text_of
@@ -67,7 +68,7 @@ def _facts(entry: Entry) -> dict[str, Any]:
     facts = {
         "record": record_facts(entry.record),
         "chain": None if entry.chain is None else _chain(entry.chain),
-        "text": text_of(entry),
+        "text": text_of(entry).replace(SEPARATOR, "\n"),
         "messages": messages_of(entry),
         "response": response_of(entry),
     }
