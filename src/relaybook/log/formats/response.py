@@ -176,7 +176,7 @@ def _texts(parts: object) -> list[str]:
     if isinstance(parts, str):
         return [parts]
     items = parts if isinstance(parts, list) else []
-    return [text for item in items if is_object(item) and (text := text_or_none(item.get("text")))]
+    return [(text_or_none(item.get("text")) or "") if is_object(item) else "" for item in items]
 
 
 class Stream:
