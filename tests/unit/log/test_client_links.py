@@ -317,17 +317,52 @@ def test_references_to_stored_items_are_linked(is_stream: bool) -> None:
     assert [each.follows for each in positions.values()] == [None, "r1", "r2"]
 
 
-def test_smolagents_writes_calls_as_text_so_its_turns_are_not_linked() -> None:
+def test_tool_calls_that_smolagents_writes_as_text_are_linked() -> None:
     """smolagents 1.26 never sends a call or a result of a tool (``ActionStep.to_messages``).
 
     It writes the call as a text of the assistant, after the text of the response, and the result as a message of the
-    user. So neither the text nor the calls of the assistant's message are those of the response.
+    user.
     """
     calls = [{"id": ID, "type": "function", "function": {"name": "get_weather", "arguments": ARGUMENTS}}]
-    second = [
-        *ASKED,
-        {"role": "assistant", "content": [{"type": "text", "text": f"Calling tools:\n{calls}"}]},
-        {"role": "user", "content": [{"type": "text", "text": f"Observation:\n{RESULT}"}]},
-    ]
-    turns = [Turn(ASKED, response_of(CHAT, "", python(ARGUMENTS))), Turn(second, answer_of(CHAT))]
-    assert linked(CHAT, turns, is_stream=False)["r2"].follows is None
+    assert smolagents(response_of(CHAT, "", python(ARGUMENTS)), f"Calling tools:\n{calls}") == [None, "r1", "r2"]
+    assert smolagents(response_of(CHAT, "", python(ARGUMENTS)), f"Calling tools:\n{calls}".replace(ID, "x"))[1] is None
+
+
+def test_code_that_smolagents_has_run_is_linked() -> None:
+    """Its agents that write code stop the model at the end of the code, and append it themselves."""
+    said = "Thought: I look.\n<code>\nprint(weather())\n"
+    calls = [{"id": "call_1", "type": "function", "function": {"name": "python_interpreter", "arguments": "print(1)"}}]
+    assert smolagents({"content": said}, f"{said}</code>\nCalling tools:\n{calls}") == [None, "r1", "r2"]
+    assert smolagents({"content": said}, f"Other.\nCalling tools:\n{calls}")[1] is None
+
+
+def smolagents(response: Any, sent_again: str) -> list[str | None]:
+    """Return which requests continue each other, if a client sends a response again as text, and a result after it."""
+
+    def texts(role: str, text: str) -> dict[str, Any]:
+        return {"role": role, "content": [{"type": "text", "text": text}]}
+
+    second = [*ASKED, texts("assistant", sent_again), texts("user", f"Observation:\n{RESULT}")]
+    third = [*second, texts("assistant", "Sunny."), texts("user", "New task:\nAnd tomorrow?")]
+    turns = [Turn(ASKED, response), Turn(second, answer_of(CHAT)), Turn(third, answer_of(CHAT))]
+    return [each.follows for each in linked(CHAT, turns, is_stream=False).values()]
+
+
+@pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "<think>\nThe user asks.\n</think>\n\nSunny.",
+        "The user asks.\n</think>\n\nSunny.",  # the first tag is part of the prompt
+        "<think></think>Sunny.",
+        "<thinking>Hm.</thinking> Sunny.",
+        "<thought>Hm.</thought>Sunny.",
+        "<seed:think>Hm.</seed:think>Sunny.",
+    ],
+)
+def test_a_response_without_its_reasoning_in_tags_is_linked(said: str, is_stream: bool) -> None:
+    """Many chat programs remove it before they send a response of a local model again."""
+    for sent_again in (said, "Sunny."):
+        second = [*ASKED, {"role": "assistant", "content": sent_again}, {"role": "user", "content": "And tomorrow?"}]
+        turns = [Turn(ASKED, {"content": said}), Turn(second, answer_of(CHAT))]
+        assert linked(CHAT, turns, is_stream=is_stream)["r2"].follows == "r1"

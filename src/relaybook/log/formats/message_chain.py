@@ -15,10 +15,11 @@ clients parse them and write them anew. System messages are ignored, because man
 Two additional keys also match if a client has changed other messages. The window key covers only a response and the
 last two messages before the response, so it still matches after a client has removed the oldest messages. The calls key
 covers the ids of the response's tool calls and the last message before the response, so it still matches if a client
-has changed the text or the arguments of the response. Keys have 63 bits, so collisions between different conversations
-are negligible.
+has changed the text or the arguments of the response, or has written the calls into the text. Keys have 63 bits, so
+collisions between different conversations are negligible.
 """
 
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
@@ -42,6 +43,12 @@ _REFERENCE: Final = "item_reference"
 _ASSISTANT_ITEMS: Final = frozenset(
     {"compaction", "program", "program_output", "mcp_list_tools", "mcp_approval_request", _REFERENCE}
 )
+#: smolagents never sends tool calls. It appends this text and a list of them to the text of the response, and appends
+#: the end of a block of code, where it has stopped the model.
+_CALLS_AS_TEXT: Final = "Calling tools:\n[{'id': '"
+_ID_IN_TEXT: Final = re.compile(r"(?:^|\{'id': ')([^'\n]{1,100})', 'type': 'function', 'function': ")
+_END_OF_CODE: Final = "</code>"
+_END_OF_REASONING: Final = re.compile(r"</(?:think|thinking|thought|reasoning|seed:think)>")
 _SYSTEM: Final = frozenset({"system", "developer"})
 
 
@@ -128,6 +135,7 @@ def _keys(chain: bytes, last: Sequence[bytes], key: bytes, parts: Sequence[Part]
     """
     window = _number(_hash(b"".join((*last, key)))) if len(last) == _WINDOW else 0
     ids = [part.id for part in parts if part.kind == "tool_call" and part.id]
+    ids = ids or [call_id for part in parts if part.kind == "text" for call_id in _ids_in_text(part.text or "")]
     calls = _number(_hash(last[-1] + "\0".join(ids).encode())) if ids and last else 0
     return Keys(_number(chain), window, calls)
 
@@ -186,16 +194,33 @@ def _is_from_assistant(message: Message) -> bool:
 def _assistant_key(parts: Sequence[Part]) -> bytes:
     """Return the key of a response: its text, or its refusal, and its tool calls.
 
-    The reasoning is omitted, because many clients do not send the reasoning again. Leading and trailing white space is
-    ignored, because clients strip it.
+    The reasoning is omitted, because many clients do not send the reasoning again.
     """
     text = "".join([part.text for part in parts if part.kind == "text" and part.text])
     text = text or "".join([part.text for part in parts if part.kind == "refusal" and part.text])
     calls = [part for part in parts if part.kind == "tool_call" and not _is_unnamed(part)]
-    content = f"assistant\0{text.strip()}"
+    content = f"assistant\0{_sent_again(text)}"
     if calls:
         content = "\0".join((content, *(f"{call.name}\1{_arguments(call.arguments)}" for call in calls)))
     return _hash(content.encode(errors="replace"))
+
+
+def _sent_again(text: str) -> str:
+    """Return a text of the assistant as clients send it again.
+
+    Many clients omit reasoning in tags, whose first tag can be part of the prompt. All clients may strip white space.
+    """
+    if "</" in text:
+        text = text[max((found.end() for found in _END_OF_REASONING.finditer(text)), default=0) :]
+    if _CALLS_AS_TEXT in text:
+        text = text.partition(_CALLS_AS_TEXT)[0]
+    return text.strip().removesuffix(_END_OF_CODE).rstrip()
+
+
+def _ids_in_text(text: str) -> list[str]:
+    """Return the ids of tool calls that a client has written into a text."""
+    _, found, calls = text.partition(_CALLS_AS_TEXT)
+    return _ID_IN_TEXT.findall(calls) if found else []
 
 
 def _is_unnamed(call: Part) -> bool:
