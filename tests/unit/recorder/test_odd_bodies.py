@@ -183,6 +183,13 @@ def test_a_connection_that_breaks_after_the_end_mark_changes_nothing() -> None:
     assert (record.outcome, record.failed) == ("upstream_failed", True)  # SDKs wait for the end mark, and raise
 
 
+@pytest.mark.parametrize("last", [DONE[:-1], DONE[:-2], b"data: [DO"])
+def test_an_end_mark_that_clients_did_not_see_does_not_count_if_the_connection_breaks(last: bytes) -> None:
+    error = ("upstream_stream_interrupted", "The upstream broke off.")
+    record = record_of(c({"content": "Hi"}), last, outcome="upstream_failed", closed=error)
+    assert (record.outcome, record.failed, record.stream_ended) == ("upstream_failed", True, "cut")
+
+
 def test_an_empty_response_is_incomplete() -> None:
     record = record_of(head=JSON)
     assert (result_of(record).code, result_of(record).text) == ("incomplete", "Empty response")

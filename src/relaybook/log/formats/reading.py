@@ -191,7 +191,11 @@ def _read_stream(stream: Stream, data: bytes, *, complete: bool, before: int = 0
     load, add = decoder.load, stream.add
     add_text = stream.add_text if isinstance(stream, chat.Stream) else None
     first_block: int | None = None
-    for name, payload, block in sse.events(data):
+    lines = sse.normalized(data)
+    unfinished, had_end_mark = sse.unfinished_block(lines), True
+    for name, payload, block in sse.events(lines):
+        if block == unfinished:  # clients do not see an event that no blank line ends
+            had_end_mark = complete or stream.has_end_mark
         if payload.startswith(b"{"):
             if first_block is not None and add_text is not None and not name and add_text(payload):
                 continue
@@ -218,6 +222,7 @@ def _read_stream(stream: Stream, data: bytes, *, complete: bool, before: int = 0
             stream.add_error_text(text if (value := lenient.load(payload)) is None else str(value))
         elif payload.lstrip().startswith((b"{", b"\xef\xbb\xbf{")) and is_object(value := load(payload.strip())):
             add(value, name)
+    stream.has_end_mark &= had_end_mark
     found = stream.response()
     found.ending = _ending(stream, complete=complete)
     notes = []

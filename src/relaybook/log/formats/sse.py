@@ -44,11 +44,19 @@ def split_object(data: bytes) -> tuple[bytes, bytes]:
     return (data, b"") if found is None else (data[: found.start()], data[found.end() :])
 
 
-def events(data: bytes) -> Iterator[Event]:
-    """Yield the events of a whole stream, including a last event that does not end with a blank line."""
+def normalized(data: bytes) -> bytes:
+    """Return a stream without byte order mark, in which all lines end with LF."""
     data = data.removeprefix(_BOM)
-    if _CR in data:
-        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if _CR in data else data
+
+
+def unfinished_block(data: bytes) -> int:
+    """Return the index of the block of a normalized stream that no blank line ends. It is the last one."""
+    return data.count(b"\n\n")
+
+
+def events(data: bytes) -> Iterator[Event]:
+    """Yield the events of a normalized stream, including a last event that does not end with a blank line."""
     for number, block in enumerate(data.split(b"\n\n")):
         if block.startswith(_DATA):
             if _LF not in block:
