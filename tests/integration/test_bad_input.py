@@ -186,6 +186,12 @@ class UpstreamCase:
     code: str
 
 
+def _raw(lines: bytes) -> bytes:
+    """Return the directive for a chunked response with these header lines."""
+    response = b"HTTP/1.1 200 OK\r\n" + lines + b"\r\n3\r\nabc\r\n0\r\n\r\n"
+    return b"Sim-Raw: " + base64.b64encode(response)
+
+
 UPSTREAM_CASES: Final = [
     UpstreamCase("closes before the response", (b"Sim-Break: head",), 502, "upstream_reset"),
     UpstreamCase("resets before the response", (b"Sim-Break: head rst",), 502, "upstream_reset"),
@@ -197,6 +203,18 @@ UPSTREAM_CASES: Final = [
     UpstreamCase(
         "sends two different `Content-Length` headers",
         (b"Sim-Header: content-length: 5",),
+        502,
+        "upstream_protocol_error",
+    ),
+    UpstreamCase(
+        "sends `Transfer-Encoding: chunked` twice",
+        (_raw(b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"),),
+        502,
+        "upstream_protocol_error",
+    ),
+    UpstreamCase(
+        "sends `Transfer-Encoding: gzip, chunked`",
+        (_raw(b"Transfer-Encoding: gzip, chunked\r\n"),),
         502,
         "upstream_protocol_error",
     ),

@@ -29,7 +29,7 @@ class FrameKind(IntEnum):
     ASKED = 3  #: The request is complete. The frame is omitted if OPENED contains the whole request.
     ANSWERED = 4  #: The head of the response, and the body bytes that arrived with the head.
     RECEIVED = 5  #: Bytes of the response body, sent to the client.
-    MADE = 6  #: Bytes that the relay itself made and sent to the client, instead of or after the upstream's bytes.
+    MADE = 6  #: Bytes that the relay itself made and sent to the client, instead of a response of the upstream.
     CLOSED = 7  #: The exchange ended. The payload has the outcome.
     SEALED = 8  #: The end of the segment.
     COUNTED = 9  #: Counts of refused and unlogged requests since the last COUNTED frame, as msgpack.
