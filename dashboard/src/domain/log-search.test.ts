@@ -32,6 +32,28 @@ describe("the URL", () => {
     },
   );
 
+  it.each([
+    " a b",
+    "a:b",
+    "a=b&c",
+    "not.a",
+    "begins.a",
+    "-a",
+    '"a"',
+    "a\\",
+    "*",
+    "名前",
+    "__proto__",
+    "%2F",
+    "a+b",
+    "#",
+  ])("keeps any name of a property: %j", (name) => {
+    const all = ["", "begins."].map((prefix) => `${prefix}property.${name}`);
+    const filter = all.reduce((some, each) => excludeValue(addValue(some, each, "x"), each, "y"), EMPTY_SEARCH.filter);
+    expect(filter).toHaveLength(4);
+    expect(parseSearch(formatSearch({ filter, range: {} })).filter).toEqual(filter);
+  });
+
   it("has a parameter for each value, including words, prefixes and bounds", () => {
     const text = "?words=refund&words=where+is&not.begins.model=gpt-4o&duration=%3E2s";
     const search = parseSearch(text);

@@ -65,7 +65,8 @@ _VALUE_MEANINGS: Final = {
 _QUERY_MEANING: Final = (
     'A query in the query language. A part is a word, a "phrase", a prefix of a word such as `refun*`, `name:value`, a '
     "prefix of a value such as `name:valu*`, or a comparison such as `duration:>2s`. Words and phrases are searched in "
-    "the prompt and the response. `name` is the name of another filter, such as `model` or `property.<name>`. A `-` "
+    "the prompt and the response. `name` is the name of another filter, such as `model` or `property.<name>`. The "
+    'name of a property needs quotes if it contains white space, `:`, `<`, `>` or `=`: `property."my app":x`. A `-` '
     f"before a part excludes matching requests. A query has at most {language.MAX_CHARACTERS} characters and "
     f"{language.MAX_PARTS} parts. `GET /api/query` translates a query into parameters."
 )

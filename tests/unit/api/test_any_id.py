@@ -4,7 +4,7 @@ import json
 from urllib.parse import quote
 
 import pytest
-from tests.support.api_log import client_of, entry_of, record_of
+from tests.support.api_log import client_of, entry_of, log_of, record_of
 from tests.support.asgi import Client
 
 from relaybook.log.record import stored_id
@@ -44,6 +44,18 @@ def test_slashes_in_an_id_need_not_be_encoded(client_id: str) -> None:
     client = client_with(client_id)
     assert client.get(f"/api/requests/{client_id}").json()["id"] == record_of(1).id
     assert client.get(f"/api/requests/{client_id}/request").body == b"sent"
+
+
+@pytest.mark.parametrize("prefix", ["", "/logs", "/logs/é"])
+def test_an_encoded_slash_is_part_of_an_id_below_the_sub_path_of_the_dashboard_too(prefix: str) -> None:
+    store = log_of(record_of(1, client_request_id="job/request"))
+    client = client_of(store, dashboard_url=f"https://a.example{prefix}", token="t", feedback_token="f")
+    path = f"{quote(prefix)}/api/requests/job%2Frequest"
+    headers = ("host", "a.example"), JSON
+    assert client.get(path, ("authorization", "Bearer t"), *headers).json()["id"] == record_of(1).id
+    feedback = client.request("POST", f"{path}/feedback", ("authorization", "Bearer f"), *headers, body=FEEDBACK)
+    assert feedback.json()["state"] == "stored"
+    assert client.request("POST", f"{path}%2Ffeedback", ("authorization", "Bearer f"), *headers).status == 405
 
 
 def test_a_body_is_preferred_to_a_request_whose_id_ends_like_the_path_of_the_body() -> None:

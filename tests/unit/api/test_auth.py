@@ -81,6 +81,7 @@ def test_paths_that_do_not_exist_require_the_token(path: str) -> None:
     [
         *("/v1/../api/requests", "/v1/%2e%2e/api/status", "/v1//api/requests"),
         *("/assets/../api/requests", "/assets/%2e%2e/api/status", "/assets//api/requests", "/assets/..%2fmetrics"),
+        *("/v1%2F../api/status", "/v1%2Fapi%2Frequests", "/assets%2F../api/status", "/assets%2f..%2Fapi%2Fstatus"),
     ],
 )
 def test_open_paths_do_not_lead_to_protected_ones(path: str) -> None:

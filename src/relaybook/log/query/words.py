@@ -68,7 +68,7 @@ def indexed(search_text: str) -> str:
 
 
 def _indexed(text: str) -> str:
-    return _UNSTORABLE.sub(" ", text) if text.isascii() else " ".join(words_of(text))
+    return text.replace("\0", " ") if text.isascii() else " ".join(words_of(text))
 
 
 def contains(search_text: str, phrase: str, *, is_prefix: bool = False) -> bool:
