@@ -172,7 +172,8 @@ def _unexpected(data: bytes, value: object, *, complete: bool) -> Reading:
         notes.append(Note("not_understood", "The response is JSON, but not an object."))
     elif not data.strip():
         # Some servers send empty lines while they are busy.
-        found.error = Error(INCOMPLETE, "The response is empty.") if complete else None
+        message = f"The response has {'only white space' if data else 'no body'}."
+        found.error = Error(INCOMPLETE, message) if complete else None
     elif lenient.is_too_much(data):
         notes.append(Note("too_large_to_read", "The response has more than a million objects and lists."))
     elif complete:
