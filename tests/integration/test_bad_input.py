@@ -54,6 +54,8 @@ class BodyCase:
     lines: tuple[bytes, ...] = ()
     #: Fields of the record that are extracted from the body although the body is invalid.
     record: dict[str, Any] = field(default_factory=dict)
+    #: The code of the error if the body is the response to a chat request. `None` if such a response is no failure.
+    response_error: str | None = None
 
 
 def _chat(content: str, *more: str) -> bytes:
@@ -63,18 +65,23 @@ def _chat(content: str, *more: str) -> bytes:
 
 
 BODY_CASES: Final = [
-    BodyCase("no body", b"", 400, record={"model": None, "request_bytes": 0}),
-    BodyCase("not JSON", b"model=gpt-4o-mini&messages=hello", 400, record={"model": None}),
-    BodyCase("truncated JSON", QUESTION[:-9], 400),
+    BodyCase("no body", b"", 400, record={"model": None, "request_bytes": 0}, response_error="stream_incomplete"),
+    BodyCase("not JSON", b"model=gpt-4o-mini&messages=hello", 400, record={"model": None}, response_error="not_json"),
+    BodyCase("truncated JSON", QUESTION[:-9], 400, response_error="stream_incomplete"),
     BodyCase("an array", b"[1, 2, 3]", 400, record={"model": None}),
     BodyCase("a number", b"7", 400, record={"model": None}),
     BodyCase("fields of the wrong type", b'{"model": 7, "messages": "hello", "stream": "yes"}', 400),
     BodyCase("a lone surrogate", _chat('"\\ud800"'), 400),
     BodyCase("NUL in the text", _chat('"a\\u0000b"'), 200, record={"model": "gpt-4o-mini"}),
-    BodyCase("NUL bytes", b"\x00" * 100, 400, record={"model": None}),
+    BodyCase("NUL bytes", b"\x00" * 100, 400, record={"model": None}, response_error="not_json"),
     BodyCase("an integer with 5,000 digits", _chat('"a"', '"x": ' + "7" * 5000), 200),
-    BodyCase("100,000 nested arrays", b"[" * 100_000, 400, record={"model": None}),
-    BodyCase("100,000 nested arrays in a chat request", _chat('"a"', '"x": ' + "[" * 100_000 + "]" * 100_000), 400),
+    BodyCase("100,000 nested arrays", b"[" * 100_000, 400, record={"model": None}, response_error="stream_incomplete"),
+    BodyCase(
+        "100,000 nested arrays in a chat request",
+        _chat('"a"', '"x": ' + "[" * 100_000 + "]" * 100_000),
+        400,
+        response_error="not_json",
+    ),
     BodyCase("UTF-16", QUESTION.decode().encode("utf-16"), 400),
     BodyCase("a byte order mark", b"\xef\xbb\xbf" + QUESTION, 400),
     BodyCase("bytes that are not UTF-8", _chat('"caf\xe9"').replace("é".encode(), b"\xe9"), 400),
@@ -82,12 +89,22 @@ BODY_CASES: Final = [
     BodyCase("`NaN`", _chat('"a"', '"temperature": NaN'), 400),
     BodyCase("HTML and escape sequences in the text", _chat('"<script>alert(1)</script> \\u001b[31m\\u202e"'), 200),
     BodyCase("the wrong `Content-Type`", QUESTION, 200, (b"Content-Type: text/plain",)),
-    BodyCase("a multipart form", b"--x\r\n\r\n\r\n--x--", 400, (b"Content-Type: multipart/form-data; boundary=x",)),
+    BodyCase(
+        "a multipart form",
+        b"--x\r\n\r\n\r\n--x--",
+        400,
+        (b"Content-Type: multipart/form-data; boundary=x",),
+        response_error="not_json",
+    ),
     BodyCase("gzip-compressed JSON", gzip.compress(QUESTION, mtime=0), 400, (b"Content-Encoding: gzip",)),
     BodyCase(
-        "gzip that decompresses to 256 MiB", gzip.compress(bytes(MIB), mtime=0) * 256, 400, (b"Content-Encoding: gzip",)
+        "gzip that decompresses to 256 MiB",
+        gzip.compress(bytes(MIB), mtime=0) * 256,
+        400,
+        (b"Content-Encoding: gzip",),
+        response_error="not_json",
     ),
-    BodyCase("invalid gzip", b"\x1f\x8b nonsense", 400, (b"Content-Encoding: gzip",)),
+    BodyCase("invalid gzip", b"\x1f\x8b nonsense", 400, (b"Content-Encoding: gzip",), response_error="not_json"),
 ]
 
 
@@ -421,7 +438,8 @@ def test_an_invalid_body_in_a_response_is_returned_unchanged(world: World, case:
     response = parse(send_raw(world.server.port, sent.replace(b"Connection:", b"Sim-Script: bad\r\nConnection:")))
     assert (response.status, response.body) == (200, case.body)
     record = world.server.record(id_of(response))
-    assert (record["outcome"], record["failed"], record["response_bytes"]) == ("complete", False, len(case.body))
+    assert (record["outcome"], record["response_bytes"]) == ("complete", len(case.body))
+    assert (record["failed"], record["error_code"]) == (case.response_error is not None, case.response_error)
     assert record["input_preview"] == "Hello"
     assert world.server.body(id_of(response), "response") == case.body
 

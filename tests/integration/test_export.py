@@ -314,7 +314,7 @@ def test_an_export_for_fine_tuning_prints_how_many_requests_it_omits(
     assert (tmp_path / "chat.jsonl").read_bytes() == b""
     exported, omitted = capsys.readouterr().err.splitlines()
     assert exported == "0 requests were exported to chat.jsonl (0 bytes)."
-    assert omitted == "1,300 requests were omitted: 13 failed, 1,287 not expressible in chat format."
+    assert omitted == "1,300 requests were omitted: 13 failed, 1,287 without a response."
 
 
 def test_the_error_for_a_missing_directory_is_one_line(source: list[str], capsys: pytest.CaptureFixture[str]) -> None:

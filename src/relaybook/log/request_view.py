@@ -25,7 +25,7 @@ MAX_BODY_BYTES: Final = 64 << 20
 def decode_body(data: bytes, content_encoding: str | None) -> Decoded:
     """Return a body without its content codings, and how much of it was decoded.
 
-    A body that exceeds 64 MiB before or after decoding is cut off, with the state ``too_large``.
+    A body that exceeds 64 MiB before or after decoding has the state ``too_large``, and no data.
     """
     if len(data) > MAX_BODY_BYTES:
         return Decoded(b"", "too_large")

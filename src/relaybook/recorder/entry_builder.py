@@ -46,6 +46,8 @@ _NOT_UNDERSTOOD: Final = Note(
     "The recorder crashed twice while parsing these bodies, so they are stored without being parsed.",
 )
 _MAX_RETRIES: Final = 1_000_000
+#: Status codes of responses that have no body (RFC 9110).
+_WITHOUT_BODY: Final = (204, 205)
 
 ReadBody = Callable[[BodyRef], bytes]
 
@@ -214,7 +216,7 @@ class EntryBuilder:
             if not (is_error or is_event_stream):
                 return None
         data = _decoded("response", body, record, headers.response)
-        if data is None:
+        if data is None or record.status in _WITHOUT_BODY:
             return None
         if is_error:
             error = read_error(data)
@@ -257,15 +259,9 @@ class EntryBuilder:
             record.outcome, record.failed = "complete", False
             record.error_code = record.error_message = None
             record.notes.append(_CLOSED_EARLY)
-        if record.outcome != "complete" or not is_success or response.error is not None:
-            return
-        if response.ending == "no_done":
-            message = "The stream ended before its last event, and not every choice has a finish reason."
-        elif exchange.response_bytes == 0 and record.status not in (204, 205):
-            message = "The response has no body."
-        else:
-            return
-        record.failed, record.error_code, record.error_message = True, INCOMPLETE, message
+        if record.outcome == "complete" and is_success and response.error is None and response.ending == "no_done":
+            record.failed, record.error_code = True, INCOMPLETE
+            record.error_message = "The stream ended before its last event, and not every choice has a finish reason."
 
     def _bytes(self, body: Body) -> bytes:
         """Return the whole body, including bytes that were moved to the store."""

@@ -1,6 +1,7 @@
 """Test what the log says of odd but real bodies and streams, reduced from public bug reports of many products."""
 
 import base64
+import gzip
 import json
 from typing import Any
 
@@ -517,6 +518,31 @@ def test_notes_say_nothing_of_the_content_if_bodies_are_not_logged() -> None:
     record = record_of(b"<title>secret</title>", head=b"Content-Type: text/html", log="no-bodies")
     assert (codes(record), record.output_preview, record.error_message) == (["not_json"], None, None)
     assert "secret" not in str(record.notes)
+
+
+@pytest.mark.parametrize(
+    ("body", "head"),
+    [
+        (b"", b""),
+        (b"\n" * 40, b""),  # DeepSeek sends empty lines while it is busy
+        (b" \r\n\t", b""),
+        (gzip.compress(b""), b"Content-Encoding: gzip"),
+    ],
+)
+def test_a_response_without_content_is_incomplete(body: bytes, head: bytes) -> None:
+    record = record_of(body, head=b"Content-Type: application/json\r\n" + head)
+    assert (record.failed, record.error_code, result_of(record).code) == (True, "stream_incomplete", "incomplete")
+
+
+def test_json_with_too_many_values_is_not_called_incomplete() -> None:
+    record = record_of(b'{"choices":[],"x":[' + b"[]," * 1_000_000 + b"[]]}", head=JSON)
+    assert (codes(record), record.failed, record.error_message) == (["too_large_to_read"], False, None)
+
+
+def test_json_that_is_nested_too_deeply_is_not_called_incomplete() -> None:
+    record = record_of(b'{"x":' + b"[" * 100_000 + b"]" * 100_000 + b"}", head=JSON)
+    assert (codes(record), record.failed, record.error_code) == (["not_json"], True, "not_json")
+    assert record.error_message == "The response is not valid JSON, or it is nested too deeply."
 
 
 def test_an_answer_of_images_says_so() -> None:

@@ -106,7 +106,8 @@ def _content_part(part: Part) -> dict[str, Any]:
         return {"type": "text", "text": part.text or ""}
     url = part.media.url if part.media is not None else None
     if part.kind == "image" and url is not None:
-        return {"type": "image_url", "image_url": {"url": url} | part.other}
+        detail = part.other.get("detail")
+        return {"type": "image_url", "image_url": {"url": url} | ({} if detail is None else {"detail": detail})}
     raise NotChat
 
 

@@ -42,8 +42,8 @@ class Decoded(NamedTuple):
 
     ``state`` is ``plain`` if the body has no content coding. With ``decoded``, the data is the whole body. With
     ``cut``, the data is the decodable beginning. With ``mislabeled``, the bytes do not fit the coding, and the data is
-    what the bytes say. With ``too_large``, the data is the part up to the limit. With ``undecodable``, the data is the
-    body as it was given: a coding is unknown, there are too many codings, or no byte could be decoded.
+    what the bytes say. With ``too_large``, there is no data. With ``undecodable``, the data is the body as it was
+    given: a coding is unknown, there are too many codings, or no byte could be decoded.
     """
 
     data: bytes
@@ -95,11 +95,9 @@ def _decode_all(data: bytes, codings: list[str], limit: int, ratio: int) -> Deco
     result = Decoded(data, "decoded")
     for name in codings:
         decoded = _decode_one(_CODINGS[name](result.data, max_bytes), max_bytes)
-        if decoded.state == "undecodable":
-            return Decoded(data, "undecodable")
-        # A result that is too large is cut off. The next coding then reports ``cut``, but ``too_large`` is the cause.
-        keeps_state = result.state == "too_large" or decoded.state == "decoded"
-        result = Decoded(decoded.data, result.state if keeps_state else decoded.state)
+        if not decoded.is_readable:
+            return decoded if decoded.state == "too_large" else Decoded(data, "undecodable")
+        result = Decoded(decoded.data, result.state if decoded.state == "decoded" else decoded.state)
     return result
 
 
@@ -116,7 +114,7 @@ def _decode_one(chunks: _Chunks, max_bytes: int) -> Decoded:
         for chunk in chunks:
             out += chunk
             if len(out) > max_bytes:
-                return Decoded(bytes(out[:max_bytes]), "too_large")
+                return Decoded(b"", "too_large")
     except _Truncated:
         state = "cut"
     except (zlib.error, brotli.error, zstandard.ZstdError):

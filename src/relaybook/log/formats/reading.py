@@ -170,15 +170,24 @@ def _unexpected(data: bytes, value: object, *, complete: bool) -> Reading:
         text = value if isinstance(value, str) else as_json(value)
         found.outputs = [_raw_output(text, "json")]
         notes.append(Note("not_understood", "The response is JSON, but not an object."))
-    elif data.strip() and complete:
+    elif not data.strip():
+        # Some servers send empty lines while they are busy.
+        message = f"The response has {'only white space' if data else 'no body'}."
+        found.error = Error(INCOMPLETE, message) if complete else None
+    elif lenient.is_too_much(data):
+        notes.append(Note("too_large_to_read", "The response has more than a million objects and lists."))
+    elif complete:
         shown = describe_text(data)
         found.outputs = [_raw_output(shown, "text")]
-        if data.lstrip()[:1] in (b"{", b"["):
+        if data.lstrip()[:1] not in (b"{", b"["):
+            found.error = Error(NOT_JSON, f"The response is not JSON: {shown}")
+            notes.append(Note(NOT_JSON, "The response is not JSON."))
+        elif data.rstrip()[-1:] not in (b"}", b"]"):
             found.error = Error(INCOMPLETE, "The response ended before its JSON was complete.")
             notes.append(Note(NOT_JSON, "The response begins like JSON, but is not complete."))
         else:
-            found.error = Error(NOT_JSON, f"The response is not JSON: {shown}")
-            notes.append(Note(NOT_JSON, "The response is not JSON."))
+            found.error = Error(NOT_JSON, "The response is not valid JSON, or it is nested too deeply.")
+            notes.append(Note(NOT_JSON, "The response begins like JSON, but cannot be parsed."))
     return Reading(found, False, None, False, False, notes)
 
 

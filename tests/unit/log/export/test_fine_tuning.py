@@ -49,6 +49,25 @@ def chat_response(message: dict[str, Any], reason: str = "stop", choices: int = 
 ANSWER = chat_response({"role": "assistant", "content": "24 °C"})
 
 
+def test_an_image_is_written_without_the_fields_of_other_apis() -> None:
+    cached = {"cache_control": {"type": "ephemeral"}}
+    source = {"type": "base64", "media_type": "image/png", "data": "AAAA"}
+    request = {
+        "max_tokens": 9,
+        "messages": [{"role": "user", "content": [{"type": "image", "source": source} | cached]}],
+    }
+    response = {"content": [{"type": "text", "text": "A dot."}], "stop_reason": "end_turn"}
+    shown = {"type": "image_url", "image_url": {"url": "https://example.com/a.png", "detail": "low"}} | cached
+    lines, _ = exported(
+        entry(request, response, kind="message"),
+        entry({"messages": [{"role": "user", "content": [shown]}]}, ANSWER, number=2),
+    )
+    assert [line["messages"][0]["content"][0]["image_url"] for line in lines] == [
+        {"url": "data:image/png;base64,AAAA"},
+        {"url": "https://example.com/a.png", "detail": "low"},
+    ]
+
+
 def test_a_chat_request_is_written_as_sent_with_the_response_last() -> None:
     tools = [{"type": "function", "function": {"name": "weather", "parameters": SCHEMA}}]
     messages = [

@@ -85,9 +85,7 @@ def test_trailing_bytes_are_ignored(name: str) -> None:
 @pytest.mark.parametrize("name", ENCODERS)
 def test_a_bomb_stops_at_the_ratio(name: str) -> None:
     wire = ENCODERS[name](b"\0" * (64 << 20))
-    data, state = decode(wire, name)
-    assert state == "too_large"
-    assert len(data) == min(16 << 20, max(1 << 20, 100 * len(wire)))
+    assert decode(wire, name) == Decoded(b"", "too_large")
 
 
 def test_a_body_that_is_too_large_after_the_first_of_two_codings_is_too_large() -> None:
@@ -104,15 +102,13 @@ def test_up_to_one_mebibyte_any_ratio_is_accepted(name: str) -> None:
 @pytest.mark.parametrize("over", [1, 1000])
 def test_the_size_limit_is_enforced(name: str, over: int) -> None:
     limit = len(TEXT) - over
-    assert decode(ENCODERS[name](TEXT), name, limit=limit) == Decoded(TEXT[:limit], "too_large")
+    assert decode(ENCODERS[name](TEXT), name, limit=limit) == Decoded(b"", "too_large")
     assert decode(ENCODERS[name](TEXT), name, limit=len(TEXT)) == Decoded(TEXT, "decoded")
 
 
 def test_a_bomb_within_a_bomb_stops() -> None:
     wire = gzip.compress(gzip.compress(b"\0" * (64 << 20)))
-    data, state = decode(wire, "gzip, gzip")
-    assert state == "too_large"
-    assert len(data) == 1 << 20
+    assert decode(wire, "gzip, gzip") == Decoded(b"", "too_large")
 
 
 @pytest.mark.parametrize("encoding", ["aws-chunked", "gzip, compress", "gzip, " * 5 + "gzip"])
