@@ -1,4 +1,8 @@
-"""Fuzz the parsers of bodies: no parser raises, and all results can be stored and shown."""
+"""Fuzz the reading of bodies: nothing raises, all results can be stored and shown, and splits change nothing.
+
+Each input is the request, the response and the stream of every API. It goes the way that bodies go in the recorder and
+in the API: through ``EntryBuilder``, and through ``RequestView`` when it is shown.
+"""
 
 import json
 import random
@@ -6,23 +10,62 @@ import zlib
 from typing import Final, get_args
 
 import msgspec
-from tests.fuzz.fuzzing import fuzz
+from tests.fuzz.fuzzing import chunks, fuzz
+from tests.support.frames import Script
 
-from relaybook.log import formats
-from relaybook.log.formats import Kind, RequestFacts, ResponseFacts
+from relaybook.apis import BY_KIND, Kind
 from relaybook.log.formats.decode import decode
+from relaybook.log.formats.lenient import sanitize
+from relaybook.log.formats.message_chain import decode_chain
+from relaybook.log.formats.provider_errors import read_error
+from relaybook.log.record import Record
+from relaybook.log.request_view import RequestView
+from relaybook.log.store.port import Entry
+from relaybook.recorder.entry_builder import EntryBuilder
+from relaybook.recorder.fold import Fold
+from relaybook.recorder.prices import Prices
 
 _CALL: Final = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello"}], "metadata": {"a": 1}, "n": 2}
-_PARTS: Final = [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "x"}}]
-_USAGE: Final = {"prompt_tokens": 9, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 2}}
+_PARTS: Final = [
+    {"type": "text", "text": "<system-reminder>a</system-reminder>b"},
+    {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+]
+_USAGE: Final = {"prompt_tokens": 9, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 2}, "cost": 1}
+_TOOL_CALL: Final = {"index": 0, "id": "t", "type": "function", "function": {"name": "f", "arguments": '{"x":'}}
+_ASKED: Final = [
+    *(_CALL["messages"], {"role": "assistant", "content": None, "tool_calls": [_TOOL_CALL], "reasoning": "hm"}),
+    {"role": "tool", "tool_call_id": "t", "content": "3"},
+]
 _CHOICE: Final = {
     "index": 0,
-    "message": {"role": "assistant", "content": "Hi", "tool_calls": []},
+    "message": {"role": "assistant", "content": "Hi", "tool_calls": [_TOOL_CALL], "images": _PARTS[1:]},
     "finish_reason": "stop",
 }
-_DELTA: Final = {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": None}], "usage": None}
-_STREAM: Final = b"data: %b\n\n" % json.dumps(_DELTA).encode()
-_EVENT: Final = {"type": "response.output_text.delta", "delta": "Hi", "output_index": 0, "content_index": 0}
+_DELTAS: Final = [
+    {"role": "assistant", "content": "Hi"},
+    {"content": "\ud83d"},
+    {"content": "\ude00"},
+    {"reasoning_content": "hm", "annotations": [{"url": "u"}]},
+    {"tool_calls": [_TOOL_CALL]},
+    {"tool_calls": [{"index": 0, "id": "u", "function": {"arguments": "1}"}}]},
+    {"audio": {"id": "a", "transcript": "x"}},
+]
+_ITEMS: Final = [
+    {"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": "Hi"}]},
+    {"type": "function_call", "id": "fc", "call_id": "c", "name": "f", "arguments": "{}"},
+    {"type": "function_call_output", "call_id": "c", "output": "3"},
+    {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "hm"}]},
+]
+_RESPONSE: Final = {"object": "response", "id": "r", "model": "m", "status": "completed", "output": _ITEMS}
+_RESPONSE_EVENTS: Final = [
+    {"type": "response.created", "response": {**_RESPONSE, "output": [], "status": "in_progress"}},
+    {"type": "response.output_item.added", "output_index": 0, "item": {**_ITEMS[0], "content": []}},
+    {"type": "response.output_text.delta", "delta": "Hi", "output_index": 0, "content_index": 0, "item_id": "m"},
+    {"type": "response.output_text.done", "text": "Hi", "output_index": 0, "content_index": 0},
+    {"type": "response.function_call_arguments.delta", "delta": "{", "item_id": "fc", "output_index": 1},
+    {"type": "response.output_item.done", "output_index": 1, "item": _ITEMS[1]},
+    {"type": "response.completed", "response": {**_RESPONSE, "usage": {"input_tokens": 1, "output_tokens": 2}}},
+]
 _BLOCKS: Final = [
     {"type": "text", "text": "a"},
     {"type": "thinking", "thinking": "b", "signature": "c"},
@@ -43,85 +86,116 @@ _MESSAGE_EVENTS: Final = [
     {"type": "content_block_start", "index": 0, "content_block": _BLOCKS[2]},
     {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": '{"x":'}},
     {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "a"}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "citations_delta", "citation": {"url": "u"}}},
     {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}},
     {"type": "message_stop"},
 ]
+
+
+def _stream(events: list[dict[str, object]], end: str = "\n") -> bytes:
+    lines = (f"event: {event.get('type', 'x')}{end}data: {json.dumps(event)}{end}{end}" for event in events)
+    return "".join(lines).encode()
+
+
+_CHAT_EVENTS: Final = [{"id": "c", "model": "m", "choices": [{"index": 0, "delta": delta}]} for delta in _DELTAS]
 SEEDS: Final = [
     json.dumps({**_CALL, "system": "a", "messages": [{"role": "user", "content": _BLOCKS}], "max_tokens": 9}).encode(),
     json.dumps(_MESSAGE).encode(),
-    b"".join(b"event: x\ndata: %b\n\n" % json.dumps(event).encode() for event in _MESSAGE_EVENTS),
-    json.dumps(_CALL).encode(),
+    _stream(_MESSAGE_EVENTS),
+    json.dumps({**_CALL, "messages": _ASKED, "user": '{"session_id":"s","account_uuid":"a"}'}).encode(),
     json.dumps(
         {**_CALL, "messages": [{"role": "user", "content": _PARTS}], "stream": True, "temperature": 1.5}
     ).encode(),
-    json.dumps({"model": "m", "input": ["a", 1, {"role": "user", "content": _PARTS}], "prompt": [1, 2]}).encode(),
+    json.dumps({"model": "m", "input": ["a", 1, *_ITEMS, {"role": "user", "content": _PARTS}], "prompt": [1]}).encode(),
     json.dumps({"id": "c", "model": "m", "choices": [_CHOICE], "usage": _USAGE}).encode(),
-    _STREAM * 3 + b'data: {"error": {"message": "no", "code": 5}}\n\n' + b"data: [DONE]\n\n",
-    b"event: x\ndata: %b\n\n" % json.dumps(_EVENT).encode() * 2,
+    b"".join(b"data: %b\n\n" % json.dumps(event).encode() for event in _CHAT_EVENTS) + b"data: [DONE]\n\n",
+    _stream(_CHAT_EVENTS, "\r\n") + b'data: {"error": {"message": "no", "code": 5}}\r\n\r\n',
+    _stream([*_CHAT_EVENTS, {"object": "chat.completion", "choices": [_CHOICE], "usage": _USAGE}], "\r"),
+    json.dumps(_RESPONSE).encode() + b"\n\ndata: [DONE]\n\n",
+    _stream(_RESPONSE_EVENTS),
+    json.dumps({"model": "m", "data": [{"embedding": [0.5, 1]}], "usage": {"prompt_tokens": 3}}).encode(),
     b'{"error": {"message": "no", "type": "t", "code": null}}',
+    b'error: no\n\n{"error": "no"}\n\nevent: error\ndata: no\n\n',
     b"<html><head><title>502</title></head><body>Bad <b>gateway</b></body></html>",
     zlib.compress(json.dumps(_CALL).encode() * 20),
 ]
 WORDS: Final = [
     *(b'"', b"{", b"}", b"[", b"]", b"[" * 3000, b'{"a":' * 2000, b"null", b"NaN", b"-Infinity", b"1e999", b"9" * 5000),
-    *(
-        b"\\ud800",
-        b"\\u0000",
-        b"\xff",
-        b"\xef\xbb\xbf",
-        b"\0",
-        b"true",
-        b'"content": 7',
-        b'"usage": {}',
-        b'"choices": {}',
-    ),
-    *(
-        b"data: ",
-        b"\n\n",
-        b"\r",
-        b"-1",
-        b"18446744073709551616",
-        b"0.1",
-        b'"index": -5',
-        b'"index": 99999999',
-        b"\x1f\x8b",
-    ),
-    *(b'"delta": []', b'"tool_calls": [{"index": 3}]', b'"metadata": []', b'"model": null', b"event: error\n"),
+    *(b"\\ud800", b"\\ude00", b"\\u0000", b"\xff", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\0", b"true", b"<", b"<task>"),
+    *(b'"content": 7', b'"usage": {}', b'"choices": {}', b'"output": 5', b'"message": "x"', b'"id": "\\ud800"'),
+    *(b"data: ", b"\n\n", b"\r", b"\r\n", b": c\n\n", b"data: [DONE]\n\n", b"event: error\n", b"{}\n", b"\x1f\x8b"),
+    *(b"-1", b"18446744073709551616", b"-9223372036854775809", b"0.1", b'"index": -5', b'"index": 99999999'),
+    *(b'"delta": []', b'"tool_calls": [{"index": 3}]', b'"metadata": []', b'"model": null', b'"type": "response.'),
 ]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-_CODINGS: Final = (None, "gzip", "deflate", "br", "zstd", "identity", "gzip, br", "snappy")
+_CODINGS: Final = (None, None, None, "gzip", "deflate", "br", "zstd", "identity", "gzip, br", "snappy")
+_HEADS: Final = (b"Content-Type: text/event-stream", b"Content-Type: application/json", b"")
+_OUTCOMES: Final = ("complete", "complete", "client_closed", "upstream_failed", "interrupted")
 _LARGEST_INTEGER: Final = 2**63 - 1
+_BUILDER: Final = EntryBuilder(Prices(), lambda ref: b"")
+_GOOD_REQUEST: Final = json.dumps(_CALL).encode()
+_ID: Final = b"a" * 16
+
+
+def entry_of(kind: Kind, request: list[bytes], response: list[bytes], head: bytes, status: int, outcome: str) -> Entry:
+    api = BY_KIND[kind]
+    path = f"/v1/{api.paths[-1].format(model='m') if api.paths else 'files'}".encode()
+    method = api.methods[0].encode() if api.methods else b"POST"
+    script = Script().open(_ID, target=path, method=method).request(_ID, *request)
+    script.respond(_ID, *response, head=head, status=status).close(_ID, outcome)
+    return _BUILDER.entry(Fold().feed(script.frames)[0])
 
 
 def results_can_be_stored(data: bytes, choices: random.Random) -> None:
-    decoded = decode(data, choices.choice(_CODINGS), limit=1 << 20)
+    kind, head, outcome = choices.choice(KINDS), choices.choice(_HEADS), choices.choice(_OUTCOMES)
+    coding = choices.choice(_CODINGS)
+    decoded = decode(data, coding, limit=1 << 20)
     assert len(decoded.data) <= max(1 << 20, len(data))
-    for readable in {data, decoded.data}:
-        kind = choices.choice(KINDS)
-        can_be_stored(formats.read_request(kind, readable))
-        for streamed in (False, True):
-            response = formats.read_response(kind, readable, streamed=streamed, complete=choices.random() < 0.5)
-            formats.estimate_usage(kind, response, readable)
-            can_be_stored(response)
-            msgspec.json.encode(formats.assemble_response(readable, streamed, kind)).decode()
-        msgspec.json.encode([formats.messages(readable, kind), formats.parameters(readable, kind)]).decode()
-        for text in formats.read_error(readable):
-            assert text is None or "\0" not in text.encode().decode()
-        offset = formats.first_token_offset(readable, kind)
-        assert offset is None or 0 < offset <= len(readable)
+    head += b"\r\nContent-Encoding: %b" % coding.encode() if coding else b""
+    request, status = choices.choice((data, _GOOD_REQUEST)), choices.choice((200, 200, 200, 429))
+    whole = entry_of(kind, [request], [data], head, status, outcome)
+    can_be_stored(whole)
+    can_be_shown(RequestView.of_entry(whole))
+    split = entry_of(kind, chunks(choices, request), chunks(choices, data), head, status, outcome)
+    assert facts(split) == facts(whole)
+    can_be_encoded(read_error(decoded.data))
 
 
-def can_be_stored(facts: RequestFacts | ResponseFacts) -> None:
-    """Assert that text is UTF-8 without NUL and that integers fit into 64 bits."""
-    for name in facts.__struct_fields__:
-        value = getattr(facts, name)
-        if isinstance(value, str):
-            assert "\0" not in value, name
-            value.encode()
-        elif isinstance(value, int):
-            assert abs(value) <= _LARGEST_INTEGER, name
-    msgspec.json.encode(facts)
+def facts(entry: Entry) -> tuple[object, ...]:
+    """Return what the log says about an exchange, except for what depends on when its bytes arrived."""
+    record = msgspec.structs.replace(entry.record, ended_at=0, duration_ms=0, chunks=0, first_token_ms=None)
+    return record, entry.chain, entry.text
 
 
-def test_no_body_makes_its_parsers_raise_or_return_results_that_cannot_be_stored() -> None:
+def can_be_stored(entry: Entry) -> None:
+    """Assert that texts are UTF-8 without NUL and that integers fit into 64 bits."""
+    record = entry.record
+    can_be_encoded(record)
+    for name in Record.__struct_fields__:
+        value = getattr(record, name)
+        texts = [*value, *value.values()] if isinstance(value, dict) else [value]
+        for text in texts:
+            assert "\0" not in text if isinstance(text, str) else True, name
+        assert not isinstance(value, int) or abs(value) <= _LARGEST_INTEGER, name
+    for note in record.notes:
+        assert "\0" not in note.message
+    if entry.chain is not None:
+        decode_chain(entry.chain)
+    assert entry.text is not None
+    entry.text.encode()
+
+
+def can_be_shown(view: RequestView) -> None:
+    request, response = view.request(), view.response()
+    if request is not None:
+        request.parameters = sanitize(request.parameters)
+    can_be_encoded((request, response))
+
+
+def can_be_encoded(value: object) -> None:
+    msgspec.json.decode(msgspec.json.encode(value))
+    msgspec.msgpack.decode(msgspec.msgpack.encode(value))
+
+
+def test_no_body_makes_its_readers_raise_or_return_results_that_cannot_be_stored() -> None:
     fuzz(results_can_be_stored, SEEDS, WORDS, 2_000)

@@ -19,9 +19,9 @@ from tests.support.records import REQUEST, RESPONSE, an_entry, traffic
 
 from relaybook import __version__
 from relaybook.cli.main import main
-from relaybook.log import formats
 from relaybook.log.export.export import MAX_LABELS, EndLine, labels_of
 from relaybook.log.export.restore import read_line
+from relaybook.log.formats.message_chain import build_chain, encode_chain
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.record import Detail, Feedback, Note
 from relaybook.log.store import open_store
@@ -80,10 +80,9 @@ def test_an_import_into_an_empty_log_restores_everything(exported: Path, tmp_pat
     for restored, original in zip(after[:4], before[:4], strict=True):
         assert restored == original
     assert [link.chain is not None for link in after[4]] == [True] + [False] * 2 + [True] * RECORDS
-    hashes = formats.read_request("chat", REQUEST).message_hashes
-    response = formats.read_response("chat", RESPONSE, streamed=False, complete=True)
-    assert hashes is not None
-    assert after[4][-1].chain == formats.encode_chain(formats.build_chain(hashes, response.output_keys))
+    chain = build_chain(request_of(REQUEST), reading_of(RESPONSE).response)
+    assert chain is not None
+    assert after[4][-1].chain == encode_chain(chain)
 
 
 def label(namespace: str, color: int) -> LabelChange:

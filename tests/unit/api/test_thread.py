@@ -1,12 +1,12 @@
 """Test that a thread is listed in pages, in recording order, and with the new messages of each request."""
 
-import json
 from typing import Any
 
 import pytest
 from tests.support.api_log import client_of, entry_of, record_of
+from tests.support.bodies import reading_of, request_of
 
-from relaybook.log import formats
+from relaybook.log.formats.message_chain import build_chain, encode_chain
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Entry
 
@@ -14,12 +14,11 @@ from relaybook.log.store.port import Batch, Entry
 def entry(number: int, messages: list[str], response: str, **fields: Any) -> Entry:
     roles = ("user", "assistant")
     request_json = {"messages": [{"role": roles[n % 2], "content": text} for n, text in enumerate(messages)]}
-    facts = formats.read_request("chat", json.dumps(request_json).encode()).message_hashes
-    assert facts is not None
     response_json = {"choices": [{"index": 0, "message": {"role": "assistant", "content": response}}]}
-    parsed = formats.read_response("chat", json.dumps(response_json).encode(), streamed=False, complete=True)
     made = entry_of(record_of(number, **({"namespace": "user-1", "cost_usd": 0.5} | fields)))
-    made.chain = formats.encode_chain(formats.build_chain(facts, parsed.output_keys))
+    chain = build_chain(request_of(request_json), reading_of(response_json).response)
+    assert chain is not None
+    made.chain = encode_chain(chain)
     return made
 
 

@@ -1,15 +1,11 @@
 """Test how requests are grouped into conversations: continuations, branches and repeats."""
 
-import json
-
 import pytest
+from tests.support.bodies import reading_of, request_of
 
 from relaybook.log.aggregate.stats import MINUTE_US
 from relaybook.log.conversations import Position, positions_of
-from relaybook.log.formats import MessageChain, encode_chain, read_request
-from relaybook.log.formats.facts import Origin
-from relaybook.log.formats.message_chain import build_chain, hash_messages, output_key
-from relaybook.log.formats.wire import Message
+from relaybook.log.formats.message_chain import Keys, MessageChain, Origin, build_chain, encode_chain
 from relaybook.log.store.port import Link
 
 
@@ -21,9 +17,19 @@ def link(number: int, chain: MessageChain | None, completion_id: str | None = No
 
 
 def asks(
-    key: int, messages: int = 1, answer: int = 0, *origins: Origin, window: int = 0, previous: str | None = None
+    key: int,
+    messages: int = 1,
+    answer: int = 0,
+    *origins: Origin,
+    window: int = 0,
+    calls: int = 0,
+    previous: str | None = None,
 ) -> MessageChain:
-    return MessageChain(messages, key, [(answer, window)] if answer else [], list(origins), previous)
+    return MessageChain(messages, key, [Keys(answer, window, calls)] if answer else [], list(origins), previous)
+
+
+def origin(new_from: int, all_: int, window: int = 0, calls: int = 0) -> Origin:
+    return Origin(new_from, Keys(all_, window, calls))
 
 
 def of(*turns: MessageChain | None) -> dict[str, Position]:
@@ -37,26 +43,37 @@ def test_a_request_that_continues_no_other_starts_a_conversation() -> None:
 
 
 def test_turns_follow_each_other() -> None:
-    result = of(asks(1, 1, 10), asks(2, 3, 20, Origin(2, 10, 0)), asks(3, 5, 30, Origin(4, 20, 0), Origin(2, 10, 0)))
+    result = of(asks(1, 1, 10), asks(2, 3, 20, origin(2, 10)), asks(3, 5, 30, origin(4, 20), origin(2, 10)))
     assert result["r2"] == Position("r1", 2, "r1", None, 2, 3)
     assert result["r3"] == Position("r1", 3, "r2", None, 4, 5)
 
 
 def test_the_latest_match_is_used() -> None:
-    result = of(asks(1, 1, 10), asks(7, 1, 10), asks(2, 3, 20, Origin(2, 10, 0)))
+    result = of(asks(1, 1, 10), asks(7, 1, 10), asks(2, 3, 20, origin(2, 10)))
     assert result["r2"].conversation == "r2"
     assert result["r3"].follows == "r2"
 
 
 def test_a_match_by_all_messages_precedes_one_by_the_last_ones() -> None:
-    result = of(asks(1, 3, 10, window=5), asks(2, 3, 99, window=5), asks(3, 5, 30, Origin(4, 10, 5)))
+    result = of(asks(1, 3, 10, window=5), asks(2, 3, 99, window=5), asks(3, 5, 30, origin(4, 10, 5)))
     assert result["r3"].follows == "r1"
-    result = of(asks(1, 3, 10, window=5), asks(3, 5, 30, Origin(4, 77, 5)))
+    result = of(asks(1, 3, 10, window=5), asks(3, 5, 30, origin(4, 77, 5)))
     assert result["r2"] == Position("r1", 2, "r1", None, 4, 5)
 
 
+def test_a_match_by_the_ids_of_calls_comes_last() -> None:
+    result = of(asks(1, 1, 10, calls=7), asks(3, 3, 30, origin(2, 77, 0, 7)))
+    assert result["r2"] == Position("r1", 2, "r1", None, 2, 3)
+    result = of(asks(1, 1, 10, window=5), asks(2, 1, 11, calls=7), asks(3, 3, 30, origin(2, 77, 5, 7)))
+    assert result["r3"].follows == "r1"
+
+
+def test_requests_without_calls_or_window_do_not_match_by_them() -> None:
+    assert of(asks(1, 1, 10), asks(3, 3, 30, origin(2, 77)))["r2"].follows is None
+
+
 def test_two_requests_can_continue_the_same_one() -> None:
-    result = of(asks(1, 1, 10), asks(2, 3, 20, Origin(2, 10, 0)), asks(3, 3, 30, Origin(2, 10, 0)))
+    result = of(asks(1, 1, 10), asks(2, 3, 20, origin(2, 10)), asks(3, 3, 30, origin(2, 10)))
     assert (result["r2"].turn, result["r3"].turn) == (2, 2)
     assert result["r3"].conversation == "r1"
 
@@ -64,9 +81,9 @@ def test_two_requests_can_continue_the_same_one() -> None:
 def test_a_request_with_the_same_messages_is_a_repeat() -> None:
     result = of(
         asks(1, 1, 10),
-        asks(2, 3, 0, Origin(2, 10, 0)),
-        asks(2, 3, 20, Origin(2, 10, 0)),
-        asks(2, 3, 21, Origin(2, 10, 0)),
+        asks(2, 3, 0, origin(2, 10)),
+        asks(2, 3, 20, origin(2, 10)),
+        asks(2, 3, 21, origin(2, 10)),
     )
     assert result["r3"] == Position("r1", 2, "r1", "r2", 2, 3)
     assert result["r4"] == Position("r1", 2, "r1", "r3", 2, 3)
@@ -86,7 +103,7 @@ def test_repeated_requests_of_a_second_run_continue_that_run() -> None:
 
     Turn 1 of the second run repeats turn 1 of the first run.
     """
-    run = (asks(1, 1, 10), asks(2, 3, 20, Origin(2, 10, 0)))
+    run = (asks(1, 1, 10), asks(2, 3, 20, origin(2, 10)))
     result = of(*run, *run)
     assert result["r3"] == Position("r1", 1, None, "r1", 0, 1)
     assert result["r4"] == Position("r1", 2, "r3", "r2", 2, 3)
@@ -104,11 +121,8 @@ def test_a_request_that_continues_a_named_response_is_not_repeated_by_a_request_
 
 @pytest.mark.parametrize("form", ["conv_1", {"id": "conv_1"}])
 def test_a_request_continues_the_latest_request_of_its_conversation(form: object) -> None:
-    def chain(conversation: object) -> MessageChain:
-        request = json.dumps({"input": "continue", "conversation": conversation}).encode()
-        hashes = read_request("response", request).message_hashes
-        assert hashes is not None
-        return build_chain(hashes, [])
+    def chain(conversation: object) -> MessageChain | None:
+        return build_chain(request_of({"input": "continue", "conversation": conversation}, "response"), None)
 
     result = of(*[chain(conversation) for conversation in (form, "conv_2", form, form, None)])
     positions = [(each.conversation, each.turn, each.follows, each.repeats) for each in result.values()]
@@ -123,7 +137,10 @@ def test_a_request_continues_the_latest_request_of_its_conversation(form: object
 
 def test_requests_with_only_system_messages_do_not_repeat_each_other() -> None:
     chains = [
-        build_chain(hash_messages([Message(role="system", content=text)]), [output_key(text, ())])
+        build_chain(
+            request_of({"messages": [{"role": "system", "content": text}]}),
+            reading_of({"choices": [{"message": {"content": text}}]}).response,
+        )
         for text in ("Name a tea.", "Name a coffee.")
     ]
     assert [(each.conversation, each.repeats) for each in of(*chains).values()] == [("r1", None), ("r2", None)]

@@ -8,7 +8,7 @@ import pytest
 from tests.support.api_log import entry_of, log_of, open_of, record_of, running_of
 
 from relaybook.log.record import Detail, Record
-from relaybook.log.request_view import RequestView, decode_body, find_request
+from relaybook.log.request_view import MAX_BODY_BYTES, RequestView, decode_body, find_request
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Running, StoredRecord
 
@@ -100,26 +100,38 @@ def test_a_foreign_id_is_not_looked_up_as_a_relaybook_id() -> None:
     assert store.ids == [record_of(1).id]
 
 
-@pytest.mark.parametrize(("size", "is_read"), [(16 << 20, True), ((16 << 20) + 1, False)])
-def test_a_body_over_16_mib_is_not_read(size: int, is_read: bool) -> None:
-    assert (decode_body(bytes(size), None) is not None) == is_read
+@pytest.mark.parametrize(("size", "state"), [(MAX_BODY_BYTES, "plain"), (MAX_BODY_BYTES + 1, "too_large")])
+def test_a_body_over_64_mib_is_not_read(size: int, state: str) -> None:
+    assert decode_body(bytes(size), None).state == state
 
 
-@pytest.mark.parametrize(("size", "is_read"), [(16 << 20, True), ((16 << 20) + 1, False)])
-def test_a_body_that_decodes_to_over_16_mib_is_not_read(size: int, is_read: bool) -> None:
-    body = b"".join(os.urandom(16) + bytes(240) for _ in range(size // 256 + 1))[:size]
-    compressed = gzip.compress(body)
+@pytest.mark.parametrize(("size", "state"), [(MAX_BODY_BYTES, "decoded"), (MAX_BODY_BYTES + 1, "too_large")])
+def test_a_body_that_decodes_to_over_64_mib_is_not_read(size: int, state: str) -> None:
+    body = (os.urandom(1 << 16) + bytes(3 << 16)) * (size >> 18) + b"x" * (size & 0x3FFFF)
+    compressed = gzip.compress(body, 1)
     assert size / 100 < len(compressed) < size, "the limits of ratio and of compressed size must not apply"
-    assert (decode_body(compressed, "gzip") is not None) == is_read
+    assert decode_body(compressed, "gzip").state == state
 
 
-def test_a_body_that_is_not_what_its_coding_says_is_not_decoded() -> None:
-    assert decode_body(b"not zip", "gzip") is None
-    assert decode_body(b"anything", "rot13") is None
+@pytest.mark.parametrize(
+    ("body", "encoding", "expected"),
+    [
+        (b'{"a":1}', None, b'{"a":1}'),
+        (gzip.compress(b'{"a":1}'), "gzip", b'{"a":1}'),
+        (gzip.compress(b'{"a":1}'), None, b'{"a":1}'),
+        (b'{"a":1}', "gzip", b'{"a":1}'),
+        (b"not zip", "gzip", None),
+        (b"anything", "rot13", None),
+    ],
+)
+def test_the_view_returns_bodies_that_can_be_decoded(body: bytes, encoding: str | None, expected: bytes | None) -> None:
+    head = b"" if encoding is None else b"Content-Encoding: " + encoding.encode()
+    view = RequestView.of_entry(entry_of(record_of(1), body, b"", Detail(request_head=head)))
+    assert view.body("request") == expected
 
 
 def test_a_truncated_body_is_decoded_as_far_as_possible() -> None:
     whole = gzip.compress(os.urandom(100_000))
     decoded = decode_body(whole[:-1000], "gzip")
-    assert decoded is not None
-    assert 0 < len(decoded) < 100_000
+    assert decoded.state == "cut"
+    assert 0 < len(decoded.data) < 100_000

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from tests.support.records import a_batch, an_entry, soon
@@ -9,6 +10,7 @@ from tests.support.records import a_batch, an_entry, soon
 from relaybook import clock
 from relaybook.log import search_text
 from relaybook.log.query.filters import WORDS, Filter, Term
+from relaybook.log.record import Record
 from relaybook.log.store.errors import StoreDamaged, StoreFull
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Body, Entry
@@ -39,10 +41,13 @@ class Counting(MemoryStore):
 
 
 def filled(store: MemoryStore, number: int, request: Body | None = None) -> list[Entry]:
+    """Commit entries, which have their texts unless their request was moved to the store."""
     request = request or Body(
         rest=[json.dumps({"messages": [{"role": "user", "content": "where is my refund"}]}).encode()]
     )
-    entries = [an_entry(request, b"{}") for _ in range(number)]
+    entries = [an_entry(request, b"{}", kind="chat") for _ in range(number)]
+    for entry in entries:
+        entry.text = None if request.refs else "where is my refund"
     store.commit(a_batch(*entries))
     return entries
 
@@ -91,10 +96,10 @@ def test_a_request_whose_text_cannot_be_read_does_not_block_others(monkeypatch: 
 
     texts = search_text._texts
 
-    def failing(entry: Entry) -> Iterator[str]:
-        if entry.record.seq == 2:
+    def failing(record: Record, *bodies: Any) -> Iterator[str]:
+        if record.seq == 2:
             raise RuntimeError("a defect")
-        return texts(entry)
+        return texts(record, *bodies)
 
     monkeypatch.setattr(search_text, "_texts", failing)
     assert TextPass(store, store).work(soon())

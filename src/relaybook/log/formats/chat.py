@@ -12,6 +12,7 @@ from relaybook.log.formats.conversation import Error, Message, Output, Part, Req
 from relaybook.log.formats.lenient import as_json, is_object, join, sanitize, text_or_none
 from relaybook.log.formats.output import DROPPED, OutputBuilder, PartBuilder, add_fragment, join_merged, merge, snapshot
 from relaybook.log.formats.provider_errors import describe_error, find_error
+from relaybook.log.formats.text import NAME_CHARACTERS
 from relaybook.log.formats.text_chunk import decode_text_chunk
 from relaybook.log.formats.usage import merge_usage
 
@@ -24,6 +25,18 @@ _MESSAGE_FIELDS: Final = frozenset(
     }
 )
 _RESULT_ROLES: Final = ("tool", "function")
+#: The fields of a request's message besides ``content``, with the types that are read. Other values are kept as sent.
+_READ: Final[dict[str, type]] = {
+    "role": str,
+    "name": str,
+    "refusal": str,
+    "reasoning": str,
+    "reasoning_content": str,
+    "images": list,
+    "tool_calls": list,
+    "function_call": dict,
+}
+_READ_OF_TOOL: Final = _READ | {"tool_call_id": str}
 _CALL_FIELDS: Final = frozenset({"id", "type", "function", "custom", "index"})
 _CHOICE_FIELDS: Final = frozenset({"index", "delta", "message", "text", "finish_reason", "logprobs", "error", "usage"})
 _RESPONSE_FIELDS: Final = frozenset({"id", "model", "choices", "usage", "service_tier", "error", *DROPPED})
@@ -53,7 +66,9 @@ def read_message(item: object) -> Message:
         return Message(role=sanitize(role), parts=content_parts(content))  # nearly every message
     role = sanitize(role) if isinstance(role, str) else None
     parts = content_parts(content)
+    read = _READ
     if role in _RESULT_ROLES:
+        read = _READ_OF_TOOL
         parts = tool_result(item.get("tool_call_id"), parts)
     if reasoning := text_or_none(item.get("reasoning_content")) or text_or_none(item.get("reasoning")):
         parts.insert(0, Part(kind="reasoning", text=join([reasoning])))
@@ -67,10 +82,11 @@ def read_message(item: object) -> Message:
     if isinstance(call := item.get("function_call"), dict):
         parts.append(tool_call({"type": "function_call", "function": call}))
     name = item.get("name")
-    other = {}
-    if not item.keys() <= _MESSAGE_FIELDS or "audio" in item:
-        read = _MESSAGE_FIELDS - {"audio"}
-        other = {key: value for key, value in item.items() if key not in read and value is not None}
+    other = {
+        key: value
+        for key, value in item.items()
+        if value is not None and key != "content" and not isinstance(value, read.get(key, ()))
+    }
     return Message(role=role, parts=parts, name=sanitize(name) if isinstance(name, str) else None, other=other)
 
 
@@ -326,7 +342,11 @@ class _Choice:
             put(self._transcript, audio.get("transcript"))
             merge(self._audio, {name: audio[name] for name in audio if name not in ("transcript", "data")})
         if isinstance(images := message.get("images"), list):
-            self._media = (self._media if not is_whole else []) + content_parts(images)
+            found = content_parts(images)
+            if is_whole:
+                self._media = found
+            else:
+                self._media += found
         calls = message.get("tool_calls")
         if isinstance(calls, list):
             self._calls.add([call for call in calls if isinstance(call, dict)], is_whole=is_whole)
@@ -389,6 +409,8 @@ class _Calls:
                 text_or_none(called.get("name")),
                 arguments_of(called),
             )
+            if name is not None:
+                name = name[:NAME_CHARACTERS]
             if is_whole:
                 builder = self._by_id.get(call_id or "") or (self.all[position] if position < len(self.all) else None)
                 builder = builder or self._new()
@@ -397,8 +419,8 @@ class _Calls:
             else:
                 index = call.get("index")
                 builder = self._builder(call_id, index if isinstance(index, int | str) else None, name, arguments)
-                if name and name != "".join(builder.names):  # some servers repeat the name in each fragment
-                    builder.names.append(name)
+                if name is not None:
+                    builder.add_name(name)
                 if arguments:
                     builder.arguments.append(arguments)
             builder.id = builder.id or call_id
@@ -437,7 +459,7 @@ class _Calls:
         if name is None or not current.names:
             return False
         if current.arguments:
-            same = "".join(current.names) == name
+            same = current.name() == name
             return current.has_whole_arguments() if same and arguments else not same
         # No arguments yet: a further fragment of the name, or another call without arguments.
         return index is None and arguments is not None

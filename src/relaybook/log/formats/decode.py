@@ -6,6 +6,7 @@ times the compressed length and at least 1 MiB. Sources: RFC 9110 §8.4 (order o
 HTTP are at most 8 MiB).
 """
 
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -32,6 +33,8 @@ _GZIP_MAGIC: Final = b"\x1f\x8b"
 _MAX_MEMBERS: Final = 100_000
 _MAGICS: Final = ((_GZIP_MAGIC, "gzip"), (_ZSTD_MAGIC, "zstd"))
 _MAGIC_BYTES: Final = (_GZIP_MAGIC[0], _ZSTD_MAGIC[0])
+_PLAIN_STARTS: Final = (b"{", b"[", b"data:", b"event:", b": ", b"id:")
+_CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _GZIP: Final = 31
 _ZLIB: Final = 15
 _RAW_DEFLATE: Final = -15
@@ -78,14 +81,15 @@ def decode(data: bytes, content_encoding: str | None, *, limit: int = LIMIT_BYTE
         decoded = _decode_all(data, [magic], limit, ratio)
         return Decoded(decoded.data, "mislabeled") if decoded.is_readable else Decoded(data, "plain")
     decoded = _decode_all(data, codings, limit, ratio)
-    if decoded.state == "undecodable" and _is_plain(data):
-        return Decoded(data, "mislabeled")
-    return decoded
+    # Some plain texts begin like raw deflate or brotli, and a few bytes of nonsense can be decoded.
+    is_doubtful = decoded.state == "undecodable" or (decoded.state == "cut" and not _is_plain(decoded.data))
+    return Decoded(data, "mislabeled") if is_doubtful and _is_plain(data) else decoded
 
 
 def _is_plain(data: bytes) -> bool:
     """Return whether a body begins like JSON or like an event stream, so that it has no coding, whatever is said."""
-    return data[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[", b"data:", b"event:", b": ", b"id:"))
+    start = data[:64]
+    return start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(_PLAIN_STARTS) and _CONTROL.search(start) is None
 
 
 def _decode_all(data: bytes, codings: list[str], limit: int, ratio: int) -> Decoded:

@@ -73,7 +73,10 @@ def _messages(item: object) -> Iterable[Message]:
     if results and len(results) == len(blocks):
         return
     parts = [_part(block) for block in blocks if not (is_object(block) and block.get("type") == _RESULT)]
-    other = {name: value for name, value in item.items() if name not in ("role", "content")}
+    read = {"role"} if isinstance(role, str) else set()
+    if isinstance(item.get("content"), str | list | None):
+        read.add("content")
+    other = {name: value for name, value in item.items() if name not in read}
     yield Message(sanitize(role) if isinstance(role, str) else None, parts, other=other)
 
 
@@ -121,7 +124,7 @@ def is_call(kind: object, name: object) -> bool:
 def _take(builder: PartBuilder, block: dict[str, Any]) -> None:
     """Set the kind and the content of a part from its block."""
     kind = block.get("type")
-    read = {"type"}
+    read = {"type"} if isinstance(kind, str) else set()
     if isinstance(text := block.get("text"), str):
         builder.kind = "text"
         builder.texts = [text] if text else []
@@ -160,6 +163,7 @@ class Stream:
         self.has_token = False
         self.is_known = False
         self._blocks: dict[int, PartBuilder] = {}
+        self._last_index = 0
         self._error: Error | None = None
         self._fields: dict[str, Any] = {}
         self._usage: dict[str, Any] = {}
@@ -232,10 +236,11 @@ class Stream:
             self._fields["model"] = model
 
     def _builder(self, index: object) -> PartBuilder:
-        key = index if type(index) is int else max(self._blocks, default=0)
+        key = index if type(index) is int else self._last_index
         builder = self._blocks.get(key)
         if builder is None:
             builder = self._blocks[key] = PartBuilder("other")
+            self._last_index = max(self._last_index, key)
         return builder
 
     def _add_delta(self, index: object, delta: dict[str, Any]) -> None:

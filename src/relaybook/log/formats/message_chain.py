@@ -40,9 +40,7 @@ _WINDOW: Final = 2
 #: The type of items of which clients send only the id. Most of these items are messages and reasoning of the assistant.
 _REFERENCE: Final = "item_reference"
 #: Types of items that come from the assistant but have no role (Responses API).
-_ASSISTANT_ITEMS: Final = frozenset(
-    {"compaction", "program", "program_output", "mcp_list_tools", "mcp_approval_request", _REFERENCE}
-)
+_ASSISTANT_ITEMS: Final = frozenset({"compaction", "program", "program_output", "mcp_list_tools", _REFERENCE})
 #: smolagents never sends tool calls. It appends this text and a list of them to the text of the response, and appends
 #: the end of a block of code, where it has stopped the model.
 _CALLS_AS_TEXT: Final = "Calling tools:\n[{'id': '"

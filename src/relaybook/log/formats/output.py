@@ -3,12 +3,12 @@
 A delta adds to the text of a part. A snapshot is the whole text: it replaces what came before, and never adds to it.
 """
 
+import re
 from typing import Any, Final
 
-from relaybook.log.formats import lenient
 from relaybook.log.formats.conversation import Media, Output, Part, PartKind
 from relaybook.log.formats.lenient import join
-from relaybook.log.formats.text import clean_or_none
+from relaybook.log.formats.text import NAME_CHARACTERS, clean_or_none
 
 #: Fields that are not shown. ``obfuscation`` is random padding against traffic analysis.
 DROPPED: Final = frozenset({"obfuscation"})
@@ -17,10 +17,42 @@ _MAX_DEPTH: Final = 100
 _REPEATED: Final = frozenset({"id", "type", "channel", "object", "model", "role"})
 
 
+#: What decides whether JSON is complete. A backslash at the end of a fragment escapes the next fragment's first letter.
+_NESTING: Final = re.compile(r"""\\.?|["{}\[\]]""", re.DOTALL)
+
+
+class _Nesting:
+    """Tells whether a JSON object or list that arrives in fragments is complete. Each fragment is scanned once."""
+
+    __slots__ = ("_depth", "_in_string", "_is_escaped", "_scanned", "_started")
+
+    def __init__(self) -> None:
+        self._scanned = self._depth = 0
+        self._in_string = self._is_escaped = self._started = False
+
+    def is_complete(self, fragments: list[str]) -> bool:
+        for text in fragments[self._scanned :]:
+            self._scan(text)
+        self._scanned = len(fragments)
+        return self._started and self._depth == 0 and not self._in_string
+
+    def _scan(self, text: str) -> None:
+        start = self._is_escaped and bool(text)
+        self._is_escaped = self._is_escaped and not text
+        for mark in _NESTING.findall(text, start):
+            if mark[0] == "\\":
+                self._is_escaped = len(mark) == 1
+            elif mark == '"':
+                self._in_string = not self._in_string
+            elif not self._in_string:
+                self._depth += 1 if mark in "{[" else -1
+                self._started = True
+
+
 class PartBuilder:
     """One part so far. ``texts``, ``names`` and ``arguments`` have the fragments in which they arrived."""
 
-    __slots__ = ("arguments", "id", "kind", "media", "names", "other", "texts", "type")
+    __slots__ = ("_nesting", "arguments", "id", "kind", "media", "names", "other", "texts", "type")
 
     def __init__(self, kind: PartKind) -> None:
         self.kind = kind
@@ -31,11 +63,23 @@ class PartBuilder:
         self.type: str | None = None
         self.media: Media | None = None
         self.other: dict[str, Any] = {}
+        self._nesting: _Nesting | None = None
+
+    def name(self) -> str:
+        """Return the name so far."""
+        return "".join(self.names)
+
+    def add_name(self, fragment: str) -> None:
+        """Add a fragment of the name. Some servers repeat the whole name in each fragment instead."""
+        name = self.name()
+        if fragment != name and len(name) < NAME_CHARACTERS:
+            self.names.append(fragment)
 
     def has_whole_arguments(self) -> bool:
-        """Return whether the arguments so far are complete JSON."""
-        text = "".join(self.arguments).strip()
-        return text[-1:] in ("}", "]", '"', "l", "e") and lenient.load(text.encode(errors="replace")) is not None
+        """Return whether the arguments so far are a complete JSON object or list."""
+        if self._nesting is None:
+            self._nesting = _Nesting()
+        return self._nesting.is_complete(self.arguments)
 
     def part(self) -> Part:
         """Return the part with everything added so far."""

@@ -16,7 +16,8 @@ _ADDED: Final = (
 )
 #: Elements around what a person wrote.
 _AROUND: Final = ("task", "user_query", "user_message", "userRequest", "feedback", "answer", "prompt")
-_ADDED_ELEMENT: Final = re.compile(rf"\s*<({'|'.join(map(re.escape, _ADDED))})(?:\s[^<>]{{0,200}})?>")
+_ADDED_ELEMENT: Final = re.compile(rf"<({'|'.join(map(re.escape, _ADDED))})(?:\s[^<>]{{0,200}})?>")
+_SPACE: Final = re.compile(r"\s*+")
 _AROUND_ELEMENT: Final = re.compile(rf"\s*<({'|'.join(_AROUND)})>(.*?)(?:</\1>|$)", re.DOTALL)
 #: Only this much of a text is searched for what a person wrote.
 _MAX_SEARCHED: Final = 100_000
@@ -69,7 +70,7 @@ def written_by_person(text: str) -> str | None:
     if "<" not in text[:_MAX_SEARCHED]:
         return text
     at = 0
-    while (found := _ADDED_ELEMENT.match(text, at)) is not None:
+    while (found := _ADDED_ELEMENT.match(text, _after_space(text, at))) is not None:
         end = text.find(f"</{found[1]}>", found.end())
         if end < 0:
             return None
@@ -80,6 +81,11 @@ def written_by_person(text: str) -> str | None:
     if (later := _ADDED_ELEMENT.search(rest[:_MAX_SEARCHED])) is not None and rest[: later.start()].strip():
         return rest[: later.start()]
     return rest if rest.strip() else None
+
+
+def _after_space(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return at if space is None else space.end()
 
 
 def output_preview(response: Response) -> str | None:

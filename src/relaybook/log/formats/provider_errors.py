@@ -57,7 +57,9 @@ def find_error(body: dict[str, Any], *, has_output: bool) -> Error | None:
     base = body.get("base_resp")  # MiniMax
     if isinstance(base, dict) and _is_code(base.get("status_code")):
         return Error(
-            _code(base.get("status_code")), clean_or_none(_text(base.get("status_msg")), ERROR_CHARACTERS), base
+            _code(base.get("status_code")),
+            clean_or_none(_text(base.get("status_msg")), ERROR_CHARACTERS),
+            base,
         )
     if has_output:
         return None

@@ -29,6 +29,9 @@ NOT_JSON: Final = "not_json"
 #: The types of parts with the beginning of a body that no format could read.
 RAW_TYPES: Final = ("json", "text")
 INCOMPLETE: Final = "stream_incomplete"
+#: Maximum number of error events with text, and of lines with JSON but without ``data:``, that are searched for an
+#: error.
+_MAX_ODD_ERRORS: Final = 10_000
 
 
 class Stream(Protocol):
@@ -200,6 +203,7 @@ def _read_stream(stream: Stream, data: bytes, *, complete: bool, before: int = 0
     load, add = decoder.load, stream.add
     add_text = stream.add_text if isinstance(stream, chat.Stream) else None
     first_block: int | None = None
+    odd_errors = 0
     lines = sse.normalized(data)
     unfinished, had_end_mark = sse.unfinished_block(lines), True
     for name, payload, block in sse.events(lines):
@@ -207,6 +211,11 @@ def _read_stream(stream: Stream, data: bytes, *, complete: bool, before: int = 0
             had_end_mark = complete or stream.has_end_mark
         if payload.startswith(b"{"):
             if first_block is not None and add_text is not None and not name and add_text(payload):
+                continue
+            if name == sse.JSON_LINE:
+                odd_errors += 1
+                if odd_errors <= _MAX_ODD_ERRORS and is_object(value := load(payload)):
+                    stream.add_error(value)
                 continue
             value = load(payload)
             if not is_object(value):
@@ -217,9 +226,6 @@ def _read_stream(stream: Stream, data: bytes, *, complete: bool, before: int = 0
                     elif line.startswith(_DONE):
                         stream.has_end_mark = True
                 continue
-            if name == sse.JSON_LINE:
-                stream.add_error(value)
-                continue
             add(value, name)
             if first_block is None and stream.has_token:
                 first_block = block
@@ -227,6 +233,9 @@ def _read_stream(stream: Stream, data: bytes, *, complete: bool, before: int = 0
             stream.has_end_mark = True
             break
         elif name == "error":
+            odd_errors += 1
+            if odd_errors > _MAX_ODD_ERRORS:
+                continue
             text = payload.decode("utf-8", "replace")
             stream.add_error_text(text if (value := lenient.load(payload)) is None else str(value))
         elif payload.lstrip().startswith((b"{", b"\xef\xbb\xbf{")) and is_object(value := load(payload.strip())):

@@ -83,10 +83,15 @@ def read_item(item: object) -> Message:
     if kind.endswith(_RESULT) and "output" in item:
         parts = tool_result(item.get("call_id"), _result_parts(item["output"]))
         return Message("tool", parts, other=_rest(item, "type", "call_id", "output"))
-    if kind.endswith(_CALL) or kind == "reasoning":
+    if kind == "reasoning" or _is_call(item, kind):
         builder = _ItemBuilder(item)
         return Message("assistant", [part.part() for part in builder.parts], other=builder.rest(item))
     return Message(None, [Part(kind="other", type=sanitize(kind) or None, other=item)])
+
+
+def _is_call(item: dict[str, Any], kind: str) -> bool:
+    """Return whether an item is a call, or asks for approval of a call (``mcp_approval_request``)."""
+    return kind.endswith(_CALL) or "arguments" in item or bool(kind and item.get("name") and "content" not in item)
 
 
 def _result_parts(output: object) -> list[Part]:
@@ -135,7 +140,7 @@ class _ItemBuilder:
             for field, offset in (("summary", 0), ("content", _CONTENT_AFTER_SUMMARY)):
                 for index, text in enumerate(_texts(item.get(field))):
                     snapshot(self.part("reasoning", offset + index).texts, text)
-        elif kind.endswith(_CALL) or "arguments" in item or (kind and item.get("name") and "content" not in item):
+        elif _is_call(item, kind):
             self._take_call(item, kind)
         else:
             self._take_content(item.get("content"))
@@ -190,6 +195,7 @@ class Stream:
         self._fields: dict[str, Any] = {}
         self._usage: dict[str, Any] | None = None
         self._items: dict[int, _ItemBuilder] = {}
+        self._last_index = 0
         self._by_id: dict[str, _ItemBuilder] = {}
 
     @property
@@ -248,12 +254,17 @@ class Stream:
             return known
         index = event.get("output_index")
         if type(index) is not int:
-            index = len(self._items) if item_id is not None or not self._items else max(self._items)
+            index = len(self._items) if item_id is not None or not self._items else self._last_index
         builder = self._items.get(index)
         if builder is None:
-            builder = self._items[index] = _ItemBuilder()
+            builder = self._new(index)
         if item_id is not None:
             self._by_id[item_id] = builder
+        return builder
+
+    def _new(self, index: int) -> _ItemBuilder:
+        builder = self._items[index] = _ItemBuilder()
+        self._last_index = max(self._last_index, index)
         return builder
 
     def _take(self, response: dict[str, Any], *, is_final: bool) -> None:
@@ -269,9 +280,7 @@ class Stream:
         for index, item in enumerate(output if isinstance(output, list) else ()):
             if is_object(item):
                 item_id = text_or_none(item.get("id"))
-                builder = self._by_id.get(item_id or "") or self._items.get(index) or _ItemBuilder()
-                if builder not in self._items.values():
-                    self._items[index] = builder
+                builder = self._by_id.get(item_id or "") or self._items.get(index) or self._new(index)
                 builder.whole(item)
         self.add_error(response)
 

@@ -274,10 +274,17 @@ def _merge(into: dict[str, Any], more: dict[str, Any], depth: int) -> None:
     for name, value in more.items():
         before = into.get(name)
         if isinstance(before, dict):
-            if isinstance(value, dict) and "type" in value:  # one of several kinds of objects
-                into[name] = value
+            # An object with a type is one of several kinds of objects.
+            if isinstance(value, dict) and depth > 0 and "type" not in value:
+                _merge(before, value, depth - 1)
             elif isinstance(value, dict):
-                into[name] = merged = before.copy()
-                _merge(merged, value, depth - 1) if depth > 0 else merged.update(value)
+                into[name] = _copied(value, depth)
         elif name not in into or (value is not None and not (_number(value) == 0 and (_number(before) or 0) > 0)):
-            into[name] = value
+            into[name] = _copied(value, depth)
+
+
+def _copied(value: Any, depth: int) -> Any:
+    """Return a copy of an object, which later merges change in place, down to ``depth``."""
+    if not isinstance(value, dict) or depth <= 0:
+        return value
+    return {name: _copied(item, depth - 1) for name, item in value.items()}

@@ -78,7 +78,12 @@ def test_a_chat_request_is_written_as_sent_with_the_response_last() -> None:
     request = {"model": "gpt-4o", "messages": messages, "tools": tools, "temperature": 0, "parallel_tool_calls": False}
     (line,), omitted = exported(entry(request, ANSWER))
     assert line == {
-        "messages": [*messages, {"role": "assistant", "content": "24 °C"}],
+        # a list of texts and a text are the same content
+        "messages": [
+            {"role": "system", "content": "Be short."},
+            *messages[1:],
+            {"role": "assistant", "content": "24 °C"},
+        ],
         "tools": tools,
         "parallel_tool_calls": False,
     }
@@ -182,7 +187,17 @@ def test_responses_are_translated() -> None:
 
 
 CHAT = {"messages": [QUESTION]}
-PNG = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}
+PDF = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "AAAA"}}
+SAID = {"output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "24 °C"}]}]}
+
+
+def test_images_of_every_api_become_urls() -> None:
+    png = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
+    request = {"messages": [{"role": "user", "content": [png]}], "max_tokens": 5}
+    response = {"content": [{"type": "text", "text": "A cat."}]}
+    (line,), _ = exported(entry(request, response, kind="message"))
+    url = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    assert line["messages"][0] == {"role": "user", "content": [url]}
 
 
 @pytest.mark.parametrize(
@@ -201,12 +216,17 @@ PNG = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}
         ("without a response", CHAT, chat_response({"content": ""}), {}),
         ("refused by the model", CHAT, chat_response({"content": None, "refusal": "No."}), {}),
         ("not expressible in chat format", {"prompt": "a"}, ANSWER, {}),
-        ("not expressible in chat format", {"input": "a", "previous_response_id": "resp_1"}, {}, {"kind": "response"}),
-        ("not expressible in chat format", {"input": [{"type": "item_reference"}]}, {}, {"kind": "response"}),
-        ("not expressible in chat format", {"input": "a", "tools": [{"type": "mcp"}]}, {}, {"kind": "response"}),
         (
             "not expressible in chat format",
-            {"messages": [{"role": "user", "content": [PNG]}]},
+            {"input": "a", "previous_response_id": "resp_1"},
+            SAID,
+            {"kind": "response"},
+        ),
+        ("not expressible in chat format", {"input": [{"type": "item_reference"}]}, SAID, {"kind": "response"}),
+        ("not expressible in chat format", {"input": "a", "tools": [{"type": "mcp"}]}, SAID, {"kind": "response"}),
+        (
+            "not expressible in chat format",
+            {"messages": [{"role": "user", "content": [PDF]}]},
             {"content": [{"type": "text", "text": "A cat."}]},
             {"kind": "message"},
         ),

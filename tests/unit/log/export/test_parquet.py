@@ -71,20 +71,14 @@ def test_messages_tools_and_response_are_columns() -> None:
     entry = entry_of(record_of(1), json.dumps(request).encode(), json.dumps(response).encode())
     (row,) = rows(exported(entry, bodies=True))
     user, assistant, result = row["messages"]
-    assert (user["role"], user["text"]) == ("user", "Rome?")
-    assert json.loads(user["parts"])[1] == image
-    assert assistant["tool_calls"] == [{"id": "call_1", "name": "weather", "arguments": "{}"}]
-    assert (result["tool_call_id"], result["text"], result["parts"]) == ("call_1", "24", None)
-    assert row["answer"] == [
-        {
-            "index": 0,
-            "text": "24 °C",
-            "reasoning": None,
-            "refusal": None,
-            "tool_calls": [],
-            "finish_reason": "stop",
-        }
-    ]
+    assert (user["role"], user["parts"][0]["text"]) == ("user", "Rome?")
+    assert json.loads(user["parts"][1]["media"]) == {"url": "https://example.com/a.png"}
+    (called,), (told,) = assistant["parts"], result["parts"]
+    assert (called["id"], called["name"], called["arguments"]) == ("call_1", "weather", "{}")
+    assert (told["kind"], told["id"], told["text"]) == ("tool_result", "call_1", "24")
+    (output,) = row["outputs"]
+    assert (output["index"], output["finish_reason"]) == (0, "stop")
+    assert [(part["kind"], part["text"]) for part in output["parts"]] == [("text", "24 °C")]
     assert list(map(json.loads, row["tools"])) == [tool]
     assert json.loads(row["parameters"]) == {"model": "gpt-4o", "temperature": 0.5}
     assert row["request_headers"] == [{"name": "content-type", "value": "application/json"}]
@@ -95,22 +89,22 @@ def test_unexpected_values_are_written_as_json() -> None:
     entry = entry_of(record_of(1), json.dumps(request).encode(), b"not JSON")
     (row,) = rows(exported(entry, bodies=True))
     (message,) = row["messages"]
-    assert message["name"] == '{"a":1}'
-    assert message["tool_calls"] == [{"id": None, "name": None, "arguments": '{"b":2}'}]
-    assert row["answer"] == []
+    assert message["name"] is None
+    assert [part["arguments"] for part in message["parts"]] == ['{"b":2}']
+    assert row["outputs"][0]["parts"][0]["text"] == "not JSON"
 
 
 def test_the_index_of_a_choice_beyond_64_bits_is_ignored() -> None:
     response = {"choices": [{"index": 99999999999999999999, "message": {"content": "24 °C"}}]}
     entry = entry_of(record_of(1), b'{"messages":[]}', json.dumps(response).encode())
     (row,) = rows(exported(entry, bodies=True))
-    assert [(choice["index"], choice["text"]) for choice in row["answer"]] == [(0, "24 °C")]
+    assert [(output["index"], output["parts"][0]["text"]) for output in row["outputs"]] == [(0, "24 °C")]
 
 
 def test_requests_without_bodies_have_no_content(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = entry_of(record_of(1, body_state="no_bodies"), None, None)
     (row,) = rows(exported(entry, bodies=True))
-    assert (row["messages"], row["answer"], row["parameters"]) == (None, None, None)
+    assert (row["messages"], row["outputs"], row["parameters"]) == (None, None, None)
     store = MemoryStore()
 
     def damaged(*_: object) -> None:

@@ -1,93 +1,62 @@
-"""Test the facts of whole and streamed chat responses."""
+"""Test whole and streamed chat completions, also those of providers that add to OpenAI's format."""
 
-import base64
-import json
-from hashlib import blake2b
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.bodies import DONE, brief, check_storable, chunk, event, output_of, reading_of, request_of
 
-from relaybook.log.formats.chat import first_token_offset, read_stream, read_whole
-from relaybook.log.formats.facts import ResponseFacts
+from relaybook.log.formats.conversation import Error, Message, Output, Part, Response
+from relaybook.log.formats.preview import characters, finish_reason, output_preview
 
-DONE = b"data: [DONE]\n\n"
-USAGE = {
-    "prompt_tokens": 9,
-    "completion_tokens": 4,
-    "prompt_tokens_details": {"cached_tokens": 2},
-    "completion_tokens_details": {"reasoning_tokens": 1},
-}
-HEAD = {"id": "chatcmpl-1", "model": "gpt-4.1-2025-04-14", "service_tier": "default", "obfuscation": "abc"}
+USAGE = {"prompt_tokens": 9, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 2}}
+HEAD = {"id": "c1", "model": "gpt-4.1", "service_tier": "default", "obfuscation": "pad", "system_fingerprint": "fp"}
+CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x":1}'}}
 
 
-def event(value: Any, **more: Any) -> bytes:
-    return b"data: " + json.dumps(value | more).encode() + b"\n\n"
+def piece(delta: dict[str, Any], **choice: Any) -> bytes:
+    return event(HEAD | {"usage": None, "choices": [{"index": 0, "delta": delta, "finish_reason": None} | choice]})
 
 
-def chunk(delta: dict[str, Any], index: int = 0, **more: Any) -> bytes:
-    return event(HEAD | {"usage": None, "choices": [{"index": index, "delta": delta, "finish_reason": None} | more]})
+def whole(message: dict[str, Any], **more: Any) -> dict[str, Any]:
+    message = {"role": "assistant"} | message
+    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+    return HEAD | {"object": "chat.completion", "choices": [choice]} | more
 
 
-def stream(data: bytes, complete: bool = True) -> ResponseFacts:
-    return read_stream(data, complete=complete)
-
-
-def whole(value: Any) -> ResponseFacts:
-    facts = read_whole(json.dumps(value).encode())
-    assert facts is not None
-    return facts
-
-
-def message(content: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return (
-        HEAD | {"choices": [{"index": 0, "message": {"role": "assistant"} | content, "finish_reason": "stop"}]} | more
-    )
+def stream(data: bytes, *, complete: bool = True) -> Response:
+    return reading_of(data, complete=complete).response
 
 
 GOOD = (
-    chunk({"role": "assistant", "content": "", "refusal": None})
-    + chunk({"content": "Hello"})
-    + chunk({"content": " wörld"})
-    + chunk({}, finish_reason="stop")
+    piece({"role": "assistant", "content": "", "refusal": None})
+    + piece({"content": "Hello"})
+    + piece({"content": " wörld"})
+    + piece({}, finish_reason="stop")
     + event(HEAD | {"choices": [], "usage": USAGE})
     + DONE
 )
-
-
-def key_of(role: str, text: str) -> bytes:
-    """Return the key of a message, as ``message_chain`` defines it."""
-    return blake2b(f"{role}\0{text}".encode(), digest_size=8).digest()
-
-
-GOOD_FACTS = ResponseFacts(
-    response_model="gpt-4.1-2025-04-14",
-    completion_id="chatcmpl-1",
-    finish_reason="stop",
-    input_tokens=9,
-    output_tokens=4,
-    cached_tokens=2,
-    reasoning_tokens=1,
-    usage=USAGE,  # type: ignore[arg-type]  # a plain dict
-    service_tier="default",
-    output_preview="Hello wörld",
-    output_characters=11,
-    stream_ended="done",
-    output_keys=[key_of("assistant", "Hello wörld")],
-    understood=True,
+GOOD_RESPONSE = Response(
+    id="c1",
+    model="gpt-4.1",
+    outputs=[Output(0, [Part("text", "Hello wörld")], "stop")],
+    usage=USAGE,
+    tier="default",
+    ending="done",
+    other={"system_fingerprint": "fp"},
 )
 
 
-def test_all_facts_of_a_stream_are_extracted() -> None:
-    assert stream(GOOD) == GOOD_FACTS
+def test_a_stream_becomes_one_response() -> None:
+    assert stream(GOOD) == GOOD_RESPONSE
 
 
-def test_a_whole_response_has_the_same_facts() -> None:
-    response = whole(message({"content": "Hello wörld"}, usage=USAGE))
-    response.stream_ended = "done"
-    assert response == GOOD_FACTS
+def test_a_whole_response_is_read_into_the_same_model() -> None:
+    response = reading_of(whole({"content": "Hello wörld"}, usage=USAGE)).response
+    assert response.other.pop("object") == "chat.completion"
+    response.ending = "done"
+    assert response == GOOD_RESPONSE
 
 
 @pytest.mark.parametrize(
@@ -100,84 +69,180 @@ def test_a_whole_response_has_the_same_facts() -> None:
         GOOD.replace(b"data: ", b": OPENROUTER PROCESSING\n\ndata: "),
         GOOD.replace(b"\n\n", b"\n\n\n"),
         b"\xef\xbb\xbf" + GOOD,
+        b"\n\n" + GOOD,
         GOOD + b"data: {not json\n\n",
-        GOOD.replace(b'"choices": [{', b'"zz": "\\ud800", "choices": [7, {'),
+        GOOD.replace(b"data: {", b"data: {not json\n\ndata: {"),
+        GOOD.replace(b'"choices": [{', b'"obfuscation": "\\ud800", "choices": [7, {'),
         GOOD.replace(b', "choices"', b', \ndata: "choices"'),
+        GOOD.replace(b"}\n\n", b"}\n"),
         GOOD[:-2],
         GOOD[:-1],
     ],
 )
-def test_the_framing_of_a_stream_does_not_change_its_facts(data: bytes) -> None:
-    assert stream(data) == GOOD_FACTS
+def test_the_framing_of_a_stream_changes_nothing(data: bytes) -> None:
+    assert stream(data) == GOOD_RESPONSE
 
 
 def test_data_after_the_end_mark_is_ignored() -> None:
-    assert stream(GOOD + chunk({"content": "more"}) + event({"error": {"message": "late"}})) == GOOD_FACTS
+    assert stream(GOOD + piece({"content": "more"}) + event({"error": {"message": "late"}})) == GOOD_RESPONSE
 
 
-def test_a_stream_without_end_mark_ends_as_no_done() -> None:
-    assert stream(GOOD.removesuffix(DONE)).stream_ended == "no_done"
-    assert stream(GOOD.removesuffix(DONE), complete=False).stream_ended == "cut"
-    assert stream(GOOD, complete=False).stream_ended == "done"
-    assert stream(b"", complete=False) == ResponseFacts(stream_ended="cut")
-
-
-def test_a_stream_truncated_anywhere_gives_the_facts_so_far() -> None:
+def test_a_stream_truncated_anywhere_has_the_complete_events() -> None:
+    texts = set()
     for length in range(len(GOOD) - len(DONE)):
-        facts = stream(GOOD[:length], complete=False)
-        assert facts.stream_ended == "cut"
-        assert "Hello wörld".startswith(facts.output_preview or "")
-        assert facts.input_tokens in (None, 9)
-        assert not facts.has_error
+        response = stream(GOOD[:length], complete=False)
+        assert response.ending == ("done" if finish_reason(response) else "cut")
+        assert response.usage in (None, USAGE)
+        assert response.error is None
+        texts.add(output_preview(response))
+    assert texts == {None, "Hello", "Hello wörld"}
+
+
+def test_an_empty_stream_has_no_output() -> None:
+    assert stream(b"", complete=False) == Response(ending="cut")
+    assert stream(b"") == Response(ending="no_done")
+
+
+# -- the first token --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "last",
+    ("delta", "is_token"),
     [
-        chunk({}, finish_reason="stop", usage=USAGE),  # Moonshot
-        event(HEAD | {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "x_groq": {"usage": USAGE}}),
+        ({"role": "assistant", "content": ""}, False),
+        ({"role": "assistant", "content": None, "refusal": None}, False),
+        ({}, False),
+        ({"content": "a"}, True),
+        ({"content": " "}, True),
+        ({"content": [{"type": "text", "text": "a"}]}, True),
+        ({"reasoning": "a"}, True),
+        ({"reasoning_content": "a"}, True),
+        ({"refusal": "a"}, True),
+        ({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": ""}}]}, True),
+        ({"audio": {"transcript": "a"}}, True),
+        ({"images": [{"type": "image_url", "image_url": {"url": "u"}}]}, True),
     ],
 )
-def test_usage_is_found_where_moonshot_and_groq_send_it(last: bytes) -> None:
-    facts = stream(chunk({"content": "Hello"}, x_groq={"id": "req_1"}) + last + DONE)
-    assert (facts.input_tokens, facts.output_tokens, facts.cached_tokens) == (9, 4, 2)
+def test_a_token_is_anything_generated(delta: dict[str, Any], is_token: bool) -> None:
+    data = piece({"role": "assistant"}) + piece(delta)
+    assert reading_of(data + DONE).first_token_end == (len(data) if is_token else None)
 
 
-def test_an_error_of_groq_fails_the_stream() -> None:
-    facts = stream(chunk({"content": "Hel"}) + event(HEAD, x_groq={"id": "req_1", "error": "over_capacity"}) + DONE)
-    assert (facts.error_message, facts.has_error) == ("over_capacity", True)
+def test_usage_and_finish_reasons_are_no_tokens() -> None:
+    assert reading_of(chunk({}, finish_reason="stop") + event({"choices": [], "usage": USAGE})).first_token_end is None
+    assert reading_of(DONE + chunk({"content": "a"})).first_token_end is None
 
 
-@pytest.mark.parametrize("model", ["gemini-3-flash-preview", "google/gemini-3-flash"])
-def test_the_thinking_of_gemini_counts_as_output(model: str) -> None:
-    usage = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 103}
-    facts = whole(message({"content": "1"}, model=model, usage=usage))
-    assert (facts.input_tokens, facts.output_tokens, facts.reasoning_tokens) == (9, 94, 93)
-    facts = whole(message({"content": "1"}, model=model, usage=usage | {"total_tokens": 10}))
-    assert (facts.input_tokens, facts.output_tokens, facts.reasoning_tokens) == (9, 1, None)
-    facts = whole(message({"content": "1"}, usage=usage))
-    assert (facts.input_tokens, facts.output_tokens, facts.reasoning_tokens) == (9, 1, None)
+# -- tool calls -------------------------------------------------------------------------------------------------------
 
 
-def test_missing_usage_is_unknown_and_never_zero() -> None:
-    facts = stream(chunk({"content": "abcde"}) + DONE)
-    assert (facts.usage, facts.input_tokens, facts.output_tokens, facts.cached_tokens) == (None, None, None, None)
-    assert facts.output_characters == 5
+def call(index: Any = None, id_: str | None = None, name: str | None = None, arguments: Any = None) -> bytes:
+    return chunk({"tool_calls": [{"index": index, "id": id_, "function": {"name": name, "arguments": arguments}}]})
 
 
-def test_the_last_usage_is_used() -> None:
-    data = chunk({"content": "a"}) + event(HEAD, usage={"completion_tokens": 1}) + event(HEAD, usage=USAGE) + DONE
-    assert stream(data).output_tokens == 4
+@pytest.mark.parametrize(
+    ("frames", "calls"),
+    [
+        (
+            [call(0, "a", "f", ""), call(1, "b", "g", "{"), call(0, arguments='{"x"'), call(1, arguments="}")],
+            [("a", "f", '{"x"'), ("b", "g", "{}")],
+        ),
+        ([call(None, "a", "f", "{"), call(arguments="}"), call(None, "b", "g", "1")],
+         [("a", "f", "{}"), ("b", "g", "1")]),
+        ([call(0, "a", "f", "1"), call(0, "b", "f", "2")], [("a", "f", "1"), ("b", "f", "2")]),
+        ([call(0, "", "f", "1"), call(0, "", "g", "2")], [(None, "f", "1"), (None, "g", "2")]),
+        ([call(0, "", "f", "{"), call(0, "", "f", "}")], [(None, "f", "{}")]),
+        ([call(0, "a", "f", "{"), call(0, "a", "f", "}")], [("a", "f", "{}")]),
+        ([call(0, "a", "f", '{"x":[1'), call(0, "b", None, "]}")], [("a", "f", '{"x":[1]}')]),
+    ],
+)  # fmt: skip
+def test_fragments_are_joined_by_id_index_and_name(frames: list[bytes], calls: list[tuple[Any, ...]]) -> None:
+    parts = output_of(b"".join(frames) + DONE).parts
+    assert [(part.id, part.name, part.arguments) for part in parts] == calls
 
 
-@pytest.mark.parametrize("tokens", [2**64, -1, "9", True, 10**4000, [9], None])
-def test_invalid_token_counts_are_unknown(tokens: Any) -> None:
-    facts = whole(message({"content": "a"}, usage={"prompt_tokens": tokens, "completion_tokens": 4}))
-    assert (facts.input_tokens, facts.output_tokens, facts.output_preview) == (None, 4, "a")
+def test_calls_of_a_whole_message_need_no_index_and_no_id() -> None:
+    calls = [{"function": {"name": "f", "arguments": "1"}}, {"function": {"name": "f", "arguments": {"x": 1}}}]
+    assert brief(output_of(whole({"tool_calls": calls})).parts) == [("tool_call", "1"), ("tool_call", '{"x":1}')]
+
+
+def test_custom_tools_and_the_older_form_of_a_call_are_tool_calls() -> None:
+    custom = {"id": "c", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}
+    assert output_of(whole({"tool_calls": [custom]})).parts == [
+        Part("tool_call", name="sql", id="c", arguments="select 1", type="custom")
+    ]
+    old = [{"function_call": {"name": "f", "arguments": "{"}}, {"function_call": {"arguments": "}"}}]
+    assert output_of(b"".join(map(chunk, old)) + DONE).parts == [
+        Part("tool_call", name="f", arguments="{}", type="function_call")
+    ]
+
+
+def test_a_call_keeps_its_other_fields() -> None:
+    signed = CALL | {"extra_content": {"google": {"thought_signature": "x"}}}
+    for body in (whole({"tool_calls": [signed]}), chunk({"tool_calls": [signed]}) + DONE):
+        (part,) = output_of(body).parts
+        assert part.other == {"extra_content": {"google": {"thought_signature": "x"}}}
+
+
+# -- other fields -----------------------------------------------------------------------------------------------------
+
+
+def test_both_names_of_reasoning_are_read_and_counted_once() -> None:
+    deltas = {"reasoning_content": "a"}, {"reasoning": "b"}, {"reasoning": "c", "reasoning_content": "c"}
+    assert brief(output_of(b"".join(map(chunk, deltas)) + DONE).parts) == [("reasoning", "abc")]
+
+
+def test_thinking_parts_are_reasoning() -> None:
+    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+    content = [thinking, {"type": "text", "text": "yes"}]
+    for body in (whole({"content": content}), chunk({"content": content}) + chunk({"content": "!"}) + DONE):
+        assert brief(output_of(body).parts)[0] == ("reasoning", "hm")
+        assert (output_preview(reading_of(body).response) or "").startswith("yes")
+
+
+def test_unknown_fields_of_chunks_are_merged() -> None:
+    output = output_of(
+        piece({"content": "a", "obfuscation": "x"}, logprobs={"content": [1]})
+        + piece({"content": "b", "mood": "go"}, logprobs={"content": [2]})
+        + piece({"mood": "od", "audio": {"id": "au", "data": "UklGR", "transcript": "ab"}})
+        + DONE
+    )
+    assert output.other == {"logprobs": {"content": [1, 2]}, "mood": "good"}
+    assert output.parts == [Part("text", "ab"), Part("audio", "ab", id="au")]
+
+
+def test_texts_that_each_chunk_repeats_are_not_joined() -> None:
+    filtered = {"content_filter_results": {"hate": {"filtered": False, "severity": "safe"}}}
+    frames = [piece({"content": text, "channel": "final"}, **filtered) for text in "ab"]
+    assert output_of(b"".join(frames) + DONE).other == filtered | {"channel": "final"}
+
+
+def test_other_fields_of_a_whole_response_are_kept_once() -> None:
+    message = {"content": "Hi", "tool_calls": [CALL], "annotations": [{"url": "u"}], "x": None}
+    response = reading_of(whole(message, provider="P", citations=["u"])).response
+    assert response.other == {
+        "object": "chat.completion",
+        "system_fingerprint": "fp",
+        "provider": "P",
+        "citations": ["u"],
+    }
+    assert response.outputs[0].other == {"annotations": [{"url": "u"}]}
+    assert brief(response.outputs[0].parts) == [("text", "Hi"), ("tool_call", '{"x":1}')]
+
+
+def test_a_text_beside_a_delta_is_not_counted_twice() -> None:
+    data = b"".join(chunk({"content": text}, text=text) for text in ("Hel", "lo", ""))  # as Together sends it
+    assert characters(stream(data + DONE)) == 5
+    assert output_preview(stream(chunk({}, text="Hello") + DONE)) == "Hello"
+
+
+def test_a_message_beside_a_delta_is_not_counted_twice() -> None:
+    data = chunk({"content": "a"}, message={"content": "a"}) + chunk({"content": "b"}, message={"content": "ab"})
+    assert output_preview(stream(data + DONE)) == "ab"
 
 
 def test_all_choices_are_counted_and_the_first_is_shown() -> None:
-    data = (
+    response = stream(
         chunk({"content": "B1"}, index=1)
         + chunk({"content": "A1"}, index=0)
         + chunk({"content": "B2"}, index=1)
@@ -186,129 +251,108 @@ def test_all_choices_are_counted_and_the_first_is_shown() -> None:
         + chunk({}, index=2, finish_reason="stop")
         + DONE
     )
-    facts = stream(data)
-    assert (facts.output_preview, facts.finish_reason, facts.output_characters) == ("A1", "stop,length", 6)
+    assert (output_preview(response), finish_reason(response), characters(response)) == ("A1", "stop,length", 6)
+
+
+@pytest.mark.parametrize("index", [-1, 2**31, 2**63, 2**70, "x", "9" * 400, "²", None, True, 1.5, [1]])
+def test_a_choice_with_an_odd_index_is_found_by_its_place(index: Any) -> None:
+    assert output_of(chunk({"content": "a"}, index=index) + chunk({"content": "b"}, index=index)).parts[0].text == "ab"
+
+
+def test_the_number_of_choices_is_limited() -> None:
+    choices = [{"index": index, "message": {"content": "a", "mood": "good"}} for index in range(1000)]
+    assert [output.index for output in reading_of({"choices": choices}).response.outputs] == list(range(128))
+    data = b"".join(chunk({"content": "a"}, index) for index in range(1000))
+    assert len(stream(data + DONE).outputs) == 128
+
+
+# -- usage and errors -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("content", "expected"),
+    "last",
     [
-        ({"content": "text", "refusal": "no", "reasoning": "hm"}, "text"),
-        ({"content": None, "refusal": "I  cannot"}, "I cannot"),
-        ({"content": None, "audio": {"transcript": "spoken"}}, "spoken"),
-        (
-            {
-                "reasoning_content": "hm",
-                "tool_calls": [{"function": {"name": "get_weather", "arguments": '{"city": "Rome"}'}}],
-            },
-            'ƒ get_weather({"city": "Rome"})',
-        ),
-        ({"tool_calls": [{"function": {"name": "f", "arguments": "x" * 900}}]}, "ƒ f(" + "x" * 196),
-        ({"tool_calls": [{"function": {"name": "f"}}, {"function": {"name": "g", "arguments": "1"}}]}, "ƒ f() ƒ g(1)"),
-        ({"content": "", "reasoning": "let me think"}, "let me think"),
-        ({"content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "yes"}]}, "yes"),
-        ({"content": " \n"}, None),
-        ({}, None),
+        chunk({}, finish_reason="stop", usage=USAGE),  # Moonshot
+        event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "x_groq": {"usage": USAGE}}),
+        event({"usage": {"completion_tokens": 1}}) + event({"usage": USAGE}),
     ],
 )
-def test_the_preview_shows_text_else_refusal_else_calls_else_reasoning(
-    content: dict[str, Any], expected: str | None
-) -> None:
-    facts = whole(message(content))
-    assert facts.output_preview == expected
-    assert stream(chunk(content) + DONE).output_preview == expected
+def test_usage_is_found_where_providers_send_it(last: bytes) -> None:
+    assert stream(piece({"content": "Hello"}) + last + DONE).usage == USAGE
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b'data: {"error":{"message":"Overloaded","type":"server_error","code":"overloaded"}}\n\n',
-        b'event: error\ndata: {"error":{"message":"Overloaded","code":"overloaded"}}\n\n',
-        b'event: error\ndata: {"message":"Overloaded","code":"overloaded"}\n\n',
-    ],
-)
-def test_an_error_event_fails_the_stream_and_keeps_earlier_chunks(data: bytes) -> None:
-    facts = stream(chunk({"content": "Hel"}) + data)
-    assert facts.has_error
-    assert (facts.error_code, facts.error_message) == ("overloaded", "Overloaded")
-    assert (facts.output_preview, facts.stream_ended) == ("Hel", "no_done")
+def test_missing_usage_is_unknown() -> None:
+    assert stream(chunk({"content": "abcde"}) + DONE).usage is None
 
 
-def test_an_error_event_may_be_plain_text() -> None:
-    facts = stream(b"event: error\ndata: upstream gone\n\n")
-    assert (facts.has_error, facts.error_message) == (True, "upstream gone")
+def test_an_error_of_groq_fails_the_stream() -> None:
+    response = stream(chunk({"content": "Hel"}) + event({"x_groq": {"id": "r", "error": "over_capacity"}}) + DONE)
+    assert response.error == Error(None, "over_capacity", "over_capacity")
 
 
-def test_an_empty_error_is_ignored() -> None:
-    assert not stream(event(HEAD, error=None) + event(HEAD, error={}) + DONE).has_error
-
-
-def test_an_error_in_a_whole_response_is_extracted() -> None:
-    facts = whole({"error": {"message": "No", "code": 402}})
-    assert (facts.error_code, facts.error_message, facts.has_error) == ("402", "No", True)
-    assert not whole({"error": None}).has_error
-
-
-def test_an_error_of_a_choice_is_extracted() -> None:
+def test_an_error_of_a_choice_is_read_and_its_text_stays() -> None:
     error = {"code": 502, "message": "Provider failed"}
-    choice = {"index": 0, "message": {"content": "Hel"}, "finish_reason": "error", "error": error}
-    for facts in (whole(HEAD | {"choices": [choice]}), stream(chunk({"content": "Hel"}, error=error) + DONE)):
-        assert (facts.error_code, facts.error_message, facts.has_error) == ("502", "Provider failed", True)
-        assert facts.output_preview == "Hel"
-    assert not stream(chunk({"content": "Hel"}, error=None) + DONE).has_error
+    for body in (
+        HEAD | {"choices": [{"message": {"content": "Hel"}, "finish_reason": "error", "error": error}]},
+        chunk({"content": "Hel"}, error=error) + DONE,
+    ):
+        response = reading_of(body).response
+        assert (response.error, output_preview(response)) == (Error("502", "Provider failed", error), "Hel")
+    assert stream(chunk({"content": "Hel"}, error=None) + DONE).error is None
 
 
-def test_legacy_completions_and_embeddings_are_parsed() -> None:
-    facts = whole({"model": "m", "choices": [{"index": 0, "text": "Once", "finish_reason": "length"}]})
-    assert (facts.output_preview, facts.finish_reason) == ("Once", "length")
-    facts = whole({"model": "m", "data": [{"embedding": [0.5] * 9}], "usage": {"prompt_tokens": 3, "total_tokens": 3}})
-    assert (facts.understood, facts.input_tokens, facts.output_tokens, facts.output_preview) == (True, 3, None, "1 × 9")
-    packed = base64.b64encode(bytes(4 * 1536)).decode()
-    assert whole({"data": [{"embedding": packed}] * 3}).output_preview == "3 × 1,536"
-    assert whole({"data": [{"object": "chat.completion", "id": "c"}]}).output_preview is None  # a list of completions
+def test_only_the_first_error_of_a_stream_is_kept() -> None:
+    response = stream(event({"error": {"message": "first"}}) + event({"error": {"message": "second"}}))
+    assert response.error is not None
+    assert response.error.message == "first"
 
 
-def test_a_message_beside_a_delta_is_not_counted_twice() -> None:
-    data = chunk({"content": "a"}, message={"content": "a"}) + chunk({"content": "b"}, message={"content": "ab"})
-    assert stream(data + DONE).output_preview == "ab"
+def test_an_event_with_over_a_million_lists_is_not_parsed() -> None:
+    data = b'data: {"error":[' + b"[]," * 1_000_000 + b"[]]}\n\n"
+    response = stream(chunk({"content": "a"}) + data + chunk({"content": "b"}) + DONE)
+    assert (response.error, output_preview(response), response.ending) == (None, "ab", "done")
 
 
-def test_a_text_beside_a_delta_is_not_counted_twice() -> None:
-    data = b"".join(chunk({"content": text}, text=text) for text in ("Hel", "lo", ""))  # as Together sends it
-    facts, plain = stream(data + DONE), stream(chunk({"content": "Hello"}) + DONE)
-    assert (facts.output_preview, facts.output_characters, facts.output_keys) == ("Hello", 5, plain.output_keys)
-    assert stream(chunk({}, text="Hello") + DONE).output_preview == "Hello"
+# -- messages of a request --------------------------------------------------------------------------------------------
 
 
-def test_a_body_that_is_not_a_response_is_not_understood() -> None:
-    assert read_whole(b"<html>") is None
-    assert whole({"hello": 1}) == ResponseFacts()
+def messages_of(*items: Any) -> list[Message]:
+    return request_of({"messages": items}).messages
 
 
-@pytest.mark.parametrize(
-    ("data", "event_number"),
-    [
-        (GOOD, 2),
-        (GOOD.replace(b"\n", b"\r\n"), 2),
-        (chunk({"role": "assistant"}) + chunk({"reasoning": "hm"}) + chunk({"content": "a"}), 2),
-        (b": hello\n\n" + chunk({"role": "assistant"}) + chunk({"content": "a"}), 3),
-        (chunk({"content": "a"}), 1),
-    ],
-)
-def test_the_first_token_ends_with_its_event(data: bytes, event_number: int) -> None:
-    blank = b"\r\n\r\n" if b"\r" in data else b"\n\n"
-    assert first_token_offset(data) == len(blank.join(data.split(blank)[:event_number])) + len(blank)
+def test_a_message_has_parts_name_and_other_fields() -> None:
+    assert messages_of(
+        {"role": "user", "content": "Hi\n there", "name": "ann", "text": "odd", "weight": 0},
+        {"role": "assistant", "content": None, "tool_calls": [CALL], "reasoning_content": "hm", "refusal": "no"},
+        {"role": "tool", "tool_call_id": "a", "name": "f", "content": "3"},
+        {"role": "assistant", "content": "b", "audio": {"id": "au"}},
+        "Hi",
+    ) == [
+        Message("user", [Part("text", "Hi\n there")], "ann", {"text": "odd", "weight": 0}),
+        Message(
+            "assistant",
+            [Part("reasoning", "hm"), Part("refusal", "no"), Part("tool_call", None, "f", "a", '{"x":1}')],
+        ),
+        Message("tool", [Part("tool_result", "3", id="a")], "f"),
+        Message("assistant", [Part("text", "b")], other={"audio": {"id": "au"}}),
+        Message("user", [Part("text", "Hi")]),
+    ]
 
 
-@pytest.mark.parametrize("data", [b"", DONE, chunk({"role": "assistant"}) + DONE, DONE + chunk({"content": "a"})])
-def test_a_stream_without_a_token_has_no_first_token(data: bytes) -> None:
-    assert first_token_offset(data) is None
+def test_a_tool_result_has_all_texts_in_one_part_and_media_after_it() -> None:
+    image = {"type": "image_url", "image_url": {"url": "u"}}
+    content = [{"type": "text", "text": "a"}, image, {"type": "text", "text": "b"}]
+    (message,) = messages_of({"role": "tool", "tool_call_id": "x", "content": content})
+    assert [(part.kind, part.text) for part in message.parts] == [("tool_result", "a\nb"), ("image", None)]
 
 
-def test_a_token_counts_only_when_its_event_is_complete() -> None:
-    data = chunk({"role": "assistant"}) + chunk({"content": "a"})
-    assert [first_token_offset(data[:at]) for at in range(len(data))] == [None] * len(data)
-    assert first_token_offset(data) == len(data)
+def test_custom_calls_and_the_older_form_are_read_from_requests() -> None:
+    custom = {"id": "c", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}
+    (message,) = messages_of({"role": "assistant", "tool_calls": [custom], "function_call": CALL["function"]})
+    assert message.parts == [
+        Part("tool_call", None, "sql", "c", "select 1", type="custom"),
+        Part("tool_call", None, "f", None, '{"x":1}', type="function_call"),
+    ]
 
 
 @settings(deadline=None)
@@ -319,20 +363,5 @@ def test_a_token_counts_only_when_its_event_is_complete() -> None:
         )
     )
 )
-def test_any_mixture_of_events_is_parsed(chunks: list[bytes]) -> None:
-    msgspec.json.encode(stream(b"".join(chunks)))
-    first_token_offset(b"".join(chunks))
-
-
-def test_very_many_choices_are_parsed_up_to_a_limit() -> None:
-    choices = [{"index": index, "message": {"content": "a"}} for index in range(1000)]
-    facts = read_whole(json.dumps({"choices": choices}).encode())
-    assert facts is not None
-    assert facts.output_characters == 128
-
-
-def test_an_event_with_over_a_million_lists_is_not_parsed() -> None:
-    data = b'data: {"error":[' + b"[]," * 1_000_000 + b"[]]}\n\n"
-    facts = stream(chunk({"content": "a"}) + data + chunk({"content": "b"}) + DONE)
-    assert not facts.has_error
-    assert (facts.output_preview, facts.stream_ended) == ("ab", "done")
+def test_any_mixture_of_events_is_read(chunks: list[bytes]) -> None:
+    check_storable(reading_of(b"".join(chunks)).response)

@@ -1,22 +1,21 @@
 """Test message chains: two requests share a key if and only if one of them continues the other."""
 
-import json
 from typing import Any
 
 import pytest
+from tests.support.bodies import DONE, chunk, reading_of, request_of
 
-from relaybook.log import formats
-from relaybook.log.formats import MessageChain, decode_chain, encode_chain
+from relaybook.apis import Kind
+from relaybook.log.formats.message_chain import MessageChain, build_chain, decode_chain, encode_chain
 
 
-def turn(messages: Any, answer: Any = None, kind: str = "chat", **more: Any) -> MessageChain:
+def turn(messages: Any, answer: Any = None, kind: Kind = "chat", **more: Any) -> MessageChain:
     """Return the chain of a request and its response."""
     field = "input" if kind == "response" else "messages"
-    hashes = formats.read_request(kind, json.dumps({field: messages, **more}).encode()).message_hashes  # type: ignore[arg-type]
-    assert hashes is not None
-    data = b"" if answer is None else json.dumps(answer).encode()
-    facts = formats.read_response(kind, data, streamed=False, complete=True)  # type: ignore[arg-type]
-    return formats.build_chain(hashes, facts.output_keys)
+    response = None if answer is None else reading_of(answer, kind).response
+    chain = build_chain(request_of({field: messages, **more}, kind), response)
+    assert chain is not None
+    return chain
 
 
 def user(text: Any) -> dict[str, Any]:
@@ -32,14 +31,15 @@ def reply(*texts: str, **more: Any) -> dict[str, Any]:
 
 
 def follows(later: MessageChain, earlier: MessageChain) -> str | None:
-    """Return which messages show that ``later`` continues ``earlier``: ``all``, or a ``window`` of the last messages.
+    """Return which keys show that ``later`` continues ``earlier``, best first: ``all``, ``window`` or ``calls``.
 
     `None` if ``later`` does not continue ``earlier``.
     """
-    keys, windows = {key for key, _ in earlier.after}, {window for _, window in earlier.after if window}
-    if any(origin.key in keys for origin in later.origins):
-        return "all"
-    return "window" if any(origin.window in windows for origin in later.origins) else None
+    for name in ("all", "window", "calls"):
+        keys = {getattr(keys, name) for keys in earlier.after} - {0}
+        if any(getattr(origin.keys, name) in keys for origin in later.origins):
+            return name
+    return None
 
 
 ASKED = [user("Weather in Rome?")]
@@ -97,7 +97,7 @@ def test_surrounding_white_space_and_the_form_of_content_are_ignored() -> None:
         ("response", {"type": "input_file", "file_url": "https://example.org/a.pdf"}, "file_url"),
     ],
 )
-def test_images_audio_and_files_are_part_of_the_key(kind: str, part: dict[str, Any], field: str) -> None:
+def test_images_audio_and_files_are_part_of_the_key(kind: Kind, part: dict[str, Any], field: str) -> None:
     limit = {"max_tokens": 5}
     first, again, other = (
         turn([user([{"type": "text", "text": "What is this?"}, one])], kind=kind, **limit)
@@ -133,7 +133,18 @@ def test_tool_calls_are_part_of_the_key() -> None:
     earlier = turn(ASKED, reply("", tool_calls=[CALL]))
     assert follows(turn([*ASKED, assistant(None, tool_calls=[CALL]), TOLD]), earlier) == "all"
     other = CALL | {"function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}
-    assert follows(turn([*ASKED, assistant(None, tool_calls=[other]), TOLD]), earlier) is None
+    assert follows(turn([*ASKED, assistant(None, tool_calls=[other]), TOLD]), earlier) == "calls"  # the same id
+    assert follows(turn([*ASKED, assistant(None, tool_calls=[other | {"id": "c2"}]), TOLD]), earlier) is None
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ['{"city":"Rome"}', ' {"city" : "Rome"}\n', '{"city": "\\u0052ome"}', '{"city": "Rome", "city": "Rome"}'],
+)
+def test_arguments_are_compared_as_json(arguments: str) -> None:
+    earlier = turn(ASKED, reply("", tool_calls=[CALL]))
+    again = CALL | {"id": "c2", "function": {"name": "get_weather", "arguments": arguments}}
+    assert follows(turn([*ASKED, assistant(None, tool_calls=[again]), TOLD]), earlier) == "all"
 
 
 def test_each_choice_can_be_continued() -> None:
@@ -143,13 +154,7 @@ def test_each_choice_can_be_continued() -> None:
 
 
 def test_a_stream_has_the_key_of_its_joined_chunks() -> None:
-    events = "".join(
-        f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'content': text}}]})}\n\n" for text in ("70 ", "°F.")
-    )
-    facts = formats.read_response("chat", f"{events}data: [DONE]\n\n".encode(), streamed=True, complete=True)
-    hashes = formats.read_request("chat", json.dumps({"messages": ASKED}).encode()).message_hashes
-    assert hashes is not None
-    assert formats.build_chain(hashes, facts.output_keys) == FIRST
+    assert turn(ASKED, chunk({"content": "70 "}) + chunk({"content": "°F."}) + DONE) == FIRST
 
 
 SAID = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "70 °F."}]}
@@ -195,7 +200,8 @@ def test_the_input_of_a_custom_tool_is_part_of_the_key() -> None:
     call = {"type": "custom_tool_call", "call_id": "c", "name": "sql", "input": "select 1"}
     earlier = turn(ASKED, {"output": [call]}, "response")
     assert follows(turn([*ASKED, call, user("x")], kind="response"), earlier) == "all"
-    assert follows(turn([*ASKED, call | {"input": "select 2"}, user("x")], kind="response"), earlier) is None
+    other = call | {"input": "select 2", "call_id": "d"}
+    assert follows(turn([*ASKED, other, user("x")], kind="response"), earlier) is None
 
 
 def test_the_responses_api_names_the_previous_response() -> None:
@@ -242,19 +248,15 @@ def test_a_chain_survives_encoding() -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
-    [
-        b'{"messages": "x"}',
-        b'{"messages": [5, {"content": {"a": 1}}, null]}',
-        b'{"messages": [{"tool_calls": 7}]}',
-        b"{}",
-    ],
+    "messages", ["x", [5, {"content": {"a": 1}}, None], [{"tool_calls": 7}], [{"role": 5}], [[[]]], {}]
 )
-def test_no_messages_raise(body: bytes) -> None:
-    hashes = formats.read_request("chat", body).message_hashes
-    assert hashes is None or formats.build_chain(hashes, []).messages >= 0
-    assert formats.read_request("response", body.replace(b"messages", b"input")) is not None
+@pytest.mark.parametrize("kind", ["chat", "response", "message"])
+def test_no_messages_raise(kind: Kind, messages: Any) -> None:
+    body = {"messages": messages, "input": messages, "max_tokens": 5}
+    chain = build_chain(request_of(body, kind), reading_of(reply("x")).response)
+    assert chain is None or decode_chain(encode_chain(chain)) == chain
 
 
-def test_a_lone_surrogate_has_a_key() -> None:
-    assert turn([user("a\ud800")], reply("b")).after
+def test_lone_surrogates_have_a_key() -> None:
+    half = {"id": "c\ud800", "function": {"name": "f\ud800", "arguments": '{"a": "\ud800"}'}}
+    assert turn([user("a\ud800"), assistant("b\ud800", tool_calls=[half]), user("c")], reply("b")).after

@@ -1,10 +1,11 @@
 """Compare the parser of event streams with the decoder of the openai SDK."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai._streaming import SSEDecoder
 
-from relaybook.log.formats.sse import Event, event_ends, events_of, read_events, split_stream
+from relaybook.log.formats.sse import JSON_LINE, end_of_block, events, split_object, starts_as_stream
 
 LINES = st.one_of(
     st.sampled_from(
@@ -19,63 +20,76 @@ STREAMS = st.lists(st.tuples(LINES, st.sampled_from([b"\n", b"\r\n", b"\r", b"\n
 )
 
 
-def sdk(data: bytes) -> list[tuple[str, bytes]]:
-    """Return the SDK's events. Ids and events without data are omitted, because only the SDK returns them."""
-    return [(sse.event or "", sse.data.encode()) for sse in SSEDecoder().iter_bytes(iter([data])) if sse.data]
-
-
-def events(data: bytes) -> list[tuple[str, bytes]]:
-    return [(event.event, event.data) for event in events_of(data)]
-
-
-@settings(deadline=None)
-@given(STREAMS)
-def test_events_are_those_of_the_openai_sdk(data: bytes) -> None:
-    assert [event for event in events(data) if event[1]] == sdk(data)
+def pairs(data: bytes) -> list[tuple[str, bytes]]:
+    return [(name, payload) for name, payload, _ in events(data)]
 
 
 @settings(deadline=None)
 @given(STREAMS, st.booleans())
-def test_all_parsers_return_the_same_events(data: bytes, has_mark: bool) -> None:
-    expected = [event[1] for event in events(data)]
+def test_events_are_those_of_the_openai_sdk(data: bytes, has_mark: bool) -> None:
+    # The SDK also returns events without data.
+    sdk = [(one.event or "", one.data.encode()) for one in SSEDecoder().iter_bytes(iter([data + b"\n\n"])) if one.data]
+    assert [pair for pair in pairs(b"\xef\xbb\xbf" * has_mark + data) if pair[1]] == sdk
+
+
+@settings(deadline=None)
+@given(STREAMS, st.booleans())
+def test_an_event_ends_after_its_blank_line(data: bytes, has_mark: bool) -> None:
     data = b"\xef\xbb\xbf" * has_mark + data
-    assert list(read_events(data)) == expected
-    assert [payload for payload, _ in event_ends(data)] == expected
+    found = list(events(data))
+    for number, (_, _, block) in enumerate(found, 1):
+        end = end_of_block(data, block)
+        assert len(list(events(data[:end]))) == number
+        assert end == len(data) or data[:end].endswith((b"\n\n", b"\r\r", b"\r\n\r\n", b"\n\r", b"\n\r\n", b"\r\n\n"))
 
 
-@settings(deadline=None)
-@given(STREAMS)
-def test_an_event_ends_after_its_blank_line(data: bytes) -> None:
-    for number, (_, end) in enumerate(event_ends(data), 1):
-        assert len(events(data[:end])) == number
-        assert len(events(data[: end - 2])) < number
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"event: e\r\ndata: a\r\ndata: b\r\n\r\n", [("e", b"a\nb")]),
+        (b"data: a\nevent: e\n\n", [("e", b"a")]),
+        (b"event: ping\n\nid: 4\n\n: comment\n\n", []),
+        (b"data: a\n\ndata: [DONE", [("", b"a"), ("", b"[DONE")]),
+        (b"data: a\n", [("", b"a")]),
+        (b"", []),
+        (b"data\n\ndata:\n\n", [("", b""), ("", b"")]),
+        # what the specification ignores, but servers send
+        (b"error: no\n\n", [("error", b"no")]),
+        (b'{"error": 1}\n\n', [(JSON_LINE, b'{"error": 1}')]),
+        (b'data: a\n{"error": 1}\n\n', [(JSON_LINE, b'{"error": 1}'), ("", b"a")]),
+    ],
+)
+def test_events_of_a_stream(data: bytes, expected: list[tuple[str, bytes]]) -> None:
+    assert pairs(data) == expected
 
 
-@settings(deadline=None)
-@given(STREAMS)
-def test_splitting_a_stream_for_speed_loses_nothing(data: bytes) -> None:
-    head, parts = split_stream(data)
-    assert b"\n\ndata: ".join([head, *parts]) in (data, b"\n\n" + data)
+@pytest.mark.parametrize(
+    ("data", "is_stream"),
+    [
+        (b"data: x", True),
+        (b"\xef\xbb\xbf\r\n\nevent: x", True),
+        (b": x", True),
+        (b"retry:5", True),
+        (b" data: x", False),
+        (b"database", False),
+        (b"{}", False),
+        (b"", False),
+    ],
+)
+def test_a_stream_starts_with_a_field_or_a_comment(data: bytes, is_stream: bool) -> None:
+    assert starts_as_stream(data) is is_stream
 
 
-def test_several_data_lines_form_one_event() -> None:
-    assert events(b"event: e\r\ndata: a\r\ndata: b\r\n\r\n") == [("e", b"a\nb")]
-
-
-def test_an_event_without_data_is_dropped() -> None:
-    assert events(b"event: ping\n\nid: 4\n\n: comment\n\n") == []
-
-
-def test_an_incomplete_last_event_is_returned_if_it_is_wanted() -> None:
-    data = b"data: a\n\ndata: [DONE"
-    assert events(data) == [("", b"a")]
-    assert list(events_of(data, unfinished=True)) == [Event("", b"a"), Event("", b"[DONE")]
-    assert list(events_of(b"", unfinished=True)) == []
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\n\n", b"\r"])
+def test_an_object_before_a_stream_is_split_off(end: bytes) -> None:
+    first, rest = split_object(b'{"data": 1}' + end + b"data: [DONE]\n\n")
+    assert (first.strip(), rest) == (b'{"data": 1}', b"data: [DONE]\n\n")
+    assert split_object(b'{"data": 1}') == (b'{"data": 1}', b"")
 
 
 @settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_no_bytes_raise(data: bytes) -> None:
-    list(read_events(data))
-    list(event_ends(data))
-    events(data)
+    for _, _, block in events(data):
+        assert 0 < end_of_block(data, block) <= len(data)
+    split_object(data)

@@ -1,0 +1,56 @@
+"""Test that time grows linearly with a body. With quadratic time, these tests would take minutes."""
+
+from typing import Any
+
+import pytest
+from tests.support.bodies import DONE, chunk, data_of, event, reading_of, request_of
+
+from relaybook.apis import Kind
+from relaybook.log.formats.preview import input_preview
+
+
+def call(number: int, **function: Any) -> bytes:
+    return chunk({"tool_calls": [{"index": 0, "id": f"i{number}", "function": function}]})
+
+
+def many(one: Any, count: int = 20_000) -> bytes:
+    return b"".join(map(one, range(count)))
+
+
+def item(number: int) -> bytes:
+    return event({"type": "response.output_item.done", "item": {"id": f"i{number}", "type": "x"}})
+
+
+def block(number: int) -> bytes:
+    return event({"type": "content_block_start", "index": number, "content_block": {"type": "text", "text": "x"}})
+
+
+WIDE = {f"k{number}": 1 for number in range(20_000)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("chat", many(lambda n: chunk({"tool_calls": [{"index": 0, "function": {"name": f"n{n}"}}]}))),
+        ("chat", call(0, name="f", arguments="[" + "1," * 500_000) + many(lambda n: call(n, arguments="{}"))),
+        ("chat", many(lambda n: chunk({"images": [{"type": "image_url", "image_url": {"url": "u"}}]}))),
+        ("chat", event({"usage": {"k": WIDE}}) + many(lambda n: event({"usage": {"k": {"a": n}}}))),
+        ("response", many(item) + many(lambda n: event({"type": "response.output_text.delta", "delta": "x"}))),
+        ("message", many(block) + many(lambda n: event({"type": "content_block_delta", "delta": {"text": "x"}}))),
+    ],
+    ids=["names", "arguments", "images", "usage", "items", "blocks"],
+)
+def test_a_stream_is_read_in_linear_time(kind: Kind, body: bytes) -> None:
+    reading_of(body + DONE, kind)
+
+
+def test_many_items_without_events_are_read_in_linear_time() -> None:
+    items = [{"id": f"i{number}", "type": "message", "content": []} for number in range(30_000)]
+    last = event({"type": "response.completed", "response": {"output": items}})
+    assert len(reading_of(last, "response").response.outputs[0].parts) == len(items)
+
+
+@pytest.mark.parametrize("text", ["x<" + " " * 3_000_000, "<" * 3_000_000, " <" * 1_000_000])
+def test_a_preview_of_many_brackets_and_spaces_takes_linear_time(text: str) -> None:
+    for _ in range(5):
+        input_preview(request_of(data_of({"messages": [{"role": "user", "content": text}]})).messages)
