@@ -14,6 +14,7 @@ from tests.fuzz.fuzzing import chunks, fuzz
 from tests.support.frames import Script
 
 from relaybook.apis import BY_KIND, Kind
+from relaybook.log.formats.conversation import plain
 from relaybook.log.formats.decode import decode
 from relaybook.log.formats.lenient import sanitize
 from relaybook.log.formats.message_chain import decode_chain
@@ -158,7 +159,7 @@ def results_can_be_stored(data: bytes, choices: random.Random) -> None:
     can_be_shown(RequestView.of_entry(whole))
     split = entry_of(kind, chunks(choices, request), chunks(choices, data), head, status, outcome)
     assert facts(split) == facts(whole)
-    can_be_encoded(read_error(decoded.data))
+    can_be_encoded(sanitize(msgspec.to_builtins(read_error(decoded.data))))
 
 
 def facts(entry: Entry) -> tuple[object, ...]:
@@ -186,10 +187,9 @@ def can_be_stored(entry: Entry) -> None:
 
 
 def can_be_shown(view: RequestView) -> None:
-    request, response = view.request(), view.response()
-    if request is not None:
-        request.parameters = sanitize(request.parameters)
-    can_be_encoded((request, response))
+    request = view.request()
+    can_be_encoded((plain(view.response()), plain(request.messages) if request is not None else None))
+    can_be_encoded(sanitize(request.parameters) if request is not None else None)
 
 
 def can_be_encoded(value: object) -> None:

@@ -15,6 +15,7 @@ import pytest
 import zstandard
 from tests.support import log_contents
 from tests.support.api_log import record_of
+from tests.support.bodies import reading_of, request_of
 from tests.support.records import REQUEST, RESPONSE, an_entry, traffic
 
 from relaybook import __version__

@@ -8,6 +8,7 @@ import msgspec
 from relaybook.apis import BY_KIND, Kind, Match
 from relaybook.log.formats import Reading, read_request, read_response
 from relaybook.log.formats.conversation import Output, Part, Request
+from relaybook.log.formats.lenient import sanitize
 
 DONE = b"data: [DONE]\n\n"
 
@@ -51,5 +52,6 @@ def brief(parts: list[Part]) -> list[tuple[str, str | None]]:
 
 def check_storable(value: Any) -> None:
     """Assert that a value of the model can be encoded as JSON and MessagePack, and that its texts are UTF-8."""
+    value = sanitize(msgspec.to_builtins([value] if not isinstance(value, tuple) else list(value)))
     msgspec.json.decode(msgspec.json.encode(value))
     msgspec.msgpack.decode(msgspec.msgpack.encode(value))

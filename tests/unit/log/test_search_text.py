@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from tests.support.records import an_entry
 
-from relaybook.log.formats import request_messages
 from relaybook.log.query.words import SEPARATOR
 from relaybook.log.record import Detail
 from relaybook.log.search_text import MAX_CHARACTERS, text_of
@@ -21,7 +20,9 @@ def entry(
     request_json: Any, response_json: Any = None, *, stream: bool = False, detail: Detail | None = None, **fields: Any
 ) -> Entry:
     request = request_json if isinstance(request_json, bytes) else json.dumps(request_json).encode()
-    response = response_json if isinstance(response_json, bytes) else json.dumps(response_json or {}).encode()
+    response = (
+        response_json if isinstance(response_json, bytes) else json.dumps(response_json or {"choices": []}).encode()
+    )
     return an_entry(request, response, detail, stream=stream, **fields)
 
 
@@ -77,7 +78,7 @@ def test_instructions_calls_and_outputs_of_the_responses_api_are_included() -> N
             {"type": "custom_tool_call_output", "call_id": "d", "output": [{"type": "input_text", "text": "3 rows"}]},
         ],
     }
-    assert text_of(entry(request_json, kind="response")).split(SEPARATOR) == [
+    assert text_of(entry(request_json, {"output": []}, kind="response")).split(SEPARATOR) == [
         "3 rows",
         "sql select refunds",
         "sent",
@@ -93,7 +94,7 @@ def test_parts_and_other_kinds_have_text() -> None:
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
     ]
     assert text_of(entry({"messages": [{"role": "user", "content": parts}]})) == "what is"
-    assert text_of(entry({"input": ["one", "two"]}, kind="embedding")) == f"two{SEPARATOR}one"
+    assert text_of(entry({"input": ["one", "two"]}, {"data": []}, kind="embedding")) == f"two{SEPARATOR}one"
     assert (
         text_of(entry({"prompt": "once"}, {"choices": [{"index": 0, "text": "upon"}]}, kind="completion"))
         == f"upon{SEPARATOR}once"
@@ -139,12 +140,11 @@ def test_the_newest_messages_of_a_long_conversation_are_kept() -> None:
     assert "oldest" not in text
 
 
-def test_messages_beyond_the_limit_are_not_converted(monkeypatch: pytest.MonkeyPatch) -> None:
-    laid_out = []
-    lay_out = request_messages._message
-    monkeypatch.setattr(request_messages, "_message", lambda item: laid_out.append(item) or lay_out(item))
-    assert text_of(entry(chat(*["older"] * 100, "x" * MAX_CHARACTERS))) == "x" * MAX_CHARACTERS
-    assert len(laid_out) == 1
+def test_the_text_of_the_entry_is_used_if_it_has_one() -> None:
+    made = entry(chat("hi"), answer("there"))
+    made.text = "stored"
+    assert (text_of(made), text_of(made, 3)) == ("stored", "sto")
+    assert text_of(made, MAX_CHARACTERS + 1) == f"there{SEPARATOR}hi"
 
 
 def test_unexpected_content_is_included() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relaybook.log.formats.conversation import Output, Part
+from relaybook.log.formats.conversation import Output, Part, PartKind
 from relaybook.log.formats.output import OutputBuilder, PartBuilder, join_merged, merge, snapshot
 
 
@@ -56,12 +56,11 @@ def test_a_snapshot_replaces_what_came_before_unless_it_is_empty() -> None:
 
 
 def test_parts_without_content_are_left_out() -> None:
-    builder = OutputBuilder(0)
-    for kind in ("text", "reasoning", "refusal", "audio", "other"):
-        builder.new(kind)  # type: ignore[arg-type]
-    builder.new("tool_call")
-    builder.new("text").texts += ["\ud83d", "\ude00"]
-    assert builder.output() == Output(0, [Part("tool_call", arguments=""), Part("text", "😀")])
+    kinds: list[PartKind] = ["text", "reasoning", "refusal", "audio", "other", "tool_call"]
+    text = PartBuilder("text")
+    text.texts += ["\ud83d", "\ude00"]
+    parts = [builder.part() for builder in (*map(PartBuilder, kinds), text)]
+    assert OutputBuilder(0).output(parts) == Output(0, [Part("tool_call", arguments=""), Part("text", "😀")])
 
 
 TEXT = st.text(alphabet='a{}[]"\\ é', max_size=4)
