@@ -144,7 +144,8 @@ def entry_of(kind: Kind, request: list[bytes], response: list[bytes], head: byte
     method = api.methods[0].encode() if api.methods else b"POST"
     script = Script().open(_ID, target=path, method=method).request(_ID, *request)
     script.respond(_ID, *response, head=head, status=status).close(_ID, outcome)
-    return _BUILDER.entry(Fold().feed(script.frames)[0])
+    exchange = Fold().feed(script.frames)[0]
+    return _BUILDER.entry(exchange, _BUILDER.bodies(exchange))
 
 
 def results_can_be_stored(data: bytes, choices: random.Random) -> None:
