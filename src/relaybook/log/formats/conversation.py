@@ -11,7 +11,7 @@ as sent may hold anything that JSON can. So the API encodes the result of ``plai
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from msgspec import Meta, Struct, to_builtins
+from msgspec import Meta, Struct
 
 from relaybook.log.formats.lenient import sanitize
 from relaybook.log.record import StreamEnd
@@ -137,6 +137,14 @@ class Response(Struct, omit_defaults=True):
     other: Annotated[dict[str, Any], Meta(description="All other fields of the body, as sent.")] = {}
 
 
-def plain(value: Response | Part | list[Message] | None) -> Any:
-    """Return a part of the model as JSON values that any JSON encoder and browser accepts."""
-    return sanitize(to_builtins(value))
+def plain(value: Any) -> Any:
+    """Return a part of the model as JSON values that any JSON encoder and browser accepts, without empty fields."""
+    if isinstance(value, Struct):
+        required = len(value.__struct_fields__) - len(value.__struct_defaults__)
+        fields = [(name, getattr(value, name)) for name in value.__struct_fields__]
+        return {
+            name: plain(item) for at, (name, item) in enumerate(fields) if at < required or item not in (None, [], {})
+        }
+    if isinstance(value, list) and value and isinstance(value[0], Struct):
+        return list(map(plain, value))
+    return sanitize(value)
