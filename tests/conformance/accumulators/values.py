@@ -3,14 +3,17 @@
 The types are read from the pydantic models of the installed SDK, so a new version of the SDK brings its own new types.
 """
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import IO, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import typing_extensions
 from pydantic import BaseModel
 
+#: Types of files that clients of an SDK can pass instead of text.
+_FILES = (IO, os.PathLike)
 #: Below this depth, lists and optional fields are empty.
 _MAX_DEPTH = 4
 TEXTS = (
@@ -77,6 +80,19 @@ def instance(random: Random, model: type[BaseModel], depth: int = 0, /, **fields
     return made | fields
 
 
+def typed_dict(random: Random, model: Any, depth: int = 0) -> dict[str, Any]:
+    """Return a random value of a TypedDict as JSON. Its identifiers are short words."""
+    made = {}
+    for name, annotation in typing_extensions.get_type_hints(model, include_extras=True).items():
+        is_required = get_origin(annotation) is typing_extensions.Required
+        if not is_required and (depth >= _MAX_DEPTH or random.random() < 0.5):
+            continue
+        made[name] = value(random, annotation, depth + 1)
+        if (name.endswith("id") or name in ("name", "filename")) and isinstance(made[name], str):
+            made[name] = f"{name}_{random.randrange(10**6)}"
+    return made
+
+
 def value(random: Random, annotation: Any, depth: int = 0) -> Any:
     """Return a random value of a type as JSON."""
     annotation = _plain(annotation)
@@ -84,11 +100,17 @@ def value(random: Random, annotation: Any, depth: int = 0) -> Any:
     if origin is Literal or origin is typing_extensions.Literal:
         return random.choice(arguments)
     if origin in (Union, UnionType):
-        choices = [each for each in arguments if each is not NoneType or depth > _MAX_DEPTH] or arguments
+        choices = [
+            each for each in arguments if each is not NoneType and each not in _FILES and get_origin(each) not in _FILES
+        ]
         if depth > _MAX_DEPTH and NoneType in arguments:
             return None
-        return value(random, random.choice(choices), depth)
-    if origin in (list, tuple) or annotation is list:
+        return value(random, random.choice(choices or arguments), depth)
+    if origin in (typing_extensions.Required, typing_extensions.NotRequired):
+        return value(random, arguments[0], depth)
+    if typing_extensions.is_typeddict(annotation):
+        return typed_dict(random, annotation, depth)
+    if origin in (list, tuple, Iterable, Sequence) or annotation is list:
         count = random.randrange(3) if depth < _MAX_DEPTH else 0
         return [value(random, arguments[0] if arguments else str, depth + 1) for _ in range(count)]
     if origin is dict or annotation is dict:
