@@ -76,21 +76,26 @@ def instance(random: Random, model: type[BaseModel], depth: int = 0, /, **fields
         if key in fields:
             made[key] = fields[key]
         elif field.is_required() or (depth < _MAX_DEPTH and random.random() < 0.3):
-            made[key] = value(random, field.annotation, depth + 1)
+            made[key] = _field(random, key, field.annotation, depth)
     return made | fields
 
 
 def typed_dict(random: Random, model: Any, depth: int = 0) -> dict[str, Any]:
-    """Return a random value of a TypedDict as JSON. Its identifiers are short words."""
+    """Return a random value of a TypedDict as JSON."""
     made = {}
     for name, annotation in typing_extensions.get_type_hints(model, include_extras=True).items():
         is_required = get_origin(annotation) is typing_extensions.Required
         if not is_required and (depth >= _MAX_DEPTH or random.random() < 0.5):
             continue
-        made[name] = value(random, annotation, depth + 1)
-        if (name.endswith("id") or name in ("name", "filename")) and isinstance(made[name], str):
-            made[name] = f"{name}_{random.randrange(10**6)}"
+        made[name] = _field(random, name, annotation, depth)
     return made
+
+
+def _field(random: Random, name: str, annotation: Any, depth: int) -> Any:
+    """Return a random value of a field. Identifiers are short words, because they are cleaned."""
+    made = value(random, annotation, depth + 1)
+    is_identifier = name.endswith("id") or name in ("name", "filename")
+    return f"{name}_{random.randrange(10**6)}" if is_identifier and isinstance(made, str) else made
 
 
 def value(random: Random, annotation: Any, depth: int = 0) -> Any:
