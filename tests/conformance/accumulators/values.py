@@ -3,14 +3,17 @@
 The types are read from the pydantic models of the installed SDK, so a new version of the SDK brings its own new types.
 """
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import IO, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import typing_extensions
 from pydantic import BaseModel
 
+#: Types of files that clients of an SDK can pass instead of text.
+_FILES = (IO, os.PathLike)
 #: Below this depth, lists and optional fields are empty.
 _MAX_DEPTH = 4
 TEXTS = (
@@ -73,8 +76,26 @@ def instance(random: Random, model: type[BaseModel], depth: int = 0, /, **fields
         if key in fields:
             made[key] = fields[key]
         elif field.is_required() or (depth < _MAX_DEPTH and random.random() < 0.3):
-            made[key] = value(random, field.annotation, depth + 1)
+            made[key] = _field(random, key, field.annotation, depth)
     return made | fields
+
+
+def typed_dict(random: Random, model: Any, depth: int = 0) -> dict[str, Any]:
+    """Return a random value of a TypedDict as JSON."""
+    made = {}
+    for name, annotation in typing_extensions.get_type_hints(model, include_extras=True).items():
+        is_required = get_origin(annotation) is typing_extensions.Required
+        if not is_required and (depth >= _MAX_DEPTH or random.random() < 0.5):
+            continue
+        made[name] = _field(random, name, annotation, depth)
+    return made
+
+
+def _field(random: Random, name: str, annotation: Any, depth: int) -> Any:
+    """Return a random value of a field. Identifiers are short words, because they are cleaned."""
+    made = value(random, annotation, depth + 1)
+    is_identifier = name.endswith("id") or name in ("name", "filename")
+    return f"{name}_{random.randrange(10**6)}" if is_identifier and isinstance(made, str) else made
 
 
 def value(random: Random, annotation: Any, depth: int = 0) -> Any:
@@ -84,11 +105,17 @@ def value(random: Random, annotation: Any, depth: int = 0) -> Any:
     if origin is Literal or origin is typing_extensions.Literal:
         return random.choice(arguments)
     if origin in (Union, UnionType):
-        choices = [each for each in arguments if each is not NoneType or depth > _MAX_DEPTH] or arguments
+        choices = [
+            each for each in arguments if each is not NoneType and each not in _FILES and get_origin(each) not in _FILES
+        ]
         if depth > _MAX_DEPTH and NoneType in arguments:
             return None
-        return value(random, random.choice(choices), depth)
-    if origin in (list, tuple) or annotation is list:
+        return value(random, random.choice(choices or arguments), depth)
+    if origin in (typing_extensions.Required, typing_extensions.NotRequired):
+        return value(random, arguments[0], depth)
+    if typing_extensions.is_typeddict(annotation):
+        return typed_dict(random, annotation, depth)
+    if origin in (list, tuple, Iterable, Sequence) or annotation is list:
         count = random.randrange(3) if depth < _MAX_DEPTH else 0
         return [value(random, arguments[0] if arguments else str, depth + 1) for _ in range(count)]
     if origin is dict or annotation is dict:

@@ -16,27 +16,22 @@ def media(kind: PartKind, fields: dict[str, Any]) -> tuple[Media | None, dict[st
     """Read a media object of any provider. Return the media, and the fields that it does not have.
 
     Supported fields: ``url``, ``file_url``, ``data`` or ``file_data`` (base64 or a data URL), ``media_type`` or
-    ``format``, ``filename``, ``file_id``. The media is `None` if there is none of them.
+    ``format``, ``filename``, ``file_id``. Of several URLs or names, the media has the first; the others remain in the
+    fields. The media is `None` if there is none of them.
     """
     rest = dict(fields)
 
     def take(*names: str) -> str | None:
-        found = None
-        for name in names:
-            if isinstance(rest.get(name), str):
-                value = rest.pop(name)
-                found = found or value
-        return found or None
+        return next((rest.pop(name) for name in names if isinstance(rest.get(name), str) and rest[name]), None)
 
     data = take("data", "file_data", "b64_json")
-    url = take("url", "file_url")
-    media_type = take("media_type", "mime_type")
-    format_ = take("format")
-    name = take("filename", "file_id")
+    url = take("url", "file_url") if data is None else None
     if data is not None and data.startswith("data:"):
         url, data = data, None
-    if media_type is None and format_ is not None:
+    media_type = take("media_type", "mime_type")
+    if media_type is None and (format_ := take("format")) is not None:
         media_type = f"{kind}/{format_}" if kind != "file" else format_
+    name = take("filename", "file_id")
     size = None
     if data is not None:
         size = _decoded_size(len(data), data)

@@ -113,7 +113,7 @@ def add_fragment(fragments: list[str], fragment: object) -> None:
 
 def has_content(part: Part) -> bool:
     """Return whether there is anything to show of a part."""
-    return bool(part.text or part.kind == "tool_call" or part.media or part.other)
+    return bool(part.text or part.kind in ("tool_call", "tool_result") or part.media or part.other)
 
 
 class OutputBuilder:
