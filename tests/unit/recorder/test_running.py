@@ -11,7 +11,7 @@ from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Running
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
-from relaybook.recorder.entry_builder import EntryBuilder
+from relaybook.recorder.entry_builder import Bodies, EntryBuilder
 from relaybook.recorder.fold import Exchange, Fold
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.running import MAX_SHOWN, MAX_SHOWN_BYTES, RunningRequests, shown_ids
@@ -45,7 +45,8 @@ def test_moved_bytes_are_shown_with_the_others() -> None:
     BodyPolicy(store.write_body, store.read_body, 0).move_to_store(exchange)
     exchange.request.rest.append(b" and more")
     assert shown_ids([exchange]) == {exchange.id}
-    assert EntryBuilder(Prices(), store.read_body).running(exchange, is_shown=True).request == b"question and more"
+    builder = EntryBuilder(Prices(), store.read_body)
+    assert builder.running(exchange, builder.bodies(exchange), is_shown=True).request == b"question and more"
 
 
 class CountingBuilder(EntryBuilder):
@@ -55,9 +56,9 @@ class CountingBuilder(EntryBuilder):
         super().__init__(Prices(), MemoryStore().read_body)
         self.parsed: list[bytes] = []
 
-    def running(self, exchange: Exchange, **options: Any) -> Running:
+    def running(self, exchange: Exchange, bodies: Bodies | None, *, is_shown: bool = False) -> Running:
         self.parsed.append(exchange.id)
-        return super().running(exchange, **options)
+        return super().running(exchange, bodies, is_shown=is_shown)
 
 
 def test_only_the_newest_requests_are_parsed_again_after_each_change(tmp_path: Path) -> None:
