@@ -128,6 +128,7 @@ _KEYS: tuple[Pair | None, ...] = (
     None,
     (b"Authorization", b"Bearer sk-proj-0f1e2d3c4b5a69788796a5b4c3d2e1f0"),
     (b"Authorization", b"Bearer ollama"),
+    (b"x-api-key", b"sk-no-key-required"),
     (b"api-key", b"0f1e2d3c4b5a6978"),
     (b"X-Api-Key", b"12345678"),
 )
