@@ -182,6 +182,14 @@ def echo(namespace: str) -> bytes:
     return (namespace if safe else quote(namespace, safe="!#$&'()*+,/:;=?@[]~ ")).encode()
 
 
+def by_precedence(patterns: Iterable[str]) -> list[str]:
+    """Return patterns of namespaces such that the first pattern that matches a namespace is the one that applies.
+
+    These are first the names of namespaces, then prefixes with ``*``, longest first.
+    """
+    return sorted(patterns, key=lambda pattern: (pattern.endswith("*"), -len(pattern), pattern))
+
+
 class NamespacePatterns(Generic[T]):
     """Maps patterns to values. A pattern is a namespace, or a prefix with ``*``, such as ``team-*``."""
 

@@ -914,7 +914,7 @@ export type RetentionClock = {
   days: number;
   /** The oldest day (UTC) for which the log still has data of this kind. `null` if the log has no such data, or if the day is unknown. */
   oldest_day: string | null;
-  /** The day (UTC) on which data from `oldest_day` becomes old enough to be removed. A past day means that the data is being removed. `null` if `oldest_day` is `null` or `days` is 0. */
+  /** The day (UTC) on which the next data becomes old enough to be removed, by the rules for namespaces, too. Today means that data is being removed. `null` if no rule removes any of the data. */
   next_removal: string | null;
 };
 

@@ -31,7 +31,7 @@ from relaybook.log.aggregate.stats import StatsQuery
 from relaybook.log.deletions import Deletion
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Gap
-from relaybook.log.retention import DAY_US, Retention
+from relaybook.log.retention import DAY_US, RequestTimes, Retention, removed_at
 from relaybook.log.retention import Removal as LogRemoval
 from relaybook.log.store.errors import DeadlinePassed
 from relaybook.log.store.port import Reader, StoreStatus
@@ -59,7 +59,8 @@ async def get_status(request: Request) -> Response:
     def query(reader: Reader) -> Status:
         running = len(reader.running(Filter()))
         log, store = options.probe.read(), reader.status()
-        retention = _retention(options.retention, log, store, _oldest_aggregates(reader, deadline_ns))
+        times = _request_times(reader, options.retention, store, deadline_ns)
+        retention = _retention(options.retention, log, store, _oldest_aggregates(reader, deadline_ns), times)
         gaps, deletions = reader.gaps(0), reader.deletions(MAX_DELETIONS)
         return _status(options, signed_in, log, store, running, gaps, retention, deletions)
 
@@ -104,13 +105,28 @@ def _oldest_aggregates(reader: Reader, deadline_ns: int) -> int | None:
         return None
 
 
+def _request_times(reader: Reader, retention: Retention, store: StoreStatus, deadline_ns: int) -> RequestTimes:
+    """Return the times of the requests by pattern of namespaces. Empty if they cannot be read in time."""
+    if store.oldest_at is None:
+        return {}
+    if not retention.by_pattern:
+        return {None: (store.oldest_at, clock.wall_us())}
+    try:
+        return reader.request_times(retention.by_pattern, deadline_ns)
+    except DeadlinePassed:
+        return {}
+
+
 def _retention(
-    retention: Retention, log: LogMetrics, store: StoreStatus, oldest_aggregates: int | None
+    retention: Retention, log: LogMetrics, store: StoreStatus, aggregates_at: int | None, times: RequestTimes
 ) -> RetentionStatus:
+    general, days, content_at = retention.general, retention.aggregate_days, store.oldest_content_at
+    next_content_at = retention.next_content_removal(times, content_at, clock.wall_us())
+    next_aggregates_at = removed_at(aggregates_at, days) if days and aggregates_at is not None else None
     return RetentionStatus(
-        bodies=_clock(retention.general.body_days, store.oldest_content_at),
-        requests=_clock(retention.general.days, store.oldest_at),
-        aggregates=_clock(retention.aggregate_days, oldest_aggregates),
+        bodies=_clock(general.body_days, content_at, next_content_at),
+        requests=_clock(general.days, store.oldest_at, retention.next_removal(times)),
+        aggregates=_clock(days, aggregates_at, next_aggregates_at),
         disk_budget_bytes=log.disk_budget_bytes,
         disk_used_bytes=log.disk_used_bytes,
         last_removal=None if store.last_removal is None else _removal(store.last_removal),
@@ -123,11 +139,13 @@ def _removal(removal: LogRemoval) -> Removal:
     )
 
 
-def _clock(days: int, oldest_at: int | None) -> RetentionClock:
-    if oldest_at is None:
-        return RetentionClock(days=days, oldest_day=None, next_removal=None)
-    removed_at = oldest_at + (days + 1) * DAY_US
-    return RetentionClock(days=days, oldest_day=_day(oldest_at), next_removal=_day(removed_at) if days else None)
+def _clock(days: int, oldest_at: int | None, next_at: int | None) -> RetentionClock:
+    """Return the clock of one kind of data. ``next_at`` can be in the past if the data is being removed."""
+    return RetentionClock(
+        days=days,
+        oldest_day=None if oldest_at is None else _day(oldest_at),
+        next_removal=None if next_at is None else _day(max(next_at, clock.wall_us())),
+    )
 
 
 def _day(at_us: int) -> str:

@@ -89,8 +89,8 @@ class RetentionClock(Struct, kw_only=True):
     next_removal: Annotated[
         str | None,
         Meta(
-            description="The day (UTC) on which data from `oldest_day` becomes old enough to be removed. A past day "
-            "means that the data is being removed. `null` if `oldest_day` is `null` or `days` is 0.",
+            description="The day (UTC) on which the next data becomes old enough to be removed, by the rules for "
+            "namespaces, too. Today means that data is being removed. `null` if no rule removes any of the data.",
             extra_json_schema={"format": "date"},
         ),
     ]

@@ -4,6 +4,7 @@ A request that ended before the content cutoff loses its content (see docs/refer
 before the request cutoff is removed. A namespace can have its own cutoffs. Pure, without I/O.
 """
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Final, Literal, Self
 
@@ -18,6 +19,10 @@ DAY_US: Final = 86_400_000_000
 #: removed.
 Fate = Literal["kept", "expired", "removed"]
 
+
+#: A pattern of namespaces, or `None` for those that match no pattern → the start times of the first and of the last
+#: request in the namespaces with this pattern's rule. Patterns without requests are omitted.
+RequestTimes = Mapping[str | None, tuple[int, int]]
 
 #: The reason for a removal: the age of the requests, or that the log exceeds ``disk_budget``.
 RemovalReason = Literal["age", "disk_budget"]
@@ -102,6 +107,41 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
             aggregates=_before(midnight, self.aggregate_days),
         )
 
+    def next_removal(self, times: RequestTimes) -> int | None:
+        """Return when requests become old enough to be removed. A time that has passed means that they are removed now.
+
+        `None` if no rule removes any of the requests.
+        """
+        removals = [
+            removed_at(first, days) for pattern, (first, _) in times.items() if (days := self._rule(pattern).days)
+        ]
+        return min(removals, default=None)
+
+    def next_content_removal(self, times: RequestTimes, oldest_content_at: int | None, now_us: int) -> int | None:
+        """Return when content becomes old enough to be removed, like ``next_removal``.
+
+        ``oldest_content_at`` is the start time of the oldest request with content. If another rule keeps this content,
+        all content before the cutoff of a rule is assumed to be removed.
+        """
+        if oldest_content_at is None:
+            return None
+        cutoffs = self.cutoffs(now_us)
+        ages = {None: cutoffs.general.content} | {each: cutoff.content for each, cutoff in cutoffs.by_pattern.items()}
+        removals: list[int] = []
+        for pattern, (first, last) in times.items():
+            days, cutoff = self._rule(pattern).body_days, ages[pattern]
+            oldest = max(first, oldest_content_at)
+            if oldest < cutoff and any(
+                times[other][0] <= oldest_content_at and ages[other] <= oldest_content_at for other in times
+            ):
+                oldest = cutoff
+            if days and oldest <= last:
+                removals.append(removed_at(oldest, days))
+        return min(removals, default=None)
+
+    def _rule(self, pattern: str | None) -> Rule:
+        return self.general if pattern is None else self.by_pattern[pattern]
+
     @classmethod
     def of(cls, settings: Settings) -> Self:
         """Return the rules that the settings define.
@@ -117,6 +157,11 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
             for pattern, each in settings.namespaces.items()
         }
         return cls(general=general, by_pattern=by_pattern, aggregate_days=settings.keep_aggregates_days)
+
+
+def removed_at(started_at: int, days: int) -> int:
+    """Return the midnight after which a rule removes a request that ended on the day on which it started."""
+    return started_at - started_at % DAY_US + (days + 1) * DAY_US
 
 
 def _cutoff(rule: Rule, midnight: int) -> Cutoff:

@@ -83,6 +83,21 @@ def test_a_namespace_with_an_unknown_cost_comes_after_those_that_cost_nothing(st
             assert shown == expected
 
 
+def test_the_first_and_last_requests_of_patterns_of_namespaces_are_found(store: Store) -> None:
+    assert store.reader.request_times(["a*"], soon()) == {}
+    starts = {"a": 50, "ab": 40, "abc": 30, "abd": 20, "a'\\b": 15, "b": 10, "a*": 5, "é": 70}
+    store.commit(*(an_entry(namespace=name, started_at=at) for name, at in starts.items()))
+    store.commit(*(an_entry(namespace=name, started_at=at + 100) for name, at in starts.items()))
+    store.labels.change(LabelChange(namespace="abz", pinned=True))
+    for patterns, expected in [
+        ([], {None: (5, 170)}),
+        (["*"], {"*": (5, 170)}),
+        (["ab*", "a*", "abd"], {"abd": (20, 120), "ab*": (30, 140), "a*": (5, 150), None: (10, 170)}),
+        (["a'\\b", "x*", "é*"], {"a'\\b": (15, 115), "é*": (70, 170), None: (5, 150)}),
+    ]:
+        assert store.reader.request_times(patterns, soon()) == expected
+
+
 @pytest.fixture
 def many(store):
     """Return a store with 2,000 namespaces, written in four batches.

@@ -1,5 +1,6 @@
 """Test that the API reports the state of Relaybook to users and health checks."""
 
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -68,7 +69,17 @@ def test_the_status_has_the_servers_that_share_the_log() -> None:
     assert client_of().get("/api/status").json()["recorders"] == []
 
 
-def test_the_status_says_what_is_kept_since_when_and_what_was_removed() -> None:
+DAY_US = 86_400_000_000
+
+
+@pytest.fixture
+def set_day(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Return a function that sets the clock to noon, some days after START_US."""
+    return lambda days: monkeypatch.setattr(clock, "wall_us", lambda: START_US + days * DAY_US + DAY_US // 2)
+
+
+def test_the_status_says_what_is_kept_since_when_and_what_was_removed(set_day: Callable[[int], None]) -> None:
+    set_day(2)
     store = log_of(record_of(1), record_of(86_400), record_of(2 * 86_400))
     rules = Retention(general=Rule(body_days=1, days=30), aggregate_days=400)
     client = client_of(store, probe=Probe(), retention=rules)
@@ -80,8 +91,7 @@ def test_the_status_says_what_is_kept_since_when_and_what_was_removed() -> None:
         "disk_used_bytes": 8,
         "last_removal": None,
     }
-    day_us = 86_400_000_000
-    cutoffs = Cutoffs(general=Cutoff(content=START_US + 2 * day_us, requests=START_US + day_us))
+    cutoffs = Cutoffs(general=Cutoff(content=START_US + 2 * DAY_US, requests=START_US + DAY_US))
     store.retain(cutoffs, clock.monotonic_ns() + 10**9)
     retention = client.get("/api/status").json()["retention"]
     assert [retention[name]["oldest_day"] for name in ("bodies", "requests", "aggregates")] == [
@@ -118,7 +128,10 @@ def test_a_request_from_1970_does_not_hide_the_status() -> None:
 
 
 @pytest.mark.parametrize("days", [1, 30])
-def test_the_next_removal_of_the_status_is_the_day_on_which_retention_removes_the_oldest_day(days: int) -> None:
+def test_the_next_removal_of_the_status_is_the_day_on_which_retention_removes_the_oldest_day(
+    days: int, set_day: Callable[[int], None]
+) -> None:
+    set_day(0)
     rules = Retention(general=Rule(days=days))
     store = log_of(record_of(1))
     kept = client_of(store, probe=Probe(), retention=rules).get("/api/status").json()["retention"]["requests"]
@@ -126,6 +139,70 @@ def test_the_next_removal_of_the_status_is_the_day_on_which_retention_removes_th
     until_ns = clock.monotonic_ns() + 10**9
     assert not store.retain(rules.cutoffs(midnight - 1), until_ns).removed
     assert store.retain(rules.cutoffs(midnight), until_ns).removed == 1
+
+
+def next_removals(store: MemoryStore, rules: Retention) -> tuple[str | None, str | None]:
+    """Return the next removals of bodies and of requests, after retention has removed everything that is old enough."""
+    while not store.retain(rules.cutoffs(clock.wall_us()), clock.monotonic_ns() + 10**9).is_complete:
+        pass
+    retention = client_of(store, probe=Probe(), retention=rules).get("/api/status").json()["retention"]
+    return retention["bodies"]["next_removal"], retention["requests"]["next_removal"]
+
+
+def on_days(**days_of: list[int]) -> MemoryStore:
+    """Return a log with a request in each namespace on each of the days after START_US."""
+    records = [(day, name) for name, days in days_of.items() for day in days]
+    return log_of(
+        *(
+            record_of(number, namespace=name, started_at=START_US + day * DAY_US, ended_at=START_US + day * DAY_US)
+            for number, (day, name) in enumerate(sorted(records))
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        (Rule(), ("2026-01-22", "2026-01-22")),
+        (Rule(body_days=60, days=90), ("2026-01-22", "2026-01-22")),
+        (Rule(body_days=30, days=40), ("2026-01-22", "2026-01-22")),
+    ],
+)
+def test_the_next_removal_is_not_that_of_a_namespace_which_is_kept_longer(
+    rule: Rule, expected: tuple[str, str], set_day: Callable[[int], None]
+) -> None:
+    set_day(20)
+    rules = Retention(general=Rule(body_days=10, days=10), by_pattern={"audit": rule})
+    assert next_removals(on_days(audit=[0, 5, 20], other=[0, 5, 10, 20]), rules) == expected
+
+
+def test_a_log_with_only_namespaces_that_are_kept_forever_has_no_next_removal(set_day: Callable[[int], None]) -> None:
+    set_day(20)
+    rules = Retention(general=Rule(body_days=3, days=10), by_pattern={"audit*": Rule()})
+    assert next_removals(on_days(audit=[0, 20], audit2=[1]), rules) == (None, None)
+    assert next_removals(on_days(audit=[0, 20], other=[1, 2]), rules) == (None, None)
+
+
+def test_the_next_removal_can_be_that_of_a_namespace_which_is_kept_shorter(set_day: Callable[[int], None]) -> None:
+    set_day(20)
+    rules = Retention(by_pattern={"dev-*": Rule(body_days=2, days=5), "dev-audit": Rule(), "d*": Rule(days=30)})
+    log = on_days(**{"dev-audit": [0], "dev-1": [3, 18], "dev-2": [19], "demo": [7], "other": [0]})
+    assert next_removals(log, rules) == ("2026-01-22", "2026-01-25")
+
+
+def test_removed_bodies_have_no_next_removal(set_day: Callable[[int], None]) -> None:
+    set_day(20)
+    for by_pattern in ({}, {"audit": Rule()}, {"audit": Rule(body_days=60, days=60)}):
+        rules = Retention(general=Rule(body_days=3, days=60), by_pattern=by_pattern)
+        bodies, requests = next_removals(on_days(other=[0, 5]), rules)
+        assert (bodies, requests) == (None, "2026-03-03")
+
+
+def test_the_next_removal_is_today_while_data_is_removed(set_day: Callable[[int], None]) -> None:
+    set_day(100)
+    rules = Retention(general=Rule(body_days=3, days=10), aggregate_days=20)
+    retention = client_of(on_days(a=[0]), probe=Probe(), retention=rules).get("/api/status").json()["retention"]
+    assert {retention[name]["next_removal"] for name in ("bodies", "requests", "aggregates")} == {"2026-04-11"}
 
 
 def test_nothing_that_is_kept_forever_has_a_next_removal() -> None:

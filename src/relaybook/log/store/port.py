@@ -7,7 +7,7 @@ interfaces for changes by users are ``Labels`` in ``log/namespaces.py``, ``Saved
 Implementations differ only in where they keep data. One conformance suite tests that all of them behave the same.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -19,7 +19,7 @@ from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels, NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField
 from relaybook.log.record import Detail, Gap, Record, Side
-from relaybook.log.retention import Cutoffs, Removal
+from relaybook.log.retention import Cutoffs, Removal, RequestTimes
 from relaybook.log.saved_filters import SavedFilter, SavedFilters
 from relaybook.log.store.errors import BatchRejected
 
@@ -435,6 +435,12 @@ class Reader(Protocol):
         Namespaces are sorted by ``sort`` in descending order, and by name if these values are equal. A namespace
         without requests is included only while it is pinned. With ``pinned``, only namespaces that are pinned (True) or
         not pinned (False) are returned. Raises BadFilter if ``after`` is not a valid cursor.
+        """
+
+    def request_times(self, patterns: Collection[str], deadline_ns: int) -> RequestTimes:
+        """Return the start times of the first and of the last request, by pattern of namespaces.
+
+        Each namespace belongs to one pattern, or to `None` if no pattern matches.
         """
 
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:

@@ -6,7 +6,7 @@ A reader creates missing tables. So a log to which no recorder has written yet i
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -17,7 +17,7 @@ from relaybook.log.deletions import Deletion
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField, matches
 from relaybook.log.record import FOREIGN_IDS, Detail, Gap, Record, Side
-from relaybook.log.retention import Removal
+from relaybook.log.retention import Removal, RequestTimes
 from relaybook.log.saved_filters import SavedFilter
 from relaybook.log.store.clickhouse import lists, pages
 from relaybook.log.store.clickhouse.connection import Database, Parameters
@@ -26,6 +26,7 @@ from relaybook.log.store.clickhouse.entries import read_body, read_entries, read
 from relaybook.log.store.clickhouse.feedback import load_feedback
 from relaybook.log.store.clickhouse.labels import decode_labels
 from relaybook.log.store.clickhouse.recorders import complete_to, live_recorders, recorder_states
+from relaybook.log.store.clickhouse.retention import request_times
 from relaybook.log.store.clickhouse.rows import RECORD, decode_detail, decode_position, record_of, records_of
 from relaybook.log.store.clickhouse.saved_filters import read_saved_filters
 from relaybook.log.store.clickhouse.schema import LINKED, NAMESPACE_SUMS, create_tables
@@ -191,6 +192,9 @@ class ClickHouseReader:
         database = self._database
         labels = decode_labels(self._state.read("label", deadline_ns=deadline_ns))
         return lists.namespace_rows(database, labels, prefix, sort, limit, after, pinned, deadline_ns)
+
+    def request_times(self, patterns: Collection[str], deadline_ns: int) -> RequestTimes:
+        return request_times(self._database, patterns, deadline_ns)
 
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
         return lists.values(self._database, field, prefix, limit, deadline_ns)

@@ -4,18 +4,19 @@ A removed request keeps a row with the data for charts. This row is deleted when
 cutoff for aggregates. One mutation changes the rows of all requests that are removed or lose their content.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 import msgspec
 
 from relaybook import clock
 from relaybook.log.aggregate.stats import KEPT_FIELDS, MINUTE_US
-from relaybook.log.retention import Cutoffs, Removal
+from relaybook.log.retention import Cutoffs, Removal, RequestTimes
 from relaybook.log.store.clickhouse.connection import Database, quoted
-from relaybook.log.store.clickhouse.schema import REQUEST_COLUMNS
+from relaybook.log.store.clickhouse.schema import NAMESPACE_SUMS, REQUEST_COLUMNS
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.port import Entry, Retained
+from relaybook.tags import by_precedence
 
 #: The columns that a removed request keeps, for charts.
 _KEPT: Final = (
@@ -146,10 +147,23 @@ def _cutoff(cutoffs: Cutoffs, kind: str) -> str:
     If a pattern is exactly the name of the namespace, the cutoff of this pattern is used. Otherwise, the cutoff of the
     longest matching pattern is used. If no pattern matches, the general cutoff is used.
     """
-    names = sorted(cutoffs.by_pattern, key=lambda pattern: (pattern.endswith("*"), -len(pattern)))
+    names = by_precedence(cutoffs.by_pattern)
     cases = [f"{_matches(name)}, {getattr(cutoffs.by_pattern[name], kind)}" for name in names]
     general: Any = getattr(cutoffs.general, kind)
     return f"multiIf({', '.join((*cases, str(general)))})" if cases else str(general)
+
+
+def request_times(database: Database, patterns: Collection[str], deadline_ns: int) -> RequestTimes:
+    """Return the start times of the first and of the last request by pattern; see ``Reader.request_times``."""
+    cases = [f"{_matches(pattern)}, {quoted(pattern)}" for pattern in by_precedence(patterns)]
+    sql = f"""
+    SELECT {f"multiIf({', '.join((*cases, 'NULL'))})" if cases else "NULL"} AS pattern, min(first_at), max(last_at)
+    FROM (
+      SELECT namespace, {NAMESPACE_SUMS["first_at"]} AS first_at, {NAMESPACE_SUMS["last_at"]} AS last_at FROM requests
+      WHERE NOT removed GROUP BY namespace
+    ) GROUP BY pattern
+    """
+    return {pattern: (first, last) for pattern, first, last in database.query(sql, deadline_ns=deadline_ns)}
 
 
 def _matches(pattern: str) -> str:

@@ -7,7 +7,7 @@ implements Writer, Reader, Labels, SavedFilters, FeedbackLog, Deletions and Text
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 from typing import get_args
 
@@ -38,7 +38,7 @@ from relaybook.log.namespaces import (
 from relaybook.log.query.filters import CONTAINS, Cursor, Filter, SortField, matches, needs_text
 from relaybook.log.record import Feedback, Gap, Record, Side
 from relaybook.log.request_view import MAX_BODY_BYTES
-from relaybook.log.retention import Cutoffs, Removal
+from relaybook.log.retention import Cutoffs, Removal, RequestTimes
 from relaybook.log.saved_filters import MAX_SAVED_FILTERS, SavedFilter, TooManySavedFilters
 from relaybook.log.search_text import text_of
 from relaybook.log.store.memory import lists
@@ -62,6 +62,7 @@ from relaybook.log.store.port import (
     body_size,
     reject_unstorable,
 )
+from relaybook.tags import NamespacePatterns
 
 
 class MemoryStore:
@@ -436,6 +437,13 @@ class MemoryStore:
         self, prefix: str, sort: NamespaceSort, limit: int, after: str | None, pinned: bool | None, deadline_ns: int
     ) -> tuple[list[NamespaceRow], str | None]:
         return lists.namespaces(self._namespace_rows(), prefix, sort, limit, after, pinned)
+
+    def request_times(self, patterns: Collection[str], deadline_ns: int) -> RequestTimes:
+        owner = NamespacePatterns[str | None]({pattern: pattern for pattern in patterns})
+        starts: dict[str | None, list[int]] = {}
+        for record in self._matching(Filter()):
+            starts.setdefault(owner.find(record.namespace, None), []).append(record.started_at)
+        return {pattern: (min(times), max(times)) for pattern, times in starts.items()}
 
     def _namespace_rows(self) -> list[NamespaceRow]:
         return lists.namespace_rows(self._matching(Filter()), self._labels)

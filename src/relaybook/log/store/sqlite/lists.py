@@ -1,13 +1,16 @@
 """List namespaces and the values of fields."""
 
+from collections.abc import Collection
 from typing import Final
 
 import apsw
 
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort, cursor_after, order_after
 from relaybook.log.query.term_values import check_listed
+from relaybook.log.retention import RequestTimes
 from relaybook.log.store.port import ValueCount
 from relaybook.log.store.sqlite.filter_sql import Condition, starts_with
+from relaybook.tags import by_precedence
 
 #: The cost of a namespace, or NULL if it is unknown.
 _COST: Final = "CASE WHEN costed > 0 THEN cost_usd END"
@@ -51,6 +54,21 @@ def namespaces(
     rows = list(connection.execute(sql, (*(each for term in terms for each in term.bindings), limit + 1)))
     found = [_namespace_row(row) for row in rows[:limit]]
     return found, str(cursor_after(found[-1], sort)) if len(rows) > limit else None
+
+
+def request_times(connection: apsw.Connection, patterns: Collection[str]) -> RequestTimes:
+    """Return the start times of the first and of the last request by pattern; see ``Reader.request_times``."""
+    cases: list[Condition] = []
+    for pattern in by_precedence(patterns):
+        is_prefix = pattern.endswith("*")
+        term = starts_with("namespace", pattern[:-1]) if is_prefix else Condition("namespace = ?", (pattern,))
+        cases.append(Condition(f"WHEN {term.sql} THEN ?", (*term.bindings, pattern)))
+    sql = (
+        f"SELECT CASE {' '.join(case.sql for case in cases)} WHEN 0 THEN 0 END AS pattern, "  # noqa: S608 - constants
+        "min(first_at), max(last_at) FROM namespaces WHERE requests > 0 GROUP BY pattern"
+    )
+    rows = connection.execute(sql, [value for case in cases for value in case.bindings])
+    return {pattern: (first, last) for pattern, first, last in rows}
 
 
 def namespace(connection: apsw.Connection, name: str) -> NamespaceRow:

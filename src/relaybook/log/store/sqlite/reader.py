@@ -3,7 +3,7 @@
 The reader never writes. It can be used while another process writes, and before the store exists.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from relaybook.log.deletions import Deletion
 from relaybook.log.namespaces import NamespaceRow, NamespaceSort
 from relaybook.log.query.filters import Cursor, Filter, SortField, matches
 from relaybook.log.record import Gap, Record, Side
-from relaybook.log.retention import Removal
+from relaybook.log.retention import Removal, RequestTimes
 from relaybook.log.saved_filters import SavedFilter
 from relaybook.log.store.files import BODIES, DATABASE
 from relaybook.log.store.port import (
@@ -204,6 +204,10 @@ class SqliteReader:
     ) -> tuple[list[NamespaceRow], str | None]:
         with self._pool.snapshot(Deadline(deadline_ns)) as connection:
             return lists.namespaces(connection, prefix, sort, limit, after, pinned)
+
+    def request_times(self, patterns: Collection[str], deadline_ns: int) -> RequestTimes:
+        with self._pool.snapshot(Deadline(deadline_ns)) as connection:
+            return {} if connection is None else lists.request_times(connection, patterns)
 
     def values(self, field: str, prefix: str, limit: int, deadline_ns: int) -> list[ValueCount]:
         with self._pool.snapshot(Deadline(deadline_ns)) as connection:
