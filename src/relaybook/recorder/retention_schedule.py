@@ -25,6 +25,11 @@ _HOUR_US: Final = DAY_US // 24
 _MINUTE_US: Final = _HOUR_US // 60
 #: If the log exceeds its budget, data is removed until the log has this share of the budget.
 _TARGET: Final = 0.95
+#: A disk cutoff advances by one of these units or by ``_LEAST_UNIT_US``.
+_UNITS_US: Final = (DAY_US, _HOUR_US, _MINUTE_US)
+_LEAST_UNIT_US: Final = _MINUTE_US // 6
+#: A disk cutoff advances by at least this share of the time since the oldest data.
+_LEAST_SHARE: Final = 0.02
 
 
 class DiskUse(NamedTuple):
@@ -126,6 +131,7 @@ class RetentionSchedule:
             _not_before(status.oldest_at, self._least.requests),
             _not_before(status.oldest_content_at, self._least.content),
             clock.wall_us(),
+            max((used - budget * _TARGET) / used / 2, _LEAST_SHARE),
         )
         if least is None:
             return
@@ -144,23 +150,25 @@ def _not_before(started_at: int | None, cutoff: int) -> int | None:
     return None if started_at is None else max(started_at, cutoff)
 
 
-def _next_cutoff(oldest_at: int | None, oldest_content_at: int | None, now_us: int) -> Cutoff | None:
+def _next_cutoff(oldest_at: int | None, oldest_content_at: int | None, now_us: int, share: float) -> Cutoff | None:
     """Return the cutoff that removes the oldest content, or the oldest requests if no content may be removed.
 
-    The cutoff is the end of the UTC day of the oldest data. If the oldest data is less than 24 hours old, the cutoff is
-    the end of the UTC hour. If the oldest data is less than an hour old, the cutoff is the end of the UTC minute. The
-    last minute of content and the last hour of requests are always kept. `None` if nothing may be removed.
+    The cutoff is the end of the UTC day, hour, minute or ten seconds of the oldest data. Of these units, the longest is
+    used that is at most ``share`` of the age of the data. So if a log covers only two days, its first day is not
+    removed at once. The last minute of content and the last hour of requests are always kept. `None` if nothing may be
+    removed.
     """
     if oldest_content_at is not None and oldest_content_at < now_us - _MINUTE_US:
-        return Cutoff(content=_end_of_unit(oldest_content_at, now_us))
+        return Cutoff(content=min(_end_of_unit(oldest_content_at, now_us, share), now_us - _MINUTE_US))
     if oldest_at is not None and oldest_at < now_us - _HOUR_US:
-        return Cutoff(requests=min(_end_of_unit(oldest_at, now_us), now_us - _HOUR_US))
+        return Cutoff(requests=min(_end_of_unit(oldest_at, now_us, share), now_us - _HOUR_US))
     return None
 
 
-def _end_of_unit(at_us: int, now_us: int) -> int:
-    unit = next(unit for unit in (DAY_US, _HOUR_US, _MINUTE_US) if at_us < now_us - unit)
-    return min(at_us - at_us % unit + unit, now_us - _MINUTE_US)
+def _end_of_unit(at_us: int, now_us: int, share: float) -> int:
+    longest_us = (now_us - at_us) * share
+    unit = next((unit for unit in _UNITS_US if unit <= longest_us), _LEAST_UNIT_US)
+    return at_us - at_us % unit + unit
 
 
 def disk_budget(setting: int | str, used: int, free: int, size: int, min_free: int) -> int | None:

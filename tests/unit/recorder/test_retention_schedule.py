@@ -13,7 +13,7 @@ from relaybook.log.query.filters import Filter
 from relaybook.log.retention import DAY_US, Retention, Rule
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.memory import MemoryStore
-from relaybook.log.store.port import Retained
+from relaybook.log.store.port import Batch, Retained
 from relaybook.recorder.retention_schedule import DiskUse, RetentionSchedule, disk_budget
 
 GIB = 1 << 30
@@ -130,7 +130,7 @@ def test_a_log_over_its_budget_loses_its_oldest_content_then_its_oldest_requests
     assert len(left(store)) == 7  # the log uses 70 bytes, which is within the budget
     disk.budget = 60
     shrink(retention, times)
-    assert [state for _, state in left(store)] == ["stored"] * 4 + ["expired"] * 3
+    assert [state for _, state in left(store)] == ["stored"] * 5 + ["expired"] * 2
     assert disk.use().used <= 57
     disk.budget = 27
     shrink(retention, times)
@@ -149,6 +149,27 @@ def test_a_log_over_its_budget_loses_its_oldest_content_then_its_oldest_requests
     removal = store.status().last_removal
     assert removal is not None
     assert removal.reason == "disk_budget"
+
+
+@pytest.mark.parametrize("hours", [0.15, 0.5, 0.9, 2, 23, 25, 30, 47, 72, 30 * 24, 300 * 24])
+@pytest.mark.parametrize("budget", [2900, 1500, 400])
+def test_removal_stops_close_to_the_target(times: Times, hours: float, budget: int) -> None:
+    """Content takes 9 bytes per request, and requests take 1 byte each and are spread evenly over the last hours."""
+    store, number = MemoryStore(), 300
+    starts = [NOON - 61_000_000 - int(at * hours * 3_600_000_000 / number) for at in range(number, 0, -1)]
+    store.commit(Batch(entries=[an_entry(started_at=at, ended_at=at) for at in starts]))
+
+    def use() -> DiskUse:
+        states = [record.body_state for record in store.page(Filter(), number, None, soon()).records]
+        return DiskUse(len(states) + 9 * states.count("stored"), budget)
+
+    retention = RetentionSchedule(Retention(), store, store, use)
+    idle = 0
+    while idle < 15:
+        idle = 0 if retention.work(soon()) else idle + 1
+        retention.check_budget()
+        times.pass_(1)
+    assert 0.95 * budget - 0.03 * 3000 <= use().used <= 0.95 * budget
 
 
 def test_nothing_is_removed_without_a_budget(times: Times) -> None:
