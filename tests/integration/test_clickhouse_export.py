@@ -203,3 +203,8 @@ def test_large_bodies_are_not_in_memory_together(log: Log, monkeypatch: pytest.M
     sizes = [(each.request_size, each.response) for each in stored]
     assert sizes == [(size, b"")] * 8 + [(20 << 20, b"small")]
     assert most < 10 << 20
+    monkeypatch.undo()
+    chunks = Export(log.reader, ExportQuery(file_format=FILE_FORMATS["jsonl"], filter_=Filter(), bodies=True)).chunks()
+    lengths = [len(chunk) for chunk in chunks]
+    assert sum(lengths) > 8 * size
+    assert max(lengths) < 3 << 20

@@ -914,7 +914,7 @@ export type RetentionClock = {
   days: number;
   /** The oldest day (UTC) for which the log still has data of this kind. `null` if the log has no such data, or if the day is unknown. */
   oldest_day: string | null;
-  /** The day (UTC) on which the next data becomes old enough to be removed, by the rules for namespaces, too. Today means that data is being removed. `null` if no rule removes any of the data. */
+  /** The day (UTC) on which the next data becomes old enough to be removed, by the rules for namespaces, too. Today means that data is being removed. `null` if no rule removes any of the data, or if the day is unknown. */
   next_removal: string | null;
 };
 

@@ -90,7 +90,8 @@ class RetentionClock(Struct, kw_only=True):
         str | None,
         Meta(
             description="The day (UTC) on which the next data becomes old enough to be removed, by the rules for "
-            "namespaces, too. Today means that data is being removed. `null` if no rule removes any of the data.",
+            "namespaces, too. Today means that data is being removed. `null` if no rule removes any of the data, or if "
+            "the day is unknown.",
             extra_json_schema={"format": "date"},
         ),
     ]

@@ -195,7 +195,9 @@ class Export:
             size, data = (sizes[0], stored.request) if side == "request" else (sizes[1], stored.response)
             if size is None:
                 return None
-            return self._reader.body(stored.record.id, side) if data is None else iter([data])
+            if data is None:
+                return self._reader.body(stored.record.id, side)
+            return (data[start : start + _CHUNK_BYTES] for start in range(0, size, _CHUNK_BYTES))
 
         return RequestView(stored.record, stored.detail, *sizes, transferred, damage=stored.damage)
 
