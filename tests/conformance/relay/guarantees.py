@@ -3,10 +3,12 @@
 The guarantees define which headers are forwarded, how, and in which order.
 """
 
+import re
 from urllib.parse import unquote
 
 from tests.conformance.relay.wire import Pair
 
+_SECRET = rb"(?s)(?=.*[A-Za-z\x80-\xff])(?=.*[0-9]).{16,}"
 PREFIXES = (b"service-", b"relaybook-")
 HOP_BY_HOP = {
     *(b"connection", b"keep-alive", b"proxy-connection", b"te", b"trailer", b"upgrade", b"http2-settings"),
@@ -78,10 +80,14 @@ def readable(pairs: tuple[Pair, ...]) -> list[Pair]:
 def stored(transferred: bytes, key: bytes | None, kept: bytes, *, certain: bool) -> bool:
     """Return whether ``kept`` is the correct stored copy of a body: the body with the client's key masked.
 
-    Keys under 8 characters are not secrets. A key that arrives in two reads is not masked. ``certain`` means that the
-    whole body arrived in one read, so each occurrence must be masked. Otherwise, an occurrence may be masked or not.
+    Only keys of 16 or more characters with letters and digits are secrets. A key that arrives in two reads is not masked.
+    ``certain`` means that the whole body arrived in one read, so each occurrence must be masked. Otherwise, an occurrence
+    may be masked or not.
     """
-    if key is None or len(key) < 8 or key not in transferred:
+    is_secret = (
+        key is not None and len(key) >= 16 and re.search(rb"[A-Za-z\x80-\xff]", key) and re.search(rb"[0-9]", key)
+    )
+    if key is None or not is_secret or key not in transferred:
         return kept == transferred
     stars = b"*" * len(key)
     if certain:
