@@ -80,9 +80,9 @@ def readable(pairs: tuple[Pair, ...]) -> list[Pair]:
 def stored(transferred: bytes, key: bytes | None, kept: bytes, *, certain: bool) -> bool:
     """Return whether ``kept`` is the correct stored copy of a body: the body with the client's key masked.
 
-    Only keys of 16 or more characters with letters and digits are secrets. A key that arrives in two reads is not masked.
-    ``certain`` means that the whole body arrived in one read, so each occurrence must be masked. Otherwise, an occurrence
-    may be masked or not.
+    Only keys of 16 or more characters with letters and digits are secrets. A key that arrives in two reads is not
+    masked. ``certain`` means that the whole body arrived in one read, so each occurrence must be masked. Otherwise, an
+    occurrence may be masked or not.
     """
     is_secret = (
         key is not None and len(key) >= 16 and re.search(rb"[A-Za-z\x80-\xff]", key) and re.search(rb"[0-9]", key)
