@@ -84,12 +84,17 @@ class EntryBuilder:
             for data in (b"{", b'{"model": "m"}', b"data: {}\n\n"):
                 read_response(data, api.kind, is_event_stream=False, complete=True)
 
-    def bodies(self, exchange: Exchange) -> Bodies:
-        """Return the bodies of an exchange. This may wait for the store, and parses nothing."""
+    def bodies(self, exchange: Exchange, *, without_response: bool = False) -> Bodies:
+        """Return the bodies of an exchange. This may wait for the store, and parses nothing.
+
+        With ``without_response``, the response is empty, as if no byte of its body had arrived.
+        """
         request = response = None
         if exchange.request_bytes <= MAX_BODY_BYTES:
             request = self._bytes(exchange.request)
-        if exchange.response_bytes <= MAX_BODY_BYTES:
+        if without_response:
+            response = b""
+        elif exchange.response_bytes <= MAX_BODY_BYTES:
             response = self._bytes(exchange.response)
         return Bodies(request, response)
 

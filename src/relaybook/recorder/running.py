@@ -66,7 +66,8 @@ class RunningRequests:
         return [state for _, state in self._states.values()] if exchanges or had_some else None
 
     def _state(self, exchange: Exchange, *, is_shown: bool) -> Running:
-        bodies = self._entry_builder.bodies(exchange)
+        # The beginning of a large response would only cost memory, because it is not parsed again as it grows.
+        bodies = self._entry_builder.bodies(exchange, without_response=exchange.response_bytes > MAX_SHOWN_BYTES)
         is_safe = self._crash_guard.begin(exchange.id)
         return self._entry_builder.running(exchange, bodies if is_safe else None, is_shown=is_shown)
 

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from tests.conformance.relay.wire import Pair
 
+_SECRET = rb"(?s)(?=.*[A-Za-z\x80-\xff])(?=.*[0-9]).{16,}"
 PREFIXES = (b"service-", b"relaybook-")
 HOP_BY_HOP = {
     *(b"connection", b"keep-alive", b"proxy-connection", b"te", b"trailer", b"upgrade", b"http2-settings"),

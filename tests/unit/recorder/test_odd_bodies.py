@@ -191,6 +191,24 @@ def test_an_end_mark_that_clients_did_not_see_does_not_count_if_the_connection_b
     assert (record.outcome, record.failed, record.stream_ended) == ("upstream_failed", True, "cut")
 
 
+@pytest.mark.parametrize("tail", [b"", b"\n", b"\r\n"])
+@pytest.mark.parametrize(
+    ("last", "target"),
+    [
+        (b"data: [DONE]", b"/v1/chat/completions"),
+        (b'event: message_stop\ndata: {"type":"message_stop"}', b"/v1/messages"),
+        (b'data: {"type":"response.completed","response":{"output":[]}}', b"/v1/responses"),
+    ],
+)
+def test_an_end_mark_without_its_blank_line_did_not_reach_the_client(last: bytes, tail: bytes, target: bytes) -> None:
+    error = ("upstream_stream_interrupted", "The upstream closed the connection.")
+    frames = c({"content": "Hi"}, "stop"), last
+    record = record_of(*frames, tail, target=target, outcome="upstream_failed", closed=error)
+    assert (record.outcome, record.failed, record.error_code, codes(record)) == ("upstream_failed", True, error[0], [])
+    record = record_of(*frames, b"\n\n", target=target, outcome="upstream_failed", closed=error)
+    assert (record.outcome, record.failed, codes(record)) == ("complete", False, ["closed_early"])
+
+
 def test_an_empty_response_is_incomplete() -> None:
     record = record_of(head=JSON)
     assert (result_of(record).code, result_of(record).text) == ("incomplete", "Empty response")
