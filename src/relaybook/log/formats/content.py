@@ -38,7 +38,7 @@ def content_parts(content: object) -> list[Part]:
     if content is None:
         return []
     if not isinstance(content, list):
-        return [_other(content)]
+        return [_part(content)]
     first, omitted, last = ends(content)
     parts = [_part(item) for item in first]
     if omitted:

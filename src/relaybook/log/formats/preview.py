@@ -58,8 +58,8 @@ def _preview(parts: Sequence[Part], *, is_user: bool) -> str | None:
             text = written_by_person(text)
         if part.media is not None:
             text = describe_media(part.kind, part.media)
-        elif text is None and part.kind == "other" and part.type is not None and not is_user:
-            text = f"[{part.type}]"
+        elif part.kind == "other":
+            text = None if part.type is None else part.text or f"[{part.type}]"
         if text and (one := preview(text)):
             shown.append(one)
     return preview(" ".join(shown)) if shown else None
