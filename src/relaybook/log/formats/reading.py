@@ -198,53 +198,64 @@ def _raw_output(text: str | None, kind: Literal["json", "text"]) -> Output:
     return Output(index=0, parts=[Part(kind="other", type=kind, text=text)] if text else [])
 
 
+class _EventReader:
+    """Passes the events of one stream to the format, whatever they contain."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.decoder = lenient.EventDecoder()
+        self._stream = stream
+        self._odd_errors_left = _MAX_ODD_ERRORS
+
+    def take(self, name: str, payload: bytes) -> None:
+        if name == sse.JSON_LINE:
+            if self._may_be_error() and is_object(value := self.decoder.load(payload)):
+                self._stream.add_error(value)
+        elif is_object(value := self._object(payload)):
+            self._stream.add(value, name)
+        elif name == "error":
+            if self._may_be_error():
+                value = lenient.load(payload)
+                self._stream.add_error_text(payload.decode("utf-8", "replace") if value is None else str(value))
+        elif b"\n" in payload:  # some servers separate events only by line ends
+            for line in payload.split(b"\n"):
+                if line.startswith(_DONE):
+                    self._stream.has_end_mark = True
+                elif is_object(value := self._object(line)):
+                    self._stream.add(value, name)
+
+    def _object(self, payload: bytes) -> Any:
+        if not payload.startswith(b"{"):
+            payload = payload.lstrip().removeprefix(b"\xef\xbb\xbf")
+        return self.decoder.load(payload) if payload.startswith(b"{") else None
+
+    def _may_be_error(self) -> bool:
+        self._odd_errors_left -= 1
+        return self._odd_errors_left >= 0
+
+
 def _read_stream(stream: Stream, data: bytes, *, complete: bool, before: int = 0) -> Reading:
-    decoder = lenient.EventDecoder()
-    load, add = decoder.load, stream.add
+    """Read an event stream, which begins after ``before`` bytes of the body."""
+    reader = _EventReader(stream)
     add_text = stream.add_text if isinstance(stream, chat.Stream) else None
     first_block: int | None = None
-    odd_errors = 0
     lines = sse.normalized(data)
     unfinished, had_end_mark = sse.unfinished_block(lines), True
     for name, payload, block in sse.events(lines):
         if block == unfinished:  # clients do not see an event that no blank line ends
             had_end_mark = complete or stream.has_end_mark
-        if payload.startswith(b"{"):
-            if first_block is not None and add_text is not None and not name and add_text(payload):
-                continue
-            if name == sse.JSON_LINE:
-                odd_errors += 1
-                if odd_errors <= _MAX_ODD_ERRORS and is_object(value := load(payload)):
-                    stream.add_error(value)
-                continue
-            value = load(payload)
-            if not is_object(value):
-                # Some servers separate events only by line ends.
-                for line in payload.split(b"\n") if b"\n" in payload else ():
-                    if is_object(value := load(line)):
-                        add(value, name)
-                    elif line.startswith(_DONE):
-                        stream.has_end_mark = True
-                continue
-            add(value, name)
-            if first_block is None and stream.has_token:
-                first_block = block
-        elif payload.startswith(_DONE):
+        if first_block is not None and add_text is not None and not name and add_text(payload):
+            continue
+        if payload.startswith(_DONE):
             stream.has_end_mark = True
             break
-        elif name == "error":
-            odd_errors += 1
-            if odd_errors > _MAX_ODD_ERRORS:
-                continue
-            text = payload.decode("utf-8", "replace")
-            stream.add_error_text(text if (value := lenient.load(payload)) is None else str(value))
-        elif payload.lstrip().startswith((b"{", b"\xef\xbb\xbf{")) and is_object(value := load(payload.strip())):
-            add(value, name)
+        reader.take(name, payload)
+        if first_block is None and stream.has_token:
+            first_block = block
     stream.has_end_mark &= had_end_mark
     found = stream.response()
     found.ending = _ending(stream, complete=complete)
     notes = []
-    if decoder.gave_up:
+    if reader.decoder.gave_up:
         limit = f"{lenient.MAX_ODD_EVENTS:,}"
         notes.append(Note("too_many_odd_events", f"More than {limit} events are not valid JSON. The rest is not read."))
     end = None if first_block is None else before + sse.end_of_block(data, first_block)
