@@ -98,3 +98,18 @@ def test_the_end_of_all_running_requests_is_reported_once(tmp_path: Path) -> Non
     assert [requests.report([], now), requests.report([], now)] == [[], None]  # an earlier recorder may have left some
     assert len(requests.report([opened(1)], now) or []) == 1
     assert [requests.report([], now), requests.report([], now)] == [[], None]
+
+
+def test_the_beginning_of_a_large_response_is_not_read(tmp_path: Path) -> None:
+    """It would be parsed only once, and take several times its size of memory."""
+    chunk = b'data: {"model":"m-1","choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n'
+    requests = RunningRequests(CountingBuilder(), CrashGuard(tmp_path))
+    for size, model in [(1, "m-1"), (MAX_SHOWN_BYTES, None)]:
+        fold = Fold()
+        script = Script().open(A).request(A, b'{"model":"m","messages":[]}')
+        fold.feed(script.respond(A, chunk, b":" + b"a" * size, head=b"Content-Type: text/event-stream").frames)
+        fold.open[A].id, fold.open[A].opened_ns = b"%016d" % size, 0
+        (state,) = requests.report(fold.open.values(), 2 * clock.NANOSECONDS) or []
+        record = state.record
+        assert (record.model, record.response_model, record.error_code) == ("m", model, None)
+        assert {note.code for note in record.notes} <= {"cost_unknown"}
