@@ -29,7 +29,7 @@ _MAX_CACHED_TAGS_BYTES: Final = 4096
 _MAX_SHOWN: Final = 80
 _BROKEN_PERCENT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 #: Control characters, and lone surrogates, which cannot be stored.
-_CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _KNOWN_TAGS: Final = ("namespace", "log", "property-")
 
 WarningCode = Literal[
