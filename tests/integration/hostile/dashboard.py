@@ -87,6 +87,7 @@ def routes() -> list[tuple[str, str]]:
         path = str(getattr(route, "path", ""))
         for name, value in {
             "{id:path}": "1",
+            "{id:request_id}": "1",
             "{id}": "1",
             "{field:path}": "model",
             "{name}": "x",
