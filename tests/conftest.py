@@ -18,7 +18,7 @@ TESTS = Path(__file__).parent
 ORDER = (*ALONE, "integration", "conformance", "network", "fuzz", "golden", "unit", "architecture")
 
 #: The targets of the Makefile that provide what a test needs.
-TARGETS = {"sqlmap": "venv", "clickhouse": "clickhouse", "the built page": "page"}
+TARGETS = {"clickhouse": "clickhouse", "the built page": "page"}
 #: The tools that ``make system-deps`` installs (``TOOLS`` in the Makefile).
 SYSTEM_TOOLS = ("jq", "strace", "chromium-headless-shell")
 

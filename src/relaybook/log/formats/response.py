@@ -287,7 +287,7 @@ class Stream:
     def add_error(self, value: dict[str, Any], name: str = "") -> None:
         """Set the error of an event or a response object, if there is none yet."""
         if self._error is None:
-            has_output = bool(self._items) and value.get("status") != "failed"
+            has_output = bool(self._items) and value.get("status") not in ("failed", "cancelled")
             self._error = find_error(value, has_output=has_output)
             if self._error is None and name in ("error", "response.error"):
                 self._error = describe_error({key: item for key, item in value.items() if key != "type"})
