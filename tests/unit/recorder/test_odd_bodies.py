@@ -297,6 +297,15 @@ def test_an_error_in_a_stream_fails_the_request_and_keeps_the_text(frame: bytes)
     assert result_of(record).code == "error_in_response"
 
 
+@pytest.mark.parametrize("status", ["failed", "cancelled"])
+def test_a_response_that_failed_or_was_cancelled_is_failed_even_with_output(status: str) -> None:
+    item = {"type": "message", "content": [{"type": "output_text", "text": "Half a"}]}
+    body = {"object": "response", "model": "m", "status": status, "output": [item], "error": None}
+    record = record_of(json.dumps(body).encode(), head=JSON, target=b"/v1/responses")
+    assert (record.failed, record.output_preview) == (True, "Half a")
+    assert record.error_message == f"The status of the response is {status}."
+
+
 def test_a_finish_reason_error_fails_the_request() -> None:
     assert record_of(c({"content": "Hi"}, "error"), DONE).failed
 
