@@ -144,7 +144,8 @@ APIS: Final = (
         sdk_call=_call(_OPENAI, "embeddings", "/embeddings", "model input dimensions encoding_format user"),
     ),
     Api("models", "list of models", ("GET", "DELETE"), ("models", "models/{model}")),
-    Api("other", "all other paths"),
+    # The path is that of OpenAI's Assistants, and ends like that of Anthropic's messages.
+    Api("other", "all other paths", ("POST",), ("threads/{model}/messages",)),
 )
 #: The kind of nearly all requests. Indexes omit it.
 MOST_COMMON: Final[Kind] = "chat"
@@ -160,7 +161,11 @@ def _compile(path: str) -> "re.Pattern[str]":
     return re.compile(f"(?:^|/)/*{path.replace('{model}', _MODEL)}/*$")
 
 
-_PATTERNS: Final = tuple((_compile(path), api) for api in APIS for path in api.paths)
+#: Longer paths come first, because they can end with a shorter one.
+_PATTERNS: Final = tuple(
+    (_compile(path), api)
+    for path, api in sorted(((path, api) for api in APIS for path in api.paths), key=lambda row: -row[0].count("/"))
+)
 
 
 def match(method: str, path: str) -> Match:

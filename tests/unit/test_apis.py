@@ -28,6 +28,7 @@ from relaybook.apis import APIS, SdkCall, match
         ("/v1/v1/messages", "message", None),
         ("/v1/messages/count_tokens", "message", None),
         ("/v1/messages/batches", "other", None),
+        ("/v1/threads/thread_1/messages", "other", None),
         ("/v1/chatcompletions", "other", None),
         ("/v1/audio/speech", "other", None),
         ("/v1/models/gemini-3:generateContent", "other", None),

@@ -91,7 +91,7 @@ describe("the first line of a request", () => {
     const broken = { outcome: "upstream_failed", failed: true } as const;
     const closed = "The upstream closed the connection in the middle of its response.";
     expect(summarize({ ...broken, chunks: 61, error_code: "upstream_stream_interrupted", error_message: closed })).toBe(
-      `✗ ${closed} The client received 61 chunks, then an error.`,
+      `✗ ${closed} The client received 61 chunks, then the connection ended.`,
     );
     const silent = "The upstream sent no response within 600 s (setting upstream_timeout).";
     expect(

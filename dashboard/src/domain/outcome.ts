@@ -114,7 +114,7 @@ function incomplete({ stream, response_bytes, chunks, error_message }: RequestDe
 
 function upstreamFailed({ chunks, status, error_message }: RequestDetail): string[] {
   const error = status !== null && status >= 500 ? `a ${status}` : "an error";
-  const received = chunks > 0 ? `${plural(chunks, "chunk")}, then an error` : error;
+  const received = chunks > 0 ? `${plural(chunks, "chunk")}, then the connection ended` : error;
   return [message(error_message, "The upstream failed."), `The client received ${received}.`];
 }
 

@@ -9,8 +9,9 @@ export function money(usd: number | null, estimated = false): string {
 
 function dollars(usd: number): string {
   if (usd === 0) return "$0";
-  if (usd < 0.1) return `$${usd.toFixed(4)}`;
-  return usd < 1000 ? `$${usd.toFixed(2)}` : `$${Math.round(usd).toLocaleString("en-US")}`;
+  // Unlike toFixed(), toLocaleString() rounds the decimal number, so 0.03675 is $0.0368 here and in exactMoney().
+  const digits = usd < 0.1 ? 4 : usd < 1000 ? 2 : 0;
+  return `$${usd.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
 /** The cost of one request, with three significant digits below $1: `$0.000118`, `$41.20`. Never `$0.00`. */

@@ -50,7 +50,7 @@ export type Row = {
   stream_ended: "cut" | "done" | "no_done" | null;
   /** HTTP status that was sent to the client. `null` if no status was sent. */
   status: number | null;
-  /** Error code from the relay or the upstream, or the reason why the response cannot be used: `stream_incomplete` or `not_json`. */
+  /** Error code from the relay or the upstream, or the reason why the response cannot be used: `stream_incomplete`, `not_json` or `not_understood`. */
   error_code: string | null;
   /** Error message from the relay or the upstream. */
   error_message: string | null;
@@ -240,7 +240,7 @@ export type RequestDetail = {
   stream_ended: "cut" | "done" | "no_done" | null;
   /** HTTP status that was sent to the client. `null` if no status was sent. */
   status: number | null;
-  /** Error code from the relay or the upstream, or the reason why the response cannot be used: `stream_incomplete` or `not_json`. */
+  /** Error code from the relay or the upstream, or the reason why the response cannot be used: `stream_incomplete`, `not_json` or `not_understood`. */
   error_code: string | null;
   /** Error message from the relay or the upstream. */
   error_message: string | null;
@@ -533,7 +533,7 @@ export type ThreadRow = {
   stream_ended: "cut" | "done" | "no_done" | null;
   /** HTTP status that was sent to the client. `null` if no status was sent. */
   status: number | null;
-  /** Error code from the relay or the upstream, or the reason why the response cannot be used: `stream_incomplete` or `not_json`. */
+  /** Error code from the relay or the upstream, or the reason why the response cannot be used: `stream_incomplete`, `not_json` or `not_understood`. */
   error_code: string | null;
   /** Error message from the relay or the upstream. */
   error_message: string | null;

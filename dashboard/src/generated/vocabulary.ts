@@ -36,6 +36,7 @@ export const NOTES: Readonly<Record<string, string>> = {
   not_json: "body is not JSON",
   too_many_odd_events: "too many unreadable events",
   not_understood: "body not understood",
+  arguments_not_json: "arguments of a tool call are not JSON",
   closed_early: "connection broke after the end",
   cost_unknown: "cost is unknown",
 };

@@ -47,7 +47,7 @@ MEANINGS: Final[dict[str, str]] = {
     "`no_done`: without an end. `cut`: the stream was interrupted. `null` if the response was not a stream.",
     "status": "HTTP status that was sent to the client. `null` if no status was sent.",
     "error_code": "Error code from the relay or the upstream, or the reason why the response cannot be used: "
-    "`stream_incomplete` or `not_json`.",
+    "`stream_incomplete`, `not_json` or `not_understood`.",
     "error_message": "Error message from the relay or the upstream.",
     "duration_ms": "Milliseconds from the arrival of the request's headers to the end of the exchange.",
     "first_token_ms": "Milliseconds from the arrival of the request's headers to the first chunk with text, reasoning, "

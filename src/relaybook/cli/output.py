@@ -7,6 +7,7 @@ upstreams and servers are escaped, so that no log entry can move the cursor or c
 import unicodedata
 from collections.abc import Mapping
 from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
 
 #: A request as the API returns it.
@@ -80,7 +81,9 @@ def cost(row: Row) -> str:
     if 0 < usd < 0.0001:
         return "<$0.0001"
     mark = "≈" if row["tokens_estimated"] else ""
-    return mark + (f"${usd:.4f}" if 0 < usd < 1 else f"${usd:,.2f}" if usd else "$0")
+    # The decimal number is rounded, as on the page, and not the binary number, which may be slightly smaller.
+    decimal = Decimal(str(usd)).quantize(Decimal("0.0001" if usd < 1 else "0.01"), ROUND_HALF_UP)
+    return f"{mark}${decimal:,}" if usd else "$0"
 
 
 def duration(row: Row) -> str:

@@ -24,6 +24,7 @@ NoteCode = Literal[
     "not_json",
     "too_many_odd_events",
     "not_understood",
+    "arguments_not_json",
     "closed_early",
     "cost_unknown",
 ]

@@ -22,6 +22,10 @@ from relaybook.log.store.port import Body, Entry, Reader, Running, StoredRecord,
 MAX_BODY_BYTES: Final = 64 << 20
 
 
+#: Statuses of responses that have no body on purpose.
+NO_CONTENT: Final = (204, 205)
+
+
 def decode_body(data: bytes, content_encoding: str | None) -> Decoded:
     """Return a body without its content codings, and how much of it was decoded.
 
@@ -171,6 +175,8 @@ class RequestView:
             return None
         if record.status is not None and record.status >= 400:
             return Response(error=read_error(body))
+        if record.status in NO_CONTENT:
+            return None
         complete = record.outcome == "complete"
         return read_response(body, record.kind, is_event_stream=record.stream, complete=complete).response
 

@@ -85,7 +85,7 @@ ERROR_STATUSES: Final[dict[int, tuple[Code, str]]] = {
 UPSTREAM_FAILURES: Final[dict[Code, str]] = {
     "upstream_unreachable": "upstream unreachable",
     "upstream_timeout": "upstream timeout",
-    "upstream_reset": "connection reset by upstream",
+    "upstream_reset": "connection closed by upstream",
     "upstream_protocol_error": "invalid upstream response",
     "upstream_stream_interrupted": "stream interrupted by upstream",
 }
@@ -97,7 +97,11 @@ FINISHES: Final[dict[Finish, tuple[Code, str]]] = {
     "filtered": ("filtered", "content filter"),
 }
 #: Codes of the ``Result`` for responses that ended without an error but cannot be used, by error code.
-UNUSABLE_RESPONSES: Final[dict[str, Code]] = {"stream_incomplete": "incomplete", "not_json": "unexpected_body"}
+UNUSABLE_RESPONSES: Final[dict[str, Code]] = {
+    "stream_incomplete": "incomplete",
+    "not_json": "unexpected_body",
+    "not_understood": "unexpected_body",
+}
 #: Error codes of requests for which the journal could not be written. The response was cut off, or continued without
 #: being logged.
 LOG_ERRORS: Final = ("log_unavailable", "log_incomplete")
@@ -143,7 +147,8 @@ def _failed_response(record: Record) -> Result:
         is_empty = record.response_bytes == 0 and not record.stream
         name = "Stream" if record.stream else "Response"
         return Result(code, "Empty response" if is_empty else f"{name} ended early", "bad")
-    text = "not JSON" if code == "unexpected_body" else "error in response"
+    texts = {"not_json": "not JSON", "not_understood": "unexpected response"}
+    text = texts.get(record.error_code or "", "error in response")
     return Result(code, f"{record.status} · {text}" if record.status else text[0].upper() + text[1:], "bad")
 
 

@@ -13,16 +13,16 @@ from relaybook.ids import id_text
 from relaybook.journal.events import Closed
 from relaybook.log.formats import lenient
 from relaybook.log.formats.advice import advice
-from relaybook.log.formats.conversation import Request, Response
+from relaybook.log.formats.conversation import Part, Request, Response
 from relaybook.log.formats.media import describe_body
 from relaybook.log.formats.message_chain import MessageChain, build_chain, encode_chain
 from relaybook.log.formats.preview import characters, finish_reason, input_preview, output_preview, texts_preview
 from relaybook.log.formats.provider_errors import read_error
-from relaybook.log.formats.reading import INCOMPLETE, Reading, read_request, read_response
+from relaybook.log.formats.reading import INCOMPLETE, NOT_UNDERSTOOD, Reading, read_request, read_response
 from relaybook.log.formats.text import ERROR_CHARACTERS, clean_or_none, estimate_tokens
 from relaybook.log.formats.usage import Tokens, counts_of, stated_usd
 from relaybook.log.record import Detail, Note, Record, Side, stored_id
-from relaybook.log.request_view import MAX_BODY_BYTES, decode_body
+from relaybook.log.request_view import MAX_BODY_BYTES, NO_CONTENT, decode_body
 from relaybook.log.search_text import search_text
 from relaybook.log.store.port import Body, BodyRef, Entry, Running
 from relaybook.recorder.fold import Exchange
@@ -38,6 +38,7 @@ _RESPONSE_HEADERS: Final = re.compile(
     rb"(?i)(?:^|\r\n)(content-type|content-encoding|%b):[ \t]*([^\r]*)" % b"|".join(_REQUEST_ID_HEADERS)
 )
 _TRACE: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}.*")
+_BROKEN_ARGUMENTS: Final = Note("arguments_not_json", "The arguments of a tool call are not valid JSON.")
 _CLOSED_EARLY: Final = Note(
     "closed_early", "The upstream broke off the connection after the end of the stream. Nothing is missing."
 )
@@ -47,7 +48,6 @@ _NOT_UNDERSTOOD: Final = Note(
 )
 _MAX_RETRIES: Final = 1_000_000
 #: Status codes of responses that have no body (RFC 9110).
-_WITHOUT_BODY: Final = (204, 205)
 
 ReadBody = Callable[[BodyRef], bytes]
 
@@ -221,7 +221,7 @@ class EntryBuilder:
             if not (is_error or is_event_stream):
                 return None
         data = _decoded("response", body, record, headers.response)
-        if data is None or record.status in _WITHOUT_BODY:
+        if data is None or record.status in NO_CONTENT:
             return None
         if is_error:
             error = read_error(data)
@@ -246,14 +246,14 @@ class EntryBuilder:
         record.completion_id = stored_id(response.id) if response.id else None
         record.finish_reason = finish_reason(response)
         record.output_preview = output_preview(response)
-        self._end(record, exchange, reading, closed)
+        self._end(record, reading, request, closed)
         if response.error is not None:
             record.failed = True
             record.error_code = record.error_code or clean_or_none(response.error.code)
             record.error_message = record.error_message or clean_or_none(response.error.message, ERROR_CHARACTERS)
         self._count(record, request, response)
 
-    def _end(self, record: Record, exchange: Exchange, reading: Reading, closed: Closed) -> None:
+    def _end(self, record: Record, reading: Reading, request: Request | None, closed: Closed) -> None:
         """Decide from the body whether the whole response arrived. The connection alone does not tell."""
         response = reading.response
         is_success = record.status is not None and record.status >= 200
@@ -264,9 +264,22 @@ class EntryBuilder:
             record.outcome, record.failed = "complete", False
             record.error_code = record.error_message = None
             record.notes.append(_CLOSED_EARLY)
-        if record.outcome == "complete" and is_success and response.error is None and response.ending == "no_done":
+        if record.outcome == "complete" and is_success and response.error is None:
+            self._check(record, reading, request)
+
+    def _check(self, record: Record, reading: Reading, request: Request | None) -> None:
+        """Decide whether a response without an error is an answer that a client can use."""
+        response = reading.response
+        if response.ending == "no_done":
             record.failed, record.error_code = True, INCOMPLETE
-            record.error_message = "The stream ended before its last event, and not every choice has a finish reason."
+            record.error_message = "The stream ended without its end marker and without a finish reason."
+        elif any(note.code == "too_large_to_read" for note in reading.notes):
+            return
+        elif request is not None and request.is_conversation and not (reading.is_known and response.outputs):
+            record.failed, record.error_code = True, NOT_UNDERSTOOD
+            record.error_message = reading.notes[0].message if reading.notes else "The response has no output."
+        elif any(_has_broken_arguments(part) for output in response.outputs for part in output.parts):
+            record.notes.append(_BROKEN_ARGUMENTS)
 
     def _bytes(self, body: Body) -> bytes:
         """Return the whole body, including bytes that were moved to the store."""
@@ -315,7 +328,7 @@ def _decoded(side: Side, body: bytes | None, record: Record, headers: dict[bytes
     encoding = headers.get(b"content-encoding")
     decoded = decode_body(body, encoding)
     if decoded.state == "too_large":
-        record.notes.append(_too_large(side))
+        record.notes.append(_too_large(side, is_decoded=True))
     elif decoded.state == "undecodable":
         text = f"The {side} has the content encoding {encoding}, which cannot be decoded."
         record.notes.append(Note("unknown_encoding", text))
@@ -338,9 +351,18 @@ def _estimated(tokens: Tokens, request: Request, generated: int) -> Tokens:
     return tokens._replace(input=input_tokens, output=estimate_tokens(generated))
 
 
-def _too_large(side: Side) -> Note:
-    limit = MAX_BODY_BYTES >> 20
-    return Note("too_large_to_read", f"The {side} exceeds {limit} MiB, or decodes to too much, so it was not read.")
+def _has_broken_arguments(part: Part) -> bool:
+    """Return whether a part is a call of a function whose arguments are not JSON. Custom tools take any text."""
+    if part.kind != "tool_call" or part.type is not None or not (part.arguments or "").strip():
+        return False
+    return lenient.load((part.arguments or "").encode(errors="replace")) is None
+
+
+def _too_large(side: Side, *, is_decoded: bool = False) -> Note:
+    """``is_decoded`` tells whether only the decoded body is too large."""
+    limit = f"{MAX_BODY_BYTES >> 20} MiB"
+    size = f"decodes to over {limit}, or to over 100 times its size" if is_decoded else f"exceeds {limit}"
+    return Note("too_large_to_read", f"The {side} {size}, so it was not read.")
 
 
 def _unreadable(side: Side, data: bytes) -> Note:

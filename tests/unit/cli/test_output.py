@@ -44,7 +44,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ),
         (
             {"outcome": "upstream_failed", "error_code": "upstream_reset", "failed": True},
-            "✗ Connection reset by upstream",
+            "✗ Connection closed by upstream",
         ),
         ({"outcome": "client_closed"}, "◌ Client disconnected"),
         ({"outcome": "client_closed", "failed": True}, "✗ 200 · error in response"),

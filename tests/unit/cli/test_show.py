@@ -93,7 +93,7 @@ def test_the_reason_is_shown_only_for_failures() -> None:
     assert "OK" not in lines(outcome="open", duration_ms=None, reason="OK")[0]
     assert lines(outcome="client_closed", reason="OK")[0] == "result      ◌ Client disconnected"
     cut = lines(outcome="upstream_failed", failed=True, error_code="upstream_reset", reason="It closed.")
-    assert cut[0] == "result      ✗ Connection reset by upstream, upstream_reset: It closed."
+    assert cut[0] == "result      ✗ Connection closed by upstream, upstream_reset: It closed."
     killed = lines(outcome="interrupted", failed=True, reason="The relay ended.")
     assert killed[0] == "result      ✗ Relay stopped: The relay ended."
 

@@ -529,9 +529,11 @@ def test_a_path_that_ends_in_chat_completions_is_chat(path: str, model: str | No
         ),
         (b"<!DOCTYPE html><p>Blocked</p>", "HTML page: Blocked", "not_json", True),
         (b"upstream connect error", "upstream connect error", "not_json", True),
-        (b'"Hello"', "Hello", "not_understood", False),
-        (b"[1, 2]", "[1,2]", "not_understood", False),
-        (b'{"result": "text"}', '{"result": "text"}', "not_understood", False),
+        (b'"Hello"', "Hello", "not_understood", True),
+        (b"null", "null", "not_understood", True),
+        (b"<?xml version='1.0'?><Error>AccessDenied</Error>", "XML: AccessDenied", "not_json", True),
+        (b"[1, 2]", "[1,2]", "not_understood", True),
+        (b'{"result": "text"}', '{"result": "text"}', "not_understood", True),
         (b'{"id": "c", "choices": [{"mess', '{"id": "c", "choices": [{"mess', "not_json", True),
     ],
 )
@@ -539,6 +541,80 @@ def test_an_unexpected_body_has_a_preview_and_a_note(body: bytes, preview: str, 
     record = record_of(body, head=b"Content-Type: text/html")
     assert (record.output_preview, codes(record), record.failed) == (preview, [note], failed)
     assert (result_of(record).tone == "good") is (not failed)
+
+
+@pytest.mark.parametrize(
+    ("frames", "head"),
+    [
+        ([json.dumps({"id": "c", "model": "m", "choices": []}).encode()], JSON),
+        ([json.dumps({"id": "c", "model": "m", "choices": None}).encode()], JSON),
+        ([DONE], SSE),
+        ([data({"model": "m", "choices": []}), DONE], SSE),
+        ([b"{}"], JSON),
+    ],
+)
+def test_a_response_without_any_output_is_not_called_good(frames: list[bytes], head: bytes) -> None:
+    record = record_of(*frames, head=head)
+    assert (record.failed, record.error_code) == (True, "not_understood")
+    assert (result_of(record).code, result_of(record).text) == ("unexpected_body", "200 · unexpected response")
+
+
+def test_an_answer_without_text_is_an_answer() -> None:
+    assert not record_of(json.dumps(whole({"content": ""})).encode(), head=JSON).failed
+
+
+@pytest.mark.parametrize(
+    ("broken", "note"),
+    [
+        ([b'data: {"choices": [{"delta": {"content": "lost"}}]\n\n'], "1 event is not valid JSON,"),
+        ([b"data: {broken}\n\n"] * 3, "3 events are not valid JSON,"),
+    ],
+)
+def test_events_that_are_lost_have_a_note_and_fail_the_request(broken: list[bytes], note: str) -> None:
+    record = record_of(c({"content": "One "}), *broken, c({"content": "three"}, "stop"), DONE)
+    assert (record.failed, record.error_code, record.output_preview) == (True, "not_json", "One three")
+    assert record.notes[0].message.startswith(note)
+    assert result_of(record).text == "200 · not JSON"
+
+
+def test_an_event_that_was_cut_off_is_not_lost() -> None:
+    frames = c({"content": "One"}), b'data: {"choices": [{"del'
+    assert codes(record_of(*frames, outcome="client_closed")) == []
+
+
+@pytest.mark.parametrize("content", [{"text": "Hi"}, {"type": "text", "text": "Hi"}])
+def test_content_may_be_one_part(content: dict[str, Any]) -> None:
+    for frames, head in (
+        ([json.dumps(whole({"content": content})).encode()], JSON),
+        ([c({"content": content}), DONE], SSE),
+    ):
+        assert record_of(*frames, head=head).output_preview == "Hi"
+
+
+def test_content_of_another_type_is_kept() -> None:
+    (part,) = outputs_of(entry_of(json.dumps(whole({"content": 42})).encode(), head=JSON))[0].parts
+    assert (part.kind, part.text) == ("other", "42")
+
+
+def test_a_response_without_content_on_purpose_is_complete() -> None:
+    entry = entry_of(status=204, head=JSON)
+    assert (result_of(entry.record).text, RequestView.of_entry(entry).response()) == ("204", None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "notes"),
+    [('{"city":"Os', ["arguments_not_json"]), ("", []), ("{}", []), ('{"a":1}', [])],
+)
+def test_arguments_that_are_not_json_have_a_note(arguments: str, notes: list[str]) -> None:
+    function = {"name": "f", "arguments": arguments}
+    message = {"content": None, "tool_calls": [{"id": "a", "type": "function", "function": function}]}
+    record = record_of(json.dumps(whole(message)).encode(), head=JSON)
+    assert (codes(record), record.failed) == (notes, False)
+
+
+def test_arguments_of_a_custom_tool_are_any_text() -> None:
+    message = {"tool_calls": [{"id": "a", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}]}
+    assert codes(record_of(json.dumps(whole(message)).encode(), head=JSON)) == []
 
 
 def test_notes_say_nothing_of_the_content_if_bodies_are_not_logged() -> None:

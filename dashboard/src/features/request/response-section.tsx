@@ -9,7 +9,7 @@ import { plainText } from "~/features/conversation/parts";
 import { explainMissingResponse } from "~/features/conversation/unavailable";
 import { FilterLink } from "~/filters/filter-link";
 import { count } from "~/format/number";
-import type { Output, RequestDetail, Error as ResponseError } from "~/generated/api-types";
+import type { Output, RequestDetail } from "~/generated/api-types";
 import { CopyButton } from "~/ui/copy-button";
 import { LongText } from "~/ui/long-text";
 import pageCss from "~/ui/page.module.css";
@@ -44,7 +44,7 @@ export function ResponseSection({ request, view, onView }: Props) {
           {output !== undefined && (
             <MessageBody message={output} isRendered={view === "rendered"} isGrowing={request.outcome === "open"} />
           )}
-          {response?.error && <ErrorView error={response.error} />}
+          {response?.error?.raw !== undefined && <ErrorView raw={response.error.raw} />}
           {output === undefined && !response?.error && <p className="note">{explainMissingResponse(request)}</p>}
         </>
       )}
@@ -122,13 +122,13 @@ function FinishReason({ reason, request }: { reason: string; request: RequestDet
   );
 }
 
-/** An error in the response, and its origin. */
-function ErrorView({ error }: { error: ResponseError }) {
-  const isOurs = objectOf(error.raw).type === "relay_error";
+/** An error as it was sent, and its origin. */
+function ErrorView({ raw }: { raw: unknown }) {
+  const isOurs = objectOf(raw).type === "relay_error";
   return (
     <div className={css.error}>
       <span className="note">{isOurs ? "Error from Relaybook" : "Error from the upstream"}</span>
-      <LongText text={pretty(error.raw ?? error)} className={css.mono} />
+      <LongText text={pretty(raw)} className={css.mono} />
     </div>
   );
 }

@@ -332,8 +332,8 @@ class _Choice:
 
     def _add(self, message: dict[str, Any], content: object, *, is_whole: bool) -> None:
         put = snapshot if is_whole else add_fragment
-        if isinstance(content, list):
-            self._add_parts(content, is_whole=is_whole)
+        if content is not None and not isinstance(content, str):
+            self._add_parts(content if isinstance(content, list) else [content], is_whole=is_whole)
         if reasoning := message.get("reasoning_content") or message.get("reasoning"):
             put(self._reasoning, reasoning)
         if refusal := message.get("refusal"):

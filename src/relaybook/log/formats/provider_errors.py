@@ -138,6 +138,8 @@ def describe_text(data: bytes) -> str | None:
     start = data[:_MAX_TEXT_BYTES].decode("utf-8", "replace")
     if not start.lstrip("\ufeff \t\r\n").startswith("<"):
         return shown
+    if start.lstrip("\ufeff \t\r\n").startswith("<?xml"):
+        return f"XML: {shown}"
     title = _TITLE.search(start)
     name = preview(title[1]) if title is not None else None
     return f"HTML page, title {name}" if name else f"HTML page: {shown}" if shown else "HTML page"

@@ -26,6 +26,7 @@ _USER_OF_SESSION: Final = re.compile(
 )
 _USERS: Final = ("account_uuid", "user_id", "device_id", "id")
 NOT_JSON: Final = "not_json"
+NOT_UNDERSTOOD: Final = "not_understood"
 #: The types of parts with the beginning of a body that no format could read.
 RAW_TYPES: Final = ("json", "text")
 INCOMPLETE: Final = "stream_incomplete"
@@ -161,7 +162,7 @@ def _whole(stream: Stream, data: bytes, kind: Kind) -> Reading:
     found = stream.response()
     notes: list[Note] = []
     if not stream.is_known and found.error is None and kind in _FORMATS:
-        notes.append(Note("not_understood", "The response is JSON, but has no field of this API."))
+        notes.append(Note(NOT_UNDERSTOOD, "The response is JSON, but has no field of this API."))
         found.outputs = [_raw_output(visible_text(data), "json")]
     return Reading(found, False, None, False, stream.is_known, notes)
 
@@ -169,10 +170,10 @@ def _whole(stream: Stream, data: bytes, kind: Kind) -> Reading:
 def _unexpected(data: bytes, value: object, *, complete: bool) -> Reading:
     """Read a body that is neither a JSON object nor a stream. Only its beginning is shown."""
     found, notes = Response(), []
-    if value is not None:
+    if value is not None or data.strip() == b"null":
         text = value if isinstance(value, str) else as_json(value)
         found.outputs = [_raw_output(text, "json")]
-        notes.append(Note("not_understood", "The response is JSON, but not an object."))
+        notes.append(Note(NOT_UNDERSTOOD, "The response is JSON, but not an object."))
     elif not data.strip():
         # Some servers send empty lines while they are busy.
         message = f"The response has {'only white space' if data else 'no body'}."
@@ -205,6 +206,10 @@ class _EventReader:
         self.decoder = lenient.EventDecoder()
         self._stream = stream
         self._odd_errors_left = _MAX_ODD_ERRORS
+        #: Number of events that begin like an object, but are not JSON.
+        self.lost = 0
+        #: Whether an event has too many values to be parsed.
+        self.is_too_large = False
 
     def take(self, name: str, payload: bytes) -> None:
         if name == sse.JSON_LINE:
@@ -222,6 +227,12 @@ class _EventReader:
                     self._stream.has_end_mark = True
                 elif is_object(value := self._object(line)):
                     self._stream.add(value, name)
+                else:
+                    self.lost += line.startswith(b"{")
+        elif lenient.is_too_much(payload):
+            self.is_too_large = True
+        else:
+            self.lost += payload.startswith(b"{")
 
     def _object(self, payload: bytes) -> Any:
         if not payload.startswith(b"{"):
@@ -240,9 +251,10 @@ def _read_stream(stream: Stream, data: bytes, *, complete: bool, before: int = 0
     first_block: int | None = None
     lines = sse.normalized(data)
     unfinished, had_end_mark = sse.unfinished_block(lines), True
+    lost: int | None = None
     for name, payload, block in sse.events(lines):
         if block == unfinished:  # clients do not see an event that no blank line ends
-            had_end_mark = complete or stream.has_end_mark
+            had_end_mark, lost = complete or stream.has_end_mark, reader.lost
         if first_block is not None and add_text is not None and not name and add_text(payload):
             continue
         if payload.startswith(_DONE):
@@ -258,6 +270,13 @@ def _read_stream(stream: Stream, data: bytes, *, complete: bool, before: int = 0
     if reader.decoder.gave_up:
         limit = f"{lenient.MAX_ODD_EVENTS:,}"
         notes.append(Note("too_many_odd_events", f"More than {limit} events are not valid JSON. The rest is not read."))
+    if reader.is_too_large:
+        notes.append(Note("too_large_to_read", "An event has more than a million objects and lists."))
+    lost = reader.lost if lost is None else lost
+    if lost and not reader.decoder.gave_up:
+        text = f"{'1 event is' if lost == 1 else f'{lost:,} events are'} not valid JSON, so some content is missing."
+        notes.append(Note(NOT_JSON, text))
+        found.error = found.error or Error(NOT_JSON, text)
     end = None if first_block is None else before + sse.end_of_block(data, first_block)
     return Reading(found, True, end, stream.has_end_mark, stream.is_known, notes)
 

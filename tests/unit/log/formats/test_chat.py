@@ -71,7 +71,7 @@ def test_a_whole_response_is_read_into_the_same_model() -> None:
         b"\xef\xbb\xbf" + GOOD,
         b"\n\n" + GOOD,
         GOOD + b"data: {not json\n\n",
-        GOOD.replace(b"data: {", b"data: {not json\n\ndata: {"),
+        GOOD.replace(b"data: {", b"data: not json\n\ndata: {"),
         GOOD.replace(b'"choices": [{', b'"obfuscation": "\\ud800", "choices": [7, {'),
         GOOD.replace(b', "choices"', b', \ndata: "choices"'),
         GOOD.replace(b"}\n\n", b"}\n"),
