@@ -47,7 +47,6 @@ _NOT_UNDERSTOOD: Final = Note(
     "The recorder crashed twice while parsing these bodies, so they are stored without being parsed.",
 )
 _MAX_RETRIES: Final = 1_000_000
-#: Status codes of responses that have no body (RFC 9110).
 
 ReadBody = Callable[[BodyRef], bytes]
 

@@ -15,8 +15,6 @@ DROPPED: Final = frozenset({"obfuscation"})
 _MAX_DEPTH: Final = 100
 #: Texts that are whole in each event. ``channel`` is the kind of output of gpt-oss models.
 _REPEATED: Final = frozenset({"id", "type", "channel", "object", "model", "role"})
-
-
 #: What decides whether JSON is complete. A backslash at the end of a fragment escapes the next fragment's first letter.
 _NESTING: Final = re.compile(r"""\\.?|["{}\[\]]""", re.DOTALL)
 
