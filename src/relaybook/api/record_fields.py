@@ -25,7 +25,8 @@ MEANINGS: Final[dict[str, str]] = {
     "or crashed, or the log could not be written. `refused`: the relay rejected the request, because its body was "
     "malformed, too slow or too large.",
     "failed": "`true` if the status is 400 or above, if the outcome is `upstream_failed`, `interrupted` or `refused`, "
-    "if the response contains an error, or if the response ended early or is not JSON.",
+    "if the response contains an error, or if the response ended early, is not JSON, or is no response of its API. "
+    "`false` if only the client disconnected.",
     "namespace": "Namespace of the request. A namespace is not a security boundary.",
     "properties": "Custom properties by name, from request headers and from `metadata` in the body.",
     "warnings": "Problems with the request's tags (headers such as `Service-Namespace`), such as an unknown tag or a "

@@ -275,8 +275,10 @@ class EntryBuilder:
         elif any(note.code == "too_large_to_read" for note in reading.notes):
             return
         elif request is not None and request.is_conversation and not (reading.is_known and response.outputs):
-            record.failed, record.error_code = True, NOT_UNDERSTOOD
-            record.error_message = reading.notes[0].message if reading.notes else "The response has no output."
+            note = reading.notes[0] if reading.notes else Note(NOT_UNDERSTOOD, "The response has no output.")
+            if not reading.notes:
+                record.notes.append(note)
+            record.failed, record.error_code, record.error_message = True, NOT_UNDERSTOOD, note.message
         elif any(_has_broken_arguments(part) for output in response.outputs for part in output.parts):
             record.notes.append(_BROKEN_ARGUMENTS)
 
