@@ -216,7 +216,7 @@ class _EventReader:
             if self._may_be_error() and is_object(value := self.decoder.load(payload)):
                 self._stream.add_error(value)
         elif is_object(value := self._object(payload)):
-            self._stream.add(value, name)
+            self._add(value, name)
         elif name == "error":
             if self._may_be_error():
                 value = lenient.load(payload)
@@ -226,13 +226,17 @@ class _EventReader:
                 if line.startswith(_DONE):
                     self._stream.has_end_mark = True
                 elif is_object(value := self._object(line)):
-                    self._stream.add(value, name)
+                    self._add(value, name)
                 else:
                     self.lost += line.startswith(b"{")
         elif lenient.is_too_much(payload):
             self.is_too_large = True
         else:
             self.lost += payload.startswith(b"{")
+
+    def _add(self, value: dict[str, Any], name: str) -> None:
+        if value or name:
+            self._stream.add(value, name)
 
     def _object(self, payload: bytes) -> Any:
         if not payload.startswith(b"{"):
