@@ -2,6 +2,7 @@
 
 import compileall
 import os
+import signal
 import sys
 from collections import Counter
 from pathlib import Path
@@ -29,6 +30,8 @@ def pytest_configure(config: pytest.Config) -> None:
     Many containers set ``PYTHONDONTWRITEBYTECODE``. With that variable, every process that a test starts would compile
     all modules again, which is a third of the CPU time that a server takes to start.
     """
+    # A shell that runs pytest in the background makes it ignore Ctrl-C, and so all commands that tests start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.dont_write_bytecode = False  # so that pytest also caches the bytecode of test modules
     if hasattr(config, "workerinput"):
         config.pluginmanager.register(GiveWay(), "give-way")
