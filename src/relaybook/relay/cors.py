@@ -22,9 +22,9 @@ class Cors:
 
     def allows(self, origin: bytes) -> bool:
         """Return whether web pages of this origin are allowed; false for an empty origin."""
-        if origin in self._origins or (b"*" in self._origins and origin):
-            return True
-        return self._patterns.fullmatch(origin) is not None
+        if not origin:
+            return False
+        return not self._origins.isdisjoint((origin, b"*")) or self._patterns.fullmatch(origin) is not None
 
     def headers(self, origin: bytes) -> bytes:
         """Return the header lines for a response, each preceded by CRLF; empty if the origin is not allowed."""

@@ -31,6 +31,7 @@ def test_other_origins_get_no_cors_headers(origin: bytes) -> None:
 def test_a_star_allows_every_origin_except_an_empty_one() -> None:
     assert Cors(["*"], ["Service"]).allows(b"https://any.example")
     assert not Cors(["*"], ["Service"]).allows(b"")
+    assert not Cors([], ["Service"]).allows(b"")
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,8 @@ from relaybook.log.formats.usage import merge_usage
 #: The types of tool calls (``tool_use``, ``server_tool_use``, ``mcp_tool_use``) end with this text.
 _CALL: Final = "tool_use"
 _RESULT: Final = "tool_result"
-_DELTAS: Final = ("type", "text", "thinking", "partial_json")
+#: The fields of a delta that are read. All others are fields of the block.
+_DELTA_FIELDS: Final = ("type", "text", "thinking", "partial_json")
 _READ: Final = frozenset({"id", "model", "content", "stop_reason", "usage", "error", "type", "role"})
 
 
@@ -116,7 +117,7 @@ def _media(block: dict[str, Any], source: dict[str, Any]) -> Part:
     return media_part("file" if kind == "document" else kind, fields, more)
 
 
-def is_call(kind: object, name: object) -> bool:
+def _is_call(kind: object, name: object) -> bool:
     """Return whether a block is the call of a tool."""
     return isinstance(kind, str) and kind.endswith(_CALL) and name is not None
 
@@ -133,7 +134,7 @@ def _take(builder: PartBuilder, block: dict[str, Any]) -> None:
         builder.kind = "reasoning"
         builder.texts = [thinking] if thinking else []
         read.add("thinking")
-    elif is_call(kind, block.get("name")):
+    elif _is_call(kind, block.get("name")):
         builder.kind = "tool_call"
         builder.names = [str(block["name"])]
         builder.id = text_or_none(block.get("id"))
@@ -257,9 +258,7 @@ class Stream:
                 builder.kind = "tool_call"
             builder.arguments.append(partial)
         else:
-            more = {
-                key: value for key, value in delta.items() if key not in ("type", "text", "thinking", "partial_json")
-            }
+            more = {key: value for key, value in delta.items() if key not in _DELTA_FIELDS}
             if "citation" in more:
                 more["citations"] = [more.pop("citation")]
             merge(builder.other, more)

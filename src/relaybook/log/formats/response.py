@@ -168,10 +168,6 @@ class _ItemBuilder:
         field = next((name for name in _ARGUMENTS if item.get(name)), "")
         return _rest(item, "type", "role", "content", "summary", "name", "call_id", field, *DROPPED)
 
-    def is_named(self) -> bool:
-        """Return whether the item has a type or any content."""
-        return bool(self.kind or self.parts)
-
 
 #: The parts of a reasoning item's content are keyed after those of its summary.
 _CONTENT_AFTER_SUMMARY: Final = 1 << 32
