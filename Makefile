@@ -85,8 +85,8 @@ fuzz: .venv/.dev ## Fuzz parsers, relay and API for an hour: make fuzz SECONDS=6
 	@FUZZ_SECONDS=$(or $(SECONDS),3600) $(BIN)/pytest tests/fuzz $(ARGS)
 
 .PHONY: long
-long: tools page $(NODE_SDK) ## The long form of all other tests: 5,000 generated exchanges, 10 GiB, 100 reloads (hours)
-	@LONG_TESTS=1 $(PYTEST) tests/integration tests/conformance tests/e2e $(ARGS)
+long: tools page $(NODE_SDK) ## The long form of all other tests: 5,000 generated exchanges, new random examples, 10 GiB, 100 reloads (hours)
+	@LONG_TESTS=1 $(PYTEST) tests/integration tests/conformance tests/e2e tests/golden tests/unit $(ARGS)
 
 .PHONY: soak
 soak: .venv/.dev ## Send mixed traffic for half an hour, and watch the memory: make soak ARGS='--minutes 5'

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from tests.support.clickhouse.server import description
+from tests.support.long import LONG
 from tests.support.needs import PREFIX
 from tests.support.progress import Progress, directory_of
 from tests.support.scheduling import ALONE, GiveWay, pytest_xdist_make_scheduler  # noqa: F401 - pytest calls the hook
@@ -22,6 +24,9 @@ ORDER = (*ALONE, "integration", "conformance", "network", "fuzz", "golden", "uni
 TARGETS = {"clickhouse": "clickhouse", "the built page": "page"}
 #: The tools that ``make system-deps`` installs (``TOOLS`` in the Makefile).
 SYSTEM_TOOLS = ("jq", "strace", "chromium-headless-shell")
+
+# ``make test`` uses the same examples for a property in each run. New random examples could fail for a commit that passed.
+settings.load_profile("default" if LONG else "ci")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,7 +1,8 @@
 """Choose whether tests run a sample of their cases or all cases.
 
-``LONG_TESTS=1`` selects all cases. ``make crash`` and ``make fuzz`` set it. ``make test`` runs a sample of the cases.
-Tests with random cases print their seed. Set ``TEST_SEED`` to repeat these cases.
+``LONG_TESTS=1`` selects all cases, and new random examples for properties. ``make crash`` and ``make long`` set it.
+``make test`` runs a sample of the cases. Tests with random cases print their seed. Set ``TEST_SEED`` to repeat these
+cases.
 """
 
 import os
