@@ -29,10 +29,11 @@ MODULES: Final = (
     *(
         f"log/formats/{name}"
         for name in (
-            *("advice", "chat", "completion", "content", "embedding", "lenient", "media", "message", "output"),
-            *("preview", "provider_errors", "reading", "response", "sse", "text", "usage"),
+            *("advice", "chat", "completion", "content", "embedding", "lenient", "media", "message", "message_chain"),
+            *("output", "preview", "provider_errors", "reading", "response", "sse", "text", "usage"),
         )
     ),
+    "log/search_text",
     *(f"recorder/{name}" for name in ("body_policy", "entry_builder", "loop", "prices")),
     *(f"log/store/sqlite/{name}" for name in ("bases", "counters", "entries", "packs", "rollups", "rows")),
 )

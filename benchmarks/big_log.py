@@ -44,8 +44,8 @@ from benchmarks.big_log_words import (
 from relaybook import clock
 from relaybook.apis import match
 from relaybook.log.formats import read_request, read_response
-from relaybook.log.formats.message_chain import build_chain, encode_chain
-from relaybook.log.record import Detail, Record
+from relaybook.log.formats.message_chain import build_chain
+from relaybook.log.record import Detail, Record, encode_chain
 from relaybook.log.store import open_store
 from relaybook.log.store.port import Batch, Body, Entry, Writer
 from relaybook.log.store.sqlite.writer import SqliteWriter

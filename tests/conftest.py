@@ -25,7 +25,8 @@ TARGETS = {"clickhouse": "clickhouse", "the built page": "page"}
 #: The tools that ``make system-deps`` installs (``TOOLS`` in the Makefile).
 SYSTEM_TOOLS = ("jq", "strace", "chromium-headless-shell")
 
-# ``make test`` uses the same examples for a property in each run. New random examples could fail for a commit that passed.
+# ``make test`` uses the same examples for a property in each run. With new random examples, a commit that passed could
+# fail later.
 settings.load_profile("default" if LONG else "ci")
 
 

@@ -17,9 +17,8 @@ from relaybook.apis import BY_KIND, Kind
 from relaybook.log.formats.conversation import plain
 from relaybook.log.formats.decode import decode
 from relaybook.log.formats.lenient import sanitize
-from relaybook.log.formats.message_chain import decode_chain
 from relaybook.log.formats.provider_errors import read_error
-from relaybook.log.record import Record
+from relaybook.log.record import Record, decode_chain
 from relaybook.log.request_view import RequestView
 from relaybook.log.store.port import Entry
 from relaybook.recorder.entry_builder import EntryBuilder

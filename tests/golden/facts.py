@@ -13,9 +13,8 @@ from tests.golden.exchange import GoldenExchange
 from relaybook.log.conversations import positions_of
 from relaybook.log.formats.conversation import Part
 from relaybook.log.formats.media import describe_media
-from relaybook.log.formats.message_chain import decode_chain
 from relaybook.log.query.words import SEPARATOR
-from relaybook.log.record import Record
+from relaybook.log.record import Record, decode_chain
 from relaybook.log.request_view import RequestView
 from relaybook.log.search_text import text_of
 from relaybook.log.store.port import Entry, Link

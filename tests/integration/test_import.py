@@ -22,9 +22,9 @@ from relaybook import __version__
 from relaybook.cli.main import main
 from relaybook.log.export.export import MAX_LABELS, EndLine, labels_of
 from relaybook.log.export.restore import read_line
-from relaybook.log.formats.message_chain import build_chain, encode_chain
+from relaybook.log.formats.message_chain import build_chain
 from relaybook.log.namespaces import LabelChange
-from relaybook.log.record import Detail, Feedback, Note
+from relaybook.log.record import Detail, Feedback, Note, encode_chain
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Batch, Entry

@@ -21,7 +21,7 @@ Pure, without I/O.
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from relaybook.log.formats.message_chain import MessageChain, decode_chain
+from relaybook.log.record import MessageChain, decode_chain
 from relaybook.log.store.port import Link
 
 #: Maximum time between a request and its repeat. After this time, a request with the same messages is not considered a

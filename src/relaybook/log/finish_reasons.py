@@ -26,7 +26,7 @@ def finish_of(reason: str | None) -> Finish | None:
 
     `None` if the response is complete or the reason is unknown.
     """
-    if reason is None:
-        return None
+    if reason is None or "," not in reason:
+        return FINISH_REASONS.get(reason or "")
     reasons = reason.split(",")
     return next((finish for known, finish in FINISH_REASONS.items() if known in reasons), None)

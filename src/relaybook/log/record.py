@@ -184,6 +184,43 @@ def split_head(head: bytes) -> list[tuple[str, str]]:
     return [(name, value.strip(" \t")) for name, _, value in pairs]
 
 
+class Keys(msgspec.Struct, array_like=True, frozen=True):
+    """The keys of an exchange, with which a later request can continue it.
+
+    ``all`` covers all messages and the response. ``window`` and ``calls`` are 0 if there are too few messages, or no
+    tool calls with ids.
+    """
+
+    all: int
+    window: int
+    calls: int
+
+
+class Origin(msgspec.Struct, array_like=True, frozen=True):
+    """An earlier exchange that a request may continue. ``new_from`` is the first message after its response."""
+
+    new_from: int
+    keys: Keys
+
+
+class MessageChain(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
+    """The keys (hashes) that tell which requests continue an exchange, and which requests the exchange continues.
+
+    ``messages`` is the number of messages. ``messages_key`` is the key of all messages, or 0 if all of them are system
+    messages. ``after`` has the keys of each output of the response.
+    """
+
+    messages: int
+    messages_key: int
+    after: list[Keys] = []
+    #: Exchanges that the request may continue, latest first.
+    origins: list[Origin] = []
+    #: The id of the response that the request continues (``previous_response_id`` of the Responses API).
+    previous: str | None = None
+    #: The id of the conversation that the request continues (``conversation`` of the Responses API).
+    conversation: str | None = None
+
+
 class Gap(msgspec.Struct, kw_only=True):
     """A time range in which requests were refused or not logged, or in which records were lost."""
 
@@ -197,3 +234,5 @@ FIELDS: Final[tuple[str, ...]] = Record.__struct_fields__
 TIMESTAMPS: Final = frozenset(
     name for name, hint in get_type_hints(Record, include_extras=True).items() if "timestamp" in repr(hint)
 )
+encode_chain: Final = msgspec.msgpack.Encoder().encode
+decode_chain: Final = msgspec.msgpack.Decoder(MessageChain).decode

@@ -15,13 +15,13 @@ from relaybook.log.formats import lenient
 from relaybook.log.formats.advice import advice
 from relaybook.log.formats.conversation import Part, Request, Response
 from relaybook.log.formats.media import describe_body
-from relaybook.log.formats.message_chain import MessageChain, build_chain, encode_chain
+from relaybook.log.formats.message_chain import build_chain
 from relaybook.log.formats.preview import characters, finish_reason, input_preview, output_preview, texts_preview
 from relaybook.log.formats.provider_errors import read_error
 from relaybook.log.formats.reading import INCOMPLETE, NOT_UNDERSTOOD, Reading, read_request, read_response
 from relaybook.log.formats.text import ERROR_CHARACTERS, clean_or_none, estimate_tokens
 from relaybook.log.formats.usage import Tokens, counts_of, stated_usd
-from relaybook.log.record import Detail, Note, Record, Side, stored_id
+from relaybook.log.record import Detail, MessageChain, Note, Record, Side, encode_chain, stored_id
 from relaybook.log.request_view import MAX_BODY_BYTES, NO_CONTENT, decode_body
 from relaybook.log.search_text import search_text
 from relaybook.log.store.port import Body, BodyRef, Entry, Running
@@ -290,12 +290,12 @@ class EntryBuilder:
 
     def _count(self, record: Record, request: Request | None, response: Response) -> None:
         """Set the tokens and the cost of the record. Token counts that the response lacks are estimated."""
-        generated = characters(response)
         usage = response.usage or {}
         counts = counts_of(usage, record.kind, response.model)
-        if generated and counts.is_empty and not stated_usd(usage):
+        if counts.is_empty and not stated_usd(usage) and characters(response):
             usage, counts = {}, counts_of({})
         if request is not None and request.is_conversation and counts.tokens.output is None:
+            generated = characters(response)
             is_cut = response.model is not None and response.ending in ("no_done", "cut")
             if generated or is_cut:
                 record.tokens_estimated = True

@@ -5,7 +5,8 @@ from tests.support.bodies import reading_of, request_of
 
 from relaybook.log.aggregate.stats import MINUTE_US
 from relaybook.log.conversations import Position, positions_of
-from relaybook.log.formats.message_chain import Keys, MessageChain, Origin, build_chain, encode_chain
+from relaybook.log.formats.message_chain import build_chain
+from relaybook.log.record import Keys, MessageChain, Origin, encode_chain
 from relaybook.log.store.port import Link
 
 

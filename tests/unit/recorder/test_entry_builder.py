@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from tests.support.frames import Script
 
-from relaybook.log.formats.message_chain import decode_chain
-from relaybook.log.record import Record, stored_id
+from relaybook.log.record import Record, decode_chain, stored_id
 from relaybook.log.store.port import Entry
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Exchange, Fold

@@ -10,9 +10,9 @@ from relaybook import clock
 from relaybook.ids import parse_id
 from relaybook.log.export.export import EndLine
 from relaybook.log.export.json_lines import VERSION
-from relaybook.log.formats.message_chain import build_chain, encode_chain
+from relaybook.log.formats.message_chain import build_chain
 from relaybook.log.namespaces import LabelChange
-from relaybook.log.record import FIELDS, TIMESTAMPS, Detail, Record
+from relaybook.log.record import FIELDS, TIMESTAMPS, Detail, Record, encode_chain
 from relaybook.log.request_view import RequestView
 from relaybook.log.store.errors import BatchRejected
 from relaybook.log.store.port import Batch, Body, Entry, reject_unstorable

@@ -40,7 +40,7 @@ def advice(path: str, parameters: dict[str, Any], finish_reason: str | None) -> 
             "temperature_above_1",
             f"temperature is {temperature:g}. Above 1, responses tend to become incoherent. Use a value from 0 to 1.",
         )
-    if "token_limit" in map(finish_of, (finish_reason or "").split(",")):
+    if finish_of(finish_reason) == "token_limit":
         limits = [_number(parameters.get(name)) for name in _TOKEN_LIMITS]
         limit = next((f" ({number:g})" for number in limits if number is not None), "")
         add(

@@ -7,13 +7,15 @@ adds ``usage`` to a choice, and Groq adds ``x_groq``.
 
 from typing import Any, Final
 
+from msgspec import UNSET
+
 from relaybook.log.formats.content import content_parts, ends
 from relaybook.log.formats.conversation import Error, Message, Output, Part, Request, Response
 from relaybook.log.formats.lenient import as_json, is_object, join, sanitize, text_or_none
 from relaybook.log.formats.output import DROPPED, OutputBuilder, PartBuilder, add_fragment, join_merged, merge, snapshot
+from relaybook.log.formats.plain_chat import decode_text_chunk, decode_text_response
 from relaybook.log.formats.provider_errors import describe_error, find_error
 from relaybook.log.formats.text import NAME_CHARACTERS
-from relaybook.log.formats.text_chunk import decode_text_chunk
 from relaybook.log.formats.usage import merge_usage
 
 #: The maximum number of choices in OpenAI's API. Further choices are ignored.
@@ -125,6 +127,31 @@ def arguments_of(called: dict[str, Any]) -> str | None:
     return None
 
 
+def read_text_response(data: bytes) -> Response | None:
+    """Return a whole response that has only text, as ``Stream`` reads it. `None` if the response has more."""
+    try:
+        body = decode_text_response(data)
+    except (ValueError, RecursionError):
+        return None
+    (choice,) = body.choices
+    message = choice.message
+    output = Output(
+        index=0,
+        parts=[Part(kind="text", text=message.content)] if message.content else [],
+        finish_reason=choice.finish_reason,
+        other={} if message.annotations is UNSET else {"annotations": message.annotations},
+    )
+    fields = (("created", body.created), ("system_fingerprint", body.system_fingerprint))
+    return Response(
+        id=body.id or None,
+        model=body.model or None,
+        outputs=[output],
+        usage=body.usage or None,
+        tier=body.service_tier or None,
+        other={"object": body.object} | {name: value for name, value in fields if value is not UNSET},
+    )
+
+
 #: After so many chunks in a row that are no ``TextChunk``, no further chunk is tried.
 _MAX_MISSES: Final = 16
 
@@ -181,11 +208,8 @@ class Stream:
                 if isinstance(choice, dict):
                     self._add_choice(choice, position, is_chunk=is_chunk)
         if not chunk.keys() <= _CHUNK_FIELDS or not self._fields:
-            merge(
-                self._fields,
-                {key: value for key, value in chunk.items() if key not in _RESPONSE_FIELDS},
-                joins_texts=False,
-            )
+            more = {key: value for key, value in chunk.items() if key not in _RESPONSE_FIELDS}
+            merge(self._fields, more, joins_texts=False)
         if self._model is None and (model := text_or_none(chunk.get("model"))):
             self._model = model
             self.is_known = True

@@ -25,12 +25,9 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Final
 
-import msgspec
-from msgspec import Struct
-
 from relaybook.log.formats import lenient
 from relaybook.log.formats.conversation import Message, Part, Request, Response
-from relaybook.log.record import stored_id
+from relaybook.log.record import Keys, MessageChain, Origin, stored_id
 
 #: Number of assistant messages for which keys are computed, counted from the end of a request.
 _MAX_ORIGINS: Final = 4
@@ -48,47 +45,6 @@ _ID_IN_TEXT: Final = re.compile(r"(?:^|\{'id': ')([^'\n]{1,100})', 'type': 'func
 _END_OF_CODE: Final = "</code>"
 _END_OF_REASONING: Final = re.compile(r"</(?:think|thinking|thought|reasoning|seed:think)>")
 _SYSTEM: Final = frozenset({"system", "developer"})
-
-
-class Keys(Struct, array_like=True, frozen=True):
-    """The keys of an exchange, with which a later request can continue it.
-
-    ``all`` covers all messages and the response. ``window`` and ``calls`` are 0 if there are too few messages, or no
-    tool calls with ids.
-    """
-
-    all: int
-    window: int
-    calls: int
-
-
-class Origin(Struct, array_like=True, frozen=True):
-    """An earlier exchange that a request may continue. ``new_from`` is the first message after its response."""
-
-    new_from: int
-    keys: Keys
-
-
-class MessageChain(Struct, array_like=True, frozen=True, omit_defaults=True):
-    """The keys (hashes) that tell which requests continue an exchange, and which requests the exchange continues.
-
-    ``messages`` is the number of messages. ``messages_key`` is the key of all messages, or 0 if all of them are system
-    messages. ``after`` has the keys of each output of the response.
-    """
-
-    messages: int
-    messages_key: int
-    after: list[Keys] = []
-    #: Exchanges that the request may continue, latest first.
-    origins: list[Origin] = []
-    #: The id of the response that the request continues (``previous_response_id`` of the Responses API).
-    previous: str | None = None
-    #: The id of the conversation that the request continues (``conversation`` of the Responses API).
-    conversation: str | None = None
-
-
-encode_chain: Final = msgspec.msgpack.Encoder().encode
-decode_chain: Final = msgspec.msgpack.Decoder(MessageChain).decode
 
 
 def build_chain(request: Request, response: Response | None) -> MessageChain | None:

@@ -62,7 +62,9 @@ def _preview(parts: Sequence[Part], *, is_user: bool) -> str | None:
             text = None if part.type is None else part.text or f"[{part.type}]"
         if text and (one := preview(text)):
             shown.append(one)
-    return preview(" ".join(shown)) if shown else None
+    if len(shown) < 2:
+        return shown[0] if shown else None
+    return preview(" ".join(shown))
 
 
 def written_by_person(text: str) -> str | None:

@@ -140,6 +140,8 @@ def read_response(data: bytes, kind: Kind, *, is_event_stream: bool, complete: b
     ``is_event_stream`` tells whether the content type is that of an event stream. ``complete`` tells whether the whole
     response arrived.
     """
+    if kind == "chat" and (plain := chat.read_text_response(data)) is not None:
+        return Reading(plain, False, None, False, True, [])
     format_ = _FORMATS.get(kind, chat)
     stream: Stream = format_.Stream()
     if not data.startswith(b"{") and (sse.starts_as_stream(data) or (is_event_stream and not data.strip())):

@@ -28,7 +28,7 @@ def clean_or_none(text: str | None, limit: int = NAME_CHARACTERS) -> str | None:
 
 
 def preview(text: str | None) -> str | None:
-    """Return the first 200 code points, after replacing each run of white space by a space.
+    """Return the first 200 code points, after replacing each run of white space by a space. No space is at the end.
 
     `None` if nothing is visible.
     """
@@ -39,7 +39,7 @@ def preview(text: str | None) -> str | None:
     while len(collapsed) < PREVIEW_CHARACTERS and window < len(text):
         window *= 8
         collapsed = " ".join(text[:window].split())
-    return clean(collapsed, PREVIEW_CHARACTERS) if collapsed else None
+    return clean(collapsed, PREVIEW_CHARACTERS).rstrip() if collapsed else None
 
 
 def estimate_tokens(characters: int) -> int:

@@ -190,9 +190,13 @@ def merge_usage(into: dict[str, Any], more: dict[str, Any]) -> None:
     """Add what a later event of a stream states to the usage so far.
 
     Counts are cumulative, so a later value replaces an earlier value. But `null` replaces no value, 0 replaces no
-    number above 0, and only an object replaces an object. The same holds inside objects. ``more`` is not changed.
+    number above 0, and only an object replaces an object. The same holds inside objects. The objects of ``more`` are
+    not copied, and later calls may change them.
     """
-    _merge(into, more, _MAX_DEPTH)
+    if into:
+        _merge(into, more, _MAX_DEPTH)
+    else:
+        into.update(more)
 
 
 def _read(usage: dict[str, Any], names: _Names, counts: list[int], others: dict[str, int]) -> None:
@@ -278,13 +282,6 @@ def _merge(into: dict[str, Any], more: dict[str, Any], depth: int) -> None:
             if isinstance(value, dict) and depth > 0 and "type" not in value:
                 _merge(before, value, depth - 1)
             elif isinstance(value, dict):
-                into[name] = _copied(value, depth)
+                into[name] = value
         elif name not in into or (value is not None and not (_number(value) == 0 and (_number(before) or 0) > 0)):
-            into[name] = _copied(value, depth)
-
-
-def _copied(value: Any, depth: int) -> Any:
-    """Return a copy of an object, which later merges change in place, down to ``depth``."""
-    if not isinstance(value, dict) or depth <= 0:
-        return value
-    return {name: _copied(item, depth - 1) for name, item in value.items()}
+            into[name] = value

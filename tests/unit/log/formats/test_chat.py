@@ -1,5 +1,6 @@
 """Test whole and streamed chat completions, also those of providers that add to OpenAI's format."""
 
+import json
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.bodies import DONE, brief, check_storable, chunk, event, output_of, reading_of, request_of
 
+from relaybook.log.formats import chat, lenient
 from relaybook.log.formats.conversation import Error, Message, Output, Part, Response
 from relaybook.log.formats.preview import characters, finish_reason, output_preview
 
@@ -57,6 +59,34 @@ def test_a_whole_response_is_read_into_the_same_model() -> None:
     assert response.other.pop("object") == "chat.completion"
     response.ending = "done"
     assert response == GOOD_RESPONSE
+
+
+#: A response as OpenAI sends it, in three levels.
+MESSAGE = {"role": "assistant", "content": "Hello", "refusal": None, "annotations": []}
+CHOICE = {"index": 0, "finish_reason": "stop", "logprobs": None}
+BODY = {"id": "c1", "object": "chat.completion", "created": 1, "model": "m", "usage": USAGE, "system_fingerprint": "fp"}
+VALUES = st.sampled_from([None, "", "x", [], ["x"], {}, {"x": 1}, 0, 1, 0.5, True, "stop", "error", "\ud800", "ö"])
+
+
+def changed(fields: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Return a strategy for objects of which at most one field is missing or has another value."""
+    missing = st.sampled_from(list(fields)).map(lambda name: {key: fields[key] for key in fields if key != name})
+    names = st.sampled_from([*fields, "service_tier", "error", "tool_calls", "reasoning"])
+    other = st.tuples(names, VALUES).map(lambda pair: fields | {pair[0]: pair[1]})
+    return st.one_of(st.just(fields), missing, other)
+
+
+@given(changed(MESSAGE), changed(CHOICE), changed(BODY), st.integers(0, 2))
+def test_a_response_with_only_text_is_read_as_its_fields_are(
+    message: dict[str, Any], choice: dict[str, Any], body: dict[str, Any], choices: int
+) -> None:
+    body = body | {"choices": [choice | {"message": message}] * choices}
+    data = json.dumps(body).encode()
+    stream = chat.Stream()
+    stream.add(lenient.load(data))
+    assert chat.read_text_response(data) in (None, stream.response())
+    is_usual = (message, choice, body | {"choices": []}, choices) == (MESSAGE, CHOICE, BODY | {"choices": []}, 1)
+    assert not is_usual or chat.read_text_response(data) is not None
 
 
 @pytest.mark.parametrize(

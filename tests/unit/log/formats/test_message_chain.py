@@ -6,7 +6,8 @@ import pytest
 from tests.support.bodies import DONE, chunk, reading_of, request_of
 
 from relaybook.apis import Kind
-from relaybook.log.formats.message_chain import MessageChain, build_chain, decode_chain, encode_chain
+from relaybook.log.formats.message_chain import build_chain
+from relaybook.log.record import MessageChain, decode_chain, encode_chain
 
 
 def turn(messages: Any, answer: Any = None, kind: Kind = "chat", **more: Any) -> MessageChain:
