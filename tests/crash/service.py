@@ -22,8 +22,9 @@ from tests.support.server import Program, Server
 
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Record, Side
-from relaybook.log.store.port import Reader, RunPosition
+from relaybook.log.store.port import Reader
 from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.status import RunPosition
 from relaybook.server.data_directory import DataDirectory
 
 ROOT: Final = Path(__file__).parents[2]

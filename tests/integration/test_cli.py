@@ -12,6 +12,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from itertools import count
 from pathlib import Path
@@ -32,6 +33,7 @@ from relaybook.cli.check import inaccessible
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.server_log import NoServer, ServerLog
 from relaybook.cli.store_log import StoreLog
+from relaybook.log.ask.asker import Asker
 from relaybook.log.record import Detail
 from relaybook.log.store import open_store
 from relaybook.log.store.files import DATABASE
@@ -68,7 +70,7 @@ def dashboard(data: Path, port: int = 0, **options: Any) -> Iterator[str]:
     """Serve the API of a log, and yield the address of the API."""
     reader = SqliteReader(DataDirectory(data).store)
     output = {"relay_base_url": "http://127.0.0.1:4100/v1", "version": "0", "poll_seconds": 0.02} | options
-    server = DashboardServer(create_app(reader, ApiOptions(**output)))
+    server = DashboardServer(create_app(partial(Asker, reader), ApiOptions(**output)))
     with socket.create_server(("127.0.0.1", port)) as listener:
         thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
         thread.start()

@@ -9,10 +9,11 @@ from tests.support.server import Server, SimulatedProvider, wait_until
 
 from relaybook.log.deletions import Deletion
 from relaybook.log.query.filters import Filter, Term
-from relaybook.log.store.port import Batch, RunPosition
+from relaybook.log.store.port import Batch
 from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
+from relaybook.log.store.status import RunPosition
 from relaybook.server.data_directory import DataDirectory
 
 GONE = "No file of the log contains the bytes of these requests any more.\n"

@@ -24,7 +24,8 @@ from relaybook.log.store.clickhouse.labels import ClickHouseLabels
 from relaybook.log.store.clickhouse.reader import ClickHouseReader
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.errors import BatchRejected, StoreUnavailable
-from relaybook.log.store.port import Batch, Body, RunPosition
+from relaybook.log.store.port import Batch, Body
+from relaybook.log.store.status import RunPosition
 from relaybook.recorder.loop import MAX_ENTRIES
 from relaybook.settings.store_url import DatabaseAddress
 

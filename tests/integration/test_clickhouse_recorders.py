@@ -29,7 +29,8 @@ from relaybook.log.store.clickhouse.reader import ClickHouseReader
 from relaybook.log.store.clickhouse.store import ClickHouseStore
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.port import Batch, Body, BodyRef, Entry, Running, RunPosition
+from relaybook.log.store.port import Batch, Body, BodyRef, Entry, Running
+from relaybook.log.store.status import RunPosition
 from relaybook.settings.store_url import DatabaseAddress
 
 pytestmark = needs_clickhouse

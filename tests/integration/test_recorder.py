@@ -24,9 +24,10 @@ from relaybook.log.query.filters import Filter
 from relaybook.log.record import Record
 from relaybook.log.store.errors import BatchRejected, StoreUnavailable
 from relaybook.log.store.memory import MemoryStore
-from relaybook.log.store.port import Batch, Running, RunPosition
+from relaybook.log.store.port import Batch, Running
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
+from relaybook.log.store.status import RunPosition
 from relaybook.recorder import loop, running
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard

@@ -1,11 +1,14 @@
 """Build small logs and the API that serves them."""
 
+from functools import partial
 from typing import Any
 
 from tests.support.asgi import Client
 
 from relaybook.api.app import DashboardApi, create_app
 from relaybook.api.options import ApiOptions
+from relaybook.log.ask.asker import Asker, Changes
+from relaybook.log.ask.scope import Scope
 from relaybook.log.deletions import Deletions
 from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
@@ -70,11 +73,13 @@ def app_of(
     saved_filters: SavedFilters | None = None,
     feedback_log: FeedbackLog | None = None,
     deletions: Deletions | None = None,
+    scope: Scope = Scope.ALL,
     **options: Any,
 ) -> DashboardApi:
     """Return the API of a log. By default the log is empty."""
     settings = {"relay_base_url": "http://127.0.0.1:4100/v1", "version": "0.1.0"} | options
-    return create_app(reader or MemoryStore(), ApiOptions(**settings), labels, saved_filters, feedback_log, deletions)
+    changes = Changes(labels, saved_filters, feedback_log, deletions)
+    return create_app(partial(Asker, reader or MemoryStore(), changes=changes, scope=scope), ApiOptions(**settings))
 
 
 def client_of(store: Any = None, **options: Any) -> Client:

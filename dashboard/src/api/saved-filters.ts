@@ -2,7 +2,7 @@
 
 import { queryOptions, type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type LogSearch, toListParams } from "~/domain/log-search";
-import type { SavedFilter, SavedFilterList } from "~/generated/api-types";
+import type { SavedFilterList, SavedFilterRow } from "~/generated/api-types";
 import { apiUrl, getJson, sendJson } from "./client";
 
 /** All saved filters, by name. */
@@ -18,16 +18,16 @@ export function savedFiltersQuery() {
 export type NamedSearch = { name: string; search: LogSearch };
 
 /** Save filter, time range and sort field under a name. An existing filter with this name is replaced. */
-export function useSaveFilter(): UseMutationResult<SavedFilter, Error, NamedSearch> {
+export function useSaveFilter(): UseMutationResult<SavedFilterRow, Error, NamedSearch> {
   return useChange(({ name, search }) => sendJson("PUT", urlOf(name), { params: toListParams(search) }));
 }
 
 /** Delete the saved filter with this name. */
-export function useDeleteFilter(): UseMutationResult<SavedFilter, Error, string> {
+export function useDeleteFilter(): UseMutationResult<SavedFilterRow, Error, string> {
   return useChange((name) => sendJson("DELETE", urlOf(name)));
 }
 
-function useChange<Input>(mutationFn: (input: Input) => Promise<SavedFilter>) {
+function useChange<Input>(mutationFn: (input: Input) => Promise<SavedFilterRow>) {
   const client = useQueryClient();
   return useMutation({ mutationFn, onSettled: () => client.invalidateQueries({ queryKey: ["saved-filters"] }) });
 }

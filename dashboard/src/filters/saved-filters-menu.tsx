@@ -7,7 +7,7 @@ import { flushSync } from "react-dom";
 import { savedFiltersQuery, useDeleteFilter } from "~/api/saved-filters";
 import { describeSearch } from "~/domain/filter-text";
 import { formatSearch, searchOf } from "~/domain/log-search";
-import type { SavedFilter } from "~/generated/api-types";
+import type { SavedFilterRow } from "~/generated/api-types";
 import { AppLink, useFilterHref, useLogNavigate } from "~/navigation/links";
 import { useLogSearch } from "~/navigation/search-context";
 import pageCss from "~/ui/page.module.css";
@@ -62,7 +62,7 @@ function SavedFilters({ onSelect }: { onSelect: () => void }) {
 }
 
 type ItemProps = {
-  saved: SavedFilter;
+  saved: SavedFilterRow;
   onSelect: () => void;
   /** Whether the filter follows a deleted one, and gets the focus. */
   isNext: boolean;

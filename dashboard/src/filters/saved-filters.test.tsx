@@ -1,13 +1,13 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { SavedFilter } from "~/generated/api-types";
+import type { SavedFilterRow } from "~/generated/api-types";
 import { stubBrowser } from "~/test/fake-api";
 import { renderAt } from "~/test/render";
 import { FilterBar } from "./filter-bar";
 import { SavedFiltersMenu } from "./saved-filters-menu";
 
-const REFUNDS: SavedFilter = {
+const REFUNDS: SavedFilterRow = {
   name: "Refunds",
   params: [
     ["namespace", "staging"],
@@ -27,7 +27,7 @@ type Call = { method: string; path: string; body: unknown };
  * Show the filter bar and the menu. Returns the calls that change saved filters. If `fail` is given, it is the message
  * of an error.
  */
-async function show(search: string, saved: SavedFilter[] = [], fail?: string) {
+async function show(search: string, saved: SavedFilterRow[] = [], fail?: string) {
   const calls: Call[] = [];
   let stored = saved;
   vi.stubGlobal("fetch", async (url: string, { method = "GET", body }: { method?: string; body?: string } = {}) => {

@@ -714,7 +714,7 @@ export type FilterToSave = {
 };
 
 /** A filter with a name. */
-export type SavedFilter = {
+export type SavedFilterRow = {
   name: string;
   /** Pairs of name and value. The names are parameters of `GET /api/requests`: filters, `from`, `to` and `sort`. */
   params: ([string, string])[];
@@ -724,7 +724,7 @@ export type SavedFilter = {
 
 /** All saved filters. */
 export type SavedFilterList = {
-  data: (SavedFilter)[];
+  data: (SavedFilterRow)[];
 };
 
 /** The deletion that was requested. */

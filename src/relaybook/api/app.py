@@ -1,5 +1,6 @@
 """Build the dashboard application: the routes of the API and the page, the middleware, and the shared state."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -34,17 +35,13 @@ from relaybook.api import (
     thread,
     values,
 )
+from relaybook.api.asking import AsyncAsker
 from relaybook.api.auth import Guard
 from relaybook.api.broadcaster import Broadcaster
 from relaybook.api.live_search import SearchStreams
 from relaybook.api.options import ApiOptions
-from relaybook.api.reading import AsyncReader
 from relaybook.api.routes import ApiRoute
-from relaybook.log.deletions import Deletions
-from relaybook.log.feedback import FeedbackLog
-from relaybook.log.namespaces import Labels
-from relaybook.log.saved_filters import SavedFilters
-from relaybook.log.store.port import Reader
+from relaybook.log.ask.asker import Asker
 
 #: Default headers of all responses. A header that the response already has is not replaced. For example, the page has
 #: its own ``Content-Security-Policy``.
@@ -132,29 +129,17 @@ class DashboardApi(Starlette):
         return Response(msgspec.json.encode(self.openapi()), media_type="application/json")
 
 
-def create_app(
-    reader: Reader,
-    options: ApiOptions,
-    labels: Labels | None = None,
-    saved_filters: SavedFilters | None = None,
-    feedback_log: FeedbackLog | None = None,
-    deletions: Deletions | None = None,
-) -> DashboardApi:
-    """Return the ASGI application. The caller must close the reader after the last request.
+def create_app(open_asker: Callable[[int], Asker], options: ApiOptions) -> DashboardApi:
+    """Return the ASGI application.
 
-    If ``labels`` is `None`, API calls that change labels fail. The same applies to ``saved_filters``, ``deletions`` and
-    ``feedback_log``.
+    ``open_asker`` returns an asker for a deadline (monotonic clock). Its reader must be closed after the last request.
 
     On shutdown, call ``app.state.broadcaster.close()`` first. This call ends all live connections, so that the server
     does not wait for them.
     """
     app = DashboardApi(options)
     app.state.options = options
-    app.state.async_reader = AsyncReader(reader, options.query_seconds)
-    app.state.labels = labels
-    app.state.saved_filters = saved_filters
-    app.state.feedback_log = feedback_log
-    app.state.deletions = deletions
+    app.state.async_asker = AsyncAsker(open_asker, options.query_seconds)
     app.state.search_streams = SearchStreams()
-    app.state.broadcaster = Broadcaster(reader, options.poll_seconds)
+    app.state.broadcaster = Broadcaster(open_asker, options.poll_seconds)
     return app

@@ -10,7 +10,6 @@ from typing import Final
 from starlette.requests import Request
 
 from relaybook import clock
-from relaybook.api.errors import ApiError
 from relaybook.log.query.filters import MAX_LIMIT, BadFilter, Cursor, Filter, parse_cursor, parse_limit
 from relaybook.log.query.parameters import parse_filter
 
@@ -89,12 +88,6 @@ def position_of(values: dict[str, str], *, only_older: bool = False) -> tuple[Cu
     if around is not None and (cursor or not around):
         raise BadFilter("around", "around must be the id of a request and cannot be combined with cursor.")
     return cursor, None if around is None else around.lower()
-
-
-def around_not_found(record_id: str) -> ApiError:
-    """Return the error for the parameter ``around`` if no request has this id."""
-    message = f"around must be a Relaybook id (Service-Request-Id), but no request has the id {record_id[:80]!r}."
-    return ApiError("not_found", message, "around")
 
 
 def filter_of(pairs: Iterable[tuple[str, str]], *other_names: str) -> Filter:

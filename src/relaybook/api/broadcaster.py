@@ -9,14 +9,15 @@ the poller.
 import asyncio
 import contextlib
 import logging
+from collections.abc import Callable
 
 import msgspec
 
-from relaybook.api.reading import AsyncReader
+from relaybook.api.asking import AsyncAsker
+from relaybook.log.ask.asker import Asker
 from relaybook.log.query.filters import Filter, matches
 from relaybook.log.record import Record
 from relaybook.log.row import to_json
-from relaybook.log.store.port import Reader
 
 _log = logging.getLogger("relaybook.api")
 
@@ -106,8 +107,8 @@ class Subscription:
 class Broadcaster:
     """Polls the log and offers new and changed rows to its subscriptions. Use an instance in one event loop only."""
 
-    def __init__(self, reader: Reader, poll_seconds: float) -> None:
-        self._reader = AsyncReader(reader, 0, threads=2)
+    def __init__(self, open_asker: Callable[[int], Asker], poll_seconds: float) -> None:
+        self._asker = AsyncAsker(open_asker, 0, threads=2)
         self._poll_seconds = poll_seconds
         self._subscriptions: set[Subscription] = set()
         self._poller: asyncio.Task[None] | None = None
@@ -130,8 +131,8 @@ class Broadcaster:
             if len(self._subscriptions) >= MAX_SUBSCRIPTIONS:
                 raise TooManySubscriptions
             if self._poller is None:
-                self.position, running = await self._reader.run(
-                    lambda reader: (reader.last_seq(), reader.running(Filter()))
+                self.position, running = await self._asker.run(
+                    lambda asker: (asker.last_seq(), asker.running(Filter()))
                 )
                 self._running = {record.id: record for record in running}
                 self._poller = asyncio.create_task(self._poll())
@@ -176,16 +177,16 @@ class Broadcaster:
         """
         since = self.position
 
-        def query(reader: Reader) -> tuple[list[Record], list[Record], int]:
+        def question(asker: Asker) -> tuple[list[Record], list[Record], int]:
             # Read the running requests first. A request that ends between the two queries is then in both results, so
             # that it is never missed.
-            running = reader.running(Filter())
-            last = reader.last_seq()
+            running = asker.running(Filter())
+            last = asker.last_seq()
             if last <= since:
                 return running, [], last
-            return running, *reader.since(since, Filter(), _BATCH)
+            return running, *asker.since(since, Filter(), _BATCH)
 
-        running, ended, position = await self._reader.run(query)
+        running, ended, position = await self._asker.run(question)
         if position < since:  # a new log replaced this log, for example because this log was damaged
             self.position = position
             for subscription in self._subscriptions:

@@ -1,34 +1,22 @@
 """Accept and list deletions. The recorder carries them out."""
 
 import re
-import sys
 from typing import Final
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from relaybook import clock
 from relaybook.api import arguments, openapi
+from relaybook.api.asking import async_asker_of
 from relaybook.api.errors import ApiError
 from relaybook.api.options import options_of
-from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
-from relaybook.api.status_schemas import DeletionList, DeletionRow, RequestedDeletion
-from relaybook.clock import format_timestamp
-from relaybook.log.deletions import Deletion, Deletions
-from relaybook.log.query.filters import Filter, Term
-from relaybook.log.query.parameters import parameters_of_filter
-from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.port import Reader
+from relaybook.log.ask.deletions import DeletionList, DeletionRow, RequestedDeletion
 from relaybook.settings.client_address import client_address
 
 routes = Routes("deletions")
 
-#: Time limit for counting the matching requests. The limit is longer than the limit in ``count``, because a deletion
-#: needs the exact count.
-COUNT_SECONDS: Final = 10
-_LATEST: Final = 100
 _COUNT: Final = re.compile(r"\d{1,15}", re.ASCII)
 _CONFIRM = openapi.parameter(
     "confirm",
@@ -61,28 +49,8 @@ async def delete_requests(request: Request) -> Response:
     if not filter_.terms:
         message = "A filter is required, so that nothing is deleted by mistake. To delete all requests, send"
         raise ApiError("bad_parameter", f"{message} from=1970-01-01T00:00:00Z.")
-    deletions = _deletions_of(request)
     by = _address_of(request)
-    deadline_ns = clock.monotonic_ns() + COUNT_SECONDS * clock.NANOSECONDS
-
-    def query(reader: Reader) -> RequestedDeletion:
-        running = len(reader.running(filter_))
-        count = reader.count(filter_, deadline_ns)
-        if not count.complete:
-            raise ApiError(
-                "deadline",
-                f"The requests could not be counted within {COUNT_SECONDS} seconds, so nothing was deleted. Delete the "
-                "requests in parts, each with a shorter time range (from=, to=), or use filters other than words= "
-                "and contains=.",
-            )
-        if count.requests != confirm:
-            message = f"{count.requests} requests match. Send confirm={count.requests} to delete them."
-            if confirm is not None:
-                message = f"confirm is {confirm}, but {message}"
-            raise ApiError("wrong_count", message, "confirm", requests=count.requests)
-        return _requested(deletions, filter_, count.requests, by, running)
-
-    return _accepted(await async_reader_of(request).run(query))
+    return _accepted(await async_asker_of(request).run(lambda asker: asker.delete(filter_, confirm, by)))
 
 
 @routes.delete("/api/requests/{id:request_id}", openapi.describe(RequestedDeletion, [_REQUEST_ID], status=202))
@@ -93,32 +61,8 @@ async def delete_request(request: Request) -> Response:
     """
     arguments.only(arguments.pairs_of(request))
     record_id: str = request.path_params["id"].lower()
-    deletions = _deletions_of(request)
     by = _address_of(request)
-
-    async_reader = async_reader_of(request)
-    deadline_ns = async_reader.deadline_ns()
-
-    def query(reader: Reader) -> RequestedDeletion:
-        # Only count the request. Its content may be damaged, so reading it could fail.
-        filter_ = Filter((Term("id", (record_id,)),))
-        count = reader.count(filter_, deadline_ns)
-        if count.requests:
-            return _requested(deletions, filter_, 1, by, 0)
-        if not count.complete:
-            raise ApiError("deadline", "The request could not be found in time, so nothing was deleted. Try again.")
-        if reader.open_request(record_id) is not None:
-            raise ApiError(
-                "request_running", "The request is still running. Delete the request when it has ended.", "id"
-            )
-        raise ApiError(
-            "not_found",
-            f"No request in this log has the Relaybook id {record_id[:80]!r}. GET /api/requests/{{id}} finds a request "
-            "by any of its ids.",
-            "id",
-        )
-
-    return _accepted(await async_reader.run(query))
+    return _accepted(await async_asker_of(request).run(lambda asker: asker.delete_one(record_id, by)))
 
 
 @routes.get("/api/deletions", openapi.describe(DeletionList))
@@ -136,8 +80,7 @@ async def list_deletions(request: Request) -> Response:
     segment is deleted when all its requests are recorded.
     """
     arguments.only(arguments.pairs_of(request))
-    found = await async_reader_of(request).run(lambda reader: reader.deletions(_LATEST))
-    return _json(DeletionList(data=[row_of(each) for each in found]))
+    return _json(await async_asker_of(request).run(lambda asker: asker.deletions()))
 
 
 @routes.get("/api/deletions/{id}", openapi.describe(DeletionRow, [_DELETION_ID]))
@@ -145,21 +88,10 @@ async def get_deletion(request: Request) -> Response:
     """Return one deletion."""
     arguments.only(arguments.pairs_of(request))
     deletion_id: str = request.path_params["id"]
-    found = await async_reader_of(request).run(lambda reader: find_deletion(reader, deletion_id))
+    found = await async_asker_of(request).run(lambda asker: asker.deletion(deletion_id))
     if found is None:
         raise ApiError("not_found", f"No deletion has the id {deletion_id[:80]!r}. See GET /api/deletions.", "id")
-    return _json(row_of(found))
-
-
-def find_deletion(reader: Reader, deletion_id: str) -> Deletion | None:
-    """Return the deletion with this id, or `None` if it does not exist. The latest deletions are searched first."""
-    for limit in (_LATEST, sys.maxsize):
-        deletions = reader.deletions(limit)
-        if found := next((each for each in deletions if each.id == deletion_id), None):
-            return found
-        if len(deletions) < limit:
-            break
-    return None
+    return _json(found)
 
 
 def _parse_count(text: str | None) -> int | None:
@@ -171,42 +103,11 @@ def _parse_count(text: str | None) -> int | None:
     return int(text)
 
 
-def _deletions_of(request: Request) -> Deletions:
-    deletions: Deletions | None = request.app.state.deletions
-    if deletions is None:
-        raise ApiError(
-            "store_unavailable", "Nothing can be deleted, because this program opens the log for reading only."
-        )
-    return deletions
-
-
 def _address_of(request: Request) -> str:
     """Return the address of the client, from X-Forwarded-For if a trusted proxy sent the request."""
     remote_address = request.client.host if request.client else ""
     forwarded_for = ",".join(request.headers.getlist("x-forwarded-for"))
     return client_address(remote_address, forwarded_for, options_of(request).trusted_proxies)
-
-
-def _requested(deletions: Deletions, filter_: Filter, requests: int, by: str, running: int) -> RequestedDeletion:
-    try:
-        deletion = deletions.request(filter_, requests, by)
-    except StoreUnavailable as error:
-        raise ApiError("store_unavailable", f"Nothing was deleted: {error} Try again.") from error
-    return RequestedDeletion(running=running, **msgspec.structs.asdict(row_of(deletion)))
-
-
-def row_of(deletion: Deletion) -> DeletionRow:
-    """Convert a deletion to the model that API responses contain."""
-    return DeletionRow(
-        id=deletion.id,
-        state=deletion.state,
-        filter=parameters_of_filter(deletion.filter_),
-        requests=deletion.requests,
-        removed=deletion.removed,
-        requested_at=format_timestamp(deletion.requested_at),
-        requested_by=deletion.requested_by,
-        done_at=None if deletion.done_at is None else format_timestamp(deletion.done_at),
-    )
 
 
 def _accepted(body: RequestedDeletion) -> Response:

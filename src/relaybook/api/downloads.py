@@ -7,14 +7,15 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from relaybook.api import arguments, openapi
-from relaybook.api.detail import RequestNotFound, detail_response, find_or_raise
+from relaybook.api.asking import async_asker_of
+from relaybook.api.detail import detail_response
 from relaybook.api.errors import ApiError
-from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
+from relaybook.log.ask.asker import Asker
+from relaybook.log.ask.detail import RequestNotFound
 from relaybook.log.query.filters import BadFilter
 from relaybook.log.record import Record, Side
 from relaybook.log.request_view import MAX_BODY_BYTES, RequestView
-from relaybook.log.store.port import Reader
 
 routes = Routes("log")
 
@@ -44,10 +45,10 @@ async def _download(request: Request, side: Side) -> Response:
     if form not in (None, "sent"):
         message = f"The parameter 'as' is {form[:80]!r}: expected 'sent'. To get the decoded body, omit the parameter."
         raise BadFilter("as", message)
-    async_reader, any_id = async_reader_of(request), request.path_params["id"]
+    async_asker, any_id = async_asker_of(request), request.path_params["id"]
 
-    def query(reader: Reader) -> tuple[Record, str, bytes, Iterator[bytes]]:
-        view, _ = find_or_raise(reader, any_id)
+    def question(asker: Asker) -> tuple[Record, str, bytes, Iterator[bytes]]:
+        view = asker.view(any_id)
         chunks = None if view.is_running else view.transferred(side)
         if chunks is None:
             raise _missing_body_error(view.record, side)
@@ -60,13 +61,13 @@ async def _download(request: Request, side: Side) -> Response:
         return view.record, "text" if is_text else "binary", next(chunks, b""), chunks
 
     try:
-        record, kind, first, rest = await async_reader.run(query)
+        record, kind, first, rest = await async_asker.run(question)
     except RequestNotFound:
         return await detail_response(request, f"{any_id}/{side}")
     suffix = {"text": "txt", "binary": "bin"}[kind]
     name = f"{_UNSAFE.sub('_', record.id)[:64]}-{side}.{suffix}"
     return StreamingResponse(
-        async_reader.stream(first, rest),
+        async_asker.stream(first, rest),
         media_type="text/plain; charset=utf-8" if kind == "text" else "application/octet-stream",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from relaybook.log.ask.errors import AskError
 from relaybook.log.query.filters import BadFilter
 from relaybook.log.store.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
 
@@ -120,13 +121,15 @@ def _methods_of_path(request: Request) -> set[str]:
 
 
 #: Exceptions that handlers raise deliberately. ``ErrorMiddleware`` treats all other exceptions as bugs.
-EXPECTED: Final = (ApiError, BadFilter, DeadlinePassed, StoreUnavailable, StoreTooNew, HTTPException)
+EXPECTED: Final = (ApiError, AskError, BadFilter, DeadlinePassed, StoreUnavailable, StoreTooNew, HTTPException)
 
 
 def _as_api_error(error: Exception, request: Request) -> ApiError:
     match error:
         case ApiError():
             return error
+        case AskError(code=code, field=field, requests=requests):
+            return ApiError(code, str(error), field, requests=requests)
         case BadFilter(parameter=name, term=""):
             return ApiError("bad_parameter", error.advice(), name[:80])
         case BadFilter(parameter=name):

@@ -1,6 +1,5 @@
 """Download the requests that match a filter as a file."""
 
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
@@ -10,18 +9,16 @@ from starlette.responses import Response, StreamingResponse
 
 from relaybook import clock
 from relaybook.api import arguments, openapi
-from relaybook.api.reading import async_reader_of
+from relaybook.api.asking import async_asker_of
 from relaybook.api.routes import Routes
-from relaybook.log.export.export import FILE_FORMATS, Export, ExportQuery, file_format_of
-from relaybook.log.query.filters import BadFilter
-from relaybook.log.store.port import Reader
+from relaybook.log.ask.asker import Asker
+from relaybook.log.export.export import FILE_FORMATS, Export
+from relaybook.log.export.parameters import PARAMETERS, parse_export_query
 
 routes = Routes("log")
 
 #: The response header with the ``seq`` of the last request that the export can contain.
 THROUGH: Final = "Export-Through"
-_NAMES: Final = ("format", "bodies", "after", "through", "end")
-_SEQ = re.compile(r"\d{1,18}", re.ASCII)
 _INTEGER: Final = {"type": "integer", "minimum": 0}
 _BOOLEAN: Final = {"type": "boolean"}
 _PARAMETERS = [
@@ -56,20 +53,20 @@ async def export_requests(request: Request) -> Response:
     `Export-Through` is the highest `seq` that the file can contain. [Export format](export-format.md) describes the
     files.
     """
-    values, rest = arguments.take(arguments.pairs_of(request), *_NAMES)
-    query = query_of(values, rest)
-    async_reader = async_reader_of(request)
+    values, rest = arguments.take(arguments.pairs_of(request), *PARAMETERS)
+    query = parse_export_query(values, arguments.filter_of(rest, *PARAMETERS))
+    async_asker = async_asker_of(request)
 
-    def begin(reader: Reader) -> tuple[Export, bytes, Iterator[bytes]]:
-        export = Export(reader, query)
+    def begin(asker: Asker) -> tuple[Export, bytes, Iterator[bytes]]:
+        export = asker.export(query)
         chunks = export.chunks()
         # Read the first chunk before the response starts. If the store fails here, the response still has an error
         # status.
         return export, next(chunks), chunks
 
-    export, first, chunks = await async_reader.run(begin)
+    export, first, chunks = await async_asker.run(begin)
     return StreamingResponse(
-        async_reader.stream(first, chunks),
+        async_asker.stream(first, chunks),
         media_type=query.file_format.media_type,
         headers={
             "Content-Disposition": f'attachment; filename="{file_name(query.file_format.name, clock.wall_us())}"',
@@ -78,42 +75,8 @@ async def export_requests(request: Request) -> Response:
     )
 
 
-def query_of(values: dict[str, str], filters: arguments.Pairs) -> ExportQuery:
-    """Return the export query for the parameters of an export. Raises BadFilter if a parameter is invalid.
-
-    ``filters`` has the parameters that are filters, and ``values`` has all other parameters.
-    """
-    if "format" not in values:
-        raise BadFilter("format", f"format is missing: expected one of {', '.join(FILE_FORMATS)}.")
-    file_format = file_format_of(values["format"])
-    return ExportQuery(
-        file_format=file_format,
-        filter_=arguments.filter_of(filters, *_NAMES),
-        bodies=_flag(values, "bodies", default=False),
-        after=_seq(values, "after") or 0,
-        through=_seq(values, "through"),
-        end=file_format.is_text and _flag(values, "end", default=file_format.name == "jsonl"),
-    )
-
-
 def file_name(format_name: str, at_us: int) -> str:
     """Return the name of a file that is exported at ``at_us``, such as ``relaybook-2026-11-21T140231Z.csv``."""
     at = datetime.fromtimestamp(at_us // 1_000_000, UTC)
     suffix = {"chat": "chat.jsonl"}.get(format_name, format_name)
     return f"relaybook-{at:%Y-%m-%dT%H%M%SZ}.{suffix}"
-
-
-def _flag(values: dict[str, str], name: str, *, default: bool) -> bool:
-    text = values.get(name)
-    if text not in (None, "true", "false"):
-        raise BadFilter(name, f"{name} is {text[:80]!r}: expected true or false.")
-    return default if text is None else text == "true"
-
-
-def _seq(values: dict[str, str], name: str) -> int | None:
-    text = values.get(name)
-    if text is None:
-        return None
-    if not _SEQ.fullmatch(text):
-        raise BadFilter(name, f"{name} is {text[:80]!r}: expected the seq of a request.")
-    return int(text)

@@ -11,26 +11,14 @@ from starlette.responses import Response
 
 from relaybook import clock
 from relaybook.api import arguments, openapi
-from relaybook.api.count import count_deadline_ns
+from relaybook.api.asking import async_asker_of
 from relaybook.api.errors import ApiError
 from relaybook.api.json_body import parse_body
-from relaybook.api.reading import async_reader_of
-from relaybook.api.record_fields import RequestFeedback
 from relaybook.api.routes import Routes
-from relaybook.api.schemas import AcceptedFeedback, FeedbackSummary
-from relaybook.clock import format_timestamp
-from relaybook.log.feedback import (
-    MAX_COMMENT,
-    MAX_LABEL,
-    MAX_SOURCE,
-    FeedbackLog,
-    NewFeedback,
-    TooMuchFeedback,
-)
+from relaybook.log.ask.feedback import AcceptedFeedback, FeedbackSummary
+from relaybook.log.feedback import MAX_COMMENT, MAX_LABEL, MAX_SOURCE, NewFeedback
 from relaybook.log.query.filters import BadFilter
 from relaybook.log.record import stored_id
-from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.port import Reader
 
 routes = Routes("log")
 
@@ -62,28 +50,8 @@ async def give_feedback(request: Request) -> Response:
         raise ApiError("bad_body", f"score is {new.score}: expected {_EXPECTED['score']}.", "score")
     if new.is_empty:
         raise ApiError("bad_body", "The body contains no feedback. Set at least one of score, label and comment.")
-    feedback_log: FeedbackLog | None = request.app.state.feedback_log
-    if feedback_log is None:
-        raise ApiError(
-            "store_unavailable", "Feedback cannot be stored, because this program opens the log for reading only."
-        )
     feedback = new.received(clock.wall_us())
-    try:
-        is_recorded = await async_reader_of(request).run(lambda _: feedback_log.add_feedback(any_id, feedback))
-    except TooMuchFeedback as error:
-        raise ApiError("too_much_feedback", str(error)) from None
-    except StoreUnavailable as error:
-        raise ApiError("store_unavailable", f"The feedback was not stored: {error} Try again.") from error
-    accepted = AcceptedFeedback(
-        state="stored" if is_recorded else "pending",
-        feedback=RequestFeedback(
-            source=feedback.source,
-            score=feedback.score,
-            label=feedback.label,
-            comment=feedback.comment,
-            at=format_timestamp(feedback.at),
-        ),
-    )
+    accepted = await async_asker_of(request).run(lambda asker: asker.give_feedback(any_id, feedback))
     return Response(msgspec.json.encode(accepted), media_type="application/json")
 
 
@@ -95,19 +63,8 @@ async def summarize_feedback(request: Request) -> Response:
     it is stopped, and `complete` in the response is `false`.
     """
     filter_ = arguments.filter_of(arguments.pairs_of(request))
-    async_reader = async_reader_of(request)
-    deadline_ns = async_reader.deadline_ns()
-
-    def query(reader: Reader) -> FeedbackSummary:
-        totals = reader.feedback_totals(filter_, count_deadline_ns(deadline_ns))
-        return FeedbackSummary(
-            requests=totals.requests,
-            scores=totals.scores,
-            mean_score=totals.score_sum / totals.scores if totals.scores else None,
-            complete=totals.complete,
-        )
-
-    return Response(msgspec.json.encode(await async_reader.run(query)), media_type="application/json")
+    summary = await async_asker_of(request).run(lambda asker: asker.feedback(filter_))
+    return Response(msgspec.json.encode(summary), media_type="application/json")
 
 
 def _checked_id(any_id: str) -> str:

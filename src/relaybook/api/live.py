@@ -17,6 +17,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from relaybook import clock
 from relaybook.api import arguments, openapi
+from relaybook.api.asking import AsyncAsker, async_asker_of
 from relaybook.api.broadcaster import (
     Broadcaster,
     Subscription,
@@ -28,9 +29,8 @@ from relaybook.api.broadcaster import (
 from relaybook.api.errors import ApiError
 from relaybook.api.live_search import SearchStreams, stream_matches
 from relaybook.api.options import options_of
-from relaybook.api.reading import AsyncReader, async_reader_of
 from relaybook.api.routes import Routes
-from relaybook.api.schemas import Row
+from relaybook.log.ask.fields import Row
 from relaybook.log.query.filters import BadFilter, needs_text
 
 _log = logging.getLogger("relaybook.api")
@@ -68,19 +68,19 @@ async def stream_requests(request: Request) -> Response:
     filter_ = arguments.filter_of(arguments.pairs_of(request))
     resume_from = _parse_last_event_id(request.headers.get("last-event-id"))
     broadcaster: Broadcaster = request.app.state.broadcaster
-    async_reader, options = async_reader_of(request), options_of(request)
+    async_asker, options = async_asker_of(request), options_of(request)
     try:
         if needs_text(filter_):
             search_streams: SearchStreams = request.app.state.search_streams
             events = await stream_matches(
-                broadcaster, async_reader, filter_, resume_from, options.poll_seconds, options.ping_seconds
+                broadcaster, async_asker, filter_, resume_from, options.poll_seconds, options.ping_seconds
             )
             search_streams.acquire()
             return EventStream(events, search_streams.release)
-        subscription = await broadcaster.subscribe(filter_)
+        subscription = await broadcaster.subscribe(async_asker.scope.narrow(filter_))
     except TooManySubscriptions:
         raise ApiError("too_many_streams", "Too many live connections are open. Close some dashboards.") from None
-    events = stream(broadcaster, subscription, async_reader, resume_from, options.ping_seconds)
+    events = stream(broadcaster, subscription, async_asker, resume_from, options.ping_seconds)
     return EventStream(events, partial(broadcaster.unsubscribe, subscription))
 
 
@@ -116,7 +116,7 @@ class EventStream(StreamingResponse):
 async def stream(
     broadcaster: Broadcaster,
     subscription: Subscription,
-    async_reader: AsyncReader,
+    async_asker: AsyncAsker,
     resume_from: int | None,
     ping_seconds: float,
 ) -> AsyncIterator[bytes]:
@@ -127,7 +127,7 @@ async def stream(
     """
     yield b"retry: 2000\n\n"
     if resume_from is not None:
-        async for missed in _replay(subscription, async_reader, resume_from):
+        async for missed in _replay(subscription, async_asker, resume_from):
             yield missed
     yield position_event(subscription.position)
     next_ping_ns = _ns_from_now(ping_seconds)
@@ -145,7 +145,7 @@ async def stream(
         yield gap_event(broadcaster.position)
 
 
-async def _replay(subscription: Subscription, async_reader: AsyncReader, resume_from: int) -> AsyncIterator[bytes]:
+async def _replay(subscription: Subscription, async_asker: AsyncAsker, resume_from: int) -> AsyncIterator[bytes]:
     """Yield the rows recorded after ``resume_from`` (a ``seq``) and before the subscription started, encoded.
 
     If there are too many rows, if reading takes too long, or if ``resume_from`` is from another log, yield a ``gap``
@@ -155,13 +155,13 @@ async def _replay(subscription: Subscription, async_reader: AsyncReader, resume_
     if resume_from > position:
         # If the log has a record with this ``seq``, the record was written after the last poll. The subscription then
         # sends all later rows. If the log has no such record, the client received the id from another log.
-        if resume_from > await async_reader.run(lambda reader: reader.last_seq()):
+        if resume_from > await async_asker.run(lambda asker: asker.last_seq()):
             yield gap_event(position)
         return
     rows, until_ns = 0, clock.monotonic_ns() + _REPLAY_NS
     while resume_from < position and not subscription.is_closed:
         after = resume_from
-        records, resume_from = await async_reader.run(lambda reader: reader.since(after, subscription.filter_, _BATCH))  # noqa: B023 - runs before the next iteration
+        records, resume_from = await async_asker.run(lambda asker: asker.since(after, subscription.filter_, _BATCH))  # noqa: B023 - runs before the next iteration
         missed = [row_event(record) for record in records if (record.seq or 0) <= position]
         rows += len(missed)
         if rows > MAX_REPLAY or resume_from <= after or clock.monotonic_ns() > until_ns:

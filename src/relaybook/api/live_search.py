@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from relaybook import clock
+from relaybook.api.asking import AsyncAsker
 from relaybook.api.broadcaster import Broadcaster, TooManySubscriptions, gap_event, position_event, row_event
-from relaybook.api.reading import AsyncReader
+from relaybook.log.ask.asker import Asker
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Record
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
-from relaybook.log.store.port import Reader
 
 #: Maximum number of full-text connections. The maximum is lower than MAX_SUBSCRIPTIONS, because each full-text
 #: connection polls the store.
@@ -39,7 +39,7 @@ class SearchStreams:
 
 async def stream_matches(
     broadcaster: Broadcaster,
-    async_reader: AsyncReader,
+    async_asker: AsyncAsker,
     filter_: Filter,
     resume_from: int | None,
     poll_seconds: float,
@@ -50,20 +50,20 @@ async def stream_matches(
     The first position is read before the function returns. So a client that reads the list after the response started
     misses no row. If a new log replaces this log, the stream ends with a ``gap`` event.
     """
-    last_seq, indexed_to = await async_reader.run(lambda reader: (reader.last_seq(), _indexed_to(reader)))
+    last_seq, indexed_to = await async_asker.run(lambda asker: (asker.last_seq(), asker.indexed_to(filter_)))
     # A client without a position loads the indexed records itself, and so does a client after a gap. Later records are
     # sent when they are indexed. A position after the log's last record is from another log.
     is_of_other_log = resume_from is not None and resume_from > last_seq
     position = indexed_to if resume_from is None or is_of_other_log else resume_from
     start = gap_event(position) if is_of_other_log else position_event(position)
-    return _stream_from(position, start, broadcaster, async_reader, filter_, poll_seconds, ping_seconds)
+    return _stream_from(position, start, broadcaster, async_asker, filter_, poll_seconds, ping_seconds)
 
 
 async def _stream_from(
     position: int,
     start: bytes,
     broadcaster: Broadcaster,
-    async_reader: AsyncReader,
+    async_asker: AsyncAsker,
     filter_: Filter,
     poll_seconds: float,
     ping_seconds: float,
@@ -73,7 +73,7 @@ async def _stream_from(
     yield start
     next_ping_ns = clock.monotonic_ns() + int(ping_seconds * clock.NANOSECONDS)
     while not broadcaster.is_closed:
-        records, reached = await _read_since(async_reader, position, filter_)
+        records, reached = await _read_since(async_asker, position, filter_)
         if reached < position:
             yield gap_event(reached)
             return
@@ -89,23 +89,19 @@ async def _stream_from(
             await asyncio.sleep(poll_seconds)
 
 
-async def _read_since(async_reader: AsyncReader, position: int, filter_: Filter) -> tuple[list[Record], int]:
+async def _read_since(async_asker: AsyncAsker, position: int, filter_: Filter) -> tuple[list[Record], int]:
     """Return the next indexed records after ``position`` that match the filter, and the position reached.
 
     A position is a ``seq``. If the store cannot be read, the result is an empty list and ``position``. If a new log has
     replaced this log, the result is an empty list and a lower position.
     """
 
-    def query(reader: Reader) -> tuple[list[Record], int]:
-        return ([], _indexed_to(reader)) if reader.last_seq() < position else reader.since(position, filter_, _BATCH)
+    def question(asker: Asker) -> tuple[list[Record], int]:
+        return (
+            ([], asker.indexed_to(filter_)) if asker.last_seq() < position else asker.since(position, filter_, _BATCH)
+        )
 
     try:
-        return await async_reader.run(query)
+        return await async_asker.run(question)
     except (StoreUnavailable, DeadlinePassed):
         return [], position
-
-
-def _indexed_to(reader: Reader) -> int:
-    """Return the ``seq`` of the newest record that full-text search can find."""
-    status = reader.status()
-    return min(status.last_seq, status.indexed_to)

@@ -4,12 +4,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from relaybook.api import openapi
+from relaybook.api.asking import async_asker_of
 from relaybook.api.options import options_of
-from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.status import frames_lost
+from relaybook.log.ask.asker import Asker
 from relaybook.log.query.filters import Filter
-from relaybook.log.store.port import Reader
 
 routes = Routes("status")
 
@@ -22,11 +22,11 @@ async def get_metrics(request: Request) -> Response:
     """Return metrics in the text format of Prometheus. See docs/reference/metrics.md."""
     probe = options_of(request).probe
 
-    def query(reader: Reader) -> bytes:
+    def question(asker: Asker) -> bytes:
         # Imported on the first scrape, so that importing prometheus_client does not delay startup.
         from relaybook.api.prometheus import render
 
-        lost = frames_lost(reader.gaps(0))
-        return render(reader.status(), len(reader.running(Filter())), lost, probe.read())
+        lost = frames_lost(asker.gaps())
+        return render(asker.status(), len(asker.running(Filter())), lost, probe.read())
 
-    return Response(await async_reader_of(request).run(query), headers={"Content-Type": CONTENT_TYPE})
+    return Response(await async_asker_of(request).run(question), headers={"Content-Type": CONTENT_TYPE})

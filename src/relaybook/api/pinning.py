@@ -7,14 +7,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from relaybook.api import arguments, openapi
+from relaybook.api.asking import async_asker_of
 from relaybook.api.errors import ApiError
 from relaybook.api.json_body import parse_body
-from relaybook.api.namespaces import namespace_of
-from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
-from relaybook.api.schemas import Namespace
-from relaybook.log.namespaces import COLORS, LAST_POSITION, LabelChange, Labels, NotPinned
-from relaybook.log.store.errors import StoreUnavailable
+from relaybook.log.ask.namespaces import Namespace
+from relaybook.log.namespaces import COLORS, LAST_POSITION, LabelChange
 
 routes = Routes("log")
 
@@ -33,18 +31,8 @@ async def change_label(request: Request) -> Response:
     """Pin or unpin a namespace, or change the color, group or position of a pinned namespace."""
     arguments.only(arguments.pairs_of(request))
     change = _parse_change(await request.body())
-    labels: Labels | None = request.app.state.labels
-    if labels is None:
-        raise ApiError(
-            "store_unavailable", "Namespaces cannot be pinned, because this program opens the log for reading only."
-        )
-    try:
-        row = await async_reader_of(request).run(lambda _: labels.change(change))
-    except NotPinned as error:
-        raise ApiError("bad_body", str(error), "pinned") from None
-    except StoreUnavailable as error:
-        raise ApiError("store_unavailable", f"Nothing was changed: {error} Try again.") from error
-    return Response(msgspec.json.encode(namespace_of(row)), media_type="application/json")
+    namespace = await async_asker_of(request).run(lambda asker: asker.change_label(change))
+    return Response(msgspec.json.encode(namespace), media_type="application/json")
 
 
 def _parse_change(body: bytes) -> LabelChange:

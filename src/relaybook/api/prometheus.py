@@ -8,7 +8,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 
 from relaybook.api.options import LogMetrics
 from relaybook.errors import RelayError
-from relaybook.log.store.port import StoreStatus
+from relaybook.log.store.status import StoreStatus
 
 #: Counters start at 0, because Prometheus cannot compute the increase from a missing sample to the first sample.
 _ZERO_COUNTS: Final = {error.code: 0 for error in RelayError if not error.code.startswith("upstream_")}

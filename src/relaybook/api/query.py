@@ -1,7 +1,6 @@
 """Translate a query into parameters, report its errors, and suggest completions."""
 
 from collections.abc import Callable
-from typing import Final
 
 import msgspec
 from starlette.requests import Request
@@ -9,21 +8,16 @@ from starlette.responses import Response
 
 from relaybook import clock
 from relaybook.api import arguments, openapi
-from relaybook.api.reading import async_reader_of
+from relaybook.api.asking import async_asker_of
 from relaybook.api.routes import Routes
 from relaybook.api.schemas import ParsedQuery, QueryError, QueryToken, Suggestion, Suggestions
 from relaybook.log.query.completion import ListValues, complete
 from relaybook.log.query.filters import BadFilter
 from relaybook.log.query.language import MAX_CHARACTERS, parameters_of, parts_of, request_id_of, utf16_length
 from relaybook.log.query.term_values import canonical_name
-from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
-from relaybook.log.store.port import Reader
 
 routes = Routes("log")
 
-#: Time limit for reading the values to suggest. The limit is short, because the user is typing.
-SUGGESTION_NS: Final = 300_000_000
-_MAX_VALUES: Final = 20
 _PARAMETERS = [
     openapi.parameter("q", "The query, as in the parameter `q` of `GET /api/requests`. Empty by default."),
     openapi.parameter(
@@ -45,9 +39,7 @@ async def parse_query(request: Request) -> Response:
     params = arguments.only(arguments.pairs_of(request), "q", "caret")
     text = params.get("q", "")
     caret = _caret(params.get("caret"), text)
-    async_reader = async_reader_of(request)
-    deadline_ns = min(async_reader.deadline_ns(), clock.monotonic_ns() + SUGGESTION_NS)
-    parsed = await async_reader.run(lambda reader: parsed_query(text, caret, values_until(reader, deadline_ns)))
+    parsed = await async_asker_of(request).run(lambda asker: parsed_query(text, caret, asker.completions()))
     return Response(msgspec.json.encode(parsed), media_type="application/json")
 
 
@@ -62,18 +54,6 @@ def _caret(text: str | None, query: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= length):
         raise BadFilter("caret", f"caret is {text[:80]!r}: expected an integer from 0 to {length}, the length of q.")
     return len(query.encode("utf-16-le", "surrogatepass")[: 2 * int(text)].decode("utf-16-le", "ignore"))
-
-
-def values_until(reader: Reader, deadline_ns: int) -> ListValues:
-    """Return a function that lists values of a field. If the store cannot be read in time, the list is empty."""
-
-    def list_values(field: str, prefix: str) -> list[tuple[str, int]]:
-        try:
-            return [(row.value, row.requests) for row in reader.values(field, prefix, _MAX_VALUES, deadline_ns)]
-        except (DeadlinePassed, StoreUnavailable):
-            return []
-
-    return list_values
 
 
 def parsed_query(text: str, caret: int, list_values: ListValues) -> ParsedQuery:

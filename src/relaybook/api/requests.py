@@ -3,20 +3,15 @@
 from typing import Final
 
 import msgspec
-from msgspec import UNSET, UnsetType
 from starlette.requests import Request
 from starlette.responses import Response
 
 from relaybook.api import arguments, openapi
-from relaybook.api.count import count_deadline_ns
-from relaybook.api.reading import async_reader_of
+from relaybook.api.asking import async_asker_of
 from relaybook.api.routes import Routes
-from relaybook.api.schemas import RequestPage, Row
-from relaybook.log.likely_values import LikelyValue, likely_values_of
-from relaybook.log.query.filters import SORT_FIELDS, BadFilter, Cursor, Filter, SortField, Term, parse_sort
-from relaybook.log.row import to_json
-from relaybook.log.store.errors import DeadlinePassed
-from relaybook.log.store.port import Page, Reader
+from relaybook.log.ask.asker import Asker
+from relaybook.log.ask.requests import RequestPage
+from relaybook.log.query.filters import SORT_FIELDS, BadFilter, SortField, parse_sort
 
 routes = Routes("log")
 
@@ -54,17 +49,15 @@ async def list_requests(request: Request) -> Response:
     sort = _sort_of(paging)
     limit, filter_ = arguments.limit_of(paging, _TOP if sort else 50), arguments.filter_of(rest, *_PAGING)
     cursor, around = arguments.position_of(paging)
-    async_reader = async_reader_of(request)
-    deadline_ns = async_reader.deadline_ns()
 
-    def query(reader: Reader) -> RequestPage:
+    def question(asker: Asker) -> RequestPage:
         if sort is not None:
-            return top_of(reader, filter_, sort, limit, deadline_ns)
+            return asker.top(filter_, sort, limit)
         if around is not None:
-            return _around(reader, around, filter_, limit, deadline_ns)
-        return page_of(reader, filter_, limit, cursor, deadline_ns)
+            return asker.around(around, filter_, limit)
+        return asker.page(filter_, limit, cursor)
 
-    return Response(msgspec.json.encode(await async_reader.run(query)), media_type="application/json")
+    return Response(msgspec.json.encode(await async_asker_of(request).run(question)), media_type="application/json")
 
 
 def _sort_of(paging: dict[str, str]) -> SortField | None:
@@ -78,54 +71,3 @@ def _sort_of(paging: dict[str, str]) -> SortField | None:
             "parameters.",
         )
     return parse_sort(paging["sort"])
-
-
-def top_of(reader: Reader, filter_: Filter, field: SortField, limit: int, deadline_ns: int) -> RequestPage:
-    """Return the finished requests with the highest values of a field, highest first."""
-    return _request_page(reader.top(filter_, field, limit, deadline_ns))
-
-
-def page_of(reader: Reader, filter_: Filter, limit: int, cursor: Cursor | None, deadline_ns: int) -> RequestPage:
-    """Return a page of the log, newest first.
-
-    Without a cursor, the result is the newest page and includes the running requests.
-    """
-    # Read the running requests first. A request that ends between the two queries is then in both results, so that it
-    # is never missed.
-    running = [to_json(record) for record in reader.running(filter_)] if cursor is None else None
-    page = _request_page(reader.page(filter_, limit, cursor, deadline_ns))
-    if running is not None:
-        finished = {row["id"] for row in page.data}
-        page.running = [row for row in running if row["id"] not in finished]
-        if page.complete and not page.data and not page.running:
-            page.likely_values = _likely_values(reader, filter_, deadline_ns)
-    return page
-
-
-def _likely_values(reader: Reader, filter_: Filter, deadline_ns: int) -> list[LikelyValue] | UnsetType:
-    """Return likely corrections of filter values that no request has. UNSET if there are no corrections."""
-    try:
-        return likely_values_of(reader, filter_, count_deadline_ns(deadline_ns)) or UNSET
-    except DeadlinePassed:
-        return UNSET
-
-
-def _around(reader: Reader, record_id: str, filter_: Filter, limit: int, deadline_ns: int) -> RequestPage:
-    page = reader.around(record_id, filter_, limit, deadline_ns)
-    if page is not None:
-        return _request_page(page)
-    if reader.running(Filter((Term("id", (record_id,)),))):
-        # Running requests are at the top of the log, which is the first page.
-        return page_of(reader, filter_, limit, None, deadline_ns)
-    raise arguments.around_not_found(record_id)
-
-
-def _request_page(page: Page) -> RequestPage:
-    rows: list[Row] = [to_json(record) for record in page.records]
-    return RequestPage(
-        data=rows,
-        running=UNSET,
-        next_cursor=str(page.next_cursor) if page.next_cursor else None,
-        newer_cursor=str(page.newer_cursor) if page.newer_cursor else None,
-        complete=page.complete,
-    )

@@ -3,7 +3,7 @@
 Buckets last from a minute to a day. Requests can be grouped by a field.
 """
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from starlette.requests import Request
@@ -11,13 +11,10 @@ from starlette.responses import Response
 
 from relaybook import clock
 from relaybook.api import arguments, openapi
-from relaybook.api.reading import async_reader_of
+from relaybook.api.asking import async_asker_of
 from relaybook.api.routes import Routes
-from relaybook.api.schemas import Aggregate, Percentiles, StatsGroup, StatsPoint, StatsResponse, StatsRest
-from relaybook.clock import format_timestamp
-from relaybook.log.aggregate.aggregates import Aggregates, Distribution, PackedAggregates, percentiles
-from relaybook.log.aggregate.stats import BUCKETS, FIELDS, Group, Stats, parse_stats_query
-from relaybook.log.query.term_values import FIRST_US, LAST_US
+from relaybook.log.aggregate.stats import BUCKETS, FIELDS, parse_stats_query
+from relaybook.log.ask.stats import StatsResponse
 
 routes = Routes("log")
 
@@ -64,68 +61,5 @@ async def get_stats(request: Request) -> Response:
     query = parse_stats_query(
         arguments.filter_of(rest, *_GROUPING), grouping.get("bucket"), grouping.get("by"), clock.wall_us()
     )
-    async_reader = async_reader_of(request)
-    deadline_ns = async_reader.deadline_ns()
-    response = await async_reader.run(lambda reader: _stats_response(reader.stats(query, deadline_ns), query.by))
+    response = await async_asker_of(request).run(lambda asker: asker.stats(query))
     return Response(msgspec.json.encode(response), media_type="application/json")
-
-
-def _stats_response(stats: Stats, by: str | None) -> StatsResponse:
-    timestamps = _Timestamps()
-    return StatsResponse(
-        bucket_seconds=stats.span.bucket_us // 1_000_000,
-        # The first bucket can begin before FIRST_US, and the last bucket can end after LAST_US. RFC 3339 cannot express
-        # these times.
-        from_=format_timestamp(max(stats.span.from_us, FIRST_US)),
-        to=format_timestamp(min(stats.span.to_us, LAST_US)),
-        groups=[
-            StatsGroup(
-                by={} if by is None else {by: group.value},
-                points=_points(group, timestamps),
-                total=aggregate_of(group.total),
-            )
-            for group in stats.groups
-        ],
-        other=None
-        if stats.other is None
-        else StatsRest(points=_points(stats.other, timestamps), total=aggregate_of(stats.other.total)),
-        total=aggregate_of(stats.total),
-        source=stats.source,
-    )
-
-
-class _Timestamps(dict[int, str]):
-    """A cache of formatted timestamps, because all groups have the same timestamps."""
-
-    def __missing__(self, at: int) -> str:
-        text = self[at] = format_timestamp(at)
-        return text
-
-
-def _points(group: Group, timestamps: _Timestamps) -> list[StatsPoint]:
-    return [
-        StatsPoint(at=timestamps[at], **_aggregate_fields(aggregates))
-        for at, aggregates in sorted(group.points.items())
-    ]
-
-
-def aggregate_of(aggregates: Aggregates) -> Aggregate:
-    """Convert aggregates to the model that API responses contain."""
-    return Aggregate(**_aggregate_fields(aggregates))
-
-
-def _aggregate_fields(aggregates: Aggregates | PackedAggregates) -> dict[str, Any]:
-    return {
-        "requests": aggregates.requests,
-        "failed": aggregates.failed,
-        "input_tokens": aggregates.input_tokens,
-        "output_tokens": aggregates.output_tokens,
-        "cost_usd": round(aggregates.cost_usd, 10) if aggregates.costed else None,
-        "duration_ms": _percentiles(aggregates.duration),
-        "first_token_ms": _percentiles(aggregates.first_token),
-    }
-
-
-def _percentiles(distribution: Distribution | msgspec.Raw) -> Percentiles:
-    p50, p95, p99 = percentiles(distribution, 0.5, 0.95, 0.99)
-    return Percentiles(p50=p50, p95=p95, p99=p99)

@@ -10,10 +10,9 @@ from starlette.responses import Response
 
 from relaybook import clock
 from relaybook.api import arguments, openapi
-from relaybook.api.deletions import row_of as deletion_row
+from relaybook.api.asking import async_asker_of
 from relaybook.api.errors import ApiError
 from relaybook.api.options import ApiOptions, LogMetrics, options_of
-from relaybook.api.reading import async_reader_of
 from relaybook.api.routes import Routes
 from relaybook.api.status_schemas import (
     Health,
@@ -27,14 +26,14 @@ from relaybook.api.status_schemas import (
     StorageStatus,
 )
 from relaybook.clock import format_timestamp
-from relaybook.log.aggregate.stats import StatsQuery
-from relaybook.log.deletions import Deletion
+from relaybook.log.ask.asker import Asker
+from relaybook.log.ask.deletions import DeletionList
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Gap
-from relaybook.log.retention import DAY_US, RequestTimes, Retention, removed_at
 from relaybook.log.retention import Removal as LogRemoval
+from relaybook.log.retention import RequestTimes, Retention, removed_at
 from relaybook.log.store.errors import DeadlinePassed
-from relaybook.log.store.port import Reader, StoreStatus
+from relaybook.log.store.status import StoreStatus
 
 routes = Routes("status")
 
@@ -53,18 +52,14 @@ async def get_status(request: Request) -> Response:
     arguments.only(arguments.pairs_of(request))
     options, signed_in = options_of(request), request.state.signed_in
 
-    async_reader = async_reader_of(request)
-    deadline_ns = async_reader.deadline_ns()
+    def question(asker: Asker) -> Status:
+        running = len(asker.running(Filter()))
+        log, store = options.probe.read(), asker.status()
+        times = _request_times(asker, options.retention, store)
+        retention = _retention(options.retention, log, store, asker.oldest_aggregates(), times)
+        return _status(options, signed_in, log, store, running, asker.gaps(), retention, asker.deletions(MAX_DELETIONS))
 
-    def query(reader: Reader) -> Status:
-        running = len(reader.running(Filter()))
-        log, store = options.probe.read(), reader.status()
-        times = _request_times(reader, options.retention, store, deadline_ns)
-        retention = _retention(options.retention, log, store, _oldest_aggregates(reader, deadline_ns), times)
-        gaps, deletions = reader.gaps(0), reader.deletions(MAX_DELETIONS)
-        return _status(options, signed_in, log, store, running, gaps, retention, deletions)
-
-    return Response(msgspec.json.encode(await async_reader.run(query)), media_type="application/json")
+    return Response(msgspec.json.encode(await async_asker_of(request).run(question)), media_type="application/json")
 
 
 @routes.get("/healthz", openapi.describe(Health), accepts_head=True)
@@ -81,7 +76,7 @@ async def readyz(request: Request) -> Response:
     """
     try:
         with anyio.fail_after(options_of(request).query_seconds):
-            await async_reader_of(request).run(lambda reader: reader.last_seq())
+            await async_asker_of(request).run(lambda asker: asker.last_seq())
     except Exception as error:
         _log.warning("not_ready", extra={"reason": repr(error)})
         raise ApiError("store_unavailable", "The log cannot be read.") from error
@@ -93,26 +88,14 @@ def frames_lost(gaps: list[Gap]) -> int:
     return sum(gap.count for gap in gaps if gap.reason == "damaged")
 
 
-def _oldest_aggregates(reader: Reader, deadline_ns: int) -> int | None:
-    """Return the start of the oldest day that has aggregates, in microseconds.
-
-    `None` if there are no aggregates, or if they cannot be read in time.
-    """
-    question = StatsQuery(filter_=Filter(), from_us=None, to_us=clock.wall_us(), bucket_s=DAY_US // 1_000_000)
-    try:
-        return min((at for group in reader.stats(question, deadline_ns).groups for at in group.points), default=None)
-    except DeadlinePassed:
-        return None
-
-
-def _request_times(reader: Reader, retention: Retention, store: StoreStatus, deadline_ns: int) -> RequestTimes:
+def _request_times(asker: Asker, retention: Retention, store: StoreStatus) -> RequestTimes:
     """Return the times of the requests by pattern of namespaces. Empty if they cannot be read in time."""
     if store.oldest_at is None:
         return {}
     if not retention.by_pattern:
         return {None: (store.oldest_at, clock.wall_us())}
     try:
-        return reader.request_times(retention.by_pattern, deadline_ns)
+        return asker.request_times(retention.by_pattern)
     except DeadlinePassed:
         return {}
 
@@ -160,7 +143,7 @@ def _status(
     running: int,
     gaps: list[Gap],
     retention: RetentionStatus,
-    deletions: list[Deletion],
+    deletions: DeletionList,
 ) -> Status:
     return Status(
         version=options.version,
@@ -191,7 +174,7 @@ def _status(
             days_left=log.days_left,
         ),
         retention=retention,
-        deletions=[deletion_row(deletion) for deletion in deletions],
+        deletions=deletions.data,
         gaps=[_gap(gap) for gap in gaps[:MAX_GAPS]],
         gap_count=len(gaps),
         settings=options.settings,

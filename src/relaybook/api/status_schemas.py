@@ -1,4 +1,4 @@
-"""Define the models of the responses about the log as a whole: its status, its retention and its deletions.
+"""Define the models of the responses about the log as a whole: its status and its retention.
 
 The conventions of ``schemas`` also apply to these models.
 """
@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from relaybook.api.record_fields import TimestampText
-from relaybook.log.deletions import DeletionState
+from relaybook.log.ask.deletions import DeletionRow
+from relaybook.log.ask.fields import TimestampText
 from relaybook.log.retention import RemovalReason
 
 
@@ -126,33 +126,6 @@ class RetentionStatus(Struct, kw_only=True):
     ]
 
 
-class DeletionRow(Struct, kw_only=True):
-    """A deletion. The log keeps the entry of a deletion forever."""
-
-    id: str
-    state: Annotated[
-        DeletionState,
-        Meta(
-            description="`removing`: requests are being removed from the log. `erasing`: all requests are removed, and "
-            "their bytes are being erased from the files. `done`: no file contains the bytes of these requests."
-        ),
-    ]
-    filter: Annotated[
-        list[tuple[str, str | None]],
-        Meta(
-            description="Parameters of `GET /api/requests` that select the requests. In the states `erasing` and "
-            "`done`, values that could identify a person are `null`."
-        ),
-    ]
-    requests: Annotated[int, Meta(description="Number of requests that matched when the deletion was requested.")]
-    removed: Annotated[int, Meta(description="Number of requests removed so far.")]
-    requested_at: TimestampText
-    requested_by: Annotated[
-        str, Meta(description="Address of the client that requested the deletion, or `command line`.")
-    ]
-    done_at: Annotated[TimestampText | None, Meta(description="`null` until the deletion is done.")]
-
-
 class Status(Struct, kw_only=True):
     """The state of Relaybook."""
 
@@ -194,21 +167,6 @@ class Status(Struct, kw_only=True):
     gaps: Annotated[list[LogGap], Meta(description="The latest 100 gaps.")]
     gap_count: int
     settings: Annotated[dict[str, Any], Meta(description="Effective settings, without secrets.")]
-
-
-class RequestedDeletion(DeletionRow, kw_only=True):
-    """The deletion that was requested."""
-
-    running: Annotated[
-        int,
-        Meta(description="Number of running requests that match. These requests are not deleted, even after they end."),
-    ]
-
-
-class DeletionList(Struct, kw_only=True):
-    """Deletions, newest first."""
-
-    data: list[DeletionRow]
 
 
 class Health(Struct, kw_only=True):

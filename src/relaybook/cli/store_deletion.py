@@ -8,8 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from relaybook import clock
-from relaybook.api.deletions import find_deletion, row_of
 from relaybook.cli.failure import CommandFailed
+from relaybook.log.ask.asker import Asker
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable, until_writable
 from relaybook.log.store.port import Reader, Store, Writer
 from relaybook.recorder.text_pass import TextPass
@@ -69,8 +69,8 @@ def _work(writer: Writer, text: TextPass, reader: Reader, deletion_id: str) -> I
 
 
 def _row(reader: Reader, deletion_id: str) -> dict[str, Any]:
-    deletion = find_deletion(reader, deletion_id)
+    deletion = Asker(reader, clock.monotonic_ns()).deletion(deletion_id)
     if deletion is None:
         raise CommandFailed(f"The deletion {deletion_id} is no longer in the log, because the store was replaced.")
-    row: dict[str, Any] = msgspec.to_builtins(row_of(deletion))
+    row: dict[str, Any] = msgspec.to_builtins(deletion)
     return row

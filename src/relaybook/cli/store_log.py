@@ -1,4 +1,4 @@
-"""Read the log from the data directory, without a server, with the functions that the API uses."""
+"""Read the log from the data directory, without a server."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -9,30 +9,26 @@ import msgspec
 from msgspec import UNSET
 
 from relaybook import clock
-from relaybook.api.arguments import filter_of
-from relaybook.api.count import count_deadline_ns
-from relaybook.api.deletions import row_of
-from relaybook.api.detail import detail_of
-from relaybook.api.errors import ApiError
-from relaybook.api.export import query_of
-from relaybook.api.requests import page_of, top_of
-from relaybook.api.values import values_of
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
 from relaybook.cli.server_log import CountChanged, Download
 from relaybook.cli.store_deletion import follow
-from relaybook.log.export.export import Export, searchable_to
-from relaybook.log.query.filters import MAX_LIMIT, BadFilter, SortField
+from relaybook.log.ask.asker import Asker, Changes
+from relaybook.log.ask.errors import AskError
+from relaybook.log.export.export import Export
+from relaybook.log.export.parameters import PARAMETERS, parse_export_query
+from relaybook.log.query.filters import MAX_LIMIT, BadFilter, Filter, SortField
+from relaybook.log.query.parameters import parse_filter
 from relaybook.log.row import to_json
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import DeadlinePassed, StoreTooNew, StoreUnavailable
-from relaybook.log.store.port import Reader, Store
+from relaybook.log.store.port import Store
 from relaybook.server.data_directory import DataDirectory
 from relaybook.settings.definitions import Settings
 
 _QUERY_SECONDS: Final = 30
 _POLL_SECONDS: Final = 0.5
-_Result = TypeVar("_Result")
+_Answer = TypeVar("_Answer")
 
 
 class StoreLog:
@@ -46,6 +42,7 @@ class StoreLog:
         self.name = name
         self._store = store
         self._reader = store.open_reader()
+        self._changes = Changes(deletions=store.open_deletions())
         self._is_served = is_served
 
     @staticmethod
@@ -79,20 +76,20 @@ class StoreLog:
 
     def count(self) -> int:
         """Return the number of requests in the log."""
-        return self._read(lambda reader, _: reader.status().records)
+        return self._ask(lambda asker: asker.status().records)
 
     def latest(self, terms: list[tuple[str, str]], limit: int) -> tuple[list[Row], bool]:
         """See ``LogSource``."""
-        filter_ = filter_of(terms)
-        page = self._read(lambda reader, deadline_ns: page_of(reader, filter_, limit, None, deadline_ns))
+        filter_ = _filter_of(terms)
+        page = self._ask(lambda asker: asker.page(filter_, limit))
         running = [] if page.running is UNSET else map(self._marked, page.running)
         rows: list[Row] = [*running, *page.data]
         return rows[::-1], page.complete
 
     def follow(self, terms: list[tuple[str, str]], limit: int) -> Iterator[Row]:
         """See ``LogSource``."""
-        filter_ = filter_of(terms)
-        seq = self._read(lambda reader, _: searchable_to(reader, filter_))
+        filter_ = _filter_of(terms)
+        seq = self._ask(lambda asker: asker.indexed_to(filter_))
         # Records that are written or indexed between the two reads have a higher ``seq``. The loop yields them.
         earlier = self.latest(terms, limit)[0] if limit else []
         yield from (row for row in earlier if row["seq"] is None or row["seq"] <= seq)
@@ -100,8 +97,8 @@ class StoreLog:
             try:
                 # If a new log has replaced this log, for example because this log was damaged, the last seq is lower.
                 # Continue after the last record of the new log.
-                seq = min(seq, self._reader.last_seq())
-                records, seq = self._reader.since(seq, filter_, MAX_LIMIT)
+                seq = min(seq, self._asker().last_seq())
+                records, seq = self._asker().since(seq, filter_, MAX_LIMIT)
             except StoreUnavailable:
                 records = []
             yield from map(to_json, records)
@@ -110,26 +107,26 @@ class StoreLog:
 
     def top(self, terms: list[tuple[str, str]], field: SortField, limit: int) -> tuple[list[Row], bool]:
         """See ``LogSource``."""
-        filter_ = filter_of(terms)
-        page = self._read(lambda reader, deadline_ns: top_of(reader, filter_, field, limit, deadline_ns))
+        filter_ = _filter_of(terms)
+        page = self._ask(lambda asker: asker.top(filter_, field, limit))
         return [*page.data], page.complete
 
     def find(self, text: str) -> dict[str, Any] | None:
         """See ``LogSource``."""
         try:
-            body = self._read(lambda reader, _: msgspec.json.encode(detail_of(reader, text)))
-        except ApiError:  # no request has this id
+            body = self._ask(lambda asker: msgspec.json.encode(asker.detail(text)))
+        except AskError:  # no request has this id
             return None
         return self._marked(msgspec.json.decode(body))
 
     def values(self, field: str) -> list[str]:
         """See ``LogSource``."""
-        listed = self._read(lambda reader, deadline_ns: values_of(reader, field, "", MAX_LIMIT, deadline_ns))
+        listed = self._ask(lambda asker: asker.values(field, "", MAX_LIMIT))
         return [each.value for each in listed.data]
 
     def is_indexed(self) -> bool:
         """See ``LogSource``."""
-        status = self._read(lambda reader, _: reader.status())
+        status = self._ask(lambda asker: asker.status())
         return status.indexed_to >= status.last_seq
 
     def lag_seconds(self) -> float:
@@ -138,14 +135,14 @@ class StoreLog:
 
     def count_matching(self, terms: list[tuple[str, str]]) -> int | None:
         """See ``LogSource``."""
-        filter_ = filter_of(terms)
-        count = self._read(lambda reader, deadline_ns: reader.count(filter_, count_deadline_ns(deadline_ns)))
+        filter_ = _filter_of(terms)
+        count = self._ask(lambda asker: asker.count(filter_))
         return count.requests if count.complete else None
 
     def count_exactly(self, terms: list[tuple[str, str]]) -> int:
         """See ``LogSource``."""
-        filter_ = filter_of(terms)
-        count = self._read(lambda reader, deadline_ns: reader.count(filter_, deadline_ns))
+        filter_ = _filter_of(terms)
+        count = self._ask(lambda asker: asker.count_exactly(filter_))
         if not count.complete:
             raise CommandFailed(
                 f"The requests could not be counted within {_QUERY_SECONDS} seconds. Use a shorter time range "
@@ -155,13 +152,13 @@ class StoreLog:
 
     def request_deletion(self, terms: list[tuple[str, str]], count: int) -> dict[str, Any]:
         """See ``LogSource``."""
-        if (now := self.count_exactly(terms)) != count:
-            raise CountChanged(now)
         try:
-            deletion = self._store.open_deletions().request(filter_of(terms), count, "command line")
-        except StoreUnavailable as error:
-            raise CommandFailed(f"Nothing was deleted: {error}") from None
-        row: dict[str, Any] = msgspec.to_builtins(row_of(deletion))
+            deletion = self._ask(lambda asker: asker.delete(_filter_of(terms), count, "command line"))
+        except AskError as error:
+            if error.requests is not None:
+                raise CountChanged(error.requests) from None
+            raise CommandFailed(str(error)) from None
+        row: dict[str, Any] = msgspec.to_builtins(deletion)
         return row
 
     def follow_deletion(self, deletion_id: str, *, waits: bool) -> Iterator[dict[str, Any]]:
@@ -178,23 +175,31 @@ class StoreLog:
     def export(self, terms: list[tuple[str, str]], options: list[tuple[str, str]]) -> Download:
         """See ``LogSource``."""
         try:
-            query = query_of(dict(options), terms)
-            export = self._read(lambda reader, _: Export(reader, query))
+            query = parse_export_query(dict(options), parse_filter(terms, clock.wall_us(), PARAMETERS))
+            export = self._ask(lambda asker: asker.export(query))
         except BadFilter as error:
             raise CommandFailed(error.advice()) from None
         return Download(export.through, self._chunks(export))
 
     def _chunks(self, export: Export) -> Iterator[bytes]:
         chunks = export.chunks()
-        while (chunk := self._read(lambda _, __: next(chunks, None))) is not None:
+        while (chunk := self._ask(lambda _: next(chunks, None))) is not None:
             yield chunk
 
-    def _read(self, query: Callable[[Reader, int], _Result]) -> _Result:
-        """Return the result of ``query(reader, deadline_ns)``. Raises CommandFailed if the store cannot be read."""
+    def _asker(self) -> Asker:
+        deadline_ns = clock.monotonic_ns() + _QUERY_SECONDS * clock.NANOSECONDS
+        return Asker(self._reader, deadline_ns, self._changes)
+
+    def _ask(self, question: Callable[[Asker], _Answer]) -> _Answer:
+        """Return the answer. Raises CommandFailed if the store cannot be read."""
         try:
-            return query(self._reader, clock.monotonic_ns() + _QUERY_SECONDS * clock.NANOSECONDS)
+            return question(self._asker())
         except (StoreTooNew, StoreUnavailable, DeadlinePassed) as error:
             raise CommandFailed(f"The log could not be read: {error}") from None
 
     def _marked(self, row: dict[str, Any]) -> dict[str, Any]:
         return row if self._is_served or row["outcome"] != "open" else row | {"is_served": False}
+
+
+def _filter_of(terms: list[tuple[str, str]]) -> Filter:
+    return parse_filter(terms, clock.wall_us())

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from relaybook.log.query.filters import BadFilter, parse_sort
+from relaybook.log.query.filters import BadFilter, Filter, parse_sort
 from relaybook.log.query.parameters import parse_filter
 
 MAX_SAVED_FILTERS: Final = 100
@@ -87,3 +87,8 @@ def checked_params(pairs: Iterable[tuple[str, str]], now_us: int) -> Params:
         parse_sort(sort)
     parse_filter(((name, value) for name, value in params if name != "sort"), now_us, ("sort",))
     return params
+
+
+def filter_of(saved: SavedFilter, now_us: int) -> Filter:
+    """Return the filter that is saved. Relative times are relative to ``now_us``."""
+    return parse_filter([pair for pair in saved.params if pair[0] != "sort"], now_us)

@@ -20,7 +20,8 @@ from relaybook.journal.frame import Frame
 from relaybook.journal.reader import START, Place, RunReader, list_runs
 from relaybook.log.record import Gap
 from relaybook.log.store.errors import BatchRejected
-from relaybook.log.store.port import Batch, BodyRef, Entry, ExchangeCheckpoint, RunPosition, Writer
+from relaybook.log.store.port import Batch, BodyRef, Entry, ExchangeCheckpoint, Writer
+from relaybook.log.store.status import RunPosition
 from relaybook.recorder.background import BackgroundWork
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard

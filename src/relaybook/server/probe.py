@@ -5,7 +5,8 @@ from contextlib import suppress
 from relaybook import clock
 from relaybook.api.options import LogMetrics
 from relaybook.journal.reader import START, Place, RunReader, Unread, list_runs
-from relaybook.log.store.port import Reader, RunPosition
+from relaybook.log.store.port import Reader
+from relaybook.log.store.status import RunPosition
 from relaybook.recorder.metrics import read_metrics
 from relaybook.recorder.quarantine import list_quarantined
 from relaybook.server.data_directory import DataDirectory, days_left, disk_use

@@ -9,6 +9,7 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from relaybook.server.data_directory import DataDirectory
 from relaybook.server.operator_log import log_to_stderr
@@ -123,6 +124,7 @@ def _serve_dashboard(config: WorkerConfig, data: DataDirectory, supervisor_pipe:
     from relaybook.api.app import create_app
     from relaybook.api.options import ApiOptions
     from relaybook.api.uvicorn_server import DashboardServer
+    from relaybook.log.ask.asker import Asker, Changes
     from relaybook.log.retention import Retention
     from relaybook.log.store import open_store
     from relaybook.page.page import load_page
@@ -146,8 +148,8 @@ def _serve_dashboard(config: WorkerConfig, data: DataDirectory, supervisor_pipe:
         probe=DataProbe(data, settings, reader),
         page=load_page(),
     )
-    changes = (store.open_labels(), store.open_saved_filters(), store.open_feedback(), store.open_deletions())
-    server = DashboardServer(create_app(reader, options, *changes))
+    changes = Changes(store.open_labels(), store.open_saved_filters(), store.open_feedback(), store.open_deletions())
+    server = DashboardServer(create_app(partial(Asker, reader, changes=changes), options))
 
     def stop() -> None:
         server.should_exit = True

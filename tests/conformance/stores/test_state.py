@@ -8,7 +8,8 @@ from relaybook import ids
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Detail, Gap
 from relaybook.log.store.errors import BatchRejected
-from relaybook.log.store.port import ExchangeCheckpoint, Running, RunPosition
+from relaybook.log.store.port import ExchangeCheckpoint, Running
+from relaybook.log.store.status import RunPosition
 
 RUN, OTHER = "0192f0c8-7b3a-7cde-8f00-000000000001", "0192f0c8-7b3a-7cde-8f00-000000000002"
 

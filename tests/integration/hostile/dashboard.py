@@ -3,6 +3,7 @@
 import http.client
 import os
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -11,6 +12,7 @@ from tests.support.server import Server
 
 from relaybook.api.app import create_app
 from relaybook.api.options import ApiOptions
+from relaybook.log.ask.asker import Asker
 from relaybook.log.store.memory import MemoryStore
 
 TOKEN: Final = "correct-horse-battery-staple"  # used only in tests
@@ -81,7 +83,7 @@ def with_token() -> dict[str, str]:
 
 def routes() -> list[tuple[str, str]]:
     """Return the method and the path of every route of the application. Path parameters are replaced by values."""
-    app = create_app(MemoryStore(), ApiOptions(relay_base_url="http://127.0.0.1:4100/v1", version="0"))
+    app = create_app(partial(Asker, MemoryStore()), ApiOptions(relay_base_url="http://127.0.0.1:4100/v1", version="0"))
     found = []
     for route in app.routes:
         path = str(getattr(route, "path", ""))

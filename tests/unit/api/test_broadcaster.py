@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from tests.support.api_log import entry_of, log_of, open_of, record_of, running_
 
 from relaybook.api import broadcaster
 from relaybook.api.broadcaster import Broadcaster, Subscription, TooManySubscriptions, row_event
+from relaybook.log.ask.asker import Asker
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Record
 from relaybook.log.store.errors import StoreUnavailable
@@ -22,7 +24,7 @@ ALL = Filter()
 def with_broadcaster(store: Any, test: Callable[[Broadcaster], Awaitable[None]]) -> None:
     async def run() -> None:
         async with asyncio.timeout(20):
-            await test(Broadcaster(store, poll_seconds=0.005))
+            await test(Broadcaster(partial(Asker, store), poll_seconds=0.005))
 
     asyncio.run(run())
 
@@ -117,7 +119,7 @@ def test_the_end_of_a_row_is_sent_even_if_the_row_no_longer_matches() -> None:
 
 
 def test_a_row_that_ended_in_the_previous_poll_is_not_brought_back() -> None:
-    broadcaster = Broadcaster(MemoryStore(), poll_seconds=1)
+    broadcaster = Broadcaster(partial(Asker, MemoryStore()), poll_seconds=1)
     assert broadcaster._changed([], {running_of(1).id}) == []
     assert broadcaster._changed([running_of(1)], set()) == []
     assert broadcaster._changed([running_of(1)], set()) == []
@@ -138,7 +140,7 @@ def test_a_new_subscription_does_not_get_a_row_that_ended_during_the_latest_poll
     store.commit(Batch(running=[open_of(1), open_of(2)]))
 
     async def test() -> None:
-        broadcaster = Broadcaster(store, poll_seconds=60)
+        broadcaster = Broadcaster(partial(Asker, store), poll_seconds=60)
         first = await broadcaster.subscribe(ALL)
         assert await take_ids(first, 3) == [running_of(1).id, running_of(2).id, record_of(1).id]
         second = await broadcaster.subscribe(ALL)

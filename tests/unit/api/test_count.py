@@ -4,8 +4,8 @@ import pytest
 from tests.support.api_log import client_of, log_of, open_of, record_of
 
 from relaybook import clock
-from relaybook.api import count
-from relaybook.api.count import count_deadline_ns
+from relaybook.log.ask import count
+from relaybook.log.ask.count import count_deadline_ns
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Count

@@ -8,9 +8,9 @@ import pytest
 from tests.support.api_log import HEAD, client_of, entry_of, head_of, log_of, record_of, running_of
 from tests.support.parts import text_of
 
-from relaybook.api.detail import find_or_raise
-from relaybook.api.errors import ApiError
 from relaybook.log import request_view
+from relaybook.log.ask.detail import view
+from relaybook.log.ask.errors import AskError
 from relaybook.log.record import BodyState, Detail
 from relaybook.log.retention import Cutoff, Cutoffs
 from relaybook.log.store.memory import MemoryStore
@@ -167,6 +167,6 @@ def test_parameters_are_rejected() -> None:
 
 
 def test_the_error_for_an_unknown_id_says_what_to_do() -> None:
-    with pytest.raises(ApiError, match="Service-Request-Id") as caught:
-        find_or_raise(log_of(record_of(1)), "nobody")
+    with pytest.raises(AskError, match="Service-Request-Id") as caught:
+        view(log_of(record_of(1)), "nobody")
     assert caught.value.code == "not_found"

@@ -12,8 +12,9 @@ from tests.support.api_log import app_of, client_of, entry_of, log_of, open_of, 
 from tests.support.asgi import scope_of
 
 from relaybook.api import broadcaster, live
+from relaybook.api.asking import AsyncAsker
 from relaybook.api.broadcaster import Broadcaster
-from relaybook.api.reading import AsyncReader
+from relaybook.log.ask.asker import Asker
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Record
 from relaybook.log.store.memory import MemoryStore
@@ -70,12 +71,12 @@ class LiveLog:
 
     def __init__(self, *records: Record) -> None:
         self.store = log_of(*records)
-        self.broadcaster = Broadcaster(self.store, poll_seconds=0.002)
-        self.async_reader = AsyncReader(self.store, 1)
+        self.broadcaster = Broadcaster(partial(Asker, self.store), poll_seconds=0.002)
+        self.async_asker = AsyncAsker(partial(Asker, self.store), 1)
 
     async def listen(self, resume_from: int | None = None, filter_: Filter | None = None, ping: float = 30) -> Listener:
         subscription = await self.broadcaster.subscribe(filter_ or Filter())
-        listener = Listener(live.stream(self.broadcaster, subscription, self.async_reader, resume_from, ping))
+        listener = Listener(live.stream(self.broadcaster, subscription, self.async_asker, resume_from, ping))
         self.unsubscribe = lambda: self.broadcaster.unsubscribe(subscription)
         return listener
 
@@ -127,7 +128,7 @@ def test_a_connection_starts_with_an_event_id_so_that_an_early_disconnect_loses_
     async def test() -> None:
         log = LiveLog(record_of(1), record_of(2))
         subscription = await log.broadcaster.subscribe(Filter())
-        chunks = live.stream(log.broadcaster, subscription, log.async_reader, None, 30)
+        chunks = live.stream(log.broadcaster, subscription, log.async_asker, None, 30)
         assert await anext(chunks) == b"retry: 2000\n\n"
         assert await anext(chunks) == b"id: 2\n\n"
         log.broadcaster.unsubscribe(subscription)
@@ -149,7 +150,7 @@ def test_a_resumed_connection_gets_the_rows_recorded_meanwhile() -> None:
 def test_a_row_recorded_during_the_replay_is_sent_once() -> None:
     async def test() -> None:
         log = LiveLog(record_of(1))
-        log.broadcaster = Broadcaster(log.store, poll_seconds=0.05)
+        log.broadcaster = Broadcaster(partial(Asker, log.store), poll_seconds=0.05)
         listener = await log.listen(resume_from=0)
         log.record(record_of(2))
         assert await listener.rows(2) == ids(range(1, 3))
@@ -247,7 +248,7 @@ def test_a_store_too_slow_to_replay_makes_a_gap(monkeypatch: pytest.MonkeyPatch)
 def test_an_event_id_ahead_of_the_last_poll_is_no_gap() -> None:
     async def test() -> None:
         log = LiveLog(record_of(1))
-        log.broadcaster = Broadcaster(log.store, poll_seconds=0.05)
+        log.broadcaster = Broadcaster(partial(Asker, log.store), poll_seconds=0.05)
         await log.listen()
         log.record(record_of(2))
         listener = await log.listen(resume_from=2)
@@ -321,7 +322,7 @@ def test_a_stalled_client_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> No
     async def test() -> None:
         log = LiveLog()
         subscription = await log.broadcaster.subscribe(Filter())
-        events = live.stream(log.broadcaster, subscription, log.async_reader, None, 30)
+        events = live.stream(log.broadcaster, subscription, log.async_asker, None, 30)
         response = live.EventStream(events, partial(log.broadcaster.unsubscribe, subscription))
 
         async def receive() -> Message:

@@ -6,6 +6,7 @@ A connection gets each matching row once the row is indexed. A resumed connectio
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 
 import pytest
 from starlette.types import Message
@@ -13,9 +14,10 @@ from tests.support.api_log import app_of, client_of, entry_of, record_of
 from tests.support.asgi import scope_of
 
 from relaybook.api import live_search
+from relaybook.api.asking import AsyncAsker
 from relaybook.api.broadcaster import Broadcaster, gap_event
 from relaybook.api.live_search import stream_matches
-from relaybook.api.reading import AsyncReader
+from relaybook.log.ask.asker import Asker
 from relaybook.log.query.filters import WORDS, Filter, Term
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch
@@ -28,7 +30,7 @@ class LiveLog:
 
     def __init__(self, records: int = 0) -> None:
         self.store = MemoryStore()
-        self.broadcaster = Broadcaster(self.store, poll_seconds=0.002)
+        self.broadcaster = Broadcaster(partial(Asker, self.store), poll_seconds=0.002)
         self.records = 0
         self.record(records)
 
@@ -43,7 +45,9 @@ class LiveLog:
         self.store.add([(n, "a refund" if n % 2 else "none") for n in numbers], up_to)
 
     async def listen(self, resume_from: int | None = None, ping: float = 30) -> AsyncIterator[bytes]:
-        return await stream_matches(self.broadcaster, AsyncReader(self.store, 1), REFUND, resume_from, 0.002, ping)
+        return await stream_matches(
+            self.broadcaster, AsyncAsker(partial(Asker, self.store), 1), REFUND, resume_from, 0.002, ping
+        )
 
 
 async def seqs(chunks: AsyncIterator[bytes], count: int) -> list[int]:

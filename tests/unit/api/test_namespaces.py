@@ -4,7 +4,7 @@ import pytest
 from tests.support.api_log import START_US, client_of, log_of, record_of
 
 from relaybook import clock
-from relaybook.api import count
+from relaybook.log.ask import count
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import Filter
 from relaybook.log.store.memory import MemoryStore

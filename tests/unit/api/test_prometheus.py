@@ -7,7 +7,8 @@ from tests.support.api_log import client_of, log_of, record_of
 from relaybook.api.options import LogMetrics
 from relaybook.api.prometheus import render
 from relaybook.log.aggregate.histograms import Histogram
-from relaybook.log.store.port import Batch, StoreStatus
+from relaybook.log.store.port import Batch
+from relaybook.log.store.status import StoreStatus
 
 STORE = StoreStatus(
     records=5,

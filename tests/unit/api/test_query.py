@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from tests.support.api_log import client_of, log_of, record_of
 from tests.support.asgi import Client
 
-from relaybook.api.query import parsed_query, values_until
+from relaybook.api.query import parsed_query
+from relaybook.log.ask.values import completions
 from relaybook.log.query.filters import NAMES, BadFilter
 from relaybook.log.query.parameters import parse_filter
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
@@ -114,7 +115,7 @@ def test_a_store_that_cannot_be_read_in_time_suggests_no_values(error: Exception
 
     suggestions = read("namespace:", client=client_of(Unreadable()))["suggestions"]
     assert suggestions["items"] == []
-    assert values_until(Unreadable(), 0)("namespace", "") == []
+    assert completions(Unreadable(), 0)("namespace", "") == []
 
 
 @given(

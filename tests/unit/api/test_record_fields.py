@@ -1,6 +1,6 @@
 """Test that every field of a record is documented."""
 
-from relaybook.api.record_fields import MEANINGS
+from relaybook.log.ask.fields import MEANINGS
 from relaybook.log.record import FIELDS
 
 

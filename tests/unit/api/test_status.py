@@ -16,7 +16,8 @@ from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Gap
 from relaybook.log.retention import Cutoff, Cutoffs, Retention, Rule
 from relaybook.log.store.memory import MemoryStore
-from relaybook.log.store.port import Batch, RecorderState, StoreStatus
+from relaybook.log.store.port import Batch
+from relaybook.log.store.status import RecorderState, StoreStatus
 
 
 class Probe:

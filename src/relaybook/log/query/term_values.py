@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final, NamedTuple, NoReturn, get_args
 
@@ -21,7 +22,7 @@ from relaybook.log.query.filters import (
     comparison,
 )
 from relaybook.log.query.words import SEPARATOR, has_words
-from relaybook.log.record import AdviceCode, NoteCode, Outcome, StreamEnd
+from relaybook.log.record import AdviceCode, NoteCode, Outcome, Record, StreamEnd
 from relaybook.log.row import Code
 from relaybook.tags import WarningCode, property_name
 
@@ -118,6 +119,22 @@ def check_listed(field: str) -> None:
     """Raise BadFilter unless the field is in LISTED_FIELDS or is ``property.<name>``."""
     if field not in LISTED_FIELDS and not field.startswith("property."):
         raise _not_listed(field)
+
+
+def values_of(record: Record, field: str) -> Iterator[str]:
+    """Yield the values that a record has for a field whose values can be listed."""
+    if field == "property":
+        yield from record.properties
+        return
+    if field == "label":
+        yield from {each.label for each in record.feedback if each.label is not None}
+        return
+    if field.startswith("property."):
+        value = record.properties.get(field.removeprefix("property."))
+    else:
+        value = getattr(record, field)
+    if value is not None:
+        yield value
 
 
 def _not_listed(field: str) -> BadFilter:

@@ -24,7 +24,7 @@ from relaybook.log.store.clickhouse.schema import create_tables
 from relaybook.log.store.clickhouse.state import State
 from relaybook.log.store.clickhouse.substrings import containing
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.port import RunPosition
+from relaybook.log.store.status import RunPosition
 from relaybook.settings.store_url import DatabaseAddress
 
 #: Interval at which ``DeletionPass`` looks for new deletions.

@@ -21,7 +21,7 @@ from relaybook import clock
 from relaybook.log.store.clickhouse.connection import Database
 from relaybook.log.store.clickhouse.state import Changes, State
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.port import RecorderState
+from relaybook.log.store.status import RecorderState
 
 _EPOCH_US: Final = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000
 _UNIT_US: Final = 32

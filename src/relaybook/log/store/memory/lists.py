@@ -4,14 +4,14 @@ Each call computes its result from all records.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from relaybook.log.aggregate.aggregates import MAX_TOKENS, Aggregates, Contribution, contribution_of
 from relaybook.log.aggregate.stats import Points, Stats, StatsQuery, build, groups_of, span_of
 from relaybook.log.feedback import latest_label
 from relaybook.log.namespaces import Label, NamespaceRow, NamespaceSort, cursor_after, order_after, order_of
 from relaybook.log.query.filters import Cursor, SortField
-from relaybook.log.query.term_values import check_listed
+from relaybook.log.query.term_values import check_listed, values_of
 from relaybook.log.record import Record
 from relaybook.log.store.port import Page, ValueCount
 
@@ -65,24 +65,9 @@ def namespaces(
 def values(records: Iterable[Record], field: str, prefix: str, limit: int) -> list[ValueCount]:
     """Return the values of one field; see ``Reader.values``."""
     check_listed(field)
-    matched = (value for record in records for value in _values_of(record, field) if value.startswith(prefix))
+    matched = (value for record in records for value in values_of(record, field) if value.startswith(prefix))
     ranked = sorted(Counter(matched).items(), key=lambda item: (-item[1], item[0]))
     return [ValueCount(value=value, requests=requests) for value, requests in ranked[:limit]]
-
-
-def _values_of(record: Record, field: str) -> Iterator[str]:
-    if field == "property":
-        yield from record.properties
-        return
-    if field == "label":
-        yield from {each.label for each in record.feedback if each.label is not None}
-        return
-    if field.startswith("property."):
-        value = record.properties.get(field.removeprefix("property."))
-    else:
-        value = getattr(record, field)
-    if value is not None:
-        yield value
 
 
 def stats(records: Sequence[Record], matched: Sequence[Record], question: StatsQuery) -> Stats:
@@ -104,7 +89,7 @@ def stats(records: Sequence[Record], matched: Sequence[Record], question: StatsQ
 
 def _group_of(record: Record, by: str) -> str | None:
     """Return the value by which the record is grouped. A record with several labels is grouped by its latest label."""
-    return latest_label(record.feedback) if by == "label" else next(_values_of(record, by), None)
+    return latest_label(record.feedback) if by == "label" else next(values_of(record, by), None)
 
 
 def page(records: list[Record], matched: list[Record]) -> Page:

@@ -55,13 +55,12 @@ from relaybook.log.store.port import (
     Page,
     Retained,
     Running,
-    RunPosition,
     StoredRecord,
-    StoreStatus,
     ValueCount,
     body_size,
     reject_unstorable,
 )
+from relaybook.log.store.status import RunPosition, StoreStatus
 from relaybook.tags import NamespacePatterns
 
 

@@ -24,7 +24,6 @@ from relaybook.log.store.port import (
     Page,
     Running,
     StoredRecord,
-    StoreStatus,
     ValueCount,
     body_size,
 )
@@ -43,6 +42,7 @@ from relaybook.log.store.sqlite.search import Deadline
 from relaybook.log.store.sqlite.stats import stats
 from relaybook.log.store.sqlite.text_index import FILE, indexed_to
 from relaybook.log.store.sqlite.top import top
+from relaybook.log.store.status import StoreStatus
 
 #: Deadline of calls without a deadline parameter.
 _DEADLINE_NS: Final = 2 * clock.NANOSECONDS

@@ -16,7 +16,7 @@ import apsw
 from relaybook.log.retention import Cutoffs
 from relaybook.log.store.errors import StoreDamaged, StoreUnavailable
 from relaybook.log.store.files import BODIES, DATABASE, LOCK
-from relaybook.log.store.port import Batch, BodyRef, Durability, Entry, ExchangeCheckpoint, Retained, RunPosition
+from relaybook.log.store.port import Batch, BodyRef, Durability, Entry, ExchangeCheckpoint, Retained
 from relaybook.log.store.sqlite.bodies import new_compressor
 from relaybook.log.store.sqlite.connection import open_for_writing, truncate_wal
 from relaybook.log.store.sqlite.deletion_pass import DeletionPass
@@ -33,6 +33,7 @@ from relaybook.log.store.sqlite.running import RunningTables
 from relaybook.log.store.sqlite.schema import become_a_log, create_tables
 from relaybook.log.store.sqlite.text_index import drop_if_ahead
 from relaybook.log.store.sqlite.verify import verify_newest
+from relaybook.log.store.status import RunPosition
 from relaybook.system import disk
 
 _SEQ_BY_ID: Final = "SELECT seq FROM requests WHERE id = ?"

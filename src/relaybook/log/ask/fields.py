@@ -1,10 +1,11 @@
-"""Define the types and meanings of a record's fields in the API.
+"""Define the row of a request in answers: the types and meanings of its fields.
 
 The OpenAPI document and the reference are generated from these definitions.
 """
 
-from typing import Annotated, Any, Final, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, get_type_hints
 
+import msgspec
 from msgspec import Meta, Struct
 
 from relaybook.log.record import FIELDS, TIMESTAMPS, Record
@@ -102,10 +103,17 @@ class RequestFeedback(Struct, kw_only=True):
 
 
 def row_fields() -> list[tuple[str, Any]]:
-    """Return the fields of a record in API responses: their names, types and meanings."""
+    """Return the fields of a record in answers: their names, types and meanings."""
     hints = get_type_hints(Record)
     shown: dict[str, Any] = {"feedback": list[RequestFeedback]}
     for name in TIMESTAMPS:
         shown[name] = TimestampText | None if hints[name] == int | None else TimestampText
     fields = [(name, Annotated[shown.get(name, hints[name]), Meta(description=MEANINGS[name])]) for name in FIELDS]
     return [*fields, ("result", Annotated[Result, Meta(description="How the request ended, in a few words.")])]
+
+
+if TYPE_CHECKING:
+    #: A record as ``row.to_json`` returns it.
+    Row: TypeAlias = dict[str, Any]
+else:
+    Row = msgspec.defstruct("Row", row_fields(), kw_only=True, namespace={"__doc__": "A logged request."})

@@ -2,31 +2,33 @@
 
 import asyncio
 import threading
+from functools import partial
 
 import pytest
 from tests.support.api_log import client_of
 
 from relaybook import clock
-from relaybook.api.reading import AsyncReader
+from relaybook.api.asking import AsyncAsker
+from relaybook.log.ask.asker import Asker
 from relaybook.log.query.filters import Cursor, Filter
 from relaybook.log.store.memory import MemoryStore
-from relaybook.log.store.port import Page, Reader
+from relaybook.log.store.port import Page
 
 
 def test_no_more_queries_than_threads_run_at_a_time() -> None:
     threads: list[int] = []
     gate = threading.Event()
 
-    def query(_: Reader) -> None:
+    def question(_: Asker) -> None:
         threads.append(threading.get_ident())
         gate.wait(10)
 
     async def run_all() -> None:
-        async_reader = AsyncReader(MemoryStore(), 1, threads=2)
-        tasks = [asyncio.create_task(async_reader.run(query)) for _ in range(3)]
+        async_asker = AsyncAsker(partial(Asker, MemoryStore()), 1, threads=2)
+        tasks = [asyncio.create_task(async_asker.run(question)) for _ in range(3)]
         try:
             async with asyncio.timeout(10):
-                while len(threads) < 2 or async_reader._limiter.statistics().tasks_waiting < 1:
+                while len(threads) < 2 or async_asker._limiter.statistics().tasks_waiting < 1:
                     assert len(threads) <= 2
                     await asyncio.sleep(0)
         finally:
@@ -39,7 +41,7 @@ def test_no_more_queries_than_threads_run_at_a_time() -> None:
 
 def test_exceptions_of_a_query_are_propagated() -> None:
     async def run() -> None:
-        await AsyncReader(MemoryStore(), 1).run(lambda _: 1 // 0)
+        await AsyncAsker(partial(Asker, MemoryStore()), 1).run(lambda _: 1 // 0)
 
     with pytest.raises(ZeroDivisionError):
         asyncio.run(run())

@@ -1,0 +1,170 @@
+"""Return aggregates over time of the requests that match a filter, for charts."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from relaybook import clock
+from relaybook.clock import format_timestamp
+from relaybook.log.aggregate.aggregates import Aggregates, Distribution, PackedAggregates, percentiles
+from relaybook.log.aggregate.stats import Group, Stats, StatsQuery
+from relaybook.log.ask.fields import TimestampText
+from relaybook.log.query.filters import Filter
+from relaybook.log.query.term_values import FIRST_US, LAST_US
+from relaybook.log.retention import DAY_US
+from relaybook.log.store.errors import DeadlinePassed
+from relaybook.log.store.port import Reader
+
+
+class Percentiles(Struct, kw_only=True):
+    """The 50th, 95th and 99th percentiles in milliseconds. `null` if nothing was measured.
+
+    A percentile is accurate to 5 %. It is never below the minimum or above the maximum of the measured values.
+    """
+
+    p50: float | None
+    p95: float | None
+    p99: float | None
+
+
+class Aggregate(Struct, kw_only=True):
+    """Aggregates of a set of requests."""
+
+    requests: int
+    failed: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: Annotated[
+        float | None,
+        Meta(description="Total cost of the requests whose cost is known. `null` if no cost is known."),
+    ]
+    duration_ms: Percentiles
+    first_token_ms: Percentiles
+
+
+class StatsPoint(Aggregate, kw_only=True):
+    """The aggregates of one bucket, which is a time range of `bucket_seconds`. Empty buckets are omitted."""
+
+    at: Annotated[TimestampText, Meta(description="Start of the bucket.")]
+
+
+class StatsRest(Struct, kw_only=True):
+    """The aggregates of all requests that are in none of the groups."""
+
+    points: list[StatsPoint]
+    total: Aggregate
+
+
+class StatsGroup(Struct, kw_only=True):
+    """The aggregates of one group of requests."""
+
+    by: Annotated[
+        dict[str, str | None],
+        Meta(
+            description="An object with one entry. The key is the field in the parameter `by`. The value is the value "
+            "of this field in the requests of the group, or `null` if they have no value. Without the parameter `by`, "
+            "the object is `{}`."
+        ),
+    ]
+    points: list[StatsPoint]
+    total: Aggregate
+
+
+class StatsResponse(Struct, kw_only=True):
+    """Aggregates over time. The time range is extended to whole buckets."""
+
+    bucket_seconds: int
+    from_: Annotated[TimestampText, Meta(description="Start of the first bucket.")] = field(name="from")
+    to: Annotated[TimestampText, Meta(description="End of the last bucket.")]
+    groups: Annotated[
+        list[StatsGroup],
+        Meta(description="The 20 groups with the most requests, in descending order of the number of requests."),
+    ]
+    other: StatsRest | None
+    total: Aggregate
+    source: Annotated[
+        Literal["rollups", "log"],
+        Meta(
+            description="`rollups`: precomputed aggregates were used. `log`: the aggregates were computed from the "
+            "records."
+        ),
+    ]
+
+
+def stats(reader: Reader, query: StatsQuery, deadline_ns: int) -> StatsResponse:
+    """Return aggregates over time. Raises DeadlinePassed."""
+    return _stats_response(reader.stats(query, deadline_ns), query.by)
+
+
+def oldest_day(reader: Reader, deadline_ns: int) -> int | None:
+    """Return the start of the oldest day that has aggregates, in microseconds.
+
+    `None` if there are no aggregates, or if they cannot be read in time.
+    """
+    query = StatsQuery(filter_=Filter(), from_us=None, to_us=clock.wall_us(), bucket_s=DAY_US // 1_000_000)
+    try:
+        return min((at for group in reader.stats(query, deadline_ns).groups for at in group.points), default=None)
+    except DeadlinePassed:
+        return None
+
+
+def _stats_response(stats: Stats, by: str | None) -> StatsResponse:
+    timestamps = _Timestamps()
+    return StatsResponse(
+        bucket_seconds=stats.span.bucket_us // 1_000_000,
+        # The first bucket can begin before FIRST_US, and the last bucket can end after LAST_US. RFC 3339 cannot express
+        # these times.
+        from_=format_timestamp(max(stats.span.from_us, FIRST_US)),
+        to=format_timestamp(min(stats.span.to_us, LAST_US)),
+        groups=[
+            StatsGroup(
+                by={} if by is None else {by: group.value},
+                points=_points(group, timestamps),
+                total=aggregate_of(group.total),
+            )
+            for group in stats.groups
+        ],
+        other=None
+        if stats.other is None
+        else StatsRest(points=_points(stats.other, timestamps), total=aggregate_of(stats.other.total)),
+        total=aggregate_of(stats.total),
+        source=stats.source,
+    )
+
+
+class _Timestamps(dict[int, str]):
+    """A cache of formatted timestamps, because all groups have the same timestamps."""
+
+    def __missing__(self, at: int) -> str:
+        text = self[at] = format_timestamp(at)
+        return text
+
+
+def _points(group: Group, timestamps: _Timestamps) -> list[StatsPoint]:
+    return [
+        StatsPoint(at=timestamps[at], **_aggregate_fields(aggregates))
+        for at, aggregates in sorted(group.points.items())
+    ]
+
+
+def aggregate_of(aggregates: Aggregates) -> Aggregate:
+    """Convert aggregates to the model that API responses contain."""
+    return Aggregate(**_aggregate_fields(aggregates))
+
+
+def _aggregate_fields(aggregates: Aggregates | PackedAggregates) -> dict[str, Any]:
+    return {
+        "requests": aggregates.requests,
+        "failed": aggregates.failed,
+        "input_tokens": aggregates.input_tokens,
+        "output_tokens": aggregates.output_tokens,
+        "cost_usd": round(aggregates.cost_usd, 10) if aggregates.costed else None,
+        "duration_ms": _percentiles(aggregates.duration),
+        "first_token_ms": _percentiles(aggregates.first_token),
+    }
+
+
+def _percentiles(distribution: Distribution | msgspec.Raw) -> Percentiles:
+    p50, p95, p99 = percentiles(distribution, 0.5, 0.95, 0.99)
+    return Percentiles(p50=p50, p95=p95, p99=p99)
