@@ -2,7 +2,6 @@
 
 import { queryOptions, type UseMutationResult, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent } from "react";
-import { ApiError } from "~/domain/api-error";
 import type { RequestCount, RequestedDeletion } from "~/generated/api-types";
 import { apiUrl, getJson, sendJson } from "./client";
 import { getPage } from "./requests";
@@ -36,16 +35,11 @@ export function matchesQuery(params: Params) {
 }
 
 async function countMatches(params: Params, signal: AbortSignal): Promise<number> {
-  const counted = await getJson<RequestCount>(apiUrl("count", params), signal);
-  if (counted.complete) return counted.requests;
-  try {
-    // The API refuses a deletion that is not confirmed, and returns the number of matches.
-    await sendJson("DELETE", apiUrl("requests", params));
-  } catch (error) {
-    if (error instanceof ApiError && error.requests !== undefined) return error.requests;
-    throw error;
+  const counted = await getJson<RequestCount>(apiUrl("count", [...params, ["exact", "true"]]), signal);
+  if (!counted.complete) {
+    throw new Error("The requests could not be counted in time. Use a shorter time range.");
   }
-  throw new Error("The API did not count the requests.");
+  return counted.requests;
 }
 
 /** Delete the requests that match. Fails with `wrong_count` if their number is not `requests`. */

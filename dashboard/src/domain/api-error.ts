@@ -7,15 +7,12 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly param: string | null;
-  /** The number of matching requests, if a deletion did not confirm this number. */
-  readonly requests: number | undefined;
 
-  constructor(status: number, problem: Pick<Problem, "message" | "code" | "param" | "term" | "requests">) {
+  constructor(status: number, problem: Pick<Problem, "message" | "code" | "param" | "term">) {
     super(explainTerm(problem.term, problem.message));
     this.status = status;
     this.code = problem.code;
     this.param = problem.param;
-    this.requests = problem.requests;
   }
 }
 

@@ -24,7 +24,8 @@ function answerWith(counts: number[], running = 0, isCountComplete = true): URL[
   vi.stubGlobal("fetch", async (address: string, { method = "GET" }: RequestInit = {}) => {
     const url = new URL(address, "http://relaybook");
     if (url.pathname === "/api/count") {
-      return Response.json({ requests: isCountComplete ? counts[0] : 1, complete: isCountComplete });
+      expect(url.searchParams.get("exact")).toBe("true");
+      return Response.json({ requests: counts[0], complete: isCountComplete });
     }
     if (method !== "DELETE") return Response.json({ data: [], running: Array.from({ length: running }, () => ({})) });
     const confirm = url.searchParams.get("confirm");
@@ -129,9 +130,11 @@ it("a number that has changed is shown before anything is deleted", async () => 
   expect(accepted).toEqual([]);
 });
 
-it("a number that takes long to count is counted completely", async () => {
+it("nothing can be deleted if the requests cannot be counted in time", async () => {
   answerWith([37], 0, false);
-  expect(await within(await open()).findByText("Delete these 37 requests")).toBeVisible();
+  const dialog = await open();
+  expect(await within(dialog).findByText(/could not be counted in time/)).toBeVisible();
+  expect(within(dialog).getByRole("button", { name: /^Delete/ })).toBeDisabled();
 });
 
 it("nothing can be deleted if nothing matches", async () => {
@@ -196,7 +199,7 @@ it("a relative time range is that of the server, even if the clock of the browse
     response.headers.set("Date", "Sat, 21 Nov 2026 14:00:00 GMT");
     return response;
   });
-  await getJson("/api/count");
+  await getJson("/api/count?exact=true");
   const dialog = await open("?from=-15m");
   await userEvent.click(await within(dialog).findByRole("button", { name: "Delete 37 requests" }));
   await waitFor(() => expect(accepted).toHaveLength(1));

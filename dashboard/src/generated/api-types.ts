@@ -967,6 +967,6 @@ export type Problem = {
   term?: string;
   /** Offset of `term` in the query, in UTF-16 code units. */
   at?: number;
-  /** Number of finished requests that match the filter. Present only if `confirm` is missing or wrong. */
+  /** Number of finished requests that match the filter. Present only if `confirm` is wrong. */
   requests?: number;
 };

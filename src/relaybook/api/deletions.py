@@ -20,8 +20,8 @@ routes = Routes("deletions")
 _COUNT: Final = re.compile(r"\d{1,15}", re.ASCII)
 _CONFIRM = openapi.parameter(
     "confirm",
-    "The number of finished requests that match the filter. If the number is wrong, nothing is deleted, and "
-    "`requests` in the error is the correct number.",
+    "The number of finished requests that match the filter, from `GET /api/count?exact=true`. If the number is wrong, "
+    "nothing is deleted, and `requests` in the error is the correct number.",
     {"type": "integer", "minimum": 0},
 )
 _REQUEST_ID = openapi.parameter("id", "Relaybook's id of the request.", place="path")
@@ -34,10 +34,9 @@ _DELETION_ID = openapi.parameter("id", "The id of the deletion.", place="path")
 async def delete_requests(request: Request) -> Response:
     """Delete all finished requests that match the filter. A deletion cannot be undone.
 
-    At least one filter parameter is required. `from=1970-01-01T00:00:00Z` matches all requests. `confirm` must be the
-    number of finished requests that match. If new requests are being logged, set `to` (the end of the time range), so
-    that this number does not change. If the filter contains words, the deletion includes matching requests that are not
-    in the full-text index yet.
+    At least one filter parameter is required. `from=1970-01-01T00:00:00Z` matches all requests. If new requests are
+    being logged, set `to` (the end of the time range), so that the number of matching requests does not change. If the
+    filter contains words, the deletion includes matching requests that are not in the full-text index yet.
 
     Running requests are not deleted. `running` in the response is the number of running requests that match.
 
@@ -94,12 +93,12 @@ async def get_deletion(request: Request) -> Response:
     return _json(found)
 
 
-def _parse_count(text: str | None) -> int | None:
+def _parse_count(text: str | None) -> int:
+    expected = "expected the number of requests that match. GET /api/count?exact=true returns it."
     if text is None:
-        return None
+        raise ApiError("bad_parameter", f"confirm is missing: {expected}", "confirm")
     if not _COUNT.fullmatch(text):
-        message = f"confirm is {text[:80]!r}: expected the number of requests that match."
-        raise ApiError("bad_parameter", message, "confirm")
+        raise ApiError("bad_parameter", f"confirm is {text[:80]!r}: {expected}", "confirm")
     return int(text)
 
 

@@ -32,8 +32,8 @@ CODES: Final[dict[str, tuple[int, str]]] = {
     "request_running": (409, "The request is still running, so it cannot be deleted."),
     "wrong_count": (
         409,
-        "The parameter `confirm` is missing or wrong. It must be the number of finished requests that match the "
-        "filters. `requests` in the error is the correct number.",
+        "The parameter `confirm` is wrong. It must be the number of finished requests that match the filters. "
+        "`requests` in the error is the correct number.",
     ),
     "body_timeout": (408, "The request body did not arrive in time."),
     "too_many_saved_filters": (

@@ -111,10 +111,7 @@ class Problem(Struct, kw_only=True):
     requests: (
         Annotated[
             int,
-            Meta(
-                description="Number of finished requests that match the filter. Present only if `confirm` is missing "
-                "or wrong."
-            ),
+            Meta(description="Number of finished requests that match the filter. Present only if `confirm` is wrong."),
         ]
         | UnsetType
     ) = UNSET

@@ -92,7 +92,8 @@ _RESPONSE_SECONDS: Final = 10.0
 _SILENCE_SECONDS: Final = 45.0
 _RETRY_SECONDS: Final = 1.0
 _POLL_SECONDS: Final = 0.5
-#: Timeout for requesting a deletion. The server counts the matching requests for up to 10 s.
+TOO_MANY_TO_COUNT: Final = "The requests could not be counted within 10 seconds. Use a shorter time range (from=, to=)."
+#: Timeout for counting exactly, and for requesting a deletion. The server counts the matching requests for up to 10 s.
 _DELETE_SECONDS: Final = 20.0
 #: Timeout for the next bytes of an export. The server may need minutes to find the next match.
 _EXPORT_SILENCE_SECONDS: Final = 900.0
@@ -203,16 +204,14 @@ class ServerLog:
         return count["requests"] if count["complete"] else None
 
     def count_exactly(self, terms: list[tuple[str, str]]) -> int:
-        """See ``LogSource``.
-
-        This method requests a deletion without ``confirm``. The server then deletes nothing, and its error contains the
-        number of matching requests.
-        """
+        """See ``LogSource``."""
         try:
-            self._delete(terms)
-        except CountChanged as error:
-            return error.count
-        raise self._not_a_dashboard()
+            counted = self._read("/api/count", [*terms, ("exact", "true")], _DELETE_SECONDS, "GET")
+        except NoServer as error:
+            raise _lost(error) from None
+        if not counted["complete"]:
+            raise CommandFailed(TOO_MANY_TO_COUNT)
+        return int(counted["requests"])
 
     def request_deletion(self, terms: list[tuple[str, str]], count: int) -> dict[str, Any]:
         """See ``LogSource``."""

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from relaybook import clock
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
-from relaybook.cli.server_log import CountChanged, Download
+from relaybook.cli.server_log import TOO_MANY_TO_COUNT, CountChanged, Download
 from relaybook.cli.store_deletion import follow
 from relaybook.log.ask.asker import Asker, Changes
 from relaybook.log.ask.errors import AskError
@@ -144,10 +144,7 @@ class StoreLog:
         filter_ = _filter_of(terms)
         count = self._ask(lambda asker: asker.count_exactly(filter_))
         if not count.complete:
-            raise CommandFailed(
-                f"The requests could not be counted within {_QUERY_SECONDS} seconds. Use a shorter time range "
-                "(from=, to=)."
-            )
+            raise CommandFailed(TOO_MANY_TO_COUNT)
         return count.requests
 
     def request_deletion(self, terms: list[tuple[str, str]], count: int) -> dict[str, Any]:

@@ -53,3 +53,18 @@ def test_counting_ends_at_its_time_limit_and_at_the_query_deadline(
 def test_unknown_and_malformed_parameters_are_rejected_by_name(query: str, param: str) -> None:
     response = client_of().get(f"/api/count?{query}")
     assert (response.status, response.json()["error"]["param"]) == (400, param)
+
+
+def test_an_exact_count_has_ten_seconds() -> None:
+    seconds: list[float] = []
+
+    class Timed(MemoryStore):
+        def count(self, filter_: Filter, deadline_ns: int) -> Count:
+            seconds.append((deadline_ns - clock.monotonic_ns()) / clock.NANOSECONDS)
+            return Count(requests=1)
+
+    client = client_of(Timed())
+    for query in ("", "?exact=true", "?exact=false"):
+        assert client.get(f"/api/count{query}").json()["requests"] == 1
+    assert [round(each, 1) for each in seconds] == [0.3, 10.0, 0.3]
+    assert client.get("/api/count?exact=1").json()["error"]["param"] == "exact"

@@ -86,19 +86,27 @@ def test_only_the_relaybook_id_of_a_request_deletes_it(any_id: str) -> None:
     assert store.deletions(10) == []
 
 
-@pytest.mark.parametrize(
-    ("confirm", "message"), [("", "2 requests match. Send confirm=2"), ("&confirm=3", "confirm is 3, but 2")]
-)
-def test_the_present_count_is_returned_if_it_is_not_confirmed(confirm: str, message: str) -> None:
+def test_the_present_count_is_returned_if_it_is_not_confirmed() -> None:
     store = log_of(record_of(1), record_of(2))
-    response = client_of(store).request("DELETE", f"/api/requests?kind=chat{confirm}")
+    response = client_of(store).request("DELETE", "/api/requests?kind=chat&confirm=3")
     error = response.json()["error"]
     assert (response.status, error["code"], error["param"], error["requests"]) == (409, "wrong_count", "confirm", 2)
-    assert message in error["message"]
+    assert error["message"] == "confirm is 3, but 2 requests match. To delete them, send confirm=2."
     assert store.deletions(10) == []
 
 
-@pytest.mark.parametrize("query", ["confirm=1", "q=&confirm=1", ""])
+def test_nothing_is_counted_for_a_deletion_that_confirms_nothing() -> None:
+    class Uncounted(MemoryStore):
+        def count(self, filter_: Filter, deadline_ns: int) -> Count:
+            raise AssertionError
+
+    response = client_of(Uncounted()).request("DELETE", "/api/requests?kind=chat")
+    error = response.json()["error"]
+    assert (response.status, error["code"], error["param"]) == (400, "bad_parameter", "confirm")
+    assert "GET /api/count?exact=true" in error["message"]
+
+
+@pytest.mark.parametrize("query", ["confirm=1", "q=&confirm=1"])
 def test_a_deletion_without_a_filter_is_rejected(query: str) -> None:
     store = log_of(record_of(1))
     response = client_of(store).request("DELETE", f"/api/requests?{query}")

@@ -107,8 +107,8 @@ class Asker:
         return count.count(self._reader, filter_, count.count_deadline_ns(self.deadline_ns))
 
     def count_exactly(self, filter_: Filter) -> RequestCount:
-        """Return the number of finished requests that match. The count stops at the deadline."""
-        return count.count(self._reader, filter_, self.deadline_ns)
+        """Return the number of finished requests that match. The count stops after ten seconds."""
+        return count.count(self._reader, filter_, count.exact_deadline_ns())
 
     def stats(self, query: StatsQuery) -> StatsResponse:
         """Return aggregates over time."""
@@ -174,7 +174,7 @@ class Asker:
             any_id = self.view(any_id).record.id
         return feedback.give(feedback_log, any_id, given)
 
-    def delete(self, filter_: Filter, confirm: int | None, by: str) -> RequestedDeletion:
+    def delete(self, filter_: Filter, confirm: int, by: str) -> RequestedDeletion:
         """Delete all finished requests that match. ``confirm`` must be their number, ``by`` says who asks."""
         interface = _writable(self._changes.deletions, "Nothing can be deleted")
         return deletions.delete(self._reader, interface, self.scope.narrow(filter_), confirm, by)

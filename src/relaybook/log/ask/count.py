@@ -1,6 +1,6 @@
-"""Count the requests that match a filter. Counting stops after 300 ms.
+"""Count the requests that match a filter.
 
-The page shows such counts, for example in the menu of a namespace.
+The page shows counts that stop after 300 ms, for example in the menu of a namespace. A deletion needs the exact count.
 """
 
 from typing import Annotated, Final
@@ -15,6 +15,8 @@ from relaybook.log.store.port import Reader
 
 #: Time limit for counting. A quick lower bound is more useful than an exact count that takes longer.
 COUNT_NS: Final = 300_000_000
+#: Time limit for an exact count.
+EXACT_COUNT_SECONDS: Final = 10
 
 
 class RequestCount(Struct, kw_only=True):
@@ -39,6 +41,11 @@ def count(reader: Reader, filter_: Filter, deadline_ns: int) -> RequestCount:
         last_at=None if found.last_at is None else format_timestamp(found.last_at),
         complete=found.complete,
     )
+
+
+def exact_deadline_ns() -> int:
+    """Return the deadline (monotonic clock) of an exact count that starts now."""
+    return clock.monotonic_ns() + EXACT_COUNT_SECONDS * clock.NANOSECONDS
 
 
 def count_deadline_ns(deadline_ns: int) -> int:

@@ -6,8 +6,8 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta, Struct
 
-from relaybook import clock
 from relaybook.clock import format_timestamp
+from relaybook.log.ask.count import EXACT_COUNT_SECONDS, exact_deadline_ns
 from relaybook.log.ask.errors import AskError
 from relaybook.log.ask.fields import TimestampText
 from relaybook.log.ask.scope import Scope
@@ -17,9 +17,6 @@ from relaybook.log.query.parameters import parameters_of_filter
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Reader
 
-#: Time limit for counting the matching requests. The limit is longer than the limit in ``count``, because a deletion
-#: needs the exact count.
-COUNT_SECONDS: Final = 10
 LATEST: Final = 100
 
 
@@ -65,24 +62,23 @@ class DeletionList(Struct, kw_only=True):
     data: list[DeletionRow]
 
 
-def delete(reader: Reader, deletions: Deletions, filter_: Filter, confirm: int | None, by: str) -> RequestedDeletion:
+def delete(reader: Reader, deletions: Deletions, filter_: Filter, confirm: int, by: str) -> RequestedDeletion:
     """Request the deletion of all finished requests that match. Raises AskError.
 
     ``confirm`` must be the number of these requests. ``by`` becomes ``Deletion.requested_by``.
     """
     running = len(reader.running(filter_))
-    count = reader.count(filter_, clock.monotonic_ns() + COUNT_SECONDS * clock.NANOSECONDS)
+    count = reader.count(filter_, exact_deadline_ns())
     if not count.complete:
         raise AskError(
             "deadline",
-            f"The requests could not be counted within {COUNT_SECONDS} seconds, so nothing was deleted. Delete the "
-            "requests in parts, each with a shorter time range (from=, to=), or use filters other than words= "
-            "and contains=.",
+            f"The requests could not be counted within {EXACT_COUNT_SECONDS} seconds, so nothing was deleted. Delete "
+            "the requests in parts, each with a shorter time range (from=, to=), or use filters other than words= and "
+            "contains=.",
         )
     if count.requests != confirm:
-        message = f"{count.requests} requests match. Send confirm={count.requests} to delete them."
-        if confirm is not None:
-            message = f"confirm is {confirm}, but {message}"
+        message = f"confirm is {confirm}, but {count.requests} requests match. To delete them, send confirm="
+        message += f"{count.requests}."
         raise AskError("wrong_count", message, "confirm", requests=count.requests)
     return _requested(deletions, filter_, count.requests, by, running)
 

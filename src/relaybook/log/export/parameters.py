@@ -6,6 +6,7 @@ from typing import Final
 
 from relaybook.log.export.export import FILE_FORMATS, ExportQuery, file_format_of
 from relaybook.log.query.filters import BadFilter, Filter
+from relaybook.log.query.parameters import parse_flag
 
 #: The parameters besides those of the filter.
 PARAMETERS: Final = ("format", "bodies", "after", "through", "end")
@@ -20,18 +21,11 @@ def parse_export_query(values: Mapping[str, str], filter_: Filter) -> ExportQuer
     return ExportQuery(
         file_format=file_format,
         filter_=filter_,
-        bodies=_flag(values, "bodies", default=False),
+        bodies=parse_flag("bodies", values.get("bodies"), default=False),
         after=_seq(values, "after") or 0,
         through=_seq(values, "through"),
-        end=file_format.is_text and _flag(values, "end", default=file_format.name == "jsonl"),
+        end=file_format.is_text and parse_flag("end", values.get("end"), default=file_format.name == "jsonl"),
     )
-
-
-def _flag(values: Mapping[str, str], name: str, *, default: bool) -> bool:
-    text = values.get(name)
-    if text not in (None, "true", "false"):
-        raise BadFilter(name, f"{name} is {text[:80]!r}: expected true or false.")
-    return default if text is None else text == "true"
 
 
 def _seq(values: Mapping[str, str], name: str) -> int | None:

@@ -44,6 +44,13 @@ def parse_filter(pairs: Iterable[tuple[str, str]], now_us: int, other_names: Seq
     return Filter(tuple(terms))
 
 
+def parse_flag(name: str, text: str | None, *, default: bool) -> bool:
+    """Parse the value of a parameter that is true or false. Raises BadFilter."""
+    if text not in (None, "true", "false"):
+        raise BadFilter(name, f"{name} is {text[:80]!r}: expected true or false.")
+    return default if text is None else text == "true"
+
+
 def parameters_of_filter(filter_: Filter) -> list[tuple[str, str | None]]:
     """Return the terms of a filter as query parameters.
 
