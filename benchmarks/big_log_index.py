@@ -12,7 +12,7 @@ from typing import Final
 from relaybook import clock
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.text_index import SqliteTextIndex
-from relaybook.recorder.text_pass import TextPass
+from relaybook.recorder.passes.text import TextPass
 
 _SLICE_NS: Final = clock.NANOSECONDS
 _PAUSE_SECONDS: Final = 0.2

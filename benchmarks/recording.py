@@ -23,8 +23,8 @@ from relaybook.log.store.sqlite.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Exchange, Fold
+from relaybook.recorder.passes.text import TextPass
 from relaybook.recorder.prices import Prices
-from relaybook.recorder.text_pass import TextPass
 
 _RUNS: Final = 5
 _BATCH: Final = 200

@@ -30,8 +30,8 @@ from relaybook.log.export.restore import read_line
 from relaybook.log.store.port import Batch
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
-from relaybook.recorder.import_queue import ImportQueue, ImportSender
-from relaybook.recorder.text_pass import TextPass
+from relaybook.recorder.passes.imports import ImportPass, ImportSender
+from relaybook.recorder.passes.text import TextPass
 from relaybook.server.gc_tuning import collect_rarely
 
 METHOD = (
@@ -45,7 +45,7 @@ _RECORDS: Final = 100_000
 _IMPORTED: Final = 200_000
 _PER_SECOND: Final = 1_000.0
 _MOST_PERCENT, _LATE_GOAL_MS = 10, 50
-#: The size of a batch of an import, and the time limit of one call (see ``relaybook.recorder.background``).
+#: The size of a batch of an import, and the time limit of one call (see ``relaybook.recorder.passes.schedule``).
 _BATCH, _SLICE_NS = 200, 7_500_000
 _CASES: Final = ("alone", "backup", "import")
 
@@ -151,7 +151,7 @@ def _longest_call_ms(bench: Bench, file: Path) -> float:
     """Return the elapsed time of the longest call that adds batches of a file to an empty store."""
     place = bench.place("late")
     writer, reader = SqliteWriter(place / "store"), SqliteReader(place / "store")
-    queue = ImportQueue(place / "imports", writer, reader, TextPass(reader, None), 0)
+    queue = ImportPass(place / "imports", writer, reader, TextPass(reader, None), 0)
     sender = ImportSender.open(place / "imports")
     assert sender is not None
     with file.open("rb") as lines:

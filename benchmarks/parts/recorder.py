@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from tests.support.no_background import no_background
+from tests.support.no_passes import no_passes
 
 from benchmarks.bench import Bench
 from benchmarks.compiled import compiled
@@ -37,10 +37,10 @@ from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Fold
 from relaybook.recorder.loop import Recorder
 from relaybook.recorder.metrics import Metrics
+from relaybook.recorder.passes.text import TextPass
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry
-from relaybook.recorder.text_pass import TextPass
 from relaybook.server.gc_tuning import collect_rarely
 
 #: The parts of a record besides its base fields and bodies, by the commit step that stores them.
@@ -148,7 +148,7 @@ def _record(place: Path, exchanges: int, split: "_Split | None" = None) -> dict[
         Quarantine(place / "quarantine"),
         CrashGuard(place),
         Metrics(place / "figures"),
-        no_background(store),  # text is indexed later, and _index measures that
+        no_passes(store),  # text is indexed later, and _index measures that
         max_runs=1,
     )
     began_cpu, began = time.process_time(), time.perf_counter()

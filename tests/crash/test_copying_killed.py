@@ -22,8 +22,8 @@ from tests.support.records import an_entry, traffic
 from relaybook.cli.main import main
 from relaybook.log.store import open_store
 from relaybook.log.store.port import Batch, Body, Verification
-from relaybook.recorder.import_queue import ImportQueue, ImportSender
-from relaybook.recorder.text_pass import TextPass
+from relaybook.recorder.passes.imports import ImportPass, ImportSender
+from relaybook.recorder.passes.text import TextPass
 
 pytestmark = needs("strace")
 
@@ -90,7 +90,7 @@ def test_an_import_that_is_killed_at_a_system_call_can_be_repeated(
 def add_batches(data: Path) -> None:
     store = open_store(data / "store")
     writer, reader = store.open_writer(), store.open_reader()
-    queue = ImportQueue(data / "imports", writer, reader, TextPass(reader, None), 0)
+    queue = ImportPass(data / "imports", writer, reader, TextPass(reader, None), 0)
     while queue.work(0):
         pass
     reader.close()

@@ -21,7 +21,7 @@ from tests.crash.system_calls import Step
 from tests.crash.traced import Trace, Views
 from tests.support.long import LONG, new_rng
 from tests.support.needs import needs
-from tests.support.no_background import no_background
+from tests.support.no_passes import no_passes
 
 from relaybook.ids import new_id
 from relaybook.journal.frame import FrameKind
@@ -71,7 +71,7 @@ def _recovered(path: Path) -> Iterator[SqliteReader]:
         quarantine,
         crash_guard,
         metrics,
-        no_background(store),
+        no_passes(store),
         max_runs=100,
     ).run()
     store.close()

@@ -41,7 +41,7 @@ from relaybook.log.store.port import Batch, Body, Entry, Running
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.set_aside import set_aside
 from relaybook.log.store.sqlite.writer import SqliteWriter
-from relaybook.recorder.text_pass import TextPass
+from relaybook.recorder.passes.text import TextPass
 from relaybook.server.data_directory import DataDirectory, Serving
 
 #: The user id of an unprivileged user.

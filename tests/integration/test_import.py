@@ -30,7 +30,7 @@ from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Batch, Entry
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
-from relaybook.recorder.import_queue import ImportSender
+from relaybook.recorder.passes.imports import ImportSender
 from relaybook.server.data_directory import DataDirectory, Serving
 
 #: This number exceeds the 500 requests that an import writes in one transaction.

@@ -11,8 +11,8 @@ from relaybook import clock
 from relaybook.log.store.errors import BatchRejected, StoreUnavailable
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch
-from relaybook.recorder.import_queue import ImportQueue, ImportSender, Outcome
-from relaybook.recorder.text_pass import TextPass
+from relaybook.recorder.passes.imports import ImportPass, ImportSender, Outcome
+from relaybook.recorder.passes.text import TextPass
 from relaybook.system import disk
 
 
@@ -35,8 +35,8 @@ def store() -> Failing:
 
 
 @pytest.fixture
-def queue(tmp_path: Path, store: Failing) -> ImportQueue:
-    return ImportQueue(tmp_path / "imports", store, store, TextPass(store, None), 1 << 20)
+def queue(tmp_path: Path, store: Failing) -> ImportPass:
+    return ImportPass(tmp_path / "imports", store, store, TextPass(store, None), 1 << 20)
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def open_sender(tmp_path: Path) -> Callable[[], ImportSender]:
 
 
 def test_without_an_import_there_is_nothing_to_do(
-    queue: ImportQueue, open_sender: Callable[[], ImportSender], tmp_path: Path
+    queue: ImportPass, open_sender: Callable[[], ImportSender], tmp_path: Path
 ) -> None:
     assert not queue.work(0)
     open_sender().close()
@@ -59,7 +59,7 @@ def test_without_an_import_there_is_nothing_to_do(
 
 
 def test_a_batch_is_added_with_each_call_after_the_time_limit(
-    queue: ImportQueue, store: Failing, open_sender: Callable[[], ImportSender]
+    queue: ImportPass, store: Failing, open_sender: Callable[[], ImportSender]
 ) -> None:
     sender, make = open_sender(), traffic(1)
     for _ in range(3):
@@ -76,7 +76,7 @@ def test_a_batch_is_added_with_each_call_after_the_time_limit(
 
 
 def test_stored_requests_are_not_counted_as_added(
-    queue: ImportQueue, store: Failing, open_sender: Callable[[], ImportSender]
+    queue: ImportPass, store: Failing, open_sender: Callable[[], ImportSender]
 ) -> None:
     sender, stored = open_sender(), an_entry()
     store.commit(Batch(entries=[stored]))
@@ -89,7 +89,7 @@ def test_stored_requests_are_not_counted_as_added(
 
 
 def test_rejected_requests_are_named(
-    queue: ImportQueue, store: Failing, open_sender: Callable[[], ImportSender]
+    queue: ImportPass, store: Failing, open_sender: Callable[[], ImportSender]
 ) -> None:
     sender = open_sender()
     sender.send([an_entry(), an_entry(model="rejected"), an_entry()])
@@ -100,7 +100,7 @@ def test_rejected_requests_are_named(
 
 
 def test_an_unavailable_store_delays_the_import(
-    queue: ImportQueue,
+    queue: ImportPass,
     store: Failing,
     open_sender: Callable[[], ImportSender],
     caplog: pytest.LogCaptureFixture,
@@ -121,7 +121,7 @@ def test_an_unavailable_store_delays_the_import(
 
 
 def test_a_defect_fails_the_batch_and_is_logged(
-    queue: ImportQueue, store: Failing, open_sender: Callable[[], ImportSender], caplog: pytest.LogCaptureFixture
+    queue: ImportPass, store: Failing, open_sender: Callable[[], ImportSender], caplog: pytest.LogCaptureFixture
 ) -> None:
     sender = open_sender()
     sender.send([an_entry()])
@@ -134,7 +134,7 @@ def test_a_defect_fails_the_batch_and_is_logged(
 
 
 def test_nothing_is_imported_while_the_disk_is_nearly_full(
-    queue: ImportQueue, store: Failing, open_sender: Callable[[], ImportSender], monkeypatch: pytest.MonkeyPatch
+    queue: ImportPass, store: Failing, open_sender: Callable[[], ImportSender], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sender = open_sender()
     sender.send([an_entry()])
@@ -149,7 +149,7 @@ def test_nothing_is_imported_while_the_disk_is_nearly_full(
 
 
 def test_the_files_of_an_import_that_has_ended_are_deleted(
-    queue: ImportQueue, open_sender: Callable[[], ImportSender], tmp_path: Path
+    queue: ImportPass, open_sender: Callable[[], ImportSender], tmp_path: Path
 ) -> None:
     sender = open_sender()
     sender.send([an_entry()])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.support.frames import opened
-from tests.support.no_background import no_background
+from tests.support.no_passes import no_passes
 from tests.support.records import an_entry
 
 from relaybook import clock
@@ -65,7 +65,7 @@ class World:
             quarantine,
             crash_guard,
             metrics,
-            no_background(self.store),
+            no_passes(self.store),
             max_runs=max_runs,
         )
 
@@ -265,7 +265,7 @@ def test_a_bug_in_removing_does_not_stop_recording(tmp_path: Path, caplog: pytes
     recorder = world.recorder()
     world.close(world.open())
     run_until_idle(recorder)
-    recorder._background.work(1_000_000)
+    recorder._passes.work(1_000_000)
     world.close(world.open())
     run_until_idle(recorder)
     assert world.store.status().records == 2

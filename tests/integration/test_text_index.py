@@ -16,7 +16,7 @@ from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.text_index import FILE, SqliteTextIndex
 from relaybook.log.store.sqlite.writer import SqliteWriter
-from relaybook.recorder.text_pass import TextPass
+from relaybook.recorder.passes.text import TextPass
 
 
 def fill(directory: Path, *texts: str) -> None:

@@ -29,7 +29,7 @@ from relaybook.log.namespaces import LabelChange
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
 from relaybook.log.store.port import Entry, Store, body_size
-from relaybook.recorder.import_queue import Outcome
+from relaybook.recorder.passes.imports import Outcome
 from relaybook.server.data_directory import DataDirectory
 from relaybook.settings.configuration import Configuration
 from relaybook.system import disk

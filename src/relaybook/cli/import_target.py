@@ -17,7 +17,7 @@ from relaybook.cli.failure import CommandFailed
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import StoreUnavailable, until_writable
 from relaybook.log.store.port import Entry, Writer
-from relaybook.recorder.import_queue import ImportSender, Outcome, add_entries
+from relaybook.recorder.passes.imports import ImportSender, Outcome, add_entries
 from relaybook.server.data_directory import DataDirectory, DataInUse
 from relaybook.settings.definitions import Settings
 

@@ -12,7 +12,7 @@ from relaybook.cli.failure import CommandFailed
 from relaybook.log.ask.asker import Asker
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable, until_writable
 from relaybook.log.store.port import Reader, Store, Writer
-from relaybook.recorder.text_pass import TextPass
+from relaybook.recorder.passes.text import TextPass
 
 _SLICE_NS: Final = 100_000_000
 #: If the command has nothing to do for this long, it stops, because the deletion then only waits for the journal.

@@ -22,12 +22,12 @@ from relaybook.log.record import Gap
 from relaybook.log.store.errors import BatchRejected
 from relaybook.log.store.port import Batch, BodyRef, Entry, ExchangeCheckpoint, Writer
 from relaybook.log.store.status import RunPosition
-from relaybook.recorder.background import BackgroundWork
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Exchange, Fold, decode_exchange, encode_exchange
 from relaybook.recorder.metrics import Metrics
+from relaybook.recorder.passes.schedule import Passes
 from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry, RetryAborted
 from relaybook.recorder.running import RunningRequests
@@ -123,9 +123,9 @@ _LIST_RUNS_EVERY_NS: Final = 500_000_000
 _IDLE_SECONDS: Final = 0.05
 #: If files of a run cannot be read or deleted, the run is tried again after this time.
 _PAUSE_NS: Final = 1 * clock.NANOSECONDS
-#: Maximum duration of background work when there is nothing to read. Recording pauses during background work.
+#: Time limit of the passes when there is nothing to read. Recording pauses while a pass works.
 _IDLE_NS: Final = 50_000_000
-#: Maximum duration of background work after a commit. While the recorder is behind, it does no background work.
+#: Time limit of the passes after a commit. While the recorder is behind, no pass works.
 _BUSY_NS: Final = 100_000_000
 _MANY_FRAMES: Final = 2000
 
@@ -147,7 +147,7 @@ class Recorder:
         quarantine: Quarantine,
         crash_guard: CrashGuard,
         metrics: Metrics,
-        background: BackgroundWork,
+        passes: Passes,
         *,
         max_runs: int,
     ) -> None:
@@ -161,7 +161,7 @@ class Recorder:
         self._quarantine = quarantine
         self._crash_guard = crash_guard
         self._metrics = metrics
-        self._background = background
+        self._passes = passes
         self._runs: dict[str, Run] = {}
         #: Whether some runs are not read yet because of ``max_runs``.
         self._has_more_runs = False
@@ -202,7 +202,7 @@ class Recorder:
                     if self._has_more_runs and len(self._runs) < count:
                         continue
                     break
-                if not self._work_in_background(_IDLE_NS):
+                if not self._work_on_passes(_IDLE_NS):
                     self._wait()
             self._commit()
         self._crash_guard.clear()  # a stop request during parsing is not a crash
@@ -226,11 +226,11 @@ class Recorder:
             self._commit()
             self._metrics.write_if_due()
             if worked and not self._is_behind:
-                self._work_in_background(_BUSY_NS)
+                self._work_on_passes(_BUSY_NS)
         return worked
 
-    def _work_in_background(self, time_ns: int) -> bool:
-        return self._retry.confirming_damage(partial(self._background.work, time_ns))
+    def _work_on_passes(self, time_ns: int) -> bool:
+        return self._retry.confirming_damage(partial(self._passes.work, time_ns))
 
     def _wait(self) -> None:
         """Sleep until frames are written, a commit is due, a stop is requested, or it is time to look for new runs.
@@ -243,7 +243,7 @@ class Recorder:
             time.sleep(_IDLE_SECONDS)
             if self._changed or self._retry.is_stop_requested() or clock.monotonic_ns() >= until_ns:
                 return
-            if self._background.is_import_running or any(run.reader.waiting for run in self._runs.values()):
+            if self._passes.is_import_running or any(run.reader.waiting for run in self._runs.values()):
                 return
 
     def _list_runs(self, now: int) -> None:
@@ -380,7 +380,7 @@ class Recorder:
     def _commit_once(self, batch: Batch) -> None:
         began_ns = clock.monotonic_ns()
         self._store.commit(batch)
-        self._background.committed(batch.entries)
+        self._passes.committed(batch.entries)
         self._metrics.committed(clock.monotonic_ns() - began_ns)
 
     def _without_rejected(self, batch: Batch) -> Batch:

@@ -13,7 +13,7 @@ from relaybook.settings.definitions import Settings
 from relaybook.system import disk
 
 if TYPE_CHECKING:  # not at run time, because relays do not need this module
-    from relaybook.recorder.retention_schedule import DiskUse
+    from relaybook.recorder.passes.retain import DiskUse
 
 _LOCK: Final = "serve.lock"
 #: Seconds for which ``open`` waits for the lock. In another process, ``is_served`` may hold the lock for a moment.
@@ -222,7 +222,7 @@ def disk_use(data: DataDirectory, settings: Settings, store_bytes: int) -> "Disk
     If the log is in ClickHouse, there is no limit, because removing requests would free no space in the directory.
     """
     # not at the top, because relays do not need this module
-    from relaybook.recorder.retention_schedule import DiskUse, disk_budget
+    from relaybook.recorder.passes.retain import DiskUse, disk_budget
 
     if settings.store != "sqlite":
         return DiskUse(disk.bytes_below(data.journal), None)

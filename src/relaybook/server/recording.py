@@ -21,19 +21,19 @@ from relaybook.log.retention import Retention
 from relaybook.log.store import open_store
 from relaybook.log.store.errors import BodyDamaged, StoreDamaged, StoreTooNew, SyncFailed
 from relaybook.log.store.port import Batch, BodyRef, Store, Writer
-from relaybook.recorder.background import BackgroundWork
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
 from relaybook.recorder.disk_reserve import DiskReserve
 from relaybook.recorder.entry_builder import EntryBuilder
-from relaybook.recorder.import_queue import ImportQueue
 from relaybook.recorder.loop import DefectiveBatch, Recorder
 from relaybook.recorder.metrics import Metrics
+from relaybook.recorder.passes.imports import ImportPass
+from relaybook.recorder.passes.retain import DiskUse, RetainPass
+from relaybook.recorder.passes.schedule import Passes
+from relaybook.recorder.passes.text import TextPass
 from relaybook.recorder.prices import Prices
 from relaybook.recorder.quarantine import Quarantine
-from relaybook.recorder.retention_schedule import DiskUse, RetentionSchedule
 from relaybook.recorder.retry import Retry, RetryAborted
-from relaybook.recorder.text_pass import TextPass
 from relaybook.server.data_directory import DataDirectory, disk_use
 from relaybook.server.gc_tuning import collect_rarely
 from relaybook.settings.definitions import Settings
@@ -153,9 +153,9 @@ def _recorder(
     def measure() -> DiskUse:
         return disk_use(data, settings, reader.status().bytes_on_disk)
 
-    retention = RetentionSchedule(Retention.of(settings), writer, reader, measure)
-    imports = ImportQueue(data.imports, writer, reader, text, settings.min_free)
-    background = BackgroundWork(writer, text, imports, retention, reserve)
+    retain = RetainPass(Retention.of(settings), writer, reader, measure)
+    imports = ImportPass(data.imports, writer, reader, text, settings.min_free)
+    passes = Passes(writer, text, imports, retain, reserve)
     return Recorder(
         data.journal,
         writer,
@@ -165,7 +165,7 @@ def _recorder(
         quarantine,
         crash_guard,
         metrics,
-        background,
+        passes,
         max_runs=raise_descriptor_limit() // _DESCRIPTORS_PER_RUN,
     )
 

@@ -20,7 +20,7 @@ import msgspec
 from relaybook import clock
 from relaybook.log.store.errors import BatchRejected, DeadlinePassed, StoreDamaged, StoreUnavailable
 from relaybook.log.store.port import Batch, Entry, Reader, Writer
-from relaybook.recorder.text_pass import TextPass
+from relaybook.recorder.passes.text import TextPass
 from relaybook.system import disk
 
 log = logging.getLogger("relaybook.recorder")
@@ -67,7 +67,7 @@ def add_entries(writer: Writer, last_seq: int, entries: Sequence[Entry]) -> Outc
     return Outcome(added=len(added), rejected=rejected)
 
 
-class ImportQueue:
+class ImportPass:
     """Commits the batches in the directory ``imports`` and writes their outcomes. Used by the recorder."""
 
     def __init__(self, directory: Path, writer: Writer, reader: Reader, text: TextPass, min_free: int) -> None:

@@ -1,4 +1,4 @@
-"""Fill the full-text index from the log in the recorder's background work. Requests are indexed in recording order.
+"""Fill the full-text index from the log. Requests are indexed in recording order.
 
 Records are committed before their text is indexed. Writes that fail, for example because of a full disk or a locked
 file, are retried later. A lost index is rebuilt from the log.

@@ -11,12 +11,12 @@ from relaybook.log.retention import DAY_US, Cutoffs, Retention, Rule
 from relaybook.log.store.errors import StoreFull, StoreUnavailable
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Retained
-from relaybook.recorder import background
-from relaybook.recorder.background import BackgroundWork
 from relaybook.recorder.disk_reserve import DiskReserve
-from relaybook.recorder.import_queue import ImportQueue
-from relaybook.recorder.retention_schedule import DiskUse, RetentionSchedule
-from relaybook.recorder.text_pass import TextPass
+from relaybook.recorder.passes import schedule
+from relaybook.recorder.passes.imports import ImportPass
+from relaybook.recorder.passes.retain import DiskUse, RetainPass
+from relaybook.recorder.passes.schedule import Passes
+from relaybook.recorder.passes.text import TextPass
 
 
 class FailingDeletions(MemoryStore):
@@ -39,9 +39,9 @@ def test_a_failing_deletion_pauses_and_retention_goes_on(error: Exception, monke
     old = now - 10 * DAY_US
     store.commit(a_batch(an_entry(started_at=old, ended_at=old), an_entry(started_at=now, ended_at=now)))
     text = TextPass(store, store)
-    retention = RetentionSchedule(Retention(general=Rule(days=5)), store, store, lambda: DiskUse(0, None), settle_ns=0)
-    imports, reserve = ImportQueue(Path("missing"), store, store, text, 0), DiskReserve(Path("missing"), 0)
-    work = BackgroundWork(store, text, imports, retention, reserve)
+    retention = RetainPass(Retention(general=Rule(days=5)), store, store, lambda: DiskUse(0, None), settle_ns=0)
+    imports, reserve = ImportPass(Path("missing"), store, store, text, 0), DiskReserve(Path("missing"), 0)
+    work = Passes(store, text, imports, retention, reserve)
     forgotten = []
     monkeypatch.setattr(text, "forget", lambda: forgotten.append(1))
     for _ in range(3):
@@ -49,7 +49,7 @@ def test_a_failing_deletion_pauses_and_retention_goes_on(error: Exception, monke
     assert len(store.page(Filter(), 10, None, soon()).records) == 1
     assert store.deletions_tried == 1
     assert len(forgotten) == 2  # after the failure, and after retention removed a request
-    monkeypatch.setattr(background, "_REMOVE_AGAIN_NS", 0)
+    monkeypatch.setattr(schedule, "_AGAIN_NS", 0)
     work._not_before_ns.clear()
     work.work(1_000_000)
     assert store.deletions_tried == 2
@@ -85,8 +85,8 @@ def test_on_a_full_disk_the_reserve_is_released_so_that_requests_can_be_removed(
     reserve.acquire()
     assert path.exists()
     text = TextPass(store, store)
-    retention = RetentionSchedule(Retention(general=Rule(days=5)), store, store, lambda: DiskUse(0, None), settle_ns=0)
-    work = BackgroundWork(store, text, ImportQueue(Path("missing"), store, store, text, 0), retention, reserve)
+    retention = RetainPass(Retention(general=Rule(days=5)), store, store, lambda: DiskUse(0, None), settle_ns=0)
+    work = Passes(store, text, ImportPass(Path("missing"), store, store, text, 0), retention, reserve)
     for _ in range(3):
         work.work(1_000_000)
     assert not path.exists()

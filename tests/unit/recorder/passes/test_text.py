@@ -14,8 +14,8 @@ from relaybook.log.record import Record
 from relaybook.log.store.errors import StoreDamaged, StoreFull
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Body, Entry
-from relaybook.recorder import text_pass
-from relaybook.recorder.text_pass import TextPass
+from relaybook.recorder.passes import text as text_pass
+from relaybook.recorder.passes.text import TextPass
 
 
 class Failing(MemoryStore):

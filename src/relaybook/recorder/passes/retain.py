@@ -42,8 +42,10 @@ class DiskUse(NamedTuple):
     budget: int | None
 
 
-class RetentionSchedule:
+class RetainPass:
     """Runs retention on the recorder's store."""
+
+    removes_requests = True
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from relaybook.log.retention import DAY_US, Retention, Rule
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Retained
-from relaybook.recorder.retention_schedule import DiskUse, RetentionSchedule, disk_budget
+from relaybook.recorder.passes.retain import DiskUse, RetainPass, disk_budget
 
 GIB = 1 << 30
 NOON = A_TIMESTAMP - A_TIMESTAMP % DAY_US + DAY_US // 2
@@ -55,8 +55,8 @@ def left(store: MemoryStore) -> list[tuple[int, str]]:
     return [((NOON - record.started_at) * 24 // DAY_US, record.body_state) for record in records]
 
 
-def schedule(store: MemoryStore, rule: Rule) -> RetentionSchedule:
-    return RetentionSchedule(Retention(general=rule), store, store, lambda: DiskUse(0, None))
+def schedule(store: MemoryStore, rule: Rule) -> RetainPass:
+    return RetainPass(Retention(general=rule), store, store, lambda: DiskUse(0, None))
 
 
 def test_a_day_counts_after_the_clock_has_shown_it_for_ten_minutes(times: Times) -> None:
@@ -101,7 +101,7 @@ class Disk:
         return DiskUse(sum(10 if state == "stored" else 1 for _, state in left(self._store)), self.budget)
 
 
-def shrink(retention: RetentionSchedule, times: Times) -> None:
+def shrink(retention: RetainPass, times: Times) -> None:
     """Run the schedule until it has had no work for one minute."""
     idle = 0
     while idle < 6:
@@ -118,14 +118,14 @@ def test_a_request_that_runs_over_midnight_does_not_stop_the_budget(times: Times
         at = NOON - int(days * DAY_US)
         store.commit(a_batch(an_entry(started_at=at, ended_at=at)))
     disk = Disk(store, 12)
-    shrink(RetentionSchedule(Retention(), store, store, disk.use), times)
+    shrink(RetainPass(Retention(), store, store, disk.use), times)
     assert disk.use().used <= 12
 
 
 def test_a_log_over_its_budget_loses_its_oldest_content_then_its_oldest_requests(times: Times) -> None:
     store = a_log(5, 4.1, 4, 3, 0.6, 0.2, 0.01)
     disk = Disk(store, 70)
-    retention = RetentionSchedule(Retention(), store, store, disk.use)
+    retention = RetainPass(Retention(), store, store, disk.use)
     shrink(retention, times)
     assert len(left(store)) == 7  # the log uses 70 bytes, which is within the budget
     disk.budget = 60
@@ -163,7 +163,7 @@ def test_removal_stops_close_to_the_target(times: Times, hours: float, budget: i
         states = [record.body_state for record in store.page(Filter(), number, None, soon()).records]
         return DiskUse(len(states) + 9 * states.count("stored"), budget)
 
-    retention = RetentionSchedule(Retention(), store, store, use)
+    retention = RetainPass(Retention(), store, store, use)
     idle = 0
     while idle < 15:
         idle = 0 if retention.work(soon()) else idle + 1
@@ -174,7 +174,7 @@ def test_removal_stops_close_to_the_target(times: Times, hours: float, budget: i
 
 def test_nothing_is_removed_without_a_budget(times: Times) -> None:
     store = a_log(900, 3)
-    retention = RetentionSchedule(Retention(), store, store, Disk(store, None).use)
+    retention = RetainPass(Retention(), store, store, Disk(store, None).use)
     shrink(retention, times)
     assert len(left(store)) == 2
 

@@ -1,0 +1,136 @@
+"""Give each pass its share of the recorder's time: index text, import requests, remove requests, and free space.
+
+Recording pauses during this work. So the recorder calls ``Passes.work`` with a time limit, and not at all while many
+frames wait in the journal.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Iterable
+from typing import Final, Protocol
+
+from relaybook import clock
+from relaybook.log.store.errors import DeadlinePassed, StoreDamaged, StoreFull, StoreUnavailable
+from relaybook.log.store.port import Entry, Writer
+from relaybook.recorder.disk_reserve import DiskReserve
+from relaybook.recorder.passes.imports import ImportPass
+from relaybook.recorder.passes.retain import RetainPass
+from relaybook.recorder.passes.text import TextPass
+
+log = logging.getLogger("relaybook.recorder")
+
+#: Time limit of an import.
+_IMPORT_NS: Final = 7_500_000
+#: Time limit of the passes that remove requests. A step that has begun is finished, even after the limit. Most steps
+#: take at most 20 ms. If the commit of a step also checkpoints the database, the step takes 30 ms more.
+_REMOVAL_NS: Final = 15_000_000
+#: After a failure, a pass that removes requests pauses for this time.
+_AGAIN_NS: Final = 5 * clock.NANOSECONDS
+
+
+class RemovalPass(Protocol):
+    """Work that removes requests or frees their space, in steps."""
+
+    #: Whether a step can remove requests from the log.
+    removes_requests: bool
+
+    def work(self, until_ns: int) -> bool:
+        """Work until ``until_ns`` (monotonic clock). Return false if there was nothing to do."""
+
+
+class DeletePass:
+    """Carries out deletions."""
+
+    removes_requests = True
+
+    def __init__(self, store: Writer) -> None:
+        self._store = store
+
+    def work(self, until_ns: int) -> bool:
+        return self._store.delete(until_ns) > 0
+
+
+class MaintainPass:
+    """Frees the space of removed requests. When all of it is free, checks the disk budget."""
+
+    removes_requests = False
+
+    def __init__(self, store: Writer, retain: RetainPass) -> None:
+        self._store = store
+        self._retain = retain
+
+    def work(self, until_ns: int) -> bool:
+        worked = self._store.run_maintenance(until_ns)
+        if clock.monotonic_ns() < until_ns:
+            self._retain.check_budget()
+        return worked
+
+
+class Passes:
+    """All passes of a recorder."""
+
+    def __init__(
+        self, store: Writer, text: TextPass, imports: ImportPass, retain: RetainPass, reserve: DiskReserve
+    ) -> None:
+        self._text = text
+        self._imports = imports
+        #: The passes that remove requests take turns, so that a long deletion delays neither retention nor the freeing
+        #: of space. The pass that worked last is at the end.
+        self._removing: deque[RemovalPass] = deque([DeletePass(store), retain, MaintainPass(store, retain)])
+        self._reserve = reserve
+        #: The time at which a pass that failed may work again.
+        self._not_before_ns: dict[RemovalPass, int] = {}
+
+    @property
+    def is_import_running(self) -> bool:
+        """Whether ``relaybook import`` is running, so that more work is expected soon."""
+        return self._imports.is_open
+
+    def committed(self, entries: Iterable[Entry]) -> None:
+        """Pass committed entries to the ``TextPass``, which will index their text."""
+        self._text.committed(entries)
+
+    def work(self, time_ns: int) -> bool:
+        """Index text for up to ``time_ns``, and let the other passes work within their own time limits.
+
+        Return false if there was nothing to do. Raises StoreDamaged.
+        """
+        now = clock.monotonic_ns()
+        worked = self._text.work(now + time_ns)
+        now = clock.monotonic_ns()
+        worked = self._imports.work(now + _IMPORT_NS) or worked
+        return self._remove(now + _REMOVAL_NS) or worked
+
+    def _remove(self, until_ns: int) -> bool:
+        """Let the next pass with something to remove work. Return false if there is none."""
+        for _ in range(len(self._removing)):
+            self._removing.rotate(-1)
+            if self._attempt(self._removing[-1], until_ns):
+                return True
+        return False
+
+    def _attempt(self, each: RemovalPass, until_ns: int) -> bool:
+        """Let a pass work, and return whether there was something to do. After a failure, it pauses for 5 seconds.
+
+        Other passes do not pause. Otherwise, a deletion that fails could stop retention, and the disk would fill. On a
+        full disk, the disk reserve is released, because removing requests first needs some space.
+        """
+        if clock.monotonic_ns() < self._not_before_ns.get(each, 0):
+            return False
+        try:
+            worked = each.work(until_ns)
+        except StoreDamaged:
+            raise
+        except (StoreUnavailable, DeadlinePassed) as error:
+            if isinstance(error, StoreFull) and self._reserve.release():
+                return True
+            log.warning("removal_delayed", extra={"reason": str(error)})
+        except Exception:  # a bug in Relaybook must not stop recording
+            log.exception("removal_failed")
+        else:
+            if worked and each.removes_requests:
+                self._text.forget()
+            return worked
+        self._not_before_ns[each] = clock.monotonic_ns() + _AGAIN_NS
+        self._text.forget()  # some requests may have been removed before the failure
+        return False

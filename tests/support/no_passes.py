@@ -1,0 +1,21 @@
+"""Provide passes that do nothing, for tests of a recorder without text search, imports or retention."""
+
+from pathlib import Path
+
+from relaybook.log.retention import Retention
+from relaybook.log.store.memory import MemoryStore
+from relaybook.log.store.port import Writer
+from relaybook.recorder.disk_reserve import DiskReserve
+from relaybook.recorder.passes.imports import ImportPass
+from relaybook.recorder.passes.retain import DiskUse, RetainPass
+from relaybook.recorder.passes.schedule import Passes
+from relaybook.recorder.passes.text import TextPass
+
+
+def no_passes(store: Writer) -> Passes:
+    """Return passes on an empty log, which only carry out the deletions of ``store``."""
+    empty = MemoryStore()
+    text = TextPass(empty, empty)
+    imports = ImportPass(Path("missing"), empty, empty, text, 0)
+    retention = RetainPass(Retention(), empty, empty, lambda: DiskUse(0, None))
+    return Passes(store, text, imports, retention, DiskReserve(Path("missing"), 0))
