@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support.memory_store import MemoryStore
 from tests.support.records import an_entry, traffic
 
 from relaybook import clock
 from relaybook.log.store.errors import BatchRejected, StoreUnavailable
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch
 from relaybook.recorder.passes.imports import ImportPass, ImportSender, Outcome
 from relaybook.recorder.passes.text import TextPass

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.support.frames import opened
+from tests.support.memory_store import MemoryStore
 from tests.support.no_passes import no_passes
 from tests.support.records import an_entry
 
@@ -23,7 +24,6 @@ from relaybook.journal.writer import JournalWriter
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Record
 from relaybook.log.store.errors import BatchRejected, StoreUnavailable
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Running
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter

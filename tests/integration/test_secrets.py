@@ -21,11 +21,11 @@ import pytest
 from tests.integration.hostile.secrets import FORMS, KeyForm, found, keys_in, new_key, with_key
 from tests.support.api_log import app_of
 from tests.support.asgi import Client
+from tests.support.memory_store import MemoryStore
 from tests.support.raw_http import QUESTION, parse, send_raw, send_request
 from tests.support.server import Server, SimulatedProvider, wait_until
 from tests.support.simulated_upstream import World, put_script
 
-from relaybook.log.store.memory import MemoryStore
 from relaybook.server.operator_log import JsonLines
 
 SMALL: Final = ("--segment-bytes", "1MiB", "--max-request-bytes", "100KiB")

@@ -8,6 +8,7 @@ import apsw
 import pytest
 from msgspec.structs import replace
 from tests.support.long import sampled
+from tests.support.memory_store import MemoryStore
 from tests.support.records import A_TIMESTAMP, a_batch, an_entry, soon, traffic
 
 from relaybook import clock
@@ -15,7 +16,6 @@ from relaybook.log.aggregate.stats import MAX_BUCKETS, Stats, StatsQuery
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
 from relaybook.log.store.files import DATABASE
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.rollups import MAX_PROPERTIES, MAX_VALUES
 from relaybook.log.store.sqlite.writer import SqliteWriter

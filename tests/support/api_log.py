@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from tests.support.asgi import Client
+from tests.support.memory_store import MemoryStore
 
 from relaybook.api.app import DashboardApi, create_app
 from relaybook.api.options import ApiOptions
@@ -14,7 +15,6 @@ from relaybook.log.feedback import FeedbackLog
 from relaybook.log.namespaces import Labels
 from relaybook.log.record import Detail, Record
 from relaybook.log.saved_filters import SavedFilters
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Body, Entry, Running
 
 #: 2026-01-01T00:00:00Z

@@ -17,11 +17,11 @@ from grafana_foundation_sdk.models.common import TooltipDisplayMode, VisibilityM
 from grafana_foundation_sdk.models.dashboard import DashboardCursorSync, DataSourceRef, VariableRefresh
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
+from tests.support.memory_store import MemoryStore
 from tests.support.tree import ROOT
 
 from relaybook.api.options import LogMetrics
 from relaybook.api.prometheus import render
-from relaybook.log.store.memory import MemoryStore
 from relaybook.recorder.metrics import Metrics
 
 FILE: Final = ROOT / "deploy" / "grafana" / "relaybook.json"

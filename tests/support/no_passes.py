@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from tests.support.memory_store import MemoryStore
+
 from relaybook.log.retention import Retention
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Writer
 from relaybook.recorder.disk_reserve import DiskReserve
 from relaybook.recorder.passes.imports import ImportPass

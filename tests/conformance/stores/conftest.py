@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.support.clickhouse.server import needs_clickhouse, new_server
+from tests.support.memory_store import MemoryStore
 
 from relaybook import clock
 from relaybook.log.deletions import Deletions
@@ -22,7 +23,6 @@ from relaybook.log.store.clickhouse.reader import ClickHouseReader
 from relaybook.log.store.clickhouse.recorders import Numbering
 from relaybook.log.store.clickhouse.saved_filters import ClickHouseSavedFilters
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Entry, Reader, TextIndex, Writer
 from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.feedback import SqliteFeedbackLog

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.conformance.stores.conftest import Store
 from tests.support.long import LONG
+from tests.support.memory_store import MemoryStore
 from tests.support.records import a_batch, a_record, an_entry, entries_of, new_record_id, soon
 
 from relaybook.log.aggregate.stats import StatsQuery
@@ -17,7 +18,6 @@ from relaybook.log.feedback import combined
 from relaybook.log.query.filters import NAMES, Cursor, Filter, Term, matches
 from relaybook.log.record import Feedback, Note, Record, StreamEnd
 from relaybook.log.row import Code
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Count
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter

@@ -8,12 +8,12 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
+from tests.support.memory_store import MemoryStore
 from tests.support.server import Server
 
 from relaybook.api.app import create_app
 from relaybook.api.options import ApiOptions
 from relaybook.log.ask.asker import Asker
-from relaybook.log.store.memory import MemoryStore
 
 TOKEN: Final = "correct-horse-battery-staple"  # used only in tests
 #: Health routes, which are served without the token.

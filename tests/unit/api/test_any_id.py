@@ -6,9 +6,9 @@ from urllib.parse import quote
 import pytest
 from tests.support.api_log import client_of, entry_of, log_of, record_of
 from tests.support.asgi import Client
+from tests.support.memory_store import MemoryStore
 
 from relaybook.log.record import stored_id
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch
 
 JSON = ("content-type", "application/json")

@@ -6,12 +6,12 @@ from functools import partial
 
 import pytest
 from tests.support.api_log import client_of
+from tests.support.memory_store import MemoryStore
 
 from relaybook import clock
 from relaybook.api.asking import AsyncAsker
 from relaybook.log.ask.asker import Asker
 from relaybook.log.query.filters import Cursor, Filter
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Page
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.support.api_log import entry_of, log_of, open_of, record_of, running_of
+from tests.support.memory_store import MemoryStore
 
 from relaybook.api import broadcaster
 from relaybook.api.broadcaster import Broadcaster, Subscription, TooManySubscriptions, row_event
@@ -15,7 +16,6 @@ from relaybook.log.ask.asker import Asker
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Record
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch
 
 ALL = Filter()

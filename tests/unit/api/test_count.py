@@ -2,12 +2,12 @@
 
 import pytest
 from tests.support.api_log import client_of, log_of, open_of, record_of
+from tests.support.memory_store import MemoryStore
 
 from relaybook import clock
 from relaybook.log.ask import count
 from relaybook.log.ask.count import count_deadline_ns
 from relaybook.log.query.filters import Filter, Term
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Count
 
 

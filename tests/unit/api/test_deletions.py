@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from tests.support.api_log import app_of, client_of, log_of, open_of, record_of
 from tests.support.asgi import Client
+from tests.support.memory_store import MemoryStore
 
 from relaybook import clock
 from relaybook.log.deletions import Deletion
 from relaybook.log.query.filters import Filter
 from relaybook.log.store.errors import BodyDamaged, StoreUnavailable
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Count, StoredRecord
 
 

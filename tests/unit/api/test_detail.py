@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.support.api_log import HEAD, client_of, entry_of, head_of, log_of, record_of, running_of
+from tests.support.memory_store import MemoryStore
 from tests.support.parts import text_of
 
 from relaybook.log import request_view
@@ -13,7 +14,6 @@ from relaybook.log.ask.detail import view
 from relaybook.log.ask.errors import AskError
 from relaybook.log.record import BodyState, Detail
 from relaybook.log.retention import Cutoff, Cutoffs
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Running
 
 MESSAGES = [{"role": "user", "content": "Where is my refund?"}]

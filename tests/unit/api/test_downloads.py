@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import pytest
 from tests.support.api_log import client_of, entry_of, head_of, log_of, open_of, record_of, running_of
 from tests.support.asgi import Response
+from tests.support.memory_store import MemoryStore
 
 from relaybook.log import request_view
 from relaybook.log.record import Detail, Side
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Body
 
 XSS = b"<script>alert(1)</script>"

@@ -10,6 +10,7 @@ import pytest
 from starlette.types import Message
 from tests.support.api_log import app_of, client_of, entry_of, log_of, open_of, record_of, running_of
 from tests.support.asgi import scope_of
+from tests.support.memory_store import MemoryStore
 
 from relaybook.api import broadcaster, live
 from relaybook.api.asking import AsyncAsker
@@ -17,7 +18,6 @@ from relaybook.api.broadcaster import Broadcaster
 from relaybook.log.ask.asker import Asker
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Record
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch
 
 

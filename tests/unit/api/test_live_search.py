@@ -12,6 +12,7 @@ import pytest
 from starlette.types import Message
 from tests.support.api_log import app_of, client_of, entry_of, record_of
 from tests.support.asgi import scope_of
+from tests.support.memory_store import MemoryStore
 
 from relaybook.api import live_search
 from relaybook.api.asking import AsyncAsker
@@ -19,7 +20,6 @@ from relaybook.api.broadcaster import Broadcaster, gap_event
 from relaybook.api.live_search import stream_matches
 from relaybook.log.ask.asker import Asker
 from relaybook.log.query.filters import WORDS, Filter, Term
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch
 
 REFUND = Filter((Term(WORDS, ("refund",)),))

@@ -2,12 +2,12 @@
 
 import pytest
 from tests.support.api_log import START_US, client_of, log_of, record_of
+from tests.support.memory_store import MemoryStore
 
 from relaybook import clock
 from relaybook.log.ask import count
 from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import Filter
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Count
 
 

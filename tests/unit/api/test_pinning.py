@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from tests.support.api_log import app_of, client_of, log_of, record_of
 from tests.support.asgi import Client, Response
+from tests.support.memory_store import MemoryStore
 
 from relaybook.log.namespaces import LabelChange, NamespaceRow
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.memory import MemoryStore
 
 JSON = ("content-type", "application/json")
 

@@ -6,9 +6,9 @@ from urllib.parse import quote, urlencode
 import pytest
 from tests.support.api_log import app_of, client_of, log_of, record_of
 from tests.support.asgi import Client
+from tests.support.memory_store import MemoryStore
 
 from relaybook.log.query.language import parameters_of, quoted_value, written_name, written_value
-from relaybook.log.store.memory import MemoryStore
 from relaybook.tags import property_name, with_metadata
 
 JSON = ("content-type", "application/json")

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.api_log import client_of, log_of, record_of
 from tests.support.asgi import Client
+from tests.support.memory_store import MemoryStore
 
 from relaybook.api.query import parsed_query
 from relaybook.log.ask.values import completions
 from relaybook.log.query.filters import NAMES, BadFilter
 from relaybook.log.query.parameters import parse_filter
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
-from relaybook.log.store.memory import MemoryStore
 
 CLIENT = client_of(
     log_of(

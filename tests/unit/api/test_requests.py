@@ -9,11 +9,11 @@ from urllib.parse import quote
 import pytest
 from tests.support.api_log import client_of, log_of, open_of, record_of, running_of
 from tests.support.asgi import Client
+from tests.support.memory_store import MemoryStore
 
 from relaybook.log.query.filters import NAMES, Cursor, Filter, Term
 from relaybook.log.record import Note
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Page
 
 GOOD_VALUES = {

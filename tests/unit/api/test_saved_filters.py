@@ -7,10 +7,10 @@ from urllib.parse import quote
 import pytest
 from tests.support.api_log import app_of, client_of
 from tests.support.asgi import Client, Response
+from tests.support.memory_store import MemoryStore
 
 from relaybook.log.saved_filters import MAX_SAVED_FILTERS, SavedFilter
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.memory import MemoryStore
 
 JSON = ("content-type", "application/json")
 PARAMS = [["namespace", "staging"], ["not.model", "gpt-4o"], ["from", "-1h"], ["sort", "cost_usd"]]

@@ -9,13 +9,13 @@ import pytest
 from tests.support.api_log import START_US, client_of, log_of, open_of, record_of
 from tests.support.asgi import Client
 from tests.support.built_page import BUILD, page_in
+from tests.support.memory_store import MemoryStore
 
 from relaybook import clock
 from relaybook.api.options import LogMetrics
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Gap
 from relaybook.log.retention import Cutoff, Cutoffs, Retention, Rule
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch
 from relaybook.log.store.status import RecorderState, StoreStatus
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from tests.support.api_log import client_of, entry_of, record_of
 from tests.support.bodies import reading_of, request_of
+from tests.support.memory_store import MemoryStore
 
 from relaybook.log.formats.message_chain import build_chain
 from relaybook.log.record import encode_chain
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Entry
 
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 from tests.support.api_log import client_of, log_of, open_of, record_of
+from tests.support.memory_store import MemoryStore
 from tests.support.records import soon
 
 from relaybook.log.likely_values import likely_value, likely_values_of
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.errors import DeadlinePassed
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch
 
 

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import pytest
 from tests.support.api_log import entry_of, log_of, open_of, record_of, running_of
+from tests.support.memory_store import MemoryStore
 
 from relaybook.log.record import Detail, Record
 from relaybook.log.request_view import MAX_BODY_BYTES, RequestView, decode_body, find_request
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Running, StoredRecord
 
 

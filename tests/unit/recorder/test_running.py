@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.frames import Script
+from tests.support.memory_store import MemoryStore
 
 from relaybook import clock
 from relaybook.journal.frame import FrameKind
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Running
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.api_log import START_US, client_of, entry_of, open_of, record_of
+from tests.support.memory_store import MemoryStore
 
 from relaybook import clock
 from relaybook.log.aggregate.stats import StatsQuery
@@ -25,7 +26,6 @@ from relaybook.log.query.parameters import parse_filter
 from relaybook.log.record import Feedback, Record
 from relaybook.log.saved_filters import SavedFilter
 from relaybook.log.store.errors import DeadlinePassed
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Entry, Running
 
 NAMESPACES = ("prod", "staging", "team-a", "team-b", "te", "canary")

@@ -10,11 +10,11 @@ import pytest
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolParam
 from pydantic import TypeAdapter
 from tests.support.api_log import entry_of, record_of
+from tests.support.memory_store import MemoryStore
 
 from relaybook.log.export.export import Export, ExportQuery, file_format_of
 from relaybook.log.query.filters import Filter
 from relaybook.log.store.errors import BodyDamaged
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch
 
 MESSAGES = TypeAdapter(list[ChatCompletionMessageParam])

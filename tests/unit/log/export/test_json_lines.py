@@ -8,6 +8,7 @@ import random
 import msgspec
 import pytest
 from tests.support.api_log import START_US, entry_of, head_of, record_of
+from tests.support.memory_store import MemoryStore
 
 from relaybook.clock import format_timestamp
 from relaybook.log.export import json_lines
@@ -15,7 +16,6 @@ from relaybook.log.export.export import Export, ExportQuery, file_format_of
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import Detail, Feedback, Note, Record
 from relaybook.log.store.errors import BodyDamaged
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from tests.support.api_log import entry_of, record_of
+from tests.support.memory_store import MemoryStore
 
 from relaybook.log.export import parquet
 from relaybook.log.export.export import Export, ExportQuery, file_format_of
 from relaybook.log.query.filters import Filter
 from relaybook.log.record import FIELDS, Detail, Feedback, Note
 from relaybook.log.store.errors import BodyDamaged
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Entry
 
 

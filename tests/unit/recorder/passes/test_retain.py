@@ -6,13 +6,13 @@ Retention runs after midnight if the clock is trusted, and whenever the log uses
 from collections.abc import Iterator
 
 import pytest
+from tests.support.memory_store import MemoryStore
 from tests.support.records import A_TIMESTAMP, a_batch, an_entry, soon
 
 from relaybook import clock
 from relaybook.log.query.filters import Filter
 from relaybook.log.retention import DAY_US, Retention, Rule
 from relaybook.log.store.errors import StoreUnavailable
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Batch, Retained
 from relaybook.recorder.passes.retain import DiskUse, RetainPass, disk_budget
 

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
+from tests.support.memory_store import MemoryStore
 from tests.support.records import a_batch, an_entry, soon
 
 from relaybook import clock
 from relaybook.log.query.filters import Filter
 from relaybook.log.retention import DAY_US, Cutoffs, Retention, Rule
 from relaybook.log.store.errors import StoreFull, StoreUnavailable
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Retained
 from relaybook.recorder.disk_reserve import DiskReserve
 from relaybook.recorder.passes import schedule

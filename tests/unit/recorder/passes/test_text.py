@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.support.memory_store import MemoryStore
 from tests.support.records import a_batch, an_entry, soon
 
 from relaybook import clock
@@ -12,7 +13,6 @@ from relaybook.log import search_text
 from relaybook.log.query.filters import WORDS, Filter, Term
 from relaybook.log.record import Record
 from relaybook.log.store.errors import StoreDamaged, StoreFull
-from relaybook.log.store.memory import MemoryStore
 from relaybook.log.store.port import Body, Entry
 from relaybook.recorder.passes import text as text_pass
 from relaybook.recorder.passes.text import TextPass

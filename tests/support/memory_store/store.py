@@ -12,6 +12,8 @@ from itertools import accumulate
 from typing import get_args
 
 import msgspec
+from tests.support.memory_store import lists
+from tests.support.memory_store.lists import seq_of
 
 from relaybook import clock
 from relaybook.ids import id_text, new_id
@@ -41,8 +43,6 @@ from relaybook.log.request_view import MAX_BODY_BYTES
 from relaybook.log.retention import Cutoffs, Removal, RequestTimes
 from relaybook.log.saved_filters import MAX_SAVED_FILTERS, SavedFilter, TooManySavedFilters
 from relaybook.log.search_text import text_of
-from relaybook.log.store.memory import lists
-from relaybook.log.store.memory.lists import seq_of
 from relaybook.log.store.port import (
     Batch,
     Body,

@@ -1,5 +1,5 @@
 """Implement the interface in ``port.py`` in memory, for tests."""
 
-from relaybook.log.store.memory.store import MemoryStore
+from tests.support.memory_store.store import MemoryStore
 
 __all__ = ["MemoryStore"]
