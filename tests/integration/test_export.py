@@ -1,4 +1,4 @@
-"""``relaybook export``: other programs read the files, and an interrupted export continues, even during recording."""
+"""``relaybook export``: other programs read the files, and a file that is not complete is not renamed."""
 
 import csv
 import errno
@@ -19,9 +19,7 @@ from tests.support.records import soon
 from tests.support.sqlite_dashboard import Dashboard
 
 from relaybook.cli import export as module
-from relaybook.cli.failure import CommandFailed
 from relaybook.cli.main import main
-from relaybook.cli.store_log import StoreLog
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Batch
@@ -166,40 +164,26 @@ def test_a_parquet_file_that_was_cut_is_not_renamed(
 
 
 @pytest.mark.parametrize("options", [["--format", "jsonl"], ["--format", "jsonl", "--bodies"], ["--format", "csv"]])
-def test_an_export_that_was_cut_is_continued(
+def test_an_export_that_was_cut_leaves_its_beginning_and_can_be_repeated(
     source: list[str],
     options: list[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    command = ["export", *source, *options, "-o", "log", "--resume"]
-    assert main([*command[:-1][:-1], "whole"]) == 0
+    command = ["export", *source, *options, "-o"]
+    assert main([*command, "whole"]) == 0
     with monkeypatch.context() as patched:
         cut_after(patched, 2)
-        assert main(command) == 1
+        assert main([*command, "log"]) == 1
     error = capsys.readouterr().err.splitlines()[-1]
     assert "log.part has " in error
-    assert error.endswith("Repeat the command with --resume.")
+    assert error.endswith("Repeat the command.")
     assert not (tmp_path / "log").exists()
-    size = (tmp_path / "log.part").stat().st_size
-    assert 0 < size < (tmp_path / "whole").stat().st_size
-    os.truncate(tmp_path / "log.part", size - 17)
-    assert main(command) == 0
+    assert 0 < (tmp_path / "log.part").stat().st_size < (tmp_path / "whole").stat().st_size
+    assert main([*command, "log"]) == 0
     assert (tmp_path / "log").read_bytes() == (tmp_path / "whole").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "log", "whole"]
-
-
-def test_a_continued_export_has_what_was_recorded_when_it_began(
-    dashboard: Dashboard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    command = ["export", "--dashboard-url", dashboard.url, "-o", "log", "--resume"]
-    with monkeypatch.context() as patched:
-        cut_after(patched, 1)
-        assert main(command) == 1
-    dashboard.record(*range(RECORDS, RECORDS + 100))
-    assert main(command) == 0
-    assert lines(tmp_path / "log")[-1]["count"] == RECORDS
 
 
 def test_an_export_that_does_not_begin_leaves_an_earlier_partial_file(tmp_path: Path) -> None:
@@ -231,60 +215,10 @@ def test_two_exports_to_one_file_do_not_mix(
     assert sorted(path.name for path in tmp_path.glob("log.jsonl*")) == ["log.jsonl"]
 
 
-def test_a_partial_file_of_another_export_is_not_continued(
-    dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = ["export", "--dashboard-url", dashboard.url, "-o", "log", "--resume"]
-    with monkeypatch.context() as patched:
-        cut_after(patched, 1)
-        assert main([*command, "namespace=ios"]) == 1
-    assert main([*command, "namespace=web"]) == 2
-    assert capsys.readouterr().err.endswith(
-        "The partial file belongs to an export with filters namespace=ios, but this command exports with filters "
-        "namespace=web. Continue the export with filters namespace=ios, or start over without --resume.\n"
-    )
-    assert main(command) == 2
-    assert "but this command exports without filters." in capsys.readouterr().err
-    assert main([*command, "namespace=ios", "--bodies"]) == 2
-    assert (
-        "belongs to an export without --bodies, but this command exports with --bodies. Continue the export without "
-        "--bodies,"
-    ) in capsys.readouterr().err
-    Path("log.part.json").write_text("{")
-    assert main([*command, "namespace=ios"]) == 1
-    assert "Start over without --resume." in capsys.readouterr().err
-
-
-def test_an_export_that_ended_before_it_wrote_does_not_continue_the_file_of_another(
-    dashboard: Dashboard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    command = ["export", "--data", str(dashboard.directory.parent), "-o", "log"]
-    with monkeypatch.context() as patched:
-        cut_after(patched, 1)
-        assert main([*command, "namespace=ios"]) == 1
-    with monkeypatch.context() as patched:
-        patched.setattr(StoreLog, "count_matching", lambda *_: (_ for _ in ()).throw(CommandFailed("no answer")))
-        assert main([*command, "namespace=web"]) == 1
-    assert main([*command, "namespace=web", "--resume"]) == 0
-    assert {line.get("namespace", "web") for line in lines(tmp_path / "log")} == {"web"}
-
-
-def test_a_new_property_changes_the_columns(
-    dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = ["export", "--dashboard-url", dashboard.url, "-o", "log.csv", "--resume"]
-    with monkeypatch.context() as patched:
-        cut_after(patched, 1)
-        assert main(command) == 1
-    dashboard.record(RECORDS, properties={"new": "1"})
-    assert main(command) == 1
-    assert "the columns are different" in capsys.readouterr().err
-
-
 def test_a_full_disk_leaves_the_partial_file(
     source: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["export", *source, "--bodies", "-o", "log", "--resume"]
+    command = ["export", *source, "--bodies", "-o", "log"]
     write = os.write
     with monkeypatch.context() as patched:
         room = 300_000
@@ -301,7 +235,7 @@ def test_a_full_disk_leaves_the_partial_file(
         assert main(command) == 1
     (error,) = capsys.readouterr().err.splitlines()
     assert error.startswith("relaybook: The disk is full. log.part has ")
-    assert error.endswith("Free disk space, then repeat the command with --resume.")
+    assert error.endswith("Free disk space, then repeat the command.")
     assert main(command) == 0
     assert lines(tmp_path / "log")[-1]["count"] == RECORDS
     assert len(lines(tmp_path / "log")) == RECORDS + 1
@@ -330,10 +264,7 @@ def test_the_error_for_a_missing_directory_is_one_line(source: list[str], capsys
         (["--format", "xml"], "--format is 'xml': expected one of jsonl, csv"),
         (["--format", "csv", "--bodies"], "--bodies works only with jsonl and parquet."),
         (["--format", "chat", "--bodies"], "--bodies works only with jsonl and parquet."),
-        (["--format", "chat", "-o", "x", "--resume"], "--resume works with jsonl and csv, not with chat."),
-        (["-o", "x.parquet", "--resume"], "--resume works with jsonl and csv, not with parquet."),
         (["-o", "/"], "/ is a directory."),
-        (["--resume"], "--resume needs --output FILE"),
         (["nmespace=x"], "'nmespace' is not a known parameter. Did you mean namespace"),
         (["duration:fast"], "duration:fast"),
         (["--namespace", "x"], "Write the filter without dashes: namespace=VALUE"),

@@ -12,30 +12,15 @@ from relaybook.api import arguments, openapi
 from relaybook.api.asking import async_asker_of
 from relaybook.api.routes import Routes
 from relaybook.log.ask.asker import Asker
-from relaybook.log.export.export import FILE_FORMATS, Export
+from relaybook.log.export.export import FILE_FORMATS
 from relaybook.log.export.parameters import PARAMETERS, parse_export_query
 
 routes = Routes("log")
 
-#: The response header with the ``seq`` of the last request that the export can contain.
-THROUGH: Final = "Export-Through"
-_INTEGER: Final = {"type": "integer", "minimum": 0}
 _BOOLEAN: Final = {"type": "boolean"}
 _PARAMETERS = [
     openapi.parameter("format", "The file format. Required.", {"type": "string", "enum": list(FILE_FORMATS)}),
     openapi.parameter("bodies", "`true` adds headers, prompts and responses to `jsonl` and `parquet` files.", _BOOLEAN),
-    openapi.parameter(
-        "after",
-        "Omits requests up to and including this `seq`. To continue a download that was interrupted, send the `seq` of "
-        "the last request that was downloaded completely.",
-        _INTEGER,
-    ),
-    openapi.parameter(
-        "through",
-        "Omits requests after this `seq`. To continue a download that was interrupted, set `after`, and set `through` "
-        f"to the value of the response header `{THROUGH}` of the interrupted download.",
-        _INTEGER,
-    ),
     openapi.parameter(
         "end",
         'Whether to add a last line `{"end":true,"count":n}`. Default: `true` for `jsonl`, `false` for other formats.',
@@ -49,28 +34,25 @@ async def export_requests(request: Request) -> Response:
     """Return the finished requests that match the filter as a file.
 
     The file contains the requests that were recorded before the export began, in the order of their recording. The
-    response is chunked, so that a client can tell whether the response is complete. The response header
-    `Export-Through` is the highest `seq` that the file can contain. [Export format](export-format.md) describes the
-    files.
+    response is chunked, so that a client can tell whether the response is complete. [Export format](export-format.md)
+    describes the files.
     """
     values, rest = arguments.take(arguments.pairs_of(request), *PARAMETERS)
     query = parse_export_query(values, arguments.filter_of(rest, *PARAMETERS))
     async_asker = async_asker_of(request)
 
-    def begin(asker: Asker) -> tuple[Export, bytes, Iterator[bytes]]:
-        export = asker.export(query)
-        chunks = export.chunks()
+    def begin(asker: Asker) -> tuple[bytes, Iterator[bytes]]:
+        chunks = asker.export(query).chunks()
         # Read the first chunk before the response starts. If the store fails here, the response still has an error
         # status.
-        return export, next(chunks), chunks
+        return next(chunks), chunks
 
-    export, first, chunks = await async_asker.run(begin)
+    first, chunks = await async_asker.run(begin)
     return StreamingResponse(
         async_asker.stream(first, chunks),
         media_type=query.file_format.media_type,
         headers={
             "Content-Disposition": f'attachment; filename="{file_name(query.file_format.name, clock.wall_us())}"',
-            THROUGH: str(export.through),
         },
     )
 

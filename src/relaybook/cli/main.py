@@ -166,9 +166,6 @@ def export(
     bodies: Annotated[
         bool, Parameter(negative=(), help="Include everything that is stored, such as headers, prompts and responses")
     ] = False,
-    resume: Annotated[
-        bool, Parameter(negative=(), help="Continue FILE.part of an export that was interrupted")
-    ] = False,
     **flags: Any,
 ) -> int:
     """Write requests to a file, in the order in which they were recorded."""
@@ -176,7 +173,7 @@ def export(
 
     _reject_invalid_text(filters)
     output = None if output in (Path("-"), Path(_STREAMS["export"])) else output
-    return export(_resolve(flags), filters, format_name=format, output=output, bodies=bodies, resume=resume)
+    return export(_resolve(flags), filters, format_name=format, output=output, bodies=bodies)
 
 
 @app.command(name="import")

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse, IncompleteRead
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.error import HTTPError
 from urllib.parse import quote, urlencode
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
@@ -100,18 +100,6 @@ _EXPORT_SILENCE_SECONDS: Final = 900.0
 _CHUNK_BYTES: Final = 256 * 1024
 #: Statuses that a proxy returns while the server behind the proxy restarts.
 _GATEWAY_ERRORS: Final = (502, 503, 504)
-#: The response header with the last ``seq`` that an export can contain.
-_THROUGH: Final = "Export-Through"
-
-
-class Download(NamedTuple):
-    """A started export. ``through`` is the highest ``seq`` that the export can contain.
-
-    Reading ``chunks`` may raise CommandFailed.
-    """
-
-    through: int
-    chunks: Iterator[bytes]
 
 
 class CountChanged(Exception):
@@ -240,15 +228,15 @@ class ServerLog:
             raise _lost(error) from None
         return deletion
 
-    def export(self, terms: list[tuple[str, str]], options: list[tuple[str, str]]) -> Download:
+    def export(self, terms: list[tuple[str, str]], options: list[tuple[str, str]]) -> Iterator[bytes]:
         """See ``LogSource``."""
         try:
             response = self._open("/api/export", [*terms, *options], "*/*", _EXPORT_SILENCE_SECONDS, None)
-            return Download(int(response.headers[_THROUGH]), self._chunks(response))
         except NoServer as error:
             raise _lost(error) from None
-        except (TypeError, ValueError):
-            raise self._not_a_dashboard() from None
+        if not response.headers.get("Content-Disposition", "").startswith("attachment"):
+            raise self._not_a_dashboard()
+        return self._chunks(response)
 
     def _chunks(self, response: HTTPResponse) -> Iterator[bytes]:
         with response:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
-from relaybook.cli.server_log import Download, NoServer, ServerLog
+from relaybook.cli.server_log import NoServer, ServerLog
 from relaybook.log.query.filters import SortField
 from relaybook.settings.addresses import host_for_clients, is_loopback, split_address
 from relaybook.settings.configuration import FILE_NAME, Configuration
@@ -88,8 +88,8 @@ class LogSource(Protocol):
     def pending_text(self, deletion_id: str) -> str:
         """Return a text that says why a deletion is not done yet, although its requests are removed."""
 
-    def export(self, terms: Terms, options: Terms) -> Download:
-        """Start an export and return its download.
+    def export(self, terms: Terms, options: Terms) -> Iterator[bytes]:
+        """Begin an export, and return the chunks of its file. Reading a chunk may raise CommandFailed.
 
         ``options`` are parameters of ``GET /api/export`` that are not filters.
         """

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from relaybook import clock
 from relaybook.cli.failure import CommandFailed
 from relaybook.cli.output import Row
-from relaybook.cli.server_log import TOO_MANY_TO_COUNT, CountChanged, Download
+from relaybook.cli.server_log import TOO_MANY_TO_COUNT, CountChanged
 from relaybook.cli.store_deletion import follow
 from relaybook.log.ask.asker import Asker, Changes
 from relaybook.log.ask.errors import AskError
@@ -169,14 +169,14 @@ class StoreLog:
             "server erases these bytes, usually within ten minutes. If no server is running, start relaybook serve."
         )
 
-    def export(self, terms: list[tuple[str, str]], options: list[tuple[str, str]]) -> Download:
+    def export(self, terms: list[tuple[str, str]], options: list[tuple[str, str]]) -> Iterator[bytes]:
         """See ``LogSource``."""
         try:
             query = parse_export_query(dict(options), parse_filter(terms, clock.wall_us(), PARAMETERS))
             export = self._ask(lambda asker: asker.export(query))
         except BadFilter as error:
             raise CommandFailed(error.advice()) from None
-        return Download(export.through, self._chunks(export))
+        return self._chunks(export)
 
     def _chunks(self, export: Export) -> Iterator[bytes]:
         chunks = export.chunks()

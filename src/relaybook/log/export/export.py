@@ -86,16 +86,13 @@ FILE_FORMATS: Final = {
 class ExportQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Says which requests an export contains, and in which format.
 
-    A request is exported only if its ``seq`` is greater than ``after`` and not greater than ``through``. If ``through``
-    is `None`, the export ends with the last request that the filter can find when the export starts (see
-    ``searchable_to``). If ``end`` is True, the last line is an EndLine.
+    The export ends with the last request that the filter can find when the export starts (see ``searchable_to``). If
+    ``end`` is True, the last line is an EndLine.
     """
 
     file_format: FileFormat
     filter_: Filter
     bodies: bool = False
-    after: int = 0
-    through: int | None = None
     end: bool = False
 
 
@@ -121,7 +118,7 @@ def file_format_of(name: str) -> FileFormat:
 
 
 class Export:
-    """A running export. ``through`` is the ``seq`` of the last request that the export can contain."""
+    """A running export."""
 
     def __init__(self, reader: Reader, query: ExportQuery) -> None:
         """Begin the export. Raises BadFilter if the query is not valid for this log."""
@@ -130,14 +127,8 @@ class Export:
             raise BadFilter(
                 "bodies", f"{file_format.name} has no bodies. Use jsonl or parquet, or omit the parameter bodies."
             )
-        last = searchable_to(reader, query.filter_)
-        if query.through is not None and query.through > last:
-            raise BadFilter(
-                "through",
-                f"through is {query.through}, but the last seq of this log is {last}. The value is from a "
-                "download of another log.",
-            )
-        self.through = last if query.through is None else query.through
+        #: The ``seq`` of the last request that the export can contain.
+        self._last_seq = searchable_to(reader, query.filter_)
         self._query = query
         self._reader = reader
         self._bodies = query.bodies or file_format.bodies is True
@@ -169,23 +160,23 @@ class Export:
         return list(islice(labels_of(self._reader), MAX_LABELS))
 
     def _batches(self) -> Iterator[Iterator[tuple[Record, RequestView | None]]]:
-        at, stalls = self._query.after, 0
-        while at < self.through and stalls < _MAX_STALLS:
+        at, stalls = 0, 0
+        while at < self._last_seq and stalls < _MAX_STALLS:
             batch, reached = self._read(at)
             yield batch
             stalls = 0 if reached > at else stalls + 1
             at = reached
-        if at < self.through:
+        if at < self._last_seq:
             raise DeadlinePassed("The log could not be read in time. Narrow the filter, or try again later.")
 
     def _read(self, after: int) -> tuple[Iterator[tuple[Record, RequestView | None]], int]:
         """Return the next matching requests, and the ``seq`` up to which the result is complete."""
         if not self._bodies:
             records, reached = self._reader.since(after, self._query.filter_, _BATCH)
-            return ((record, None) for record in records if (record.seq or 0) <= self.through), reached
+            return ((record, None) for record in records if (record.seq or 0) <= self._last_seq), reached
         found, reached = self._reader.stored_since(after, self._query.filter_, _BATCH)
         views = map(self._view, found)
-        return ((view.record, view) for view in views if (view.record.seq or 0) <= self.through), reached
+        return ((view.record, view) for view in views if (view.record.seq or 0) <= self._last_seq), reached
 
     def _view(self, stored: StoredRecord) -> RequestView:
         """Return a view that reads only stored bodies, and only those that are not in memory yet."""

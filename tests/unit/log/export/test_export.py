@@ -34,14 +34,7 @@ def test_requests_recorded_meanwhile_are_not_exported(bodies: bool) -> None:
     chunks = export.chunks()
     first = next(chunks)
     store.commit(Batch(entries=[entry_of(record_of(number)) for number in range(700, 900)]))
-    assert export.through == 700
     assert seqs([first, *chunks]) == list(range(1, 701))
-
-
-def test_a_part_of_the_log_is_exported() -> None:
-    store = log_of(*(record_of(number) for number in range(10)))
-    assert seqs(Export(store, query(after=3, through=7)).chunks()) == [4, 5, 6, 7]
-    assert seqs(Export(store, query(after=10)).chunks()) == []
 
 
 def test_only_matching_requests_are_exported() -> None:
@@ -53,11 +46,6 @@ def test_a_text_filter_exports_what_is_indexed_when_it_begins() -> None:
     store = log_of(*(record_of(number) for number in range(3)))
     store.add([(1, "refund"), (2, "refund")], 2)
     assert seqs(Export(store, query(filter_=Filter((Term("words", ("refund",)),)))).chunks()) == [1, 2]
-
-
-def test_a_log_that_is_shorter_than_the_snapshot_is_another_log() -> None:
-    with pytest.raises(BadFilter, match="another log"):
-        Export(log_of(record_of(1)), query(through=2))
 
 
 def test_csv_has_no_bodies() -> None:
