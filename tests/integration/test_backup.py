@@ -7,6 +7,7 @@ import shutil
 import threading
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -22,7 +23,7 @@ from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Backup, Batch, Running
 from relaybook.log.store.sqlite import backup
-from relaybook.log.store.sqlite.backup import _Copy
+from relaybook.log.store.sqlite.backup import _PackCopy
 from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.set_aside import DamagedStore, set_aside
@@ -146,9 +147,13 @@ def test_requests_that_expire_while_they_are_copied_are_expired_in_the_copy(tmp_
     writer.close()
 
 
-@pytest.mark.parametrize("moment", ["after the index was copied", "after the packs were copied"])
-def test_words_that_are_deleted_during_the_copy_are_not_in_the_copy(
-    moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("owner", "name", "records"),
+    [(_PackCopy, "copy_in_rounds", 0), (_PackCopy, "sync", 3), (backup, "_copy_text_index", 3)],
+    ids=["before the snapshot", "after the snapshot", "after the index was copied"],
+)
+def test_a_request_that_is_deleted_during_the_copy_is_in_the_copy_with_its_words_or_not_at_all(
+    owner: object, name: str, records: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directory, copy = tmp_path / "store", tmp_path / "copy"
     writer = SqliteWriter(directory)
@@ -156,7 +161,6 @@ def test_words_that_are_deleted_during_the_copy_are_not_in_the_copy(
     index = SqliteTextIndex(directory)
     index.add([(1, "unmistakable")], 3)
     index.close()
-    owner, name = (backup, "_copy_text_index") if moment == "after the index was copied" else (_Copy, "copy_packs")
     original = getattr(owner, name)
 
     def delete_meanwhile(*arguments: object) -> None:
@@ -170,9 +174,92 @@ def test_words_that_are_deleted_during_the_copy_are_not_in_the_copy(
         monkeypatch.setattr(owner, name, original)
 
     monkeypatch.setattr(owner, name, delete_meanwhile)
-    assert open_store(directory).back_up(copy, lambda done, total: None).records == 0
+    assert open_store(directory).back_up(copy, lambda done, total: None).records == records
     writer.close()
-    assert not any(b"unmistakable" in data for data in contents_below(copy).values())
+    assert open_store(copy).verify(lambda done, total: None).problems == []
+    assert any(b"unmistakable" in data for data in contents_below(copy).values()) == (records > 0)
+    reader = SqliteReader(copy)
+    page = reader.page(Filter((Term("words", ("unmistakable",)),)), 9, None, FAR)
+    assert [record.seq for record in page.records] == ([1] if records else [])
+    assert all(reader.body(record.id, "request") for record in page.records)
+    reader.close()
+
+
+def test_a_backup_ends_although_requests_are_removed_steadily(tmp_path: Path) -> None:
+    """During the backup, each report of progress records new requests, and removes or expires older ones."""
+    source, target = tmp_path / "data", tmp_path / "copy"
+    writer, index = SqliteWriter(source / "store"), SqliteTextIndex(source / "store")
+    secret = os.urandom(3000)
+    start_us = clock.wall_us() - DAY_US
+    last = reports = 0
+
+    def record(number: int, body: bytes, word: str) -> None:
+        nonlocal last
+        entries = [an_entry(body, ended_at=start_us + seq) for seq in range(last + 1, last + number + 1)]
+        writer.commit(Batch(entries=entries))
+        index.add([(seq, f"{word}{seq}") for seq in range(last + 1, last + number + 1)], last + number)
+        last += number
+
+    def remove(until: int) -> None:
+        cutoffs = Cutoffs(general=Cutoff(content=start_us + until + 100, requests=start_us + until))
+        while not writer.retain(cutoffs, FAR).is_complete or writer.run_maintenance(FAR):
+            pass
+
+    def remove_more(done: int, total: int) -> None:
+        nonlocal reports
+        reports += 1
+        assert reports < 50
+        record(10, b"prompt", "word")
+        remove(last - 300)
+
+    record(1, secret, "secret")
+    record(400, b"prompt", "word")
+    (pack,) = (source / "store" / "bodies").iterdir()
+    assert secret in pack.read_bytes()
+    remove(50)
+    assert open_store(source / "store").back_up(target / "store", remove_more).records < 400
+    assert reports > 0
+    index.close()
+    writer.close()
+
+    copy = open_store(target / "store")
+    assert copy.verify(lambda done, total: None).problems == []
+    assert not any(secret in data or b"secret" in data for data in contents_below(target).values())
+    reader = copy.open_reader()
+    records = reader.page(Filter(), 1000, None, FAR).records
+    assert {record.body_state for record in records} == {"stored", "expired"}
+    for record_ in records:
+        is_stored = record_.body_state == "stored"
+        assert b"".join(reader.body(record_.id, "request") or ()) == (b"prompt" if is_stored else b"")
+        words = Filter((Term("words", (f"word{record_.seq}",)),))
+        assert len(reader.page(words, 10, None, FAR).records) == is_stored
+    reader.close()
+
+
+def test_nothing_is_removed_between_the_snapshot_and_the_copy_of_the_last_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = tmp_path / "data", tmp_path / "copy"
+    writer = SqliteWriter(source / "store", busy_s=0.01)
+    fill(writer, 3)
+    cutoffs = Cutoffs(general=Cutoff(requests=clock.wall_us() + DAY_US))
+    copy_in_rounds, copy = _PackCopy.copy_in_rounds, _PackCopy.copy
+
+    def record_more(*arguments: Any) -> None:
+        copy_in_rounds(*arguments)
+        fill(writer, 3)
+        monkeypatch.setattr(_PackCopy, "copy", copy_after_an_attempt)
+
+    def copy_after_an_attempt(*arguments: Any) -> int:
+        with pytest.raises(StoreUnavailable, match="another program is using the database"):
+            writer.retain(cutoffs, FAR)
+        return copy(*arguments)
+
+    monkeypatch.setattr(_PackCopy, "copy_in_rounds", record_more)
+    assert back_up(source, target).records == 6
+    assert open_store(target / "store").verify(lambda done, total: None).problems == []
+    assert writer.retain(cutoffs, FAR).removed == 6
+    writer.close()
 
 
 def test_a_backup_is_complete_after_the_log_lost_commits_in_a_power_cut(tmp_path: Path) -> None:

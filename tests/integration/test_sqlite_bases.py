@@ -4,7 +4,7 @@ import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import apsw
 import pytest
@@ -338,15 +338,15 @@ def test_a_backup_has_a_request_that_moves_meanwhile(
     first.record.namespace = "gone"
     writer = SqliteWriter(source)
     writer.commit(Batch(entries=[first, second, third]))
-    copy_pack = backup._Copy._copy_pack
+    copy_pack = backup._PackCopy._copy_pack
 
-    def copy_after_it_moved(self: backup._Copy, *arguments: int) -> None:
+    def copy_after_it_moved(self: backup._PackCopy, *arguments: Any) -> None:
         if first.record.namespace == "gone":
-            delete(writer, source, "gone", until="erasing")  # the snapshot of the backup blocks the later states
+            delete(writer, source, "gone", until="erasing")
             first.record.namespace = "deleted"
         copy_pack(self, *arguments)
 
-    monkeypatch.setattr(backup._Copy, "_copy_pack", copy_after_it_moved)
+    monkeypatch.setattr(backup._PackCopy, "_copy_pack", copy_after_it_moved)
     found = open_store(source).back_up(target, lambda done, total: None)
     writer.close()
     assert (found.records, open_store(target).verify(lambda done, total: None).damaged) == (2, 0)

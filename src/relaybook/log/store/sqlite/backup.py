@@ -1,10 +1,14 @@
 """Copy a store while a writer uses it.
 
-The backup consists of a snapshot of the database, and of the pack bytes that the snapshot refers to. The snapshot
-contains all data that was committed when the backup began, except requests that were removed during the backup. Packs
-are copied first. Meanwhile, the writer may remove requests of the snapshot, or store their body frames again at another
-location. The writer then erases the old bytes and the texts of these requests (see reclaiming.py). If something was
-erased during the copy, the backup continues with a new snapshot. It copies only the pack bytes that are not copied yet.
+The backup consists of a snapshot of the database, of the text index at the same time, and of the pack bytes that the
+snapshot refers to. The snapshot contains all data that was committed when the backup began, except requests that were
+removed during the backup.
+
+Packs are copied before the snapshot is taken. A frame is erased, or its pack is deleted, only after a transaction has
+removed or moved the frame (see reclaiming.py). So every frame of the snapshot was still complete when it was copied.
+While the snapshot is taken, the backup locks the database for the writer, and copies the few bytes that were appended
+in the meantime. So no frame of these bytes can be erased before it is copied, and the index fits the snapshot. However
+often data is removed, the backup ends.
 
 Packs only grow. So a later backup to the same directory copies only the bytes after the pack lengths in the earlier
 backup's database. There is one exception: in a power failure, the log can lose commits that the earlier backup has.
@@ -18,8 +22,8 @@ this database. If a pack is copied again from its beginning, the earlier backup 
 
 import errno
 import os
-import resource
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +32,7 @@ import apsw
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.files import BODIES, DATABASE
 from relaybook.log.store.port import Backup
+from relaybook.log.store.sqlite.changes import transaction
 from relaybook.log.store.sqlite.connection import open_for_reading
 from relaybook.log.store.sqlite.failures import translated
 from relaybook.log.store.sqlite.packs import pack_name
@@ -38,9 +43,14 @@ from relaybook.system import disk
 _CHUNK_BYTES: Final = 8 << 20
 _COMPARED_BYTES: Final = 64 << 10
 _PAGES: Final = 1024
+#: The database is locked after a round that copied at most this number of bytes. In such a short round, the writer can
+#: append only few bytes, which are copied while the database is locked.
+_LAST_ROUND_BYTES: Final = 8 << 20
+#: How long to wait for the lock. The writer releases the lock after each transaction.
+_LOCK_S: Final = 60.0
 _LINEAGE: Final = "SELECT value FROM totals WHERE name = 'lineage'"
-_ERASURES: Final = "SELECT value FROM totals WHERE name = 'erasures'"
 _IS_BACKUP: Final = "SELECT EXISTS (SELECT 1 FROM totals WHERE name = 'is_backup')"
+_RECORDS: Final = "SELECT value FROM totals WHERE name = 'records'"
 
 #: Called with the number of bytes copied so far, and the total number of bytes.
 OnProgress = Callable[[int, int], object]
@@ -51,29 +61,30 @@ def back_up(directory: Path, target: Path, on_progress: OnProgress) -> Backup:
 
     Raises StoreUnavailable if the store does not exist or a file cannot be read or written.
     """
-    with translated(directory / DATABASE):
+    with translated(directory / DATABASE), ExitStack() as stack:
         if not (directory / DATABASE).exists():
             raise StoreUnavailable(f"{directory} does not contain a log. Choose the server's directory with --data.")
-        connection = open_for_reading(directory)
-        try:
-            if not is_created(connection, str(directory / DATABASE)):
-                raise StoreUnavailable(f"{directory} does not contain a log yet.")
-            present = _lengths_of_earlier_backup(connection, target)
-            disk.make_directory(target / BODIES)
-            copied = 0
-            while True:
-                erasures: int = connection.execute(_ERASURES).get
-                _copy_text_index(directory, target)
-                connection.execute("BEGIN")
-                copy = _Copy(directory, target, connection, present, on_progress)
-                copy.copy_packs()
-                copied += copy.copied
-                if _erasures_now(directory) == erasures:
-                    return copy.finish(copied)
-                present = copy.lengths
-                connection.execute("ROLLBACK")
-        finally:
-            connection.close()
+        connection = stack.enter_context(closing(open_for_reading(directory)))
+        if not is_created(connection, str(directory / DATABASE)):
+            raise StoreUnavailable(f"{directory} does not contain a log yet.")
+        packs = _PackCopy(directory / BODIES, target / BODIES, _lengths_of_earlier_backup(connection, target))
+        disk.make_directory(target / BODIES)
+        packs.copy_in_rounds(connection, on_progress)
+        with transaction(directory, _LOCK_S):
+            connection.execute("BEGIN")
+            lengths = _pack_lengths(connection)  # the first query starts the snapshot
+            index = _open_text_index(directory, stack)
+            packs.copy(lengths, lambda done, total: None)  # the terminal must not block while the database is locked
+        packs.sync()
+        _copy_text_index(index, target)
+        records: int = connection.execute(_RECORDS).get
+        copy_database(connection, target / DATABASE, mark_as_backup)
+        packs.remove_other_packs(lengths)
+        return Backup(records=records, copied_bytes=packs.copied, total_bytes=sum(lengths.values()))
+
+
+def _pack_lengths(connection: apsw.Connection) -> dict[int, int]:
+    return dict(connection.execute("SELECT pack, length FROM packs"))
 
 
 def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dict[int, int]:
@@ -90,124 +101,94 @@ def _lengths_of_earlier_backup(connection: apsw.Connection, target: Path) -> dic
             raise StoreUnavailable(
                 f"{target} has another log, or a changed backup of this log. Choose another directory."
             )
-        return dict(earlier.execute("SELECT pack, length FROM packs"))
+        return _pack_lengths(earlier)
     finally:
         earlier.close()
 
 
-def _erasures_now(directory: Path) -> int:
-    """Return the number of erasures. If it has changed, the copied index and packs may not fit the snapshot."""
-    connection = open_for_reading(directory)
-    try:
-        erasures: int = connection.execute(_ERASURES).get
-        return erasures
-    finally:
-        connection.close()
+class _PackCopy:
+    """Copies packs to the directory of the backup, and copies only the bytes that this directory does not have yet.
 
-
-class _Copy:
-    """Copies the store as it is in one snapshot of the database.
-
-    The pack lengths in the snapshot determine how much of each pack is copied. The caller must begin a transaction on
-    ``connection``. The first query starts the snapshot.
+    ``earlier`` has the pack lengths of the earlier backup in this directory.
     """
 
-    def __init__(
-        self,
-        directory: Path,
-        target: Path,
-        connection: apsw.Connection,
-        present: dict[int, int],
-        on_progress: OnProgress,
-    ) -> None:
-        self._source = directory / BODIES
-        self._target = target / BODIES
-        self._directory = target
-        self._connection = connection
-        self._on_progress = on_progress
-        self._present = present
-        self.lengths: dict[int, int] = dict(connection.execute("SELECT pack, length FROM packs"))
-        self._total = sum(self.lengths.values())
-        self._done = 0
-        #: The number of copied pack bytes, without the bytes that the target already had.
+    def __init__(self, source: Path, target: Path, earlier: Mapping[int, int]) -> None:
+        self._source = source
+        self._target = target
+        self._earlier = earlier
+        #: The number of bytes of each pack that the target directory has.
+        self._present: dict[int, int] = {}
+        self._unsynced: set[int] = set()
+        #: The number of copied bytes, without the bytes that the target directory already had.
         self.copied = 0
 
-    def copy_packs(self) -> None:
-        descriptors = {pack: self._open(pack) for pack in self.lengths}
-        try:
-            for pack, descriptor in descriptors.items():
-                if descriptor is not None:
-                    self._copy_pack(pack, descriptor)
-        finally:
-            for descriptor in descriptors.values():
-                if descriptor is not None:
-                    os.close(descriptor)
+    def copy_in_rounds(self, connection: apsw.Connection, on_progress: OnProgress) -> None:
+        """Copy all packs, and then the bytes that were appended in the meantime, until only few bytes are left.
 
-    def finish(self, copied_bytes: int) -> Backup:
-        """Complete the backup: copy the database, and delete the target's packs that are not in the snapshot."""
-        records: int = self._connection.execute("SELECT value FROM totals WHERE name = 'records'").get
-        copy_database(self._connection, self._directory / DATABASE, mark_as_backup)
-        self._remove_packs_of_earlier_backups()
-        return Backup(records=records, copied_bytes=copied_bytes, total_bytes=self._total)
+        The rounds also end if they do not become shorter, because the writer appends faster than the packs are copied.
+        """
+        before = float("inf")
+        while _LAST_ROUND_BYTES < (copied := self.copy(_pack_lengths(connection), on_progress)) < before:
+            before = copied
 
-    def _open(self, pack: int) -> int | None:
-        """Open a pack, so that it stays readable even if retention deletes it. `None` if the pack was deleted."""
-        try:
-            return _open(self._source / pack_name(pack))
-        except FileNotFoundError:
-            return None
+    def copy(self, lengths: Mapping[int, int], on_progress: OnProgress) -> int:
+        """Copy each pack up to its length, if it still exists. Returns the number of copied bytes."""
+        before, total = self.copied, sum(lengths.values())
+        for pack, length in lengths.items():
+            if self._present.get(pack) != length:
+                self._copy_pack(pack, length, lambda: on_progress(sum(self._present.values()), total))
+        return self.copied - before
 
-    def _copy_pack(self, pack: int, source: int) -> None:
-        length = self.lengths[pack]
-        target = disk.open_file(self._target / pack_name(pack))
-        try:
-            present = min(os.fstat(target).st_size, self._present.get(pack, 0), length)
-            if not _ends_alike(source, target, present):
-                present = 0
-            self._progress(present)
-            for start in range(present, length, _CHUNK_BYTES):
-                self._copy_range(pack, source, target, start, min(_CHUNK_BYTES, length - start))
-            os.ftruncate(target, length)
-            if present < length:
-                disk.sync(target)
-        finally:
-            os.close(target)
+    def sync(self) -> None:
+        """Sync the copied packs. Call this method before the database is copied."""
+        for pack in self._unsynced:
+            descriptor = disk.open_file(self._target / pack_name(pack))
+            try:
+                disk.sync(descriptor)
+            finally:
+                os.close(descriptor)
+        disk.sync_directory(self._target)
 
-    def _copy_range(self, pack: int, source: int, target: int, start: int, length: int) -> None:
-        end = start + length
-        while start < end:
-            copied = _copy_file_range(source, target, start, end - start)
-            if copied == 0:
-                raise StoreUnavailable(
-                    f"{self._source / pack_name(pack)} is shorter than the database says, so the file is damaged. Run "
-                    "`relaybook check --bodies` to see which requests cannot be read."
-                )
-            start += copied
-            self.copied += copied
-            self._progress(copied)
-
-    def _progress(self, done: int) -> None:
-        self._done += done
-        self._on_progress(self._done, self._total)
-
-    def _remove_packs_of_earlier_backups(self) -> None:
+    def remove_other_packs(self, lengths: Mapping[int, int]) -> None:
         """Delete the packs in the target directory that are not in the snapshot."""
-        names = {pack_name(pack) for pack in self.lengths}
+        names = {pack_name(pack) for pack in lengths}
         for path in self._target.glob("*.pack"):
             if path.name not in names:
                 path.unlink()
         disk.sync_directory(self._target)
 
+    def _copy_pack(self, pack: int, length: int, on_progress: Callable[[], object]) -> None:
+        try:
+            source = disk.open_to_read(self._source / pack_name(pack))
+        except FileNotFoundError:
+            return  # retention deleted the pack, so that no request of the snapshot needs it
+        try:
+            target = disk.open_file(self._target / pack_name(pack))
+            try:
+                if pack not in self._present:
+                    present = min(os.fstat(target).st_size, self._earlier.get(pack, 0), length)
+                    self._present[pack] = present if _ends_alike(source, target, present) else 0
+                    on_progress()
+                while self._present[pack] < length:
+                    self._copy_chunk(pack, source, target, length)
+                    on_progress()
+                os.ftruncate(target, length)
+            finally:
+                os.close(target)
+        finally:
+            os.close(source)
 
-def _open(path: Path) -> int:
-    try:
-        return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError as error:
-        if error.errno != errno.EMFILE:
-            raise
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    def _copy_chunk(self, pack: int, source: int, target: int, length: int) -> None:
+        start = self._present[pack]
+        copied = _copy_file_range(source, target, start, min(_CHUNK_BYTES, length - start))
+        if copied == 0:
+            raise StoreUnavailable(
+                f"{self._source / pack_name(pack)} is shorter than the database says, so the file is damaged. Run "
+                "`relaybook check --bodies` to see which requests cannot be read."
+            )
+        self._present[pack] += copied
+        self.copied += copied
+        self._unsynced.add(pack)
 
 
 def _copy_file_range(source: int, target: int, start: int, length: int) -> int:
@@ -237,25 +218,32 @@ def _ends_alike(source: int, target: int, length: int) -> bool:
     return ours == theirs or (any(ours) and all(a in (0, b) for a, b in zip(ours, theirs, strict=True)))
 
 
-def _copy_text_index(directory: Path, target: Path) -> None:
-    """Copy the text index. If the index is missing or damaged, the server that opens the backup builds a new one.
+def _open_text_index(directory: Path, stack: ExitStack) -> apsw.Connection | None:
+    """Open the text index on ``stack``, and start a snapshot. `None` if the index is missing or damaged."""
+    if not (directory / FILE).exists():
+        return None
+    connection = apsw.Connection(str(directory / FILE), flags=apsw.SQLITE_OPEN_READONLY)
+    stack.callback(connection.close)
+    connection.set_busy_timeout(1000)
+    try:
+        connection.execute("BEGIN")
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    except (apsw.CorruptError, apsw.NotADBError):
+        return None
+    return connection
 
-    Call this function before each snapshot of the log. If the copied index contained requests that are not in the
-    snapshot, the index would be rejected. If something was erased during the backup, the index is copied again before
-    the next snapshot.
+
+def _copy_text_index(index: apsw.Connection | None, target: Path) -> None:
+    """Copy the text index as it is in the connection's snapshot.
+
+    If the index is missing or damaged, the server that opens the backup builds a new one.
     """
-    if (directory / FILE).exists():
-        connection = apsw.Connection(str(directory / FILE), flags=apsw.SQLITE_OPEN_READONLY)
+    if index is not None:
         try:
-            connection.set_busy_timeout(1000)
-            connection.execute("BEGIN")
-            connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
-            copy_database(connection, target / FILE)
+            copy_database(index, target / FILE)
             return
         except (apsw.CorruptError, apsw.NotADBError):
             pass
-        finally:
-            connection.close()
     (target / FILE).unlink(missing_ok=True)  # the index of an earlier backup can have words of removed requests
 
 

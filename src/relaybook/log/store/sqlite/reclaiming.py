@@ -28,9 +28,6 @@ _FORGET_FRAME: Final = 'DELETE FROM removed_frames WHERE pack = ? AND "offset" =
 _TEXTS: Final = "SELECT first, last FROM removed_texts ORDER BY first LIMIT 64"
 _FORGET_TEXTS: Final = "DELETE FROM removed_texts WHERE first = ?"
 _SHORTEN_TEXTS: Final = "UPDATE removed_texts SET first = ? WHERE first = ?"
-#: Increases the number of erasures. A backup checks whether this number has changed, because frames in the backup's
-#: snapshot may be erased before the backup copies them. Texts may be removed after the backup has copied the index.
-_COUNT_ERASURE: Final = "UPDATE totals SET value = value + 1 WHERE name = 'erasures'"
 _OLDEST_CHECKPOINT: Final = "SELECT min(exchange) FROM checkpoints"
 #: Limits of one step: erased bytes of frames, removed texts, and freed database pages.
 _ERASED_BYTES: Final = 4 << 20
@@ -74,7 +71,6 @@ class Reclaimer:
         pack: int | None = self._connection.execute(_EMPTY_PACK, (self._first_needed_pack(),)).get
         if pack is None:
             return False
-        self._connection.execute(_COUNT_ERASURE)
         self._packs.delete(pack)
         with self._connection:
             self._connection.execute(_FORGET_FRAMES, (pack,))
@@ -104,7 +100,6 @@ class Reclaimer:
                 break
             size += length
             ranges.append((offset, length))
-        self._connection.execute(_COUNT_ERASURE)
         self._packs.erase(pack, ranges)
         with self._connection:
             self._connection.executemany(_FORGET_FRAME, ((pack, offset) for offset, _ in ranges))
@@ -127,7 +122,6 @@ class Reclaimer:
             self._connection.executemany(_FORGET_TEXTS, ((each,) for each, _ in finished))
             if is_shortened:
                 self._connection.execute(_SHORTEN_TEXTS, (until + 1, first))
-            self._connection.execute(_COUNT_ERASURE)
         return True
 
     def _compact_texts(self) -> bool:

@@ -115,9 +115,8 @@ CREATE TABLE value_counts (field TEXT NOT NULL, value TEXT NOT NULL, requests IN
   PRIMARY KEY (field, value)) STRICT, WITHOUT ROWID;
 CREATE TABLE totals (name TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 -- identity: identifies the log; its text index has the same value
--- erasures: the number of times that body frames were erased, texts removed or a pack deleted, see reclaiming.py
 -- lineage: the same in a log and its backups; a backup that is written to gets another value, see become_a_log
-INSERT INTO totals VALUES ('records', 0), ('last_seq', 0), ('namespaces', 0), ('auto_pinned', 0), ('erasures', 0),
+INSERT INTO totals VALUES ('records', 0), ('last_seq', 0), ('namespaces', 0), ('auto_pinned', 0),
   ('identity', random()), ('lineage', random());
 
 -- costed: the number of requests whose cost is known
