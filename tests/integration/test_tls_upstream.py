@@ -1,7 +1,8 @@
 """An upstream with TLS: connections are reused, and large bodies are relayed in both directions.
 
 If the upstream closes the connection after its response, the client gets the whole response. If a connection ends
-without a TLS close notification, a response without a length is incomplete.
+without a TLS close notification, a response without a length is incomplete. If the upstream closes the connection
+without reading the request body, the client gets the response, too.
 """
 
 import socket
@@ -52,14 +53,21 @@ class Echo(BaseHTTPRequestHandler):
         """Print nothing."""
 
 
-@pytest.fixture
-def upstream(tmp_path: Path) -> Iterator[Upstream]:
+def _server_context(tmp_path: Path) -> ssl.SSLContext:
+    """Return the TLS context of an upstream, and write the certificate that the relay needs to ``ca.pem``."""
     authority = trustme.CA()
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
+    return context
+
+
+@pytest.fixture
+def upstream(tmp_path: Path) -> Iterator[Upstream]:
     server = Upstream()
-    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    server.socket = _server_context(tmp_path).wrap_socket(
+        server.socket, server_side=True, do_handshake_on_connect=False
+    )
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield server
@@ -154,11 +162,7 @@ class ClosingUpstream(threading.Thread):
 def test_nothing_of_a_response_before_the_end_of_the_connection_is_lost(
     tmp_path: Path, head: bytes, sent: int, notifies: bool, outcome: str
 ) -> None:
-    authority = trustme.CA()
-    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("localhost").configure_cert(context)
-    upstream = ClosingUpstream(context, head, sent, notifies=notifies)
+    upstream = ClosingUpstream(_server_context(tmp_path), head, sent, notifies=notifies)
     upstream.start()
     url = f"https://localhost:{upstream.listener.getsockname()[1]}/v1"
     with Server(tmp_path, url, "--upstream-ca-file", str(tmp_path / "ca.pem")) as server:
@@ -184,3 +188,109 @@ def _read(response: HTTPResponse) -> tuple[int, bool]:
     except (OSError, HTTPException):
         return received, False
     return received, not response.length
+
+
+class RefusingUpstream(threading.Thread):
+    """An upstream that reads only the head of a request, responds, and closes the connection.
+
+    Bytes of the request are unread, so the close resets the TCP connection. With ``notifies``, the upstream sends a TLS
+    close notification before the reset.
+    """
+
+    def __init__(self, context: ssl.SSLContext, response: bytes, *, notifies: bool) -> None:
+        super().__init__()
+        self._context = context
+        self._response = response
+        self._notifies = notifies
+        self.listener = socket.create_server(("127.0.0.1", 0))
+
+    def run(self) -> None:
+        while True:
+            try:
+                raw, _ = self.listener.accept()
+            except OSError:
+                return
+            raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with self._context.wrap_socket(raw, server_side=True) as connection:
+                while b"\r\n\r\n" not in connection.recv(65536):
+                    pass
+                connection.sendall(self._response)
+                connection.setblocking(False)
+                if self._notifies:
+                    with suppress(OSError):
+                        connection.unwrap()
+
+    def close(self) -> None:
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.join()
+
+
+def _upload(port: int, size: int) -> bytes:
+    """Send a request for as long as possible. Returns the received bytes, even if the connection is then reset."""
+    head = b"POST /v1/files HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer sk-test\r\nContent-Length: %d\r\n\r\n"
+    received = b""
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+
+        def send() -> None:
+            with suppress(OSError):
+                connection.sendall(head % size + bytes(size))
+
+        sending = threading.Thread(target=send)
+        sending.start()
+        with suppress(ConnectionResetError):
+            while data := connection.recv(65536):
+                received += data
+        with suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
+        sending.join()
+    return received
+
+
+@pytest.mark.parametrize(
+    ("framing", "size", "notifies", "outcome"),
+    [
+        (b"Content-Length: 9\r\n", 9, True, "complete"),
+        (b"Content-Length: 50000\r\n", 50_000, False, "complete"),
+        (b"", 9, True, "complete"),
+        (b"", 9, False, "upstream_failed"),
+    ],
+)
+def test_the_response_of_an_upstream_that_closes_without_reading_the_request_arrives(
+    tmp_path: Path, framing: bytes, size: int, notifies: bool, outcome: str
+) -> None:
+    response = b"HTTP/1.1 413 Payload Too Large\r\nConnection: close\r\n" + framing + b"\r\n" + b"x" * size
+    upstream = RefusingUpstream(_server_context(tmp_path), response, notifies=notifies)
+    upstream.start()
+    url = f"https://localhost:{upstream.listener.getsockname()[1]}/v1"
+    with Server(tmp_path, url, "--upstream-ca-file", str(tmp_path / "ca.pem")) as server:
+        for _ in range(10):
+            received = _upload(server.port, 16 << 20)
+            assert received.startswith(b"HTTP/1.1 413 Payload Too Large\r\n"), received
+            assert received.endswith(b"\r\n\r\n" + b"x" * size)
+        rows = wait_until(lambda: found if len(found := server.records()) == 10 else None)
+        assert {(row["outcome"], row["status"], row["response_bytes"]) for row in rows} == {(outcome, 413, size)}
+    upstream.close()
+
+
+@pytest.mark.parametrize("greeting", [b"", b"220 ready\r\n"])
+def test_an_upstream_that_does_not_begin_a_tls_handshake_is_unreachable(tmp_path: Path, greeting: bytes) -> None:
+    _server_context(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def greet() -> None:
+            with suppress(OSError):
+                while True:
+                    connection, _ = listener.accept()
+                    with connection:
+                        connection.sendall(greeting)
+
+        thread = threading.Thread(target=greet)
+        thread.start()
+        url = f"https://localhost:{listener.getsockname()[1]}/v1"
+        with Server(tmp_path, url, "--upstream-ca-file", str(tmp_path / "ca.pem")) as server:
+            assert [status for status, _ in ask(server, b"{}", b"{}", b"{}", b"{}", b"{}")] == [502] * 5
+            rows = wait_until(lambda: found if len(found := server.records()) == 5 else None)
+            assert {row["error_code"] for row in rows} == {"upstream_unreachable"}
+        listener.shutdown(socket.SHUT_RDWR)
+    thread.join()

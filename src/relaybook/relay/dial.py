@@ -5,7 +5,7 @@ import os
 import socket
 import ssl
 
-from relaybook.relay import last_resort
+from relaybook.relay import last_resort, tls
 from relaybook.relay.context import RelayContext
 from relaybook.relay.exchange import Exchange
 from relaybook.relay.pool import Pool
@@ -65,13 +65,13 @@ async def _connect(relay: RelayContext, pool: Pool[UpstreamConnection], seconds:
         seconds_left = (deadline - loop.time()) / (len(addresses) - index + 1)
         try:
             async with asyncio.timeout(seconds_left):
-                _, connection = await loop.create_connection(
-                    lambda: UpstreamConnection(relay, pool),
-                    str(address[0]),
-                    upstream.port,
-                    ssl=pool.tls,
-                    server_hostname=upstream.host if pool.tls else None,
-                )
+                if pool.tls is None:
+                    _, connection = await loop.create_connection(
+                        lambda: UpstreamConnection(relay, pool), str(address[0]), upstream.port
+                    )
+                else:
+                    connection = UpstreamConnection(relay, pool)
+                    await tls.connect(connection, str(address[0]), upstream.port, pool.tls, upstream.host)
                 return connection
         except OSError:
             if index == len(addresses):

@@ -264,7 +264,8 @@ class UpstreamConnection(Connection):
         if not self.wrote and not self.fresh:
             self._return_request(exchange)
             return
-        if isinstance(self.body, UntilClose) and exc is None and self.has_eof:
+        # A TLS close notification proves the end of the response, even if the connection is then reset.
+        if isinstance(self.body, UntilClose) and self.has_eof and (exc is None or tls is not None):
             self.body.complete = True
             exchange.response_chunk(b"", True)
             return

@@ -1,0 +1,68 @@
+"""Connect with TLS. If the connection fails, bytes that the kernel has already received are not lost.
+
+An upstream may refuse a request without reading its body, and close the connection. Then a write of request bytes
+fails, while the response is still in the kernel. After a failed write, the transports of asyncio and uvloop close the
+socket without reading these bytes. So ``_KernelReader`` reads them before the socket is closed.
+"""
+
+import asyncio
+import errno
+import os
+import ssl
+from contextlib import suppress
+from typing import cast
+
+from relaybook.relay.connection import Connection
+from relaybook.relay.limits import READ_BYTES
+
+
+class _KernelReader(asyncio.BufferedProtocol):
+    """Passes the calls of a TCP transport to the event loop's TLS protocol.
+
+    If the connection is lost because of an error, the TLS protocol first gets all bytes that are left in the kernel.
+    """
+
+    def __init__(self, transport: asyncio.Transport, tls: asyncio.BufferedProtocol) -> None:
+        self._transport = transport
+        self._tls = tls
+        # The transport calls these methods of the TLS protocol directly, so that reads are not slower.
+        for name in ("get_buffer", "buffer_updated", "eof_received", "pause_writing", "resume_writing"):
+            setattr(self, name, getattr(tls, name))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if exc is not None:
+            with suppress(OSError):  # raised if there is no more data
+                descriptor = self._transport.get_extra_info("socket").fileno()
+                while size := os.readv(descriptor, [self._tls.get_buffer(READ_BYTES)]):
+                    self._tls.buffer_updated(size)
+        self._tls.connection_lost(exc)
+
+
+class _BeforeTls(asyncio.Protocol):
+    """Closes the connection if the upstream sends bytes before the TLS handshake."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._transport.abort()
+
+
+async def connect(
+    connection: Connection, address: str, port: int, context: ssl.SSLContext, server_hostname: str
+) -> None:
+    """Connect to an address, and call ``connection_made`` of ``connection`` after the TLS handshake.
+
+    Raises OSError.
+    """
+    loop = asyncio.get_running_loop()
+    reset = ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
+    raw, _ = await loop.create_connection(_BeforeTls, address, port)
+    if raw.is_closing():
+        raise reset
+    connection.transport = raw  # if bytes arrive before this function returns, the connection is aborted
+    transport = await loop.start_tls(raw, connection, context, server_hostname=server_hostname)
+    if transport is None or raw.is_closing():
+        raise reset
+    raw.set_protocol(_KernelReader(raw, cast(asyncio.BufferedProtocol, raw.get_protocol())))
+    connection.connection_made(transport)
