@@ -35,7 +35,10 @@ MODULES: Final = (
     ),
     "log/search_text",
     *(f"recorder/{name}" for name in ("body_policy", "entry_builder", "loop", "prices")),
-    *(f"log/store/sqlite/{name}" for name in ("bases", "counters", "entries", "packs", "rollups", "rows")),
+    *(
+        f"log/store/sqlite/{name}"
+        for name in ("entries", "index/counters", "index/rollups", "packs/bases", "packs/pack_writer", "rows")
+    ),
 )
 _GROUP: Final = "relaybook_compiled"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from relaybook import clock
+from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.reader import SqliteReader
-from relaybook.log.store.sqlite.text_index import SqliteTextIndex
 from relaybook.recorder.passes.text import TextPass
 
 _SLICE_NS: Final = clock.NANOSECONDS

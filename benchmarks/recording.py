@@ -18,8 +18,8 @@ from benchmarks.parsing import ANSWER, CHUNK, REQUEST
 from relaybook import clock
 from relaybook.ids import new_id
 from relaybook.log.store.port import Batch
+from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.reader import SqliteReader
-from relaybook.log.store.sqlite.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder.entry_builder import EntryBuilder
 from relaybook.recorder.fold import Exchange, Fold

@@ -1,8 +1,8 @@
 """This part measures how many records the recorder writes per CPU second.
 
-The recorder records a full journal into an empty SQLite store. For *base fields only*, the CPU time that a commit needs
-for other features, such as conversations, is subtracted. The full-text index (*word index*) is built afterwards. The
-table has the CPU time per record of this step.
+The recorder records a full journal into an empty SQLite store. The full-text index (*word index*) is built afterwards
+from the stored bodies. The table has the CPU time per record of this step. A running recorder takes much less for the
+index, because it already has the texts (see ``benchmarks.recording``).
 """
 
 import json
@@ -26,9 +26,8 @@ from benchmarks.messages import ANSWER_BODY, REQUEST_BODY
 from benchmarks.written_journal import write_journal
 from relaybook import clock
 from relaybook.journal.reader import RunReader
-from relaybook.log.store.sqlite.entries import EntryTables
+from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.reader import SqliteReader
-from relaybook.log.store.sqlite.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder.body_policy import BodyPolicy
 from relaybook.recorder.crash_guard import CrashGuard
@@ -43,23 +42,13 @@ from relaybook.recorder.quarantine import Quarantine
 from relaybook.recorder.retry import Retry
 from relaybook.server.gc_tuning import collect_rarely
 
-#: The parts of a record besides its base fields and bodies, by the commit step that stores them.
-_FEATURES = {
-    "properties": "values of properties, and codes of notes",
-    "message_chains": "conversations",
-    "foreign_ids": "foreign ids",
-    "feedback": "feedback that waits for its request",
-    "counters": "counters",
-    "rollups": "aggregates",
-}
 METHOD = (
     f"A journal of complete exchanges (request {len(REQUEST_BODY)} bytes, response about {len(ANSWER_BODY)}, varying "
     "words, 32 open at a time, one property) is written first. The recorder then records it into an empty SQLite "
     "store, in this process. CPU is user plus system time of the process. Step times come from a second run in which "
-    "each step is timed, which costs some time itself. *Base fields only* is the first run minus the commit steps "
-    "that serve other features, whose cost comes from the second run. *compiled* runs the code compiled by `make "
-    "compiled`, in a separate process. The word index is built afterwards and measured separately. The Python is the "
-    "one that runs this script."
+    "each step is timed, which costs some time itself. *compiled* runs the code compiled by `make compiled`, in a "
+    "separate process. The word index is built afterwards from the stored bodies and measured separately. The Python "
+    "is the one that runs this script."
 )
 _EXCHANGES = 200_000
 _STEPS = {"read": (RunReader, "read"), "fold": (Fold, "feed"), "build entry": (EntryBuilder, "entry")}
@@ -73,25 +62,19 @@ def run(bench: Bench) -> Result:
     exchanges = 20_000 if bench.quick else _EXCHANGES
     _record(bench.place("warm-up"), 1_000)
     found = _record(bench.place("plain"), exchanges)
-    split = _Split()
+    spent: dict[str, float] = defaultdict(float)
     with ExitStack() as stack:
         for name, (owner, method) in _STEPS.items():
-            stack.enter_context(patch.object(owner, method, _wrapped(getattr(owner, method), name, split.steps)))
-        stack.enter_context(patch.object(EntryTables, "add", _begun(EntryTables.add, split)))
-        stepwise = _record(bench.place("stepwise"), exchanges, split)
-    steps = {name: seconds / exchanges * 1e6 for name, seconds in split.steps.items()}
-    commit = {name: seconds / exchanges * 1e6 for name, seconds in split.seconds.items()}
-    result.rounds += [found | {"what": "plain"}, stepwise | {"what": "stepwise", "step_us": steps, "commit_us": commit}]
+            stack.enter_context(patch.object(owner, method, _wrapped(getattr(owner, method), name, spent)))
+        stepwise = _record(bench.place("stepwise"), exchanges)
+    steps = {name: seconds / exchanges * 1e6 for name, seconds in spent.items()}
+    result.rounds += [found | {"what": "plain"}, stepwise | {"what": "stepwise", "step_us": steps}]
     each = found["cpu_s"] / exchanges * 1e6
-    base = each - sum(commit[name] for name in _FEATURES)
     result.add("records per CPU second, all but the word index", 1e6 / each, "", 8_000, at_least=True)
-    result.add("records per CPU second, base fields only", 1e6 / base, "", 15_000, at_least=True)
     if (faster := _compiled(bench, exchanges)) is not None:
         result.rounds.append(faster | {"what": "compiled"})
-        base_s = faster["cpu_s"] - faster["features_s"]
-        rate = "compiled: records per CPU second"
-        result.add(f"{rate}, all but the word index", exchanges / faster["cpu_s"], "", 8_000, at_least=True)
-        result.add(f"{rate}, base fields only", exchanges / base_s, "", 15_000, at_least=True)
+        rate = "compiled: records per CPU second, all but the word index"
+        result.add(rate, exchanges / faster["cpu_s"], "", 8_000, at_least=True)
     result.add("records per second of elapsed time", exchanges / found["wall_s"], "")
     result.add("CPU per record", each, "µs/record")
     whole = stepwise["cpu_s"] / exchanges * 1e6
@@ -99,8 +82,6 @@ def run(bench: Bench) -> Result:
     for name, used in steps.items():
         result.add(f"step: {name}", used, "µs/record")
     result.add("step: other", whole - sum(steps.values()), "µs/record")
-    for name, feature in _FEATURES.items():
-        result.add(f"commit: {feature}", commit[name], "µs/record")
     _index(bench.directory / "plain" / "store", exchanges, result)
     return result
 
@@ -118,27 +99,19 @@ def _compiled(bench: Bench, exchanges: int) -> dict[str, float] | None:
 
 
 def _compiled_here(place: Path, exchanges: int) -> dict[str, float]:
-    """Measure both runs with the compiled source.
-
-    A compiled class cannot be timed from outside, but reports the steps of its commits.
-    """
+    """Measure with the compiled source."""
     collect_rarely()
-    for name in ("warm-up", "plain", "stepwise"):
+    for name in ("warm-up", "plain"):
         place.joinpath(name).mkdir()
     _record(place / "warm-up", 1_000)
-    found = _record(place / "plain", exchanges)
-    split = _Split()
-    _record(place / "stepwise", exchanges, split)
-    return {"cpu_s": found["cpu_s"], "features_s": sum(split.seconds[name] for name in _FEATURES)}
+    return {"cpu_s": _record(place / "plain", exchanges)["cpu_s"]}
 
 
-def _record(place: Path, exchanges: int, split: "_Split | None" = None) -> dict[str, Any]:
+def _record(place: Path, exchanges: int) -> dict[str, Any]:
     """Write a journal and record the whole journal."""
     journal = place / "journal"
     body_bytes = write_journal(journal, exchanges)
     store = SqliteWriter(place / "store")
-    if split is not None:
-        store._entries._on_phase = split.step
     recorder = Recorder(
         journal,
         store,
@@ -172,23 +145,6 @@ def _index(directory: Path, exchanges: int, result: Result) -> None:
     result.add("word index, size", size / exchanges, "bytes/record")
 
 
-class _Split:
-    """Adds up the CPU seconds of the recorder's steps, and the CPU seconds between the steps that a commit reports."""
-
-    def __init__(self) -> None:
-        self.steps: dict[str, float] = defaultdict(float)
-        self.seconds: dict[str, float] = defaultdict(float)
-        self._last = 0.0
-
-    def begin(self) -> None:
-        self._last = time.process_time()
-
-    def step(self, name: str) -> None:
-        now = time.process_time()
-        self.seconds[name] += now - self._last
-        self._last = now
-
-
 def _wrapped(method: Callable[..., Any], name: str, spent: dict[str, float]) -> Callable[..., Any]:
     def timed(*args: Any, **more: Any) -> Any:
         began = time.process_time()
@@ -198,14 +154,6 @@ def _wrapped(method: Callable[..., Any], name: str, spent: dict[str, float]) -> 
             spent[name] += time.process_time() - began
 
     return timed
-
-
-def _begun(method: Callable[..., Any], split: _Split) -> Callable[..., Any]:
-    def begun(*args: Any, **more: Any) -> Any:
-        split.begin()
-        return method(*args, **more)
-
-    return begun
 
 
 if __name__ == "__main__":

@@ -19,9 +19,9 @@ from relaybook import clock
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store.port import Batch
-from relaybook.log.store.sqlite.deletions import SqliteDeletions
+from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.reader import SqliteReader
-from relaybook.log.store.sqlite.text_index import SqliteTextIndex
+from relaybook.log.store.sqlite.removal.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.writer import SqliteWriter
 
 _RECORDS: Final = 100_000

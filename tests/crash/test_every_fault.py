@@ -20,7 +20,7 @@ from tests.support.long import new_rng
 from tests.support.needs import needs
 
 from relaybook import clock
-from relaybook.log.store.sqlite.packs import first_pack_of_day, pack_name
+from relaybook.log.store.sqlite.packs.pack_writer import first_pack_of_day, pack_name
 
 pytestmark = needs("strace")
 

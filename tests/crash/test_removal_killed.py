@@ -25,7 +25,7 @@ from relaybook.log.query.filters import Filter, Term
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store import open_store
 from relaybook.log.store.port import Batch, Body, Writer
-from relaybook.log.store.sqlite.text_index import SqliteTextIndex
+from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
 
 pytestmark = needs("strace")
 

@@ -24,10 +24,10 @@ from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Backup, Batch, Running
 from relaybook.log.store.sqlite import backup
 from relaybook.log.store.sqlite.backup import _PackCopy
-from relaybook.log.store.sqlite.deletions import SqliteDeletions
+from relaybook.log.store.sqlite.index.text_index import FILE, SqliteTextIndex
 from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.removal.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.set_aside import DamagedStore, set_aside
-from relaybook.log.store.sqlite.text_index import FILE, SqliteTextIndex
 from relaybook.log.store.sqlite.writer import SqliteWriter
 
 FAR = 2**62

@@ -10,8 +10,8 @@ from tests.support.server import Server, SimulatedProvider, wait_until
 from relaybook.log.deletions import Deletion
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.port import Batch
-from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.removal.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.log.store.status import RunPosition
 from relaybook.server.data_directory import DataDirectory

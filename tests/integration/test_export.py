@@ -23,8 +23,8 @@ from relaybook.cli.main import main
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Batch
-from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.removal.deletions import SqliteDeletions
 
 RECORDS = 1300
 

@@ -21,9 +21,17 @@ from relaybook.log.store.errors import StoreFull
 from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Batch, Entry
 from relaybook.log.store.sqlite import backup
-from relaybook.log.store.sqlite.bases import MAX_BASES, MAX_CHAIN_BYTES, MAX_MEMORY, MAX_USES, Base, Bases, keys_of
-from relaybook.log.store.sqlite.deletions import SqliteDeletions
+from relaybook.log.store.sqlite.packs.bases import (
+    MAX_BASES,
+    MAX_CHAIN_BYTES,
+    MAX_MEMORY,
+    MAX_USES,
+    Base,
+    Bases,
+    keys_of,
+)
 from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.removal.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.writer import SqliteWriter
 
 _WORDS: Final = [f"{first}{last}" for first in ("ka", "lo", "mi", "ne", "ru", "sta", "tro") for last in range(300)]

@@ -10,7 +10,7 @@ from tests.support.records import a_batch, an_entry, soon
 from relaybook.log.query.filters import Filter
 from relaybook.log.store.files import BODIES, DATABASE
 from relaybook.log.store.sqlite.connection import open_for_reading
-from relaybook.log.store.sqlite.packs import pack_name
+from relaybook.log.store.sqlite.packs.pack_writer import pack_name
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 

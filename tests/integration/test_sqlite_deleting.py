@@ -15,13 +15,13 @@ from relaybook.log.namespaces import LabelChange
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.record import Feedback
 from relaybook.log.store.port import Batch, Entry
-from relaybook.log.store.sqlite import count
-from relaybook.log.store.sqlite.deletion_pass import DeletionPass
-from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.feedback import SqliteFeedbackLog
+from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.labels import SqliteLabels
 from relaybook.log.store.sqlite.reader import SqliteReader
-from relaybook.log.store.sqlite.text_index import SqliteTextIndex
+from relaybook.log.store.sqlite.removal.deletion_pass import DeletionPass
+from relaybook.log.store.sqlite.removal.deletions import SqliteDeletions
+from relaybook.log.store.sqlite.search import count
 from relaybook.log.store.sqlite.writer import SqliteWriter
 
 

@@ -11,7 +11,7 @@ from relaybook.log.record import Gap
 from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Batch, ExchangeCheckpoint
 from relaybook.log.store.sqlite.connection import open_for_reading
-from relaybook.log.store.sqlite.packs import PackWriter
+from relaybook.log.store.sqlite.packs.pack_writer import PackWriter
 from relaybook.log.store.sqlite.reader import SqliteReader
 from relaybook.log.store.sqlite.writer import SqliteWriter
 

@@ -10,8 +10,10 @@ from relaybook import clock
 from relaybook.log.record import Record
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.files import DATABASE
-from relaybook.log.store.sqlite import entries, foreign_ids, pages
+from relaybook.log.store.sqlite import entries
+from relaybook.log.store.sqlite.index import foreign_ids
 from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.search import pages
 from relaybook.log.store.sqlite.writer import SqliteWriter
 
 RECORDS = 400

@@ -15,8 +15,8 @@ from relaybook.log.record import Feedback, Note
 from relaybook.log.retention import DAY_US, Cutoff, Cutoffs
 from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.port import Batch, Body, Entry, ExchangeCheckpoint
+from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.reader import SqliteReader
-from relaybook.log.store.sqlite.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.writer import SqliteWriter
 
 NOON = A_TIMESTAMP - A_TIMESTAMP % DAY_US + DAY_US // 2

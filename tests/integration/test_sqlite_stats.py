@@ -16,8 +16,8 @@ from relaybook.log.aggregate.stats import MAX_BUCKETS, Stats, StatsQuery
 from relaybook.log.query.filters import Filter, Term
 from relaybook.log.store.errors import DeadlinePassed, StoreUnavailable
 from relaybook.log.store.files import DATABASE
+from relaybook.log.store.sqlite.index.rollups import MAX_PROPERTIES, MAX_VALUES
 from relaybook.log.store.sqlite.reader import SqliteReader
-from relaybook.log.store.sqlite.rollups import MAX_PROPERTIES, MAX_VALUES
 from relaybook.log.store.sqlite.writer import SqliteWriter
 
 HOUR = 3_600_000_000

@@ -12,9 +12,9 @@ from tests.support.records import a_batch, an_entry, soon
 from relaybook import clock
 from relaybook.log.query.filters import WORDS, Filter, Term
 from relaybook.log.store.errors import StoreDamaged, StoreUnavailable
-from relaybook.log.store.sqlite.deletions import SqliteDeletions
+from relaybook.log.store.sqlite.index.text_index import FILE, SqliteTextIndex
 from relaybook.log.store.sqlite.reader import SqliteReader
-from relaybook.log.store.sqlite.text_index import FILE, SqliteTextIndex
+from relaybook.log.store.sqlite.removal.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.recorder.passes.text import TextPass
 

@@ -24,12 +24,12 @@ from relaybook.log.store.clickhouse.recorders import Numbering
 from relaybook.log.store.clickhouse.saved_filters import ClickHouseSavedFilters
 from relaybook.log.store.clickhouse.writer import ClickHouseWriter
 from relaybook.log.store.port import Batch, Entry, Reader, TextIndex, Writer
-from relaybook.log.store.sqlite.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.feedback import SqliteFeedbackLog
+from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.labels import SqliteLabels
 from relaybook.log.store.sqlite.reader import SqliteReader
+from relaybook.log.store.sqlite.removal.deletions import SqliteDeletions
 from relaybook.log.store.sqlite.saved_filters import SqliteSavedFilters
-from relaybook.log.store.sqlite.text_index import SqliteTextIndex
 from relaybook.log.store.sqlite.writer import SqliteWriter
 from relaybook.settings.store_url import DatabaseAddress
 

@@ -11,8 +11,8 @@ from relaybook import clock
 from relaybook.log.query.filters import SORT_FIELDS, Filter, SortField, Term, matches
 from relaybook.log.record import Record
 from relaybook.log.store.port import Entry, Page
-from relaybook.log.store.sqlite import top as sqlite_top
 from relaybook.log.store.sqlite.schema import BLOCK
+from relaybook.log.store.sqlite.search import top as sqlite_top
 
 EVERYTHING = Filter()
 FILTERS = (

@@ -35,9 +35,9 @@ from relaybook.log.store.port import Backup
 from relaybook.log.store.sqlite.changes import transaction
 from relaybook.log.store.sqlite.connection import open_for_reading
 from relaybook.log.store.sqlite.failures import translated
-from relaybook.log.store.sqlite.packs import pack_name
+from relaybook.log.store.sqlite.index.text_index import FILE
+from relaybook.log.store.sqlite.packs.pack_writer import pack_name
 from relaybook.log.store.sqlite.schema import is_created, mark_as_backup
-from relaybook.log.store.sqlite.text_index import FILE
 from relaybook.system import disk
 
 _CHUNK_BYTES: Final = 8 << 20

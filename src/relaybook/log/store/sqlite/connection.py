@@ -12,8 +12,7 @@ from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Durability
 from relaybook.system import disk
 
-#: With this page size, a commit takes 6 % less time than with pages of 4 KiB. Pages of 16 KiB are not faster
-#: (benchmarks/store_writing.py).
+#: With this page size, a commit takes 6 % less time than with pages of 4 KiB. Pages of 16 KiB are not faster.
 _PAGE_BYTES: Final = 8192
 #: The WAL is checkpointed each time it has grown by this number of bytes. A commit that also checkpoints takes 30 ms
 #: longer than any other commit. With 32 MiB instead of 8 MiB, such a commit would take 50 ms longer than any other, but

@@ -1,12 +1,11 @@
 """Write finished requests, and add them to the counters.
 
 A finished request is stored as body frames, a row, properties, codes of its notes, a message chain and foreign ids.
-Each statement processes a whole batch, sorted by key. In a batch of 1,000 records, each record costs about 21 µs
-(benchmarks/store_writing.py).
+Each statement processes a whole batch, sorted by key.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Final
 
@@ -15,13 +14,13 @@ import zstandard
 
 from relaybook.log.record import Record
 from relaybook.log.store.port import Entry
-from relaybook.log.store.sqlite import counters
-from relaybook.log.store.sqlite.bases import Base, Bases, add_bases, keys_of
-from relaybook.log.store.sqlite.bodies import Frame, SharedContent, shared_content
 from relaybook.log.store.sqlite.feedback import FeedbackTables
-from relaybook.log.store.sqlite.foreign_ids import hashes_of
-from relaybook.log.store.sqlite.packs import PackWriter, day_of
-from relaybook.log.store.sqlite.rollups import RollupTables
+from relaybook.log.store.sqlite.index import counters
+from relaybook.log.store.sqlite.index.foreign_ids import hashes_of
+from relaybook.log.store.sqlite.index.rollups import RollupTables
+from relaybook.log.store.sqlite.packs.bases import Base, Bases, add_bases, keys_of
+from relaybook.log.store.sqlite.packs.bodies import Frame, SharedContent, shared_content
+from relaybook.log.store.sqlite.packs.pack_writer import PackWriter, day_of
 from relaybook.log.store.sqlite.rows import INSERT, row_of
 from relaybook.log.store.sqlite.schema import PART
 
@@ -32,9 +31,6 @@ _ADD_CHAIN: Final = "INSERT INTO message_chains (seq, chain) VALUES (?, ?)"
 _ADD_TO_TOTALS: Final = "UPDATE totals SET value = value + ? WHERE name IN ('last_seq', 'records')"
 ADD_PACK_RECORDS: Final = "UPDATE packs SET records = records + ? WHERE pack = ?"
 
-#: Called with the name of each finished phase of ``EntryTables.add``, so that the benchmark can report times per phase.
-OnPhase = Callable[[str], object]
-
 
 class EntryTables:
     """Adds finished requests (each an ``Entry``) to the tables, within the caller's transaction.
@@ -42,14 +38,13 @@ class EntryTables:
     The newest ``seq`` is cached, which is possible because there is only one writer.
     """
 
-    def __init__(self, connection: apsw.Connection, on_phase: OnPhase | None = None) -> None:
+    def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self._last_seq: int = connection.execute("SELECT value FROM totals WHERE name = 'last_seq'").get
         self.rollups = RollupTables(connection)
         self.feedback = FeedbackTables(connection)
         self.bases = Bases()
         self._day = 0
-        self._on_phase: OnPhase = on_phase or (lambda phase: None)
 
     def add(self, entries: Sequence[Entry], packs: PackWriter, compressor: zstandard.ZstdCompressor) -> None:
         """Store a batch of entries: the body frames in the packs, and the rows and counters in the database.
@@ -62,28 +57,20 @@ class EntryTables:
         contents = [shared_content(entry, store_chunk) for entry in entries]
         paths_and_models = [f"{record.path} {record.model}" for record in records]
         locations = self._append(contents, paths_and_models, first, packs, compressor)
-        self._on_phase("pack")
         rows = [
             row_of(record, seq, bodies)
             for seq, (record, bodies) in enumerate(zip(records, locations, strict=True), first)
         ]
         self._connection.executemany(INSERT, rows)
-        self._on_phase("rows")
         self._connection.executemany(_ADD_PROPERTY, _properties(records, first))
         self._connection.executemany(_ADD_CODE, _codes(records, first))
-        self._on_phase("properties")
         self._connection.executemany(_ADD_CHAIN, _chains(entries, first))
-        self._on_phase("message_chains")
         self._connection.executemany(_ADD_FOREIGN_ID, _foreign_ids(records, first))
-        self._on_phase("foreign_ids")
         self.feedback.store(records, first)
-        self._on_phase("feedback")
         self._connection.executemany(counters.ADD_NAMESPACES, counters.namespace_counters(records))
         self._connection.executemany(counters.ADD_VALUES, counters.value_counters(records))
         self._connection.executemany(counters.ADD_BLOCK_RANGES, counters.block_ranges(records, first))
-        self._on_phase("counters")
         self.rollups.store(records)
-        self._on_phase("rollups")
         self._connection.execute(_ADD_TO_TOTALS, (len(records),))
 
     def _append(
@@ -119,7 +106,6 @@ class EntryTables:
             locations.append(content.locate(frame, None if base is None else base.ref()))
             offset += len(data)
             records.update({ref.location[0] for ref in content.refs()} - {pack})
-        self._on_phase("zstd")
         packs.append(b"".join(frames))
         add_bases(self._connection, based)
         self._connection.executemany(ADD_PACK_RECORDS, ((count, number) for number, count in records.items()))

@@ -28,10 +28,10 @@ from relaybook.log.query.filters import FEEDBACK, Filter, Term
 from relaybook.log.record import Feedback, Record
 from relaybook.log.store.port import FeedbackTotals
 from relaybook.log.store.sqlite.changes import transaction
-from relaybook.log.store.sqlite.foreign_ids import find
-from relaybook.log.store.sqlite.pages import last_seq
-from relaybook.log.store.sqlite.plan import make_plan
-from relaybook.log.store.sqlite.search import Deadline, Windows
+from relaybook.log.store.sqlite.index.foreign_ids import find
+from relaybook.log.store.sqlite.search.pages import last_seq
+from relaybook.log.store.sqlite.search.plan import make_plan
+from relaybook.log.store.sqlite.search.scan import Deadline, Windows
 
 _COLUMNS: Final = "source, score, label, comment, at"
 _DELETE: Final = "DELETE FROM feedback WHERE seq = ? AND source = ?"

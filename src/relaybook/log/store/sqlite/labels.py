@@ -12,7 +12,7 @@ import apsw
 from relaybook.log.namespaces import MAX_AUTO_PINNED, Label, LabelChange, NamespaceRow, apply_change, looks_like_id
 from relaybook.log.record import Record
 from relaybook.log.store.sqlite.changes import transaction
-from relaybook.log.store.sqlite.lists import namespace
+from relaybook.log.store.sqlite.search.lists import namespace
 
 _LABEL: Final = 'SELECT pinned, color, "group", position FROM namespaces'
 _SET: Final = """

@@ -16,11 +16,11 @@ from relaybook.log.store.errors import StoreUnavailable
 from relaybook.log.store.files import DATABASE
 from relaybook.log.store.sqlite.connection import open_for_reading
 from relaybook.log.store.sqlite.failures import translated
-from relaybook.log.store.sqlite.pack_reader import PackReader
+from relaybook.log.store.sqlite.index.text_functions import add_functions
+from relaybook.log.store.sqlite.index.text_index import attach, file_identity
+from relaybook.log.store.sqlite.packs.pack_reader import PackReader
 from relaybook.log.store.sqlite.schema import is_created
-from relaybook.log.store.sqlite.search import Deadline
-from relaybook.log.store.sqlite.text_functions import add_functions
-from relaybook.log.store.sqlite.text_index import attach, file_identity
+from relaybook.log.store.sqlite.search.scan import Deadline
 
 _MAX_IDLE: Final = 8
 #: Device and inode of the log's file, and of the text index's file if it exists.

@@ -27,21 +27,22 @@ from relaybook.log.store.port import (
     ValueCount,
     body_size,
 )
-from relaybook.log.store.sqlite import bodies, lists, pages
-from relaybook.log.store.sqlite.count import count
-from relaybook.log.store.sqlite.deletions import deletions
 from relaybook.log.store.sqlite.feedback import feedback_totals
-from relaybook.log.store.sqlite.foreign_ids import find
-from relaybook.log.store.sqlite.pack_reader import PackReader
+from relaybook.log.store.sqlite.index.foreign_ids import find
+from relaybook.log.store.sqlite.index.text_index import FILE, indexed_to
+from relaybook.log.store.sqlite.packs import bodies
+from relaybook.log.store.sqlite.packs.pack_reader import PackReader
 from relaybook.log.store.sqlite.pool import Pool
 from relaybook.log.store.sqlite.recorder_state import read_positions
+from relaybook.log.store.sqlite.removal.deletions import deletions
 from relaybook.log.store.sqlite.rows import WITH_BODIES, record_of
 from relaybook.log.store.sqlite.running import decode_running, read_running
 from relaybook.log.store.sqlite.saved_filters import saved_filters
-from relaybook.log.store.sqlite.search import Deadline
-from relaybook.log.store.sqlite.stats import stats
-from relaybook.log.store.sqlite.text_index import FILE, indexed_to
-from relaybook.log.store.sqlite.top import top
+from relaybook.log.store.sqlite.search import lists, pages
+from relaybook.log.store.sqlite.search.count import count
+from relaybook.log.store.sqlite.search.scan import Deadline
+from relaybook.log.store.sqlite.search.stats import stats
+from relaybook.log.store.sqlite.search.top import top
 from relaybook.log.store.status import StoreStatus
 
 #: Deadline of calls without a deadline parameter.

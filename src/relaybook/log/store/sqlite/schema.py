@@ -166,7 +166,7 @@ CREATE TABLE frame_bases (pack INTEGER NOT NULL, "offset" INTEGER NOT NULL, seq 
 CREATE INDEX frame_bases_base ON frame_bases(base_pack, base_offset);
 -- the requests whose frame must be stored again without its base, because the base was removed, see rebasing.py
 CREATE TABLE requests_to_rebase (seq INTEGER PRIMARY KEY) STRICT;
--- the body frames to erase, because their requests were removed or expired, see removal.py
+-- the body frames to erase, because their requests were removed or expired, see remover.py
 CREATE TABLE removed_frames (pack INTEGER NOT NULL, "offset" INTEGER NOT NULL, length INTEGER NOT NULL,
   PRIMARY KEY (pack, "offset")) STRICT, WITHOUT ROWID;
 CREATE TABLE removals (at INTEGER NOT NULL, reason TEXT NOT NULL, requests INTEGER NOT NULL,

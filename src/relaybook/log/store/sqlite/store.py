@@ -62,12 +62,12 @@ class SqliteStore:
         return SqliteReader(self._directory)
 
     def open_text_index(self) -> TextIndex:
-        from relaybook.log.store.sqlite.text_index import SqliteTextIndex
+        from relaybook.log.store.sqlite.index.text_index import SqliteTextIndex
 
         return SqliteTextIndex(self._directory)
 
     def open_deletions(self) -> Deletions:
-        from relaybook.log.store.sqlite.deletions import SqliteDeletions
+        from relaybook.log.store.sqlite.removal.deletions import SqliteDeletions
 
         return SqliteDeletions(self._directory)
 
@@ -87,7 +87,7 @@ class SqliteStore:
         return SqliteFeedbackLog(self._directory)
 
     def bytes_per_day(self, oldest_us: int | None) -> float | None:
-        from relaybook.log.store.sqlite.packs import first_pack_of_day, pack_number
+        from relaybook.log.store.sqlite.packs.pack_writer import first_pack_of_day, pack_number
 
         now_us = clock.wall_us()
         week_us = now_us - now_us % DAY_US - (_DAYS - 1) * DAY_US

@@ -10,10 +10,10 @@ import msgspec
 from relaybook.log.store.errors import BodyDamaged, StoreUnavailable
 from relaybook.log.store.files import DATABASE
 from relaybook.log.store.port import Verification
-from relaybook.log.store.sqlite.bodies import decode_location
 from relaybook.log.store.sqlite.connection import open_for_reading
 from relaybook.log.store.sqlite.failures import translated
-from relaybook.log.store.sqlite.pack_reader import PackReader
+from relaybook.log.store.sqlite.packs.bodies import decode_location
+from relaybook.log.store.sqlite.packs.pack_reader import PackReader
 from relaybook.log.store.sqlite.schema import is_created
 
 _ROWS: Final = "SELECT seq, id, bodies FROM requests WHERE seq > ? ORDER BY seq LIMIT 1000"

@@ -17,21 +17,21 @@ from relaybook.log.retention import Cutoffs
 from relaybook.log.store.errors import StoreDamaged, StoreUnavailable
 from relaybook.log.store.files import BODIES, DATABASE, LOCK
 from relaybook.log.store.port import Batch, BodyRef, Durability, Entry, ExchangeCheckpoint, Retained
-from relaybook.log.store.sqlite.bodies import new_compressor
 from relaybook.log.store.sqlite.connection import open_for_writing, truncate_wal
-from relaybook.log.store.sqlite.deletion_pass import DeletionPass
 from relaybook.log.store.sqlite.entries import EntryTables
 from relaybook.log.store.sqlite.failures import rejecting, translated
-from relaybook.log.store.sqlite.foreign_ids import ForeignIdMerger
+from relaybook.log.store.sqlite.index.foreign_ids import ForeignIdMerger
+from relaybook.log.store.sqlite.index.text_index import drop_if_ahead
 from relaybook.log.store.sqlite.labels import AutoPins
-from relaybook.log.store.sqlite.packs import Mark, PackWriter, read_body
-from relaybook.log.store.sqlite.rebasing import Rebaser
-from relaybook.log.store.sqlite.reclaiming import Reclaimer
+from relaybook.log.store.sqlite.packs.bodies import new_compressor
+from relaybook.log.store.sqlite.packs.pack_writer import Mark, PackWriter, read_body
 from relaybook.log.store.sqlite.recorder_state import RecorderStateTables
-from relaybook.log.store.sqlite.retention_pass import RetentionPass
+from relaybook.log.store.sqlite.removal.deletion_pass import DeletionPass
+from relaybook.log.store.sqlite.removal.rebasing import Rebaser
+from relaybook.log.store.sqlite.removal.reclaiming import Reclaimer
+from relaybook.log.store.sqlite.removal.retention_pass import RetentionPass
 from relaybook.log.store.sqlite.running import RunningTables
 from relaybook.log.store.sqlite.schema import become_a_log, create_tables
-from relaybook.log.store.sqlite.text_index import drop_if_ahead
 from relaybook.log.store.sqlite.verify import verify_newest
 from relaybook.log.store.status import RunPosition
 from relaybook.system import disk

@@ -8,7 +8,7 @@ from tests.support.records import a_record
 
 from relaybook.log.record import FIELDS
 from relaybook.log.store.errors import StoreTooNew, StoreUnavailable
-from relaybook.log.store.sqlite.counters import ADD_NAMESPACES, namespace_counters
+from relaybook.log.store.sqlite.index.counters import ADD_NAMESPACES, namespace_counters
 from relaybook.log.store.sqlite.schema import COLUMNS, VERSION, create_tables, is_created
 
 

@@ -1,0 +1,1 @@
+"""Packs: the files with the bodies and headers of requests, as compressed frames."""

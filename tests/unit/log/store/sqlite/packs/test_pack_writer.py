@@ -1,0 +1,43 @@
+"""Test the names and numbers of packs."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.records import A_TIMESTAMP
+
+from relaybook.log.store.sqlite.packs.pack_writer import first_pack_of_day, pack_name, pack_number
+
+
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [
+        (2026112100001, "2026-11-21-01.pack"),
+        (2026112100099, "2026-11-21-99.pack"),
+        (2026112100100, "2026-11-21-100.pack"),
+        (1970010100001, "1970-01-01-01.pack"),
+    ],
+)
+def test_a_pack_name_contains_its_day(number: int, name: str) -> None:
+    assert pack_name(number) == name
+    assert pack_number(name) == number
+
+
+@given(st.dates(), st.integers(1, 99_998))
+def test_pack_numbers_round_trip(day: object, place: int) -> None:
+    number = int(str(day).replace("-", "")) * 100_000 + place
+    assert pack_number(pack_name(number)) == number
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "x.pack", "2026-11-21.pack", "2026-11-21-1.pack", "2026-11-21-001.pack", "2026-11-21-٠١.pack", "a-b-c"],
+)
+def test_other_names_are_not_packs(name: str) -> None:
+    assert pack_number(name) is None
+
+
+def test_the_day_is_in_utc() -> None:
+    assert pack_name(first_pack_of_day(A_TIMESTAMP)) == "2026-11-21-01.pack"
+    midnight = 1_795_305_600_000_000
+    assert pack_name(first_pack_of_day(midnight - 1)) == "2026-11-21-01.pack"
+    assert pack_name(first_pack_of_day(midnight)) == "2026-11-22-01.pack"
